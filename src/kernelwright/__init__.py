@@ -1,0 +1,37 @@
+"""Kernelwright makes GPU kernels faster and says, with evidence, what each gain rests on.
+
+    import kernelwright as kw
+    program = kw.compile("app.cu", arch="sm_90")
+    print(program.kernels, program.ptx())
+
+Everything public is loaded on first use, so that importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+# Public name -> module that defines it.
+_PUBLIC = {
+    "compile": "kernelwright.pipeline",
+    "Program": "kernelwright.pipeline",
+    "KernelwrightError": "kernelwright.errors",
+    "CompileError": "kernelwright.errors",
+    "Misuse": "kernelwright.errors",
+    "ToolError": "kernelwright.errors",
+    "IRError": "kernelwright.errors",
+}
+
+__all__ = ["__version__", *_PUBLIC]
+
+
+def __getattr__(name: str) -> Any:
+    module = _PUBLIC.get(name)
+    if module is None:
+        raise AttributeError(f"module 'kernelwright' has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,14 @@
+"""Benchmarks: every figure in the README and the docs comes out of one of these.
+
+``BENCHMARKS`` is the table behind ``kw bench``: a name, the module with its ``measure(quick, say) -> Measured``, a line.
+"""
+
+from __future__ import annotations
+
+BENCHMARKS: dict[str, tuple[str, str]] = {
+    "compile": (
+        "kernelwright.bench.compile",
+        "CUDA to PTX against nvcc, stage by stage, and the ablation of each step.",
+    ),
+    "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
+}

@@ -1,0 +1,21 @@
+"""The command, ``kernelwright`` or ``kw``."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Entry point of the command. Exit codes: 0 done, 1 the answer is no, 2 misuse, 3 the tool or machine failed."""
+    if len(sys.argv) > 2 and sys.argv[1] == "compile":
+        # A compile that was done before is answered from its receipt, before anything heavy is imported.
+        from kernelwright.cli.recall import recall
+
+        if recall(sys.argv):
+            return
+        from kernelwright.cli.compile import run_quickly
+
+        run_quickly(sys.argv[2:])
+    from kernelwright.cli.app import run
+
+    run()

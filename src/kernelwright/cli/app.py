@@ -1,0 +1,83 @@
+"""The table of commands."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import sys
+from typing import Any, NoReturn
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from kernelwright.cli.guard import guarded, tell
+
+# Command -> module that defines it as `command` (or, with flags of its own, as what `command()` returns), and the line
+# that `kw --help` prints. A module is imported when its command runs, so that `kw --help` stays quick.
+COMMANDS: dict[str, tuple[str, str]] = {
+    "compile": ("kernelwright.cli.compile", "CUDA source to IR, PTX, cubin or an executable."),
+    "passes": ("kernelwright.cli.passes", "The optimisation pipeline, step by step, with examples."),
+    "evolve": ("kernelwright.cli.evolve", "Search for a faster kernel, and say what each gain rests on."),
+    "suite": ("kernelwright.cli.suite", "The CUDA programs that ship with the package."),
+    "bench": ("kernelwright.cli.bench", "Measure what the project promises."),
+    "doctor": ("kernelwright.cli.doctor", "What this machine has, what is missing, and how to mend it."),
+}
+
+
+class LazyGroup(TyperGroup):
+    """A command group that knows names and one-line helps without importing the commands."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, line = COMMANDS[cmd_name]
+        # Only the command that runs is imported; a listing shows names and lines.
+        if len(sys.argv) > 1 and sys.argv[1] == cmd_name:
+            app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+            app.command(name=cmd_name)(importlib.import_module(module).command)
+            return typer.main.get_command(app)
+        return click.Command(cmd_name, help=line, short_help=line)
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-"):
+            near = difflib.get_close_matches(name, COMMANDS, n=2)
+            ctx.fail(f"there is no command {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
+        return super().resolve_command(ctx, args)
+
+
+app = typer.Typer(cls=LazyGroup, add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
+
+
+@app.callback(invoke_without_command=False)
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
+) -> None:
+    """Makes GPU kernels faster and says, with evidence, what each gain rests on."""
+    if version:
+        from kernelwright import __version__
+
+        print(f"kernelwright {__version__}")
+        raise typer.Exit()
+
+
+def run() -> NoReturn:
+    """Runs the command that ``sys.argv`` names and exits the process."""
+    guarded(_run)
+
+
+def _run() -> object:
+    try:
+        return typer.main.get_command(app)(prog_name="kw", standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message())
+        return 2
+    except click.ClickException as error:
+        tell(error.format_message())
+        return 2
+    except click.exceptions.Abort:
+        raise KeyboardInterrupt from None

@@ -1,0 +1,189 @@
+"""``kw compile``: CUDA source to IR, PTX, cubin or an executable."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cache import write_atomically
+from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags, Flag, quick, takes_flags
+from kernelwright.cli.guard import guarded
+from kernelwright.cli.recall import leave_receipt
+from kernelwright.errors import Misuse, ToolError
+from kernelwright.pipeline import CUDA_SUFFIXES, STAGES, Program, Unit
+from kernelwright.pipeline import compile as compile_program
+
+# What can be emitted: the stage that makes it, and the usual suffix.
+EMITS = {"ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "exe": ("link", "")}
+HOST_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
+STAGE_SUFFIXES = {"frontend": ".raw.ll", "libdevice": ".linked.ll", "optimise": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
+
+
+OWN_FLAGS: tuple[Flag, ...] = (
+    Flag("output", ("-o",), "text", "Output file, or a folder; - prints."),
+    Flag("emit", ("--emit",), "text", "ir, ptx, cubin or exe; default: what -o says, else ptx."),
+    Flag("stop_after", ("--stop-after",), "text", f"Stop after a stage and write it: {', '.join(STAGES)}."),
+    Flag("print_after", ("--print-after",), "texts", "Print what a stage produced, and go on."),
+    Flag("library", ("-l",), "texts", "Library to link, for --emit exe."),
+)
+
+
+def run_quickly(arguments: list[str]) -> None:
+    """Runs a plain command line and exits; returns when typer had better look at it."""
+    found = quick(arguments, (*OWN_FLAGS, *COMPILE_FLAGS))
+    if found is None or not found[0]:
+        return
+    sources, values = found
+    guarded(lambda: compile_files([Path(s) for s in sources], flags=CompileFlags.of(values), **values))
+
+
+def compile_files(
+    sources: list[Path],
+    *,
+    flags: CompileFlags,
+    output: str | None = None,
+    emit: str | None = None,
+    stop_after: str | None = None,
+    print_after: list[str] | None = None,
+    library: list[str] | None = None,
+) -> None:
+    """What ``kw compile`` does, its flags read."""
+    _check_output(output)
+    what = _what(emit, stop_after, output)
+    cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
+    others = [s for s in sources if s not in cuda]
+    _check_sources(sources, cuda, others, what)
+    program = compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
+    messages = "".join(unit.source.warnings for unit in program.units)
+    sys.stderr.write(messages)
+    for stage in print_after or ():
+        for unit in program.units:
+            _print_stage(unit, stage)
+    if what == "link":
+        _executable(program, others, output, library or [], flags)
+        return
+    written = _each_unit(program, what, output)
+    if flags.use_cache and not print_after:
+        read = list(dict.fromkeys(path for unit in program.units for path in unit.source.dependencies))
+        leave_receipt(sys.argv, read, written, messages)
+
+
+def _what(emit: str | None, stop_after: str | None, output: str | None) -> str:
+    """The last stage to run."""
+    if emit and stop_after:
+        raise Misuse("--emit and --stop-after both say where to stop", hint="give one of them")
+    if stop_after:
+        if stop_after not in STAGES:
+            raise Misuse(f"there is no stage {stop_after!r}", hint=f"the stages are {', '.join(STAGES)}")
+        return stop_after
+    if emit is None:
+        emit = _meant_by(output)
+    if emit not in EMITS:
+        raise Misuse(f"--emit {emit!r} is not known", hint="it is one of ir, ptx, cubin, exe")
+    return EMITS[emit][0]
+
+
+def _meant_by(output: str | None) -> str:
+    """What a name asks for: ``x.ll`` IR, ``x`` an executable as with every compiler, a folder or no name at all PTX."""
+    if output is None or output == "-" or output.endswith("/") or Path(output).is_dir():
+        return "ptx"
+    for emit, (_, suffix) in EMITS.items():
+        if Path(output).suffix == suffix:
+            return emit
+    raise Misuse(f"-o {output} does not say what to make", hint="add --emit ir, ptx, cubin or exe")
+
+
+def _check_sources(sources: list[Path], cuda: list[Path], others: list[Path], what: str) -> None:
+    for path in sources:
+        if not path.exists():
+            raise Misuse(f"{path} does not exist", hint="check the path")
+    for path in others:
+        if path.suffix not in HOST_SUFFIXES:
+            known = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
+            raise Misuse(f"{path} is neither CUDA nor C nor C++ by its suffix", hint=f"known suffixes are {known}")
+    if others and what != "link":
+        raise Misuse(f"{others[0]} has no device side", hint="C and C++ files belong to --emit exe")
+    if not cuda:
+        raise Misuse("there is no CUDA file among the sources", hint="a C compiler does what is left")
+
+
+def _check_output(output: str | None) -> None:
+    """Says so before minutes of work when the result could not be written."""
+    if output is None or output == "-":
+        return
+    folder = Path(output) if Path(output).is_dir() else Path(output).parent
+    if not folder.is_dir():
+        raise Misuse(f"there is no folder {folder}", hint=f"mkdir -p {folder}")
+    if not os.access(folder, os.W_OK):
+        raise ToolError(
+            f"the folder {folder} is not writable", hint="give -o another folder, or change its permissions"
+        )
+
+
+def _print_stage(unit: Unit, stage: str) -> None:
+    result = unit.stage(stage)
+    if isinstance(result, bytes):
+        raise Misuse(f"what {stage} produces is binary and is not printed", hint="--emit cubin -o FILE")
+    print(f"// {unit.path}, after {stage}\n{result}")
+
+
+def _each_unit(program: Program, stage: str, output: str | None) -> dict[str, bytes]:
+    """Writes every unit's result; returns path or ``-`` -> bytes."""
+    many = len(program.units) > 1
+    folder = output is not None and output != "-" and Path(output).is_dir()
+    if many and output not in (None, "-") and not folder:
+        raise Misuse(f"{len(program.units)} files do not fit into one {output}", hint="give -o a folder")
+    written: dict[str, bytes] = {}
+    for unit in program.units:
+        result = unit.stage(stage)
+        data = result if isinstance(result, bytes) else result.encode("utf-8", "surrogateescape")
+        if output == "-":
+            if isinstance(result, bytes) and sys.stdout.isatty():
+                raise Misuse("a cubin is binary and is not printed to a terminal", hint="-o FILE")
+            head = f"// {unit.path}\n".encode() if many else b""
+            written["-"] = written.get("-", b"") + head + data
+            continue
+        name = unit.path.stem + STAGE_SUFFIXES[stage]
+        path = Path(output) / name if output is not None and folder else Path(output or name)
+        _write(path, data)
+        written[str(path)] = data
+    if output == "-":
+        sys.stdout.buffer.write(written["-"])
+        sys.stdout.flush()
+    return written
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        write_atomically(path, data)
+    except OSError as error:
+        raise ToolError(
+            f"{path} cannot be written: {error.strerror}",
+            hint="free some space or give -o another folder; nothing was left behind",
+        ) from None
+
+
+def _executable(
+    program: Program, others: list[Path], output: str | None, libraries: list[str], flags: CompileFlags
+) -> dict[str, bytes]:
+    raise ToolError("executables are not built yet: the host side of the compiler has not landed", hint="--emit ptx")
+
+
+def __getattr__(name: str) -> Any:
+    """``command`` is made on demand: making it imports typer, which a quick run has no need of."""
+    if name != "command":
+        raise AttributeError(name)
+    from typing import Annotated
+
+    import typer
+
+    def command(sources: list[Path], flags: CompileFlags, **own: Any) -> None:
+        """CUDA source to IR, PTX, cubin or an executable."""
+        compile_files(sources, flags=flags, **own)
+
+    command.__annotations__["sources"] = Annotated[
+        list[Path], typer.Argument(help="CUDA files; C and C++ files among them for --emit exe.")
+    ]
+    return takes_flags(command, OWN_FLAGS)

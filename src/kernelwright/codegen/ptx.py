@@ -1,0 +1,156 @@
+"""LLVM-IR to PTX, and the IR that code generation's own steps leave just before instructions are selected."""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from kernelwright.errors import ToolError
+from kernelwright.passes import worker
+from kernelwright.passes.llvm import architecture_of, binding, parsed, retarget, target_machine
+from kernelwright.passes.optimise import optimise, optimised_module
+from kernelwright.passes.options import DEFAULT, PassOptions
+from kernelwright.target import architecture
+
+STOP = "-stop-before="
+CONSULT_ALIASES = frozenset({"par", "spec", "slsr", "gra", "gvn", "lsr", "lsv"})
+"""Code generation's steps up to the last that asks for aliases: a second round leaves them out, having had them."""
+
+_BLOCK_LABEL = re.compile(r'^(?:define [^@]*@("[^"]+"|[\w.$-]+)\(|("[^"]+"|[\w.$-]+):)', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Generated:
+    """One module through the middle end and code generation, with the seconds each took."""
+
+    ir: str
+    ptx: str
+    optimise_s: float
+    emit_s: float
+
+
+def emit_ptx(ir_text: str, arch: str | None = None, options: PassOptions = DEFAULT, *, isolate: bool = False) -> str:
+    """PTX of an optimised module for ``arch`` (else the one the IR names).
+
+    ``isolate`` runs LLVM in a worker process even where the options do not need one. Raises ``IRError`` for IR that does
+    not parse, ``Misuse`` for an unknown architecture; in a worker, ``CompileError`` for IR that NVPTX cannot express.
+    """
+    name = architecture(arch or architecture_of(ir_text)).name
+    *before, last = _rounds(options)
+    for each in before:
+        ir_text = worker.run(_lowered, ir_text, name, each, options=each, isolate=True)
+    return worker.run(_emit_text, ir_text, name, last, options=last, isolate=isolate)
+
+
+def generate(
+    ir_text: str,
+    arch: str | None = None,
+    options: PassOptions = DEFAULT,
+    *,
+    cuda_path: Path | None = None,
+    isolate: bool = False,
+) -> Generated:
+    """``optimise`` and ``emit_ptx`` in one go, without parsing the optimised text again. Raises what they raise."""
+    name = architecture(arch or architecture_of(ir_text)).name
+    if len(_rounds(options)) == 1:
+        return worker.run(_generate, ir_text, name, options, cuda_path, options=options, isolate=isolate)
+    start = time.perf_counter()
+    optimised = optimise(ir_text, options, arch=name, cuda_path=cuda_path, isolate=isolate)
+    middle = time.perf_counter()
+    ptx = emit_ptx(optimised, name, options, isolate=isolate)
+    return Generated(optimised, ptx, middle - start, time.perf_counter() - middle)
+
+
+def lowered_ir(ir_text: str, arch: str | None = None, options: PassOptions = DEFAULT) -> str:
+    """The IR after code generation's own IR steps (memory spaces, straight-line code), before CodeGenPrepare.
+
+    This is where the effect of the paper's section 3.4 can be read. Always runs in a worker.
+    """
+    name = architecture(arch or architecture_of(ir_text)).name
+    for each in _rounds(options):
+        ir_text = worker.run(_lowered, ir_text, name, each, options=each, isolate=True)
+    return ir_text
+
+
+def _rounds(options: PassOptions) -> tuple[PassOptions, ...]:
+    """Code generation's IR steps as one round, or two: the second infers memory spaces when nobody asks for aliases any more.
+
+    Leaving out memory-space alias analysis needs this. LLVM cannot be told to ignore spaces that pointers carry, so the
+    first round, which has every step that consults alias analysis, runs before pointers carry any.
+    """
+    if "msaa" not in options.without:
+        return (options,)
+    spaceless = replace(options, without=options.without | {"msi"})
+    return spaceless, replace(options, without=(options.without - {"msaa"}) | CONSULT_ALIASES)
+
+
+def _emit_text(ir_text: str, arch: str, options: PassOptions) -> str:
+    with parsed(retarget(ir_text, arch)) as module:
+        return _emit(module, ir_text, arch, options)
+
+
+def _generate(ir_text: str, arch: str, options: PassOptions, cuda_path: Path | None) -> Generated:
+    start = time.perf_counter()
+    with optimised_module(ir_text, options, arch, cuda_path) as module:
+        text = str(module)
+        optimised = time.perf_counter()
+        ptx = _emit(module, text, arch, options)
+    return Generated(text, ptx, optimised - start, time.perf_counter() - optimised)
+
+
+def _emit(module: Any, ir_text: str, arch: str, options: PassOptions) -> str:
+    """PTX of ``module``, which prints as ``ir_text``. Leaves the module changed: code generation works in place."""
+    _name_blocks(module, ir_text)
+    machine = _machine(module, arch, options)
+    # Verbose: labels carry the names of the IR's blocks, and .loc the chain of inlined calls; ptx_text.py reads both.
+    machine.set_asm_verbosity(True)
+    return str(machine.emit_assembly(module))
+
+
+def _machine(module: Any, arch: str, options: PassOptions) -> Any:
+    """The code generator, and ``module`` made ready for what the options leave out of it."""
+    if "bypass" in options.without:
+        for function in module.functions:
+            if not function.is_declaration and b"optnone" not in b" ".join(function.attributes):
+                function.add_function_attribute("optsize")
+    return target_machine(arch, options.level)
+
+
+def _name_blocks(module: Any, ir_text: str) -> None:
+    """Names every numbered block by its number, because LLVM's comments leave out blocks without a name."""
+    labels: dict[str, list[str]] = {}
+    current: list[str] = []
+    for function, label in _BLOCK_LABEL.findall(ir_text):
+        if function:
+            current = labels.setdefault(function.strip('"'), [])
+        else:
+            current.append(label.strip('"'))
+    for function in module.functions:
+        if function.is_declaration:
+            continue
+        blocks, known = list(function.blocks), labels[function.name]
+        # The first block's label is not printed when it is a number: the one after the arguments' numbers.
+        if len(known) < len(blocks):
+            known.insert(0, str(sum(not argument.name for argument in function.arguments)))
+        for block, label in zip(blocks, known, strict=True):
+            if not block.name:
+                block.name = label
+
+
+def _lowered(ir_text: str, arch: str, options: PassOptions) -> str:
+    llvm = binding()
+    llvm.set_option("kernelwright", STOP + "codegenprepare")
+    try:
+        with parsed(retarget(ir_text, arch)) as module:
+            _name_blocks(module, ir_text)
+            text = str(_machine(module, arch, options).emit_assembly(module))
+    finally:
+        llvm.set_option("kernelwright", STOP)
+    first, found, rest = text.partition("--- |\n")
+    if first or not found:
+        raise ToolError("LLVM did not stop before CodeGenPrepare", hint="pip install 'llvmlite==0.50.*'")
+    document, _, _ = rest.partition("\n...\n")
+    return "\n".join(line[2:] for line in document.splitlines()) + "\n"

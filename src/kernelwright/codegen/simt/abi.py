@@ -1,0 +1,53 @@
+"""Byte offsets that generated code uses in the runtime's structs. The C side asserts every one of them."""
+
+from __future__ import annotations
+
+CONTEXT = {
+    "budget": 0,
+    "shared_host": 8,
+    "local_host": 16,
+    "parameters": 24,
+    "symbols": 32,
+    "sites": 40,
+    "counts": 48,
+    "functions": 56,
+    "ctaid": 64,
+    "nctaid": 76,
+    "ntid": 88,
+    "barrier_result": 100,
+    "clock": 104,
+}
+
+FRAME = {
+    "resume": 0,
+    "start": 4,
+    "live": 8,
+    "arrived": 12,
+    "predicate": 16,
+    "run": 20,
+    "warp": 24,
+    "barrier_id": 32,
+    "barrier_count": 36,
+    "segment_tid": 64,
+    "tid": 128,
+    "member": 512,
+    "operand": 640,
+    "operand2": 896,
+    "group": 1152,
+    "site": 1280,
+}
+FRAME_SAVED = 1408
+"""Where the values saved across suspensions begin; a multiple of 64."""
+
+SITE = {"low": 0, "count": 8, "sectors": 16, "waves": 24, "serial": 32}
+SITE_BYTES = 128
+
+FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "shuffle")
+"""Helpers by their index in ``simt_functions``; the math helpers follow."""
+
+
+def macros() -> list[str]:
+    """The ``-D`` options that hand these numbers to the C compiler."""
+    tables = {"CONTEXT": CONTEXT, "FRAME": FRAME, "SITE": SITE}
+    named = [f"-DABI_{t}_{f.upper()}={o}" for t, fields in tables.items() for f, o in fields.items()]
+    return [*named, f"-DABI_FRAME_SAVED={FRAME_SAVED}", f"-DABI_SITE_BYTES={SITE_BYTES}"]

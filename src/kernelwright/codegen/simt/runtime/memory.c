@@ -1,0 +1,273 @@
+/* Loads and stores that the inline path does not take: unknown buffers, scattered addresses, edges, watched launches. */
+#include "simt.h"
+
+/* The address of every lane from the parts that arrive. Lanes that are not active get some address.
+   linear:    rem[segment] + lane in segment * stride
+   extended:  ... + coefficient * extension of 32-bit (root[segment] + lane in segment * root_stride)
+   indexed:   ... + coefficient * extension of root[lane]
+   addresses: rem[lane] */
+void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *out) {
+  if (a->form == FORM_ADDRESSES) {
+    memcpy(out, rem, WARP * sizeof *out);
+    return;
+  }
+  u32 per = a->segment_lanes;
+  if (a->segments == 1) {
+    u64 base = rem[0], stride = (u64)a->stride;
+    ALL_LANES(l) out[l] = base + l * stride;
+  } else {
+    ALL_LANES(l) out[l] = rem[l / per] + (l % per) * (u64)a->stride;
+  }
+  u64 k = (u64)a->coefficient;
+  if (a->form == FORM_INDEXED) {
+    if (a->zero_extend) ALL_LANES(l) out[l] += k * (u64)(u32)root[l];
+    else ALL_LANES(l) out[l] += k * (u64)(i64)root[l];
+  } else if (a->form == FORM_EXTENDED) {
+    u32 step = (u32)a->root_stride;
+    if (a->zero_extend) ALL_LANES(l) out[l] += k * (u64)((u32)root[l / per] + (l % per) * step);
+    else ALL_LANES(l) out[l] += k * (u64)(i64)(i32)((u32)root[l / per] + (l % per) * step);
+  }
+}
+
+static const simt_buffer *find_buffer(const simt_context *c, u64 address) {
+  u32 low = 0, high = c->n_buffers;
+  while (low < high) {
+    u32 middle = (low + high) / 2;
+    if (c->buffers[middle].start <= address) low = middle + 1;
+    else high = middle;
+  }
+  if (!low || address >= c->buffers[low - 1].end) return NULL;
+  return &c->buffers[low - 1];
+}
+
+/* Makes ``s`` remember a buffer, so that the inline path takes accesses that stay inside it. */
+static void remember(simt_context *c, simt_site *s, u64 start, u64 end, u32 writable) {
+  const simt_access *a = s->access;
+  s->start = start, s->end = end, s->writable = writable;
+  if (c->attention) return;
+  u64 size = end - start;
+  if (size < a->footprint || start % a->align || (a->kind != LOAD && !writable)) {
+    s->low = 0, s->count = 0;
+    return;
+  }
+  s->low = start;
+  s->count = (size - a->footprint) / a->align + 1;
+}
+
+/* Where the bytes of a generic address are, and how many follow; NULL when the lane may not touch ``bytes`` there. */
+static u8 *locate(simt_context *c, simt_site *s, u64 address, u32 bytes, u32 lane, u32 *space, u32 *read_only) {
+  if (address - SHARED_BASE < WINDOW) {
+    u64 offset = address - SHARED_BASE;
+    *space = SHARED;
+    if (offset >= c->shared_size || bytes > c->shared_size - offset) return NULL;
+    return (u8 *)c->shared_host + offset;
+  }
+  if (address - LOCAL_BASE < WINDOW) {
+    u64 offset = address - LOCAL_BASE;
+    *space = LOCAL;
+    if (offset >= c->local_size || bytes > c->local_size - offset) return NULL;
+    return (u8 *)c->local_host + (offset / 4) * 128 + lane * 4 + offset % 4;
+  }
+  *space = GENERIC;
+  u64 start = c->parameters, end = c->parameters + c->parameter_size;
+  u32 writable = 0;
+  if (address - start >= c->parameter_size) {
+    const simt_buffer *b = find_buffer(c, address);
+    if (!b) return NULL;
+    start = b->start, end = b->end, writable = b->writable;
+  }
+  if (bytes > end - address) return NULL;
+  if (s->access->kind != LOAD && !writable) {
+    *read_only = 1;
+    return NULL;
+  }
+  remember(c, s, start, end, writable);
+  return (u8 *)address;
+}
+
+/* Checks the lanes of ``mask`` and finds where their bytes are. Returns those that may go on; the others have
+   recorded a fault. ``*space_of`` is the space all lanes share, or 3 when they differ. */
+u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of) {
+  const simt_access *a = s->access;
+  u32 bytes = a->size * a->components, write = a->kind != LOAD;
+  u64 low_bits = a->align - 1u;
+  if (a->space == SHARED) {
+    u64 room = c->shared_size >= bytes ? c->shared_size - bytes + 1 : 0, bad = 0;
+    ALL_LANES(l) {
+      host[l] = (u8 *)c->shared_host + address[l];
+      bad |= (u64)(mask >> l & 1) & ((address[l] >= room) | ((address[l] & low_bits) != 0));
+    }
+    *space_of = SHARED;
+    if (!bad) return mask;
+    EACH_LANE(l, mask) {
+      u32 kind = address[l] >= room ? FAULT_BOUNDS : address[l] & low_bits ? FAULT_MISALIGNED : FAULT_NONE;
+      if (!kind) continue;
+      simt_fault_at(c, kind, s->index, l, SHARED_BASE + address[l], bytes, write);
+      mask &= ~(1u << l);
+    }
+    return mask;
+  }
+  if (s->end - s->start >= bytes && (a->kind == LOAD || s->writable)) {
+    u64 start = s->start, room = s->end - s->start - bytes + 1, bad = 0;
+    ALL_LANES(l) {
+      host[l] = (u8 *)address[l];
+      bad |= (u64)(mask >> l & 1) & ((address[l] - start >= room) | ((address[l] & low_bits) != 0));
+    }
+    *space_of = GENERIC;
+    if (!bad) {
+      if (!s->count) remember(c, s, s->start, s->end, s->writable);
+      return mask;
+    }
+  }
+  u32 spaces = 0, good = 0;
+  EACH_LANE(l, mask) {
+    u32 space = GENERIC, read_only = 0;
+    u64 generic = a->space == LOCAL ? LOCAL_BASE + address[l] : address[l];
+    host[l] = locate(c, s, generic, bytes, l, &space, &read_only);
+    u32 kind = !host[l] ? (read_only ? FAULT_READ_ONLY : FAULT_BOUNDS) : address[l] & low_bits ? FAULT_MISALIGNED : FAULT_NONE;
+    if (kind) {
+      simt_fault_at(c, kind, s->index, l, generic, bytes, write);
+      continue;
+    }
+    spaces |= 1u << space;
+    good |= 1u << l;
+  }
+  *space_of = spaces & (spaces - 1) ? 3 : spaces ? (u32)__builtin_ctz(spaces) : GENERIC;
+  return good;
+}
+
+/* Bytes a kernel's string or argument buffer may be read from, for printf and assert. */
+const u8 *simt_readable(simt_context *c, u64 address, u64 *room) {
+  const simt_buffer *b = find_buffer(c, address);
+  if (b) {
+    *room = b->end - address;
+    return (const u8 *)address;
+  }
+  if (address - SHARED_BASE < c->shared_size) {
+    *room = c->shared_size - (address - SHARED_BASE);
+    return (const u8 *)c->shared_host + (address - SHARED_BASE);
+  }
+  return NULL;
+}
+
+static void count(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 space) {
+  const simt_access *a = s->access;
+  u32 bytes = a->size * a->components;
+  u64 offset[WARP];
+  if (space == SHARED) {
+    if (a->space != SHARED) {
+      s->in_shared++;
+      ALL_LANES(l) offset[l] = address[l] - SHARED_BASE;
+      address = offset;
+    }
+    s->waves += (i64)simt_wavefronts(address, mask, bytes) - 1;
+  } else if (space == LOCAL) {
+    if (a->space != LOCAL) s->in_local++;
+    /* Local memory is interleaved: the same offset in all lanes is one line per 4 bytes. */
+    ALL_LANES(l) offset[l] = (address[l] / 4) * 128 + l * 4;
+    u32 sectors = simt_distinct_sectors(offset, mask, 4) * ((bytes + 3) / 4);
+    s->sectors += (i64)sectors - 1;
+  } else {
+    s->sectors += (i64)simt_distinct_sectors(address, mask, bytes) - 1;
+  }
+}
+
+static void observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space) {
+  if (!mask) return;
+  u32 generic_mask = mask;
+  if (space == 3) {
+    /* A warp that touches several spaces at once: each is a request of its own. */
+    u32 by[3] = {0, 0, 0};
+    EACH_LANE(l, mask) {
+      u32 kind = address[l] - SHARED_BASE < WINDOW ? SHARED : address[l] - LOCAL_BASE < WINDOW ? LOCAL : GENERIC;
+      by[kind] |= 1u << l;
+    }
+    for (u32 kind = 0; kind < 3; kind++)
+      if (by[kind]) observe(c, s, address, host, by[kind], kind);
+    return;
+  }
+  if (c->counting) count(c, s, address, mask, space);
+  if (c->attention) {
+    if (c->cache && space != SHARED) simt_cache_access(c, s, address, generic_mask, s->access->size * s->access->components, s->access->kind != LOAD);
+    if (c->check) simt_check_access(c, s, address, host, mask, space);
+  }
+}
+
+/* Local memory lies word by word across the lanes, so anything wider than a word is put together from words. */
+static void copy_local(u8 *to, const u8 *from, u32 bytes, u32 to_local, u32 at) {
+  for (u32 done = 0; done < bytes;) {
+    u32 piece = 4 - at % 4 < bytes - done ? 4 - at % 4 : bytes - done;
+    memcpy(to, from, piece);
+    u32 jump = piece + (at % 4 + piece == 4 ? 124 : 0);
+    if (to_local) to += jump, from += piece;
+    else from += jump, to += piece;
+    at += piece, done += piece;
+  }
+}
+
+#define MOVE(T)                                                                           \
+  for (u32 k = 0; k < n; k++) {                                                           \
+    T *values = (T *)data + k * WARP;                                                     \
+    if (store) EACH_LANE(l, mask) memcpy(host[l] + k * sizeof(T), &values[l], sizeof(T)); \
+    else EACH_LANE(l, mask) memcpy(&values[l], host[l] + k * sizeof(T), sizeof(T));       \
+  }
+
+static void move(const simt_access *a, u8 *const *host, const u64 *address, u32 mask, u32 space, void *data, u32 store) {
+  u32 n = a->components, size = a->size;
+  if (space == LOCAL || space == 3) {
+    EACH_LANE(l, mask) for (u32 k = 0; k < n; k++) {
+      u8 *value = (u8 *)data + (k * WARP + l) * size;
+      u32 local = a->space == LOCAL || address[l] - LOCAL_BASE < WINDOW;
+      u64 at = (address[l] & 3) + k * size;
+      u8 *place = local ? host[l] - (address[l] & 3) + at / 4 * 128 + at % 4 : host[l] + k * size;
+      if (!local) memcpy(store ? place : value, store ? value : place, size);
+      else copy_local(store ? place : value, store ? value : place, size, store, at & 3);
+    }
+    return;
+  }
+  switch (size) {
+    case 1: MOVE(u8) break;
+    case 2: MOVE(u16) break;
+    case 4: MOVE(u32) break;
+    case 8: MOVE(u64) break;
+    default: MOVE(u128) break;
+  }
+}
+
+/* One value per segment was asked for: lanes of a segment read the same address, so any active one has it. */
+static void spread(const simt_access *a, u32 mask, void *data) {
+  u32 size = a->size, per = a->segment_lanes;
+  for (u32 k = 0; k < a->components; k++)
+    for (u32 g = 0; g < a->segments; g++) {
+      u32 part = per == 32 ? mask : mask >> (g * per) & ((1u << per) - 1);
+      if (!part) continue;
+      u8 *row = (u8 *)data + (k * WARP + g * per) * size;
+      memmove(row, row + (u32)__builtin_ctz(part) * size, size);
+    }
+}
+
+void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
+  s = c->true_sites + s->index;
+  const simt_access *a = s->access;
+  u64 address[WARP];
+  u8 *host[WARP];
+  u32 space;
+  simt_addresses(a, rem, root, address);
+  u32 good = simt_resolve(c, s, address, mask, host, &space);
+  if (good != mask) memset(data, 0, (size_t)a->size * a->components * WARP);
+  observe(c, s, address, host, good, space);
+  move(a, host, address, good, space, data, 0);
+  if (a->spread) spread(a, mask, data);
+}
+
+void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
+  s = c->true_sites + s->index;
+  const simt_access *a = s->access;
+  u64 address[WARP];
+  u8 *host[WARP];
+  u32 space;
+  simt_addresses(a, rem, root, address);
+  u32 good = simt_resolve(c, s, address, mask, host, &space);
+  observe(c, s, address, host, good, space);
+  move(a, host, address, good, space, data, 1);
+}

@@ -1,0 +1,184 @@
+/* What the generated code, the block driver and the helpers share.
+
+   Generated code runs one warp: i64 kernel(simt_context *, simt_frame *). It returns 0 when every lane has returned, else
+   the number of the suspension point it stopped at. Offsets that generated code relies on come from ``abi.py`` as
+   ABI_... macros and are asserted at the end of this file. */
+#ifndef KERNELWRIGHT_SIMT_H
+#define KERNELWRIGHT_SIMT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+typedef int32_t i32;
+typedef int64_t i64;
+typedef unsigned __int128 u128;
+
+#define WARP 32
+#define SHARED_BASE 0x010000000000ull
+#define LOCAL_BASE 0x020000000000ull
+#define WINDOW 0x010000000000ull
+#define UNWRITTEN 0xCD
+#define NO_BUFFER 0xFFFFFFFFu
+
+#define ALL_LANES(l) for (u32 l = 0; l < WARP; l++)
+#define EACH_LANE(l, mask) \
+  for (u32 l##_left = (mask), l = 0; l##_left && (l = (u32)__builtin_ctz(l##_left), 1); l##_left &= l##_left - 1)
+
+/* One load, store or atomic of the kernel: what is known about it before it runs. */
+enum { LOAD, STORE, ATOMIC };
+enum { GENERIC, SHARED, LOCAL };
+enum { FORM_LINEAR, FORM_EXTENDED, FORM_INDEXED, FORM_ADDRESSES };
+
+typedef struct {
+  u8 kind;
+  u8 space;
+  u8 size;       /* bytes of a component */
+  u8 components; /* values per lane, next to each other in memory */
+  u8 align;      /* what the address must be a multiple of */
+  u8 form;       /* how the address arrives: see addresses() */
+  u8 zero_extend;
+  u8 segments;
+  u8 segment_lanes;
+  u8 spread;    /* the result is one value per segment: put it in the segment's first lane */
+  u8 operation; /* atomics */
+  u8 is_float;
+  u32 footprint; /* bytes that the inline path of one segment touches */
+  i64 stride;    /* of the plain part, bytes from lane to lane */
+  i64 coefficient;
+  i64 root_stride;
+} simt_access;
+
+/* The changing half of an access. ``low`` and ``count`` serve the inline check: an address is good when
+   rotate_right(address - low, log2 align) < count; a site without a known buffer has count 0. */
+typedef struct {
+  u64 low;
+  u64 count;
+  i64 sectors; /* 32-byte sectors beyond one per execution, atomics and global or generic accesses */
+  i64 waves;   /* shared-memory wavefronts beyond one per execution */
+  i64 serial;  /* atomics: further turns for lanes that hit the same address */
+  u64 in_shared; /* executions of a generic access that went to shared or local memory */
+  u64 in_local;
+  u64 start; /* the buffer behind low and count */
+  u64 end;
+  u32 writable;
+  u32 index;
+  u64 l1_hits; /* sectors found in the simulated caches, of those looked up */
+  u64 l2_hits;
+  u64 looked_up;
+  const simt_access *access;
+  u64 reserved;
+} simt_site;
+
+typedef struct {
+  u64 start, end;
+  u32 index, writable;
+} simt_buffer;
+
+enum {
+  FAULT_NONE,
+  FAULT_BOUNDS,
+  FAULT_MISALIGNED,
+  FAULT_BARRIER,
+  FAULT_TRAP,
+  FAULT_ASSERT,
+  FAULT_ENDLESS,
+  FAULT_READ_ONLY,
+  FAULT_PRINTF,
+};
+
+typedef struct {
+  u32 kind;
+  u32 site;    /* access number, or suspension point for a barrier, or instruction for trap and assert */
+  u32 block;   /* linear */
+  u32 thread;  /* linear in its block */
+  u64 address; /* generic */
+  u32 size;
+  u32 write;
+  u64 detail[6]; /* assert: message, file, function (addresses), line; barrier: the other point and its thread */
+} simt_fault;
+
+typedef struct simt_frame {
+  u32 resume; /* 0: start, j: go on after suspension point j */
+  u32 start;  /* the lanes that exist */
+  u32 live;   /* the lanes that have not returned */
+  u32 arrived; /* lanes at the barrier the warp stopped at, where not all live ones must be */
+  u32 predicate; /* barrier reductions: lanes whose predicate is true */
+  u32 run;       /* split schedules: the group that runs */
+  u32 warp;
+  u32 first; /* number of the first thread */
+  u32 barrier_id;
+  u32 barrier_count;
+  u32 pad[6];
+  i32 segment_tid[3][4]; /* x, y, z of the first lane of each segment */
+  u32 pad2[4];
+  i32 tid[3][WARP];
+  /* warp operations that wait for lanes */
+  u32 member[WARP];
+  u64 operand[WARP];
+  u64 operand2[WARP];
+  u32 group[WARP]; /* the lanes an operation was released with */
+  u32 site[WARP];  /* 1 + suspension point a lane waits at, 0: none */
+  /* saved values follow at ABI_FRAME_SAVED */
+} simt_frame;
+
+struct simt_check;
+struct simt_cache;
+
+typedef struct simt_context {
+  i64 budget; /* back edges left; negative: unwind */
+  u64 shared_host;
+  u64 local_host;
+  u64 parameters; /* host address of the packed arguments */
+  const u64 *symbols;
+  simt_site *sites; /* those generated code looks at: the true ones, or copies that always miss */
+  u64 *counts;      /* per block: executions, lanes */
+  void *const *functions;
+  u32 ctaid[3], nctaid[3], ntid[3];
+  u32 barrier_result;
+  u64 clock;
+  /* below: not seen by generated code */
+  simt_site *true_sites;
+  u32 n_sites;
+  u32 attention; /* every access comes to the helpers, because a check or a cache watches */
+  u64 shared_size, local_size, parameter_size;
+  const simt_buffer *buffers;
+  u32 n_buffers;
+  u32 counting;
+  u32 block_linear;
+  simt_frame *frame; /* of the warp that runs */
+  simt_fault *fault;
+  struct simt_check *check;
+  struct simt_cache *cache;
+  u8 *print;
+  u64 print_size, print_used, print_lost;
+} simt_context;
+
+typedef i64 (*simt_kernel)(simt_context *, simt_frame *);
+
+void simt_fault_at(simt_context *c, u32 kind, u32 site, u32 lane, u64 address, u32 size, u32 write);
+u32 simt_thread_of(const simt_context *c, u32 lane);
+
+/* memory.c */
+void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *out);
+u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of);
+const u8 *simt_readable(simt_context *c, u64 address, u64 *room);
+
+/* counters.c */
+u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes);
+u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes);
+void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 bytes, u32 write);
+void simt_cache_block(struct simt_cache *cache);
+
+/* check.c */
+void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space);
+void simt_check_block(simt_context *c);
+void simt_check_barrier(simt_context *c);
+
+extern void *const simt_functions[];
+
+#endif

@@ -1,0 +1,1 @@
+"""CUDA source to LLVM-IR (device side) and to an executable (host side)."""

@@ -1,0 +1,190 @@
+"""Reading what a link needs to know from ELF files, without ``nm`` or ``readelf``: symbols, sections, needed libraries.
+
+Only 64-bit little-endian files, which is all that x86-64 Linux has. Layouts: System V ABI, "Object Files"; the version
+tables are the GNU extension described in the Linux Standard Base, "Symbol Versioning".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kernelwright.errors import Misuse
+
+_SYMTAB, _STRTAB, _DYNAMIC, _DYNSYM = 2, 3, 6, 11
+_GNU_VERNEED, _GNU_VERSYM = 0x6FFFFFFE, 0x6FFFFFFF
+_DT_NEEDED, _DT_SONAME = 1, 14
+_STT_FILE = 4
+_SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
+_SYMBOL = struct.Struct("<IBBHQQ")
+
+Binding = Literal["local", "global", "weak"]
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """One entry of a symbol table."""
+
+    name: str
+    binding: Binding
+    is_defined: bool
+    is_file: bool
+    """Names the source file the object was compiled from."""
+    section: str = ""
+    """Where it is defined, when that is in a section."""
+    value: int = 0
+    """Its offset in that section, in an object file."""
+    version: str = ""
+    """``libcudart.so.13`` in ``cudaMalloc@libcudart.so.13``; dynamic symbols only."""
+    library: str = ""
+    """The library that the version is asked from."""
+
+
+@dataclass(frozen=True)
+class _Section:
+    name: str
+    kind: int
+    offset: int
+    size: int
+    link: int
+    entry_size: int
+
+
+class Elf:
+    """One ELF file in memory. Raises ``Misuse`` when the bytes are no such file, or are cut short."""
+
+    def __init__(self, data: bytes, name: str) -> None:
+        self.name = name
+        self._data = data
+        if data[:4] != b"\x7fELF" or len(data) < 64:
+            raise Misuse(f"{name} is neither an object file nor a program")
+        if data[4:6] != b"\x02\x01":
+            raise Misuse(f"{name} is not a 64-bit little-endian file", hint="compile for x86-64 Linux")
+        try:
+            self._sections = self._read_sections()
+        except (struct.error, IndexError):
+            raise Misuse(f"{name} is cut short", hint="make it again") from None
+
+    def _read_sections(self) -> list[_Section]:
+        (start,) = struct.unpack_from("<Q", self._data, 40)
+        entry, count, names = struct.unpack_from("<HHH", self._data, 58)
+        if start == 0:
+            return []
+        if count == 0 or names == 0xFFFF:
+            # More sections than 16 bits can count: the first header has the numbers.
+            first = _SECTION_HEADER.unpack_from(self._data, start)
+            count, names = count or first[5], first[6] if names == 0xFFFF else names
+        raw = [_SECTION_HEADER.unpack_from(self._data, start + i * entry) for i in range(count)]
+        base = raw[names][4]
+        return [_Section(self._text(base + r[0]), r[1], r[4], r[5], r[6], r[9]) for r in raw]
+
+    def _text(self, at: int) -> str:
+        end = self._data.index(b"\0", at) if at < len(self._data) else at
+        return self._data[at:end].decode("utf-8", "surrogateescape")
+
+    @property
+    def section_names(self) -> tuple[str, ...]:
+        return tuple(s.name for s in self._sections)
+
+    def content(self, section: str) -> bytes | None:
+        """The bytes of a section, or None when there is none of that name."""
+        found = next((s for s in self._sections if s.name == section), None)
+        return None if found is None else self._data[found.offset : found.offset + found.size]
+
+    def symbols(self, dynamic: bool = False) -> list[Symbol]:
+        """The symbols of the object's table, or of a program's dynamic one, unnamed ones left out."""
+        try:
+            return list(self._read_symbols(_DYNSYM if dynamic else _SYMTAB))
+        except (struct.error, IndexError, ValueError):
+            raise Misuse(f"{self.name} is cut short", hint="make it again") from None
+
+    def _read_symbols(self, kind: int) -> Iterator[Symbol]:
+        bindings: dict[int, Binding] = {0: "local", 1: "global", 2: "weak"}
+        for section in (s for s in self._sections if s.kind == kind):
+            names = self._sections[section.link].offset
+            versions = self._versions() if kind == _DYNSYM else {}
+            numbers = next((s for s in self._sections if s.kind == _GNU_VERSYM), None)
+            for i in range(section.size // _SYMBOL.size):
+                name, info, _, where, value, _ = _SYMBOL.unpack_from(self._data, section.offset + i * _SYMBOL.size)
+                if name == 0:
+                    continue
+                version, library = "", ""
+                if numbers is not None and versions:
+                    (number,) = struct.unpack_from("<H", self._data, numbers.offset + 2 * i)
+                    version, library = versions.get(number & 0x7FFF, ("", ""))
+                yield Symbol(
+                    name=self._text(names + name),
+                    binding=bindings.get(info >> 4, "global"),
+                    is_defined=where != 0,
+                    is_file=info & 15 == _STT_FILE,
+                    section=self._sections[where].name if where < len(self._sections) else "",
+                    value=value,
+                    version=version,
+                    library=library,
+                )
+
+    def _versions(self) -> dict[int, tuple[str, str]]:
+        """Version number -> its name and the library it is needed from."""
+        found: dict[int, tuple[str, str]] = {}
+        for section in (s for s in self._sections if s.kind == _GNU_VERNEED):
+            names = self._sections[section.link].offset
+            at = section.offset
+            while True:
+                _, count, library, first, following = struct.unpack_from("<HHIII", self._data, at)
+                entry = at + first
+                for _ in range(count):
+                    _, _, number, name, forward = struct.unpack_from("<IHHII", self._data, entry)
+                    found[number] = (self._text(names + name), self._text(names + library))
+                    entry += forward
+                if following == 0:
+                    break
+                at += following
+        return found
+
+    def _dynamic(self, tag: int) -> list[str]:
+        values = []
+        for section in (s for s in self._sections if s.kind == _DYNAMIC):
+            names = self._sections[section.link].offset
+            for at in range(section.offset, section.offset + section.size, 16):
+                found, value = struct.unpack_from("<qQ", self._data, at)
+                if found == tag:
+                    values.append(self._text(names + value))
+        return values
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """The shared libraries the file asks for, in order."""
+        return tuple(self._dynamic(_DT_NEEDED))
+
+    @property
+    def soname(self) -> str | None:
+        """The name a shared library goes by, or None."""
+        return next(iter(self._dynamic(_DT_SONAME)), None)
+
+
+def read_elf(path: Path) -> Elf:
+    """The file at ``path``. Raises ``Misuse`` when it cannot be read or is no ELF file."""
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise Misuse(f"cannot read {path}: {e.strerror}") from None
+    return Elf(data, str(path))
+
+
+def archive_members(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
+    """The files in a static library (``ar``, System V variant), its symbol index and name table left out."""
+    if data[:8] != b"!<arch>\n":
+        raise Misuse(f"{name} is no static library")
+    at = 8
+    while at + 60 <= len(data):
+        member = data[at : at + 16].decode("ascii", "replace").rstrip()
+        try:
+            size = int(data[at + 48 : at + 58])
+        except ValueError:
+            raise Misuse(f"{name} is a damaged static library", hint="make it again") from None
+        if member not in ("/", "//", "/SYM64/"):
+            yield member.rstrip("/"), data[at + 60 : at + 60 + size]
+        at += 60 + size + size % 2

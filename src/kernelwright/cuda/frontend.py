@@ -1,0 +1,132 @@
+"""The device pass: one CUDA translation unit in, unoptimised LLVM-IR out.
+
+clang stops before its own optimiser (``-disable-llvm-passes``): everything after it happens in process, where it can be
+read, switched off and repeated (``passes/``). Math functions stay calls of ``__nv_*``; libdevice is linked later.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kernelwright.cuda.clang import Clang
+from kernelwright.cuda.diagnostics import explain, warnings_in
+from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, use_header
+from kernelwright.cuda.source import changed_files, write_overlay
+from kernelwright.errors import Misuse
+from kernelwright.target import DEFAULT_ARCHITECTURE, architecture
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """How to read the source: the flags that nvcc and clang share."""
+
+    arch: str = DEFAULT_ARCHITECTURE
+    include: tuple[str, ...] = ()
+    define: tuple[str, ...] = ()
+    undefine: tuple[str, ...] = ()
+    std: str | None = None
+    fast_math: bool = False
+    extra: tuple[str, ...] = ()
+    """Further flags for clang, as they are."""
+
+    def flags(self) -> list[str]:
+        flags = [f"-I{i}" for i in self.include] + [f"-D{d}" for d in self.define] + [f"-U{u}" for u in self.undefine]
+        if self.std:
+            flags.append(f"-std={self.std}")
+        if self.fast_math:
+            # nvcc's --use_fast_math: flush denormals, approximate division and square root, contract, fast intrinsics.
+            flags += ["-ffast-math", "-fgpu-flush-denormals-to-zero", "-fgpu-approx-transcendentals"]
+        return flags + list(self.extra)
+
+
+@dataclass(frozen=True)
+class DeviceSource:
+    """What the device pass produced."""
+
+    path: Path
+    text: str = field(repr=False)
+    """LLVM-IR, unoptimised, debug lines inside."""
+    dependencies: tuple[str, ...] = field(repr=False)
+    """Every file that was read, absolute paths, the source first."""
+    warnings: str
+
+
+def device_pass(
+    source: Path, options: SourceOptions, clang: Clang, meanwhile: Callable[[], object] = lambda: None
+) -> DeviceSource:
+    """Compiles the device side of ``source``; ``meanwhile`` is called while clang works.
+
+    Raises ``Misuse`` for a missing file, ``CompileError`` with file, line and column for what clang refuses, ``ToolError``
+    when clang itself fails.
+    """
+    if not source.is_file():
+        what = "is a folder" if source.is_dir() else "does not exist"
+        raise Misuse(f"{source} {what}", hint="give the path of a CUDA source file")
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        folder = Path(scratch)
+        output, listed = folder / "device.ll", folder / "device.d"
+        files = ["-MD", "-MF", str(listed), str(source), "-o", str(output)]
+        changed = changed_files(source, options.include)
+        overlay = ["-ivfsoverlay", str(write_overlay(changed, folder))] if changed else []
+        flags = device_flags(clang, options)
+        header = None
+        if can_use(options.define, options.undefine, options.extra):
+            header = precompiled_header(clang, device_flags(clang, replace(options, include=(), define=())))
+        with_header = use_header(flags, header) if header else flags
+        failed, said = _run([*clang.command, *overlay, *with_header, *files], meanwhile)
+        if failed and header and refused(said):
+            header.unlink(missing_ok=True)
+            header = None
+            failed, said = _run([*clang.command, *overlay, *flags, *files])
+        if failed or not output.is_file():
+            raise explain(said, source)
+        return DeviceSource(
+            path=source,
+            text=output.read_text(encoding="utf-8", errors="surrogateescape"),
+            dependencies=_dependencies(listed.read_text(), folder),
+            warnings=warnings_in(said),
+        )
+
+
+def _run(command: list[str], meanwhile: Callable[[], object] = lambda: None) -> tuple[bool, str]:
+    """Whether it failed, and what it said on stderr."""
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, errors="replace"
+    ) as running:
+        meanwhile()
+        said = running.communicate()[1]
+    return running.returncode != 0, said
+
+
+def device_flags(clang: Clang, options: SourceOptions) -> list[str]:
+    """clang's command line for the device pass, without input and output."""
+    return [
+        "-x",
+        "cuda",
+        f"--cuda-gpu-arch={architecture(options.arch).name}",
+        "--cuda-device-only",
+        *clang.cuda_flags,  # before the C++ headers: ours wrap some of those
+        *clang.header_flags,
+        "-gline-tables-only",
+        "-fno-discard-value-names",
+        "-O2",
+        "-Xclang",
+        "-disable-llvm-passes",
+        "-S",
+        "-emit-llvm",
+        *options.flags(),
+    ]
+
+
+def _dependencies(rule: str, scratch: Path) -> tuple[str, ...]:
+    """The prerequisites of a make rule, as absolute paths in order; scratch files are left out."""
+    names = re.findall(r"(?:\\[ #]|\$\$|[^\s\\]|\\(?!\n))+", rule.split(":", 1)[1])
+    paths = (name.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for name in names)
+    absolute = (str(Path(p).absolute()) for p in paths)
+    return tuple(dict.fromkeys(p for p in absolute if p != os.devnull and not p.startswith(str(scratch))))

@@ -1,0 +1,1 @@
+#include "../../kernelwright/needs_nvidia_cub.h"

@@ -1,0 +1,29 @@
+// bfloat16: __nv_bfloat16, __nv_bfloat162 and their functions. All arithmetic goes through float, rounded once at the end,
+// on every architecture: + - * / are exactly the bfloat16 results. A multiply-add rounds to float (on the host to double)
+// before it rounds to bfloat16, which can differ from a single rounding in the last bit.
+#pragma once
+#pragma GCC system_header
+#if defined(__CUDA__)
+#include "kernelwright_cuda.h"
+#endif
+#include "kernelwright/bfloat16_type.h"
+
+#define KW_N __nv_bfloat16
+#define KW_N2 __nv_bfloat162
+#define KW_N_NAME bfloat16
+#define KW_N_FROM_BITS(bits) __ushort_as_bfloat16(bits)
+#define KW_N_ONE 0x3f80
+#define KW_N_INFINITY 0x7f80
+#define KW_N_NAN 0x7fff
+#define KW_N_FROM_FLOAT(mode) __float2bfloat16_##mode
+#define KW_N_VALUE(h) ((float)(h))
+#define KW_N_RESULT(value) __nv_bfloat16((float)(value))
+#define KW_N2_BINARY(a, op, b) \
+    __nv_bfloat162(KW_N_RESULT((float)a.x op (float)b.x), KW_N_RESULT((float)a.y op (float)b.y))
+#if defined(__CUDA_ARCH__)
+#define KW_N_FMA(a, b, c) __nv_bfloat16(fmaf((float)a, (float)b, (float)c))
+#else
+#define KW_N_FMA(a, b, c) __nv_bfloat16((double)((float)a * (float)b) + (double)(float)c)
+#endif
+#define KW_N2_FMA(a, b, c) __nv_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y))
+#include "kernelwright/narrow_float.h"

@@ -1,0 +1,1 @@
+#include "../kernelwright/needs_nvidia_thrust.h"

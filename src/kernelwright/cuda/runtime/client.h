@@ -1,0 +1,224 @@
+/*
+ * What the files of the runtime share. Every public function has the same shape:
+ *
+ *     cudaError_t cudaSomething(...)
+ *     {
+ *         KW_ENTER();                    // a device is there, and no earlier failure has taken it away
+ *         ...                            // check arguments; kw_command or kw_request
+ *         return kw_done(result);        // remembered for cudaGetLastError
+ *     }
+ */
+#ifndef KERNELWRIGHT_CLIENT_H
+#define KERNELWRIGHT_CLIENT_H
+
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cuda_runtime_api.h"
+#include "protocol.h"
+
+/* Public in the shared library, which hides everything else. */
+#define KW_API __attribute__((visibility("default")))
+
+/* ---- error.c ---- */
+
+/* Remembers a failure for this thread's cudaGetLastError; returns its argument. */
+cudaError_t kw_done(int error);
+
+/* ---- client.c ---- */
+
+#define KW_ENTER()                          \
+    do {                                    \
+        int kw_entered = kw_connect();      \
+        if (kw_entered)                     \
+            return kw_done(kw_entered);     \
+    } while (0)
+
+/* 0 when a worker is there and healthy; otherwise the error that every call returns. */
+int kw_connect(void);
+
+/* 1 when a worker has been reached. Never starts one. */
+int kw_is_connected(void);
+
+/* Sends a command: no answer, and asynchronous errors come with the next request. Returns 0 or an error. */
+int kw_command(uint16_t type, const void *body, size_t body_size, const void *tail, size_t tail_size);
+
+/* Sends a request and waits; copies `reply_size` bytes of the reply's body. Returns its result. */
+int kw_request(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size);
+
+/* As kw_request; the reply's bytes after `reply_size` come in `*tail`, to be freed, with a NUL behind them. */
+int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size, void **tail,
+                    size_t *tail_size);
+
+/* Tells the user once, on standard error, with the library's name in front. */
+void kw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Commands have been sent since the device was last known to be idle: host copies must wait. */
+int kw_is_busy(void);
+
+/* The error that took the device away for good, 0 while all is well. A reset of the device mends it. */
+int kw_failure(void);
+void kw_forget_failure(void);
+
+extern const struct kw_welcome *const kw_welcome;
+
+/* The device of this thread, counted from 0. */
+extern _Thread_local int kw_device;
+
+/* What was asked for with KERNELWRIGHT_DEVICE, or the default built into the program: "none", "h200", "cuda:0". */
+const char *kw_device_name(void);
+
+/* ---- module.c ---- */
+
+struct kw_kernel {
+    const void *host; /* the address that stands for it in host code; NULL once its module is gone */
+    const char *name; /* mangled */
+    uint32_t number;
+    uint32_t module;
+    int has_layout; /* the next four are known */
+    uint32_t parameter_count;
+    uint32_t arguments_size;
+    struct kw_parameter *parameter;
+    uint64_t pointers; /* bit p: parameter p is a pointer; the first 64 */
+    uint32_t max_threads; /* 0: as many as the device allows */
+    uint32_t static_shared_bytes;
+    uint32_t max_dynamic_shared_bytes; /* set by cudaFuncSetAttribute; 0: the device's default */
+    uint64_t launches;
+    struct kw_kernel *next; /* with the same hash */
+};
+
+struct kw_variable {
+    const void *host; /* NULL once its module is gone */
+    const char *name;
+    uint32_t number;
+    uint32_t module;
+    uint32_t flags; /* enum kw_symbol_flags */
+    uint64_t size;
+    uint64_t address; /* on the device; 0: not asked yet */
+    int read_mode;    /* cudaTextureReadMode of a texture reference */
+};
+
+struct kw_module {
+    const void *data; /* NULL once the module is gone */
+    size_t size;
+    uint32_t format; /* enum kw_module_format; 0: bytes of a format we do not know */
+    uint32_t number;
+    uint8_t id[16];
+};
+
+/* NULL when nobody registered that address. */
+struct kw_kernel *kw_find_kernel(const void *host);
+struct kw_variable *kw_find_variable(const void *host);
+
+/* Fills in how the kernel's arguments are packed: from its blob, or by asking the worker. A device must be there.
+   Returns 0 or an error. */
+int kw_know_layout(struct kw_kernel *kernel);
+
+/* Tells a new worker all that was registered before it came. */
+int kw_announce_modules(void);
+
+/* After a reset of the device: addresses of variables and settings of kernels are gone. */
+void kw_reset_modules(void);
+
+/* Everything ever registered, in order; a module's number is its index. */
+struct kw_list {
+    void **item;
+    size_t count;
+    size_t room;
+};
+extern struct kw_list kw_modules, kw_kernels, kw_variables;
+
+/* ---- memory.c ---- */
+
+struct kw_block {
+    uint64_t address;
+    uint64_t size;
+    uint32_t kind; /* enum kw_memory_kind, or KW_BLOCK_REGISTERED */
+    uint16_t device;
+    uint8_t is_symbol; /* a variable: not to be freed */
+    uint32_t flags;    /* of cudaHostAlloc and cudaHostRegister */
+};
+
+/* The program's own memory under cudaHostRegister: known, but not shared with the device. */
+#define KW_BLOCK_REGISTERED 100u
+
+/* The block that holds `address`. Returns 0 when there is none. */
+int kw_find_block(const void *address, struct kw_block *block);
+
+/* Allocates on the worker and remembers the block. */
+int kw_allocate(uint64_t size, uint32_t kind, uint32_t flags, void **address);
+int kw_release(const void *address);
+
+/* Remembers memory that the worker placed. */
+int kw_add_block(struct kw_block block);
+void kw_drop_all_blocks(void);
+
+/* A box of bytes from one place to another; pitches in bytes, slice: bytes from one slice to the next. */
+struct kw_box {
+    void *to;
+    const void *from;
+    size_t to_pitch, from_pitch;
+    size_t to_slice, from_slice;
+    size_t width, height, depth;
+};
+
+/* Copies in stream order. `wait`: return only when the bytes have arrived. Returns 0 or an error. */
+int kw_copy_box(const struct kw_box *box, enum cudaMemcpyKind kind, cudaStream_t stream, int wait);
+int kw_copy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, cudaStream_t stream, int wait);
+
+/* The device address of a registered variable, with its size. Returns 0 or an error. */
+int kw_symbol(const void *host, uint64_t *address, uint64_t *size);
+
+/* ---- managed.c ---- */
+
+/* Shares the program's managed variables with the device; before modules are announced. */
+int kw_share_managed(void);
+
+/* 1 when the host's variable is a managed one. */
+int kw_is_managed(const void *host);
+
+/* The address by which the device knows a managed variable that the host knows as `address`; else `address`. */
+uint64_t kw_managed_address(uint64_t address);
+
+/* ---- stream.c ---- */
+
+/* The number of a live stream on the wire. Returns 0 or cudaErrorInvalidResourceHandle. */
+int kw_stream_number(cudaStream_t stream, uint64_t *number);
+int kw_stream_wait(cudaStream_t stream);
+void kw_drop_all_streams(void);
+
+/* ---- device.c ---- */
+
+/* Properties of this thread's device, asked once. NULL when the worker does not tell. */
+const struct kw_device_properties *kw_properties(void);
+
+/* ---- array.c ---- */
+
+/* Linear device memory behind an array. */
+struct cudaArray {
+    struct cudaChannelFormatDesc format;
+    struct cudaExtent extent; /* elements; height and depth 0 where there is no such dimension */
+    unsigned int flags;
+    char *data;
+    size_t pitch; /* bytes of a row */
+    size_t slice; /* bytes of a slice */
+};
+
+/* 1 when the array was made by us and not freed yet. */
+int kw_is_array(const struct cudaArray *array);
+size_t kw_element_size(const struct cudaChannelFormatDesc *format);
+
+/* How many channels a format has: 1, 2 or 4; 0 for a format that is none. */
+int kw_channels(const struct cudaChannelFormatDesc *format);
+void kw_drop_all_arrays(void);
+
+/* ---- texture.c ---- */
+
+void kw_drop_all_textures(void);
+
+/* ---- report.c ---- */
+
+void kw_write_report(void);
+
+#endif

@@ -1,0 +1,276 @@
+/* Launching kernels, and what is known about them. */
+#include "client.h"
+
+#include <string.h>
+
+/* What <<<...>>> leaves for the host stub; launches may stand inside the arguments of another. */
+struct configuration {
+    dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+};
+
+enum {
+    NESTING = 32,
+    ARGUMENTS = 32764, /* bytes: the most that CUDA 12.1 and later allow */
+};
+
+static _Thread_local struct configuration pushed[NESTING];
+static _Thread_local int depth;
+
+KW_API unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, struct CUstream_st *stream)
+{
+    if (depth == NESTING)
+        return (unsigned)kw_done(cudaErrorInvalidConfiguration);
+    pushed[depth++] = (struct configuration){grid, block, shared_bytes, stream};
+    return 0;
+}
+
+KW_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *shared_bytes, void *stream)
+{
+    if (!depth)
+        return kw_done(cudaErrorMissingConfiguration);
+    const struct configuration *top = &pushed[--depth];
+    *grid = top->grid;
+    *block = top->block;
+    *shared_bytes = top->shared_bytes;
+    *(cudaStream_t *)stream = top->stream;
+    return cudaSuccess;
+}
+
+/* ---- launches ---- */
+
+static int is_within(dim3 size, const uint32_t *limit)
+{
+    return size.x && size.y && size.z && size.x <= limit[0] && size.y <= limit[1] && size.z <= limit[2];
+}
+
+/* What CUDA refuses at the launch itself; the rest is for the worker. */
+static int check_geometry(const struct kw_kernel *kernel, dim3 grid, dim3 block, size_t shared_bytes)
+{
+    const struct kw_device_properties *device = kw_properties();
+    if (!device)
+        return cudaErrorInitializationError;
+    uint64_t threads = (uint64_t)block.x * block.y * block.z;
+    if (!is_within(grid, device->max_grid) || !is_within(block, device->max_block) ||
+        threads > device->max_threads_per_block)
+        return cudaErrorInvalidConfiguration;
+    if (kernel->max_threads && threads > kernel->max_threads)
+        return cudaErrorLaunchOutOfResources;
+    uint64_t limit = device->shared_bytes_per_block;
+    if (kernel->max_dynamic_shared_bytes + kernel->static_shared_bytes > limit)
+        limit = kernel->max_dynamic_shared_bytes + kernel->static_shared_bytes;
+    if (shared_bytes + kernel->static_shared_bytes > limit)
+        return cudaErrorInvalidValue;
+    return 0;
+}
+
+/* Puts the arguments where the kernel's parameters lie. Holes are zero, so that equal launches are equal bytes. */
+static void pack(const struct kw_kernel *kernel, void *const *arguments, char *packed)
+{
+    memset(packed, 0, kernel->arguments_size);
+    for (uint32_t p = 0; p < kernel->parameter_count; p++) {
+        char *slot = packed + kernel->parameter[p].offset;
+        memcpy(slot, arguments[p], kernel->parameter[p].size);
+        if (p < 64 && kernel->pointers >> p & 1) {
+            uint64_t address;
+            memcpy(&address, slot, sizeof address);
+            address = kw_managed_address(address);
+            memcpy(slot, &address, sizeof address);
+        }
+    }
+}
+
+static int launch(const void *host, dim3 grid, dim3 block, void *const *arguments, size_t shared_bytes,
+                  cudaStream_t stream, uint32_t flags)
+{
+    struct kw_kernel *kernel = kw_find_kernel(host);
+    if (!kernel)
+        return cudaErrorInvalidDeviceFunction;
+    uint64_t number;
+    int result = kw_know_layout(kernel);
+    if (!result)
+        result = check_geometry(kernel, grid, block, shared_bytes);
+    if (!result)
+        result = kw_stream_number(stream, &number);
+    if (result)
+        return result;
+    if (kernel->arguments_size > ARGUMENTS || (kernel->parameter_count && !arguments))
+        return cudaErrorInvalidValue;
+    char packed[ARGUMENTS];
+    pack(kernel, arguments, packed);
+    struct kw_launch body = {
+        .stream = number,
+        .kernel = kernel->number,
+        .flags = flags,
+        .grid = {grid.x, grid.y, grid.z},
+        .block = {block.x, block.y, block.z},
+        .shared_bytes = (uint32_t)shared_bytes,
+        .arguments_size = kernel->arguments_size,
+    };
+    result = kw_command(KW_LAUNCH, &body, sizeof body, packed, kernel->arguments_size);
+    if (!result)
+        __atomic_fetch_add(&kernel->launches, 1, __ATOMIC_RELAXED);
+    return result;
+}
+
+/* A program that does not look at its errors would go on with results nobody computed: say it once. */
+static int refused(const void *host, int error)
+{
+    static int said;
+    const struct kw_kernel *kernel = kw_find_kernel(host);
+    if (error == cudaErrorNoDevice && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
+        kw_say("kernel %s was not run: there is no device here (KERNELWRIGHT_DEVICE=%s)",
+               kernel ? kernel->name : "(not registered)", kw_device_name());
+    return error;
+}
+
+KW_API cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments, size_t shared_bytes,
+                                    cudaStream_t stream)
+{
+    int result = kw_connect();
+    if (result)
+        return kw_done(refused(kernel, result));
+    return kw_done(launch(kernel, grid, block, arguments, shared_bytes, stream, 0));
+}
+
+KW_API cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                               size_t shared_bytes, cudaStream_t stream)
+{
+    int result = kw_connect();
+    if (result)
+        return kw_done(refused(kernel, result));
+    return kw_done(launch(kernel, grid, block, arguments, shared_bytes, stream, KW_LAUNCH_COOPERATIVE));
+}
+
+/* ---- what is known about a kernel ---- */
+
+static int find_kernel(const void *host, struct kw_kernel **kernel)
+{
+    *kernel = kw_find_kernel(host);
+    return *kernel ? kw_know_layout(*kernel) : cudaErrorInvalidDeviceFunction;
+}
+
+static int ask_attributes(const struct kw_kernel *kernel, struct kw_function_attributes *attributes)
+{
+    struct kw_handle which = {.handle = kernel->number};
+    return kw_request(KW_FUNCTION_ATTRIBUTES, &which, sizeof which, attributes, sizeof *attributes);
+}
+
+KW_API cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const void *host)
+{
+    KW_ENTER();
+    struct kw_kernel *kernel;
+    struct kw_function_attributes told;
+    int result = attributes ? find_kernel(host, &kernel) : cudaErrorInvalidValue;
+    if (!result)
+        result = ask_attributes(kernel, &told);
+    if (result)
+        return kw_done(result);
+    *attributes = (struct cudaFuncAttributes){
+        .sharedSizeBytes = told.static_shared_bytes,
+        .constSizeBytes = told.constant_bytes,
+        .localSizeBytes = told.local_bytes,
+        .maxThreadsPerBlock = (int)told.max_threads,
+        .numRegs = (int)told.registers,
+        .ptxVersion = (int)told.ptx_version,
+        .binaryVersion = (int)told.binary_version,
+        .maxDynamicSharedSizeBytes = (int)told.max_dynamic_shared_bytes,
+        .preferredShmemCarveout = told.preferred_carveout,
+    };
+    return kw_done(cudaSuccess);
+}
+
+static int set_shared_limit(struct kw_kernel *kernel, int bytes)
+{
+    const struct kw_device_properties *device = kw_properties();
+    if (!device)
+        return cudaErrorInitializationError;
+    if (bytes < 0 || (uint64_t)bytes + kernel->static_shared_bytes > device->shared_bytes_per_block_optin)
+        return cudaErrorInvalidValue;
+    kernel->max_dynamic_shared_bytes = (uint32_t)bytes;
+    return 0;
+}
+
+KW_API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute attribute, int value)
+{
+    KW_ENTER();
+    struct kw_kernel *kernel;
+    int result = find_kernel(host, &kernel);
+    if (!result && attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
+        result = set_shared_limit(kernel, value);
+    else if (!result && (attribute != cudaFuncAttributePreferredSharedMemoryCarveout || value < -1 || value > 100))
+        result = attribute > cudaFuncAttributePreferredSharedMemoryCarveout ? cudaErrorNotSupported : cudaErrorInvalidValue;
+    if (result)
+        return kw_done(result);
+    struct kw_function_attribute body = {.kernel = kernel->number, .attribute = attribute, .value = value};
+    return kw_done(kw_request(KW_SET_FUNCTION_ATTRIBUTE, &body, sizeof body, NULL, 0));
+}
+
+/* Preferences that no GPU since Volta acts on. */
+KW_API cudaError_t cudaFuncSetCacheConfig(const void *host, enum cudaFuncCache config)
+{
+    KW_ENTER();
+    struct kw_kernel *kernel;
+    if (config < cudaFuncCachePreferNone || config > cudaFuncCachePreferEqual)
+        return kw_done(cudaErrorInvalidValue);
+    return kw_done(find_kernel(host, &kernel));
+}
+
+KW_API cudaError_t cudaFuncSetSharedMemConfig(const void *host, enum cudaSharedMemConfig config)
+{
+    KW_ENTER();
+    struct kw_kernel *kernel;
+    if (config < cudaSharedMemBankSizeDefault || config > cudaSharedMemBankSizeEightByte)
+        return kw_done(cudaErrorInvalidValue);
+    return kw_done(find_kernel(host, &kernel));
+}
+
+KW_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *host, int block_size,
+                                                                          size_t shared_bytes, unsigned int flags)
+{
+    KW_ENTER();
+    struct kw_kernel *kernel;
+    struct kw_handle answer;
+    if (!blocks || block_size <= 0 || flags & ~(unsigned)cudaOccupancyDisableCachingOverride)
+        return kw_done(cudaErrorInvalidValue);
+    int result = find_kernel(host, &kernel);
+    if (result)
+        return kw_done(result);
+    struct kw_occupancy body = {
+        .shared_bytes = shared_bytes, .kernel = kernel->number, .block_threads = (uint32_t)block_size};
+    result = kw_request(KW_OCCUPANCY, &body, sizeof body, &answer, sizeof answer);
+    if (!result)
+        *blocks = (int)answer.handle;
+    return kw_done(result);
+}
+
+KW_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int block_size,
+                                                                 size_t shared_bytes)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, host, block_size, shared_bytes,
+                                                                  cudaOccupancyDefault);
+}
+
+/* A multiprocessor's shared memory, in equal parts for `blocks`, less what each block needs anyway. */
+KW_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *shared_bytes, const void *host, int blocks,
+                                                             int block_size)
+{
+    KW_ENTER();
+    struct kw_kernel *kernel;
+    if (!shared_bytes || blocks <= 0 || block_size <= 0)
+        return kw_done(cudaErrorInvalidValue);
+    int result = find_kernel(host, &kernel);
+    const struct kw_device_properties *device = result ? NULL : kw_properties();
+    if (!device)
+        return kw_done(result ? result : cudaErrorInitializationError);
+    enum { UNIT = 128 }; /* shared memory is handed out in units of 128 bytes */
+    uint64_t part = device->shared_bytes_per_multiprocessor / (uint64_t)blocks / UNIT * UNIT;
+    if (part > device->shared_bytes_per_block_optin + device->reserved_shared_bytes_per_block)
+        part = device->shared_bytes_per_block_optin + device->reserved_shared_bytes_per_block;
+    uint64_t taken = kernel->static_shared_bytes + device->reserved_shared_bytes_per_block;
+    if ((uint64_t)blocks * (uint64_t)block_size > device->max_threads_per_multiprocessor || part < taken)
+        return kw_done(cudaErrorInvalidValue);
+    *shared_bytes = part - taken;
+    return kw_done(cudaSuccess);
+}

@@ -1,0 +1,456 @@
+/* Allocating, freeing, and knowing what an address points to. */
+#include "client.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Every block of device-visible memory, sorted by address. */
+static struct kw_block *block;
+static size_t blocks, room;
+static pthread_mutex_t table = PTHREAD_MUTEX_INITIALIZER;
+
+/* Index of the first block that starts after `address`. */
+static size_t after(uint64_t address)
+{
+    size_t low = 0, high = blocks;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (block[middle].address <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int kw_find_block(const void *address, struct kw_block *found)
+{
+    uint64_t where = (uint64_t)address;
+    pthread_mutex_lock(&table);
+    size_t i = after(where);
+    int inside = i > 0 && where - block[i - 1].address < block[i - 1].size;
+    if (inside)
+        *found = block[i - 1];
+    pthread_mutex_unlock(&table);
+    return inside;
+}
+
+int kw_add_block(struct kw_block added)
+{
+    pthread_mutex_lock(&table);
+    if (blocks == room) {
+        size_t larger = room ? 2 * room : 64;
+        void *moved = realloc(block, larger * sizeof *block);
+        if (!moved) {
+            pthread_mutex_unlock(&table);
+            return cudaErrorMemoryAllocation;
+        }
+        block = moved;
+        room = larger;
+    }
+    size_t i = after(added.address);
+    memmove(&block[i + 1], &block[i], (blocks - i) * sizeof *block);
+    block[i] = added;
+    blocks++;
+    pthread_mutex_unlock(&table);
+    return 0;
+}
+
+static void drop_block(uint64_t address)
+{
+    pthread_mutex_lock(&table);
+    size_t i = after(address);
+    if (i > 0 && block[i - 1].address == address) {
+        memmove(&block[i - 1], &block[i], (blocks - i) * sizeof *block);
+        blocks--;
+    }
+    pthread_mutex_unlock(&table);
+}
+
+/* Of the device; what cudaHostRegister knows is the program's own and stays. */
+void kw_drop_all_blocks(void)
+{
+    pthread_mutex_lock(&table);
+    size_t kept = 0;
+    for (size_t i = 0; i < blocks; i++)
+        if (block[i].kind == KW_BLOCK_REGISTERED)
+            block[kept++] = block[i];
+    blocks = kept;
+    pthread_mutex_unlock(&table);
+}
+
+int kw_allocate(uint64_t size, uint32_t kind, uint32_t flags, void **address)
+{
+    struct kw_allocate wanted = {.size = size, .kind = kind};
+    struct kw_memory got;
+    int result = kw_request(KW_ALLOCATE, &wanted, sizeof wanted, &got, sizeof got);
+    if (!result)
+        result = kw_add_block((struct kw_block){
+            .address = got.address,
+            .size = size,
+            .kind = kind,
+            .device = (uint16_t)kw_device,
+            .flags = flags,
+        });
+    if (!result)
+        *address = (void *)got.address;
+    return result;
+}
+
+/* Only the start of a block that was allocated can be given back. */
+int kw_release(const void *address)
+{
+    struct kw_block found;
+    if (!kw_find_block(address, &found) || found.address != (uint64_t)address || found.is_symbol ||
+        found.kind == KW_BLOCK_REGISTERED)
+        return cudaErrorInvalidValue;
+    struct kw_handle body = {.handle = found.address};
+    int current = kw_device;
+    kw_device = found.device;
+    drop_block(found.address);
+    int result = kw_request(KW_FREE, &body, sizeof body, NULL, 0);
+    kw_device = current;
+    return result;
+}
+
+static cudaError_t allocate(void **pointer, size_t bytes, uint32_t kind, uint32_t flags)
+{
+    KW_ENTER();
+    if (!pointer)
+        return kw_done(cudaErrorInvalidValue);
+    *pointer = NULL;
+    return kw_done(bytes ? kw_allocate(bytes, kind, flags, pointer) : 0);
+}
+
+static cudaError_t release(void *pointer, int host)
+{
+    KW_ENTER();
+    struct kw_block found;
+    if (!pointer)
+        return kw_done(cudaSuccess);
+    if (!kw_find_block(pointer, &found) || (found.kind == KW_MEMORY_PINNED) != host)
+        return kw_done(cudaErrorInvalidValue);
+    return kw_done(kw_release(pointer));
+}
+
+KW_API cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    return allocate(pointer, bytes, KW_MEMORY_DEVICE, 0);
+}
+
+KW_API cudaError_t cudaFree(void *pointer)
+{
+    return release(pointer, 0);
+}
+
+KW_API cudaError_t cudaMallocHost(void **pointer, size_t bytes)
+{
+    return allocate(pointer, bytes, KW_MEMORY_PINNED, cudaHostAllocDefault);
+}
+
+KW_API cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned int flags)
+{
+    if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined)) {
+        KW_ENTER();
+        return kw_done(cudaErrorInvalidValue);
+    }
+    return allocate(pointer, bytes, KW_MEMORY_PINNED, flags);
+}
+
+KW_API cudaError_t cudaFreeHost(void *pointer)
+{
+    return release(pointer, 1);
+}
+
+KW_API cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned int flags)
+{
+    if (!bytes || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost)) {
+        KW_ENTER();
+        return kw_done(cudaErrorInvalidValue);
+    }
+    return allocate(pointer, bytes, KW_MEMORY_MANAGED, flags);
+}
+
+/* Stream-ordered forms: the memory is there at once, and goes when the stream has come to the call. */
+KW_API cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    KW_ENTER();
+    uint64_t number;
+    int result = kw_stream_number(stream, &number);
+    return result ? kw_done(result) : allocate(pointer, bytes, KW_MEMORY_DEVICE, 0);
+}
+
+KW_API cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    KW_ENTER();
+    int result = kw_stream_wait(stream);
+    return result ? kw_done(result) : release(pointer, 0);
+}
+
+/* Rows start at multiples of 512, as on NVIDIA's GPUs. */
+static int pitched(size_t width, size_t *pitch)
+{
+    enum { ROW = 512 };
+    if (width > SIZE_MAX - ROW)
+        return 0;
+    *pitch = (width + ROW - 1) / ROW * ROW;
+    return 1;
+}
+
+KW_API cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    KW_ENTER();
+    size_t row, bytes;
+    if (!pitch || !pitched(width, &row) || __builtin_mul_overflow(row, height, &bytes))
+        return kw_done(cudaErrorInvalidValue);
+    *pitch = row;
+    return allocate(pointer, bytes, KW_MEMORY_DEVICE, 0);
+}
+
+KW_API cudaError_t cudaMalloc3D(struct cudaPitchedPtr *result, struct cudaExtent extent)
+{
+    KW_ENTER();
+    size_t row, slice, bytes;
+    if (!result || !pitched(extent.width, &row) || __builtin_mul_overflow(row, extent.height, &slice) ||
+        __builtin_mul_overflow(slice, extent.depth, &bytes))
+        return kw_done(cudaErrorInvalidValue);
+    result->pitch = row;
+    result->xsize = extent.width;
+    result->ysize = extent.height;
+    return allocate(&result->ptr, bytes, KW_MEMORY_DEVICE, 0);
+}
+
+KW_API cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes)
+{
+    KW_ENTER();
+    struct kw_memory_info info;
+    int result = kw_request(KW_MEMORY_INFO, NULL, 0, &info, sizeof info);
+    if (!result && free_bytes)
+        *free_bytes = info.free;
+    if (!result && total_bytes)
+        *total_bytes = info.total;
+    return kw_done(result);
+}
+
+/* ---- the program's own memory ---- */
+
+/* Registering makes copies faster on a GPU and changes nothing else, so remembering it is all there is to do. What we
+   cannot do is to let kernels use the memory in place: that is refused. */
+KW_API cudaError_t cudaHostRegister(void *pointer, size_t bytes, unsigned int flags)
+{
+    KW_ENTER();
+    struct kw_block found;
+    if (!pointer || !bytes)
+        return kw_done(cudaErrorInvalidValue);
+    if (flags & (cudaHostRegisterMapped | cudaHostRegisterIoMemory))
+        return kw_done(cudaErrorNotSupported);
+    if (kw_find_block(pointer, &found) || kw_find_block((char *)pointer + bytes - 1, &found))
+        return kw_done(cudaErrorHostMemoryAlreadyRegistered);
+    return kw_done(kw_add_block((struct kw_block){
+        .address = (uint64_t)pointer,
+        .size = bytes,
+        .kind = KW_BLOCK_REGISTERED,
+        .device = (uint16_t)kw_device,
+        .flags = flags,
+    }));
+}
+
+KW_API cudaError_t cudaHostUnregister(void *pointer)
+{
+    KW_ENTER();
+    struct kw_block found;
+    if (!kw_find_block(pointer, &found) || found.kind != KW_BLOCK_REGISTERED || found.address != (uint64_t)pointer)
+        return kw_done(cudaErrorHostMemoryNotRegistered);
+    drop_block(found.address);
+    return kw_done(cudaSuccess);
+}
+
+KW_API cudaError_t cudaHostGetDevicePointer(void **device_pointer, void *host_pointer, unsigned int flags)
+{
+    KW_ENTER();
+    struct kw_block found;
+    if (!device_pointer || flags || !kw_find_block(host_pointer, &found))
+        return kw_done(cudaErrorInvalidValue);
+    if (found.kind == KW_BLOCK_REGISTERED)
+        return kw_done(cudaErrorNotSupported);
+    if (found.kind != KW_MEMORY_PINNED)
+        return kw_done(cudaErrorInvalidValue);
+    *device_pointer = host_pointer;
+    return kw_done(cudaSuccess);
+}
+
+KW_API cudaError_t cudaHostGetFlags(unsigned int *flags, void *pointer)
+{
+    KW_ENTER();
+    struct kw_block found;
+    if (!flags || !kw_find_block(pointer, &found) || found.kind != KW_MEMORY_PINNED)
+        return kw_done(cudaErrorInvalidValue);
+    /* Pinned memory is always mapped and portable here. */
+    *flags = found.flags | cudaHostAllocMapped;
+    return kw_done(cudaSuccess);
+}
+
+KW_API cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+    KW_ENTER();
+    struct kw_block found;
+    if (!attributes)
+        return kw_done(cudaErrorInvalidValue);
+    *attributes = (struct cudaPointerAttributes){.type = cudaMemoryTypeUnregistered, .device = cudaInvalidDeviceId};
+    const void *known = (const void *)kw_managed_address((uint64_t)pointer);
+    if (!kw_find_block(known, &found))
+        return kw_done(cudaSuccess);
+    attributes->device = found.device;
+    switch (found.kind) {
+    case KW_MEMORY_DEVICE:
+        attributes->type = cudaMemoryTypeDevice;
+        attributes->devicePointer = (void *)known;
+        break;
+    case KW_MEMORY_MANAGED:
+        attributes->type = cudaMemoryTypeManaged;
+        attributes->devicePointer = (void *)known;
+        attributes->hostPointer = (void *)pointer;
+        break;
+    case KW_MEMORY_PINNED:
+        attributes->type = cudaMemoryTypeHost;
+        attributes->devicePointer = (void *)known;
+        attributes->hostPointer = (void *)pointer;
+        break;
+    default:
+        attributes->type = cudaMemoryTypeHost;
+        attributes->hostPointer = (void *)pointer;
+    }
+    return kw_done(cudaSuccess);
+}
+
+/* ---- advice: managed memory is always where it is needed, so advice is checked and then not needed ---- */
+
+static int check_managed(const void *pointer, size_t bytes)
+{
+    struct kw_block found;
+    uint64_t known = kw_managed_address((uint64_t)pointer);
+    if (!bytes || !kw_find_block((const void *)known, &found) || found.kind != KW_MEMORY_MANAGED ||
+        bytes > found.address + found.size - known)
+        return cudaErrorInvalidValue;
+    return 0;
+}
+
+static int check_location(int device)
+{
+    return device == cudaCpuDeviceId || (device >= 0 && (uint32_t)device < kw_welcome->device_count)
+               ? 0
+               : cudaErrorInvalidDevice;
+}
+
+KW_API cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, int device)
+{
+    KW_ENTER();
+    if (advice < cudaMemAdviseSetReadMostly || advice > cudaMemAdviseUnsetAccessedBy)
+        return kw_done(cudaErrorInvalidValue);
+    int result = check_managed(pointer, bytes);
+    /* The device does not matter for read-mostly and for taking a preferred place back. */
+    if (!result && (advice == cudaMemAdviseSetPreferredLocation || advice >= cudaMemAdviseSetAccessedBy))
+        result = check_location(device);
+    return kw_done(result);
+}
+
+KW_API cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
+{
+    KW_ENTER();
+    uint64_t number;
+    int result = check_managed(pointer, bytes);
+    if (!result)
+        result = check_location(device);
+    return kw_done(result ? result : kw_stream_number(stream, &number));
+}
+
+KW_API cudaError_t cudaMemRangeGetAttribute(void *data, size_t data_bytes, enum cudaMemRangeAttribute attribute,
+                                            const void *pointer, size_t bytes)
+{
+    KW_ENTER();
+    int result = check_managed(pointer, bytes);
+    if (result)
+        return kw_done(result);
+    if (!data || data_bytes < sizeof(int) || data_bytes % sizeof(int) || attribute < cudaMemRangeAttributeReadMostly ||
+        attribute > cudaMemRangeAttributeLastPrefetchLocation)
+        return kw_done(cudaErrorInvalidValue);
+    int *value = data;
+    for (size_t i = 0; i < data_bytes / sizeof(int); i++)
+        value[i] = attribute == cudaMemRangeAttributeReadMostly ? 0 : cudaInvalidDeviceId;
+    return kw_done(cudaSuccess);
+}
+
+/* ---- memory pools: one per device, and memory is given back at once ---- */
+
+struct CUmemPoolHandle_st {
+    uint64_t attribute[cudaMemPoolAttrUsedMemHigh + 1];
+};
+
+enum { POOLS = 16 };
+static struct CUmemPoolHandle_st pool[POOLS];
+
+static int find_pool(cudaMemPool_t wanted)
+{
+    return wanted >= pool && wanted < pool + POOLS ? 0 : cudaErrorInvalidValue;
+}
+
+KW_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t *result, int device)
+{
+    KW_ENTER();
+    if (!result)
+        return kw_done(cudaErrorInvalidValue);
+    if (device < 0 || (uint32_t)device >= kw_welcome->device_count || device >= POOLS)
+        return kw_done(cudaErrorInvalidDevice);
+    *result = &pool[device];
+    return kw_done(cudaSuccess);
+}
+
+KW_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *result, int device)
+{
+    return cudaDeviceGetDefaultMemPool(result, device);
+}
+
+KW_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t wanted)
+{
+    KW_ENTER();
+    cudaMemPool_t own = NULL;
+    cudaError_t result = cudaDeviceGetDefaultMemPool(&own, device);
+    return kw_done(result ? result : wanted == own ? cudaSuccess : cudaErrorInvalidValue);
+}
+
+/* The reuse policies are ints, thresholds and amounts 64-bit. */
+static int is_policy(enum cudaMemPoolAttr attribute)
+{
+    return attribute >= cudaMemPoolReuseFollowEventDependencies &&
+           attribute <= cudaMemPoolReuseAllowInternalDependencies;
+}
+
+KW_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t of, enum cudaMemPoolAttr attribute, void *value)
+{
+    KW_ENTER();
+    if (find_pool(of) || !value || attribute < cudaMemPoolReuseFollowEventDependencies ||
+        attribute > cudaMemPoolAttrUsedMemHigh)
+        return kw_done(cudaErrorInvalidValue);
+    of->attribute[attribute] = is_policy(attribute) ? (uint64_t)*(int *)value : *(uint64_t *)value;
+    return kw_done(cudaSuccess);
+}
+
+KW_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t of, enum cudaMemPoolAttr attribute, void *value)
+{
+    KW_ENTER();
+    if (find_pool(of) || !value || attribute < cudaMemPoolReuseFollowEventDependencies ||
+        attribute > cudaMemPoolAttrUsedMemHigh)
+        return kw_done(cudaErrorInvalidValue);
+    if (is_policy(attribute))
+        *(int *)value = (int)of->attribute[attribute];
+    else
+        *(uint64_t *)value = of->attribute[attribute];
+    return kw_done(cudaSuccess);
+}
+
+KW_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t of, size_t keep_bytes)
+{
+    KW_ENTER();
+    (void)keep_bytes;
+    return kw_done(find_pool(of));
+}

@@ -1,0 +1,89 @@
+"""What nvcc accepts and clang does not: a launch written ``<< < grid, block >> >``.
+
+    kernel<< <grid, block>> >(x);   ->   kernel<<<grid, block>>> (x);
+
+The two spellings have the same length, so every line and column stays where the user put it. The changed text reaches
+clang through a virtual file system overlay: paths, ``#include`` look-up and diagnostics are those of the real files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+# Comments, strings and character literals are skipped whole; `operator<< <T>` is a template-id, not a launch.
+_TOKENS = re.compile(
+    r"""
+    (?P<skip> //[^\n]* | /\*.*?\*/ | R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)" | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'
+            | operator\s*<<\s*<? | ^[ \t]*\#[ \t]*include[^\n]* )
+  | (?P<open> <<[ \t\r\n]*< )
+  | (?P<close> >>[ \t\r\n]*> )
+    """,
+    re.X | re.S | re.M,
+)
+_QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
+
+
+def normalise_launches(text: str) -> str:
+    """``text`` with every lenient launch written as clang wants it; same length, same lines."""
+    waiting = 0
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal waiting
+        token = match.group()
+        if match["open"]:
+            waiting += 1
+            return _tight(token)
+        if match["close"] and waiting:
+            # A close without an open launch is nested templates, and stays.
+            waiting -= 1
+            return _tight(token)
+        return token
+
+    return _TOKENS.sub(replace, text)
+
+
+def _tight(token: str) -> str:
+    """``<< <`` becomes ``<<< ``; newlines inside keep their place after the token."""
+    brackets = "".join(c for c in token if c in "<>")
+    return brackets + "".join(c for c in token if c not in "<>")
+
+
+def changed_files(source: Path, include: tuple[str, ...]) -> dict[Path, str]:
+    """Every file of the program reachable by quoted includes whose text ``normalise_launches`` changes."""
+    changed: dict[Path, str] = {}
+    seen: set[Path] = set()
+    queue = [Path(os.path.abspath(source))]
+    while queue:
+        path = queue.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        try:
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError:
+            continue
+        better = normalise_launches(text)
+        if better != text:
+            changed[path] = better
+        for name in _QUOTED_INCLUDE.findall(text):
+            for folder in (path.parent, *map(Path, include)):
+                candidate = Path(os.path.abspath(folder / name))
+                if candidate.is_file():
+                    queue.append(candidate)
+                    break
+    return changed
+
+
+def write_overlay(changed: dict[Path, str], folder: Path) -> Path:
+    """Writes the changed texts and the overlay that puts them in place of the originals; returns the overlay's path."""
+    roots = []
+    for number, (path, text) in enumerate(sorted(changed.items())):
+        copy = folder / f"{number}-{path.name}"
+        copy.write_text(text, encoding="utf-8", errors="surrogateescape")
+        roots.append({"type": "file", "name": str(path), "external-contents": str(copy)})
+    overlay = folder / "overlay.yaml"
+    overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": roots}))
+    return overlay

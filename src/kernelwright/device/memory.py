@@ -1,0 +1,377 @@
+"""The arena: a device's global memory, one shared mapping at the same address in every process and in every run.
+
+A device pointer *is* an address in the arena, so a program, the worker that runs its kernels, and a replay of both
+agree on every pointer without translation. Around each buffer lies a gap of at least ``GAP`` bytes that no buffer
+owns: an access that leaves its buffer by less than that can be named ("4 bytes after the end of 'd_rows'") instead of
+silently reaching a neighbour.
+
+Layout of a generic (64-bit) address, shared by every executor:
+
+    0 .. 0xffff_ffff          nothing: null and small integers never name memory
+    SHARED_BASE + offset      shared memory; ``addrspace(3)`` pointers are the offset alone, from 0
+    LOCAL_BASE + offset       local memory; ``addrspace(5)`` pointers are the offset alone, every thread sees its own
+    ARENA_BASE + ...          global and constant memory; ``addrspace(1)`` and ``(4)`` pointers are the generic address
+"""
+
+from __future__ import annotations
+
+import bisect
+import ctypes
+import mmap
+import os
+import sys
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.errors import DeviceError
+
+SHARED_BASE = 0x0100_0000_0000
+LOCAL_BASE = 0x0200_0000_0000
+WINDOW = 0x0100_0000_0000
+"""Bytes of address space that belong to each of the shared and the local window."""
+ARENA_BASE = 0x4000_0000_0000
+RESERVE = 64 << 30
+"""Address space of an arena in bytes; memory is committed page by page as it is used."""
+GAP = 64 << 10
+POISON = 0xCD
+"""The byte that memory nobody has written holds: gaps, new buffers, shared and local memory."""
+
+BOUNDS = np.dtype([("start", "<u8"), ("end", "<u8"), ("index", "<u4"), ("writable", "<u4")])
+"""One row of ``Arena.bounds()``: 24 bytes, a buffer owns the addresses ``start <= a < end``."""
+
+_MAP_FIXED = 0x10
+_MAP_NORESERVE = 0x4000
+_MAP_FIXED_NOREPLACE = 0x100000
+_MADV_REMOVE = 9
+_PAGE = mmap.PAGESIZE
+_SLOTS = 16
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A named piece of global memory: ``size`` bytes from ``address``."""
+
+    address: int
+    size: int
+    name: str
+    writable: bool = True
+    """False for ``__constant__`` memory: kernels that store to it fault; the host may."""
+
+    @property
+    def end(self) -> int:
+        return self.address + self.size
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Every buffer of an arena with its bytes, as ``Arena.restore`` takes them."""
+
+    contents: tuple[tuple[Buffer, bytes], ...]
+
+
+class Arena:
+    """Global memory of one device. Use it as a context manager, or ``close`` it.
+
+    Raises ``DeviceError`` when the system cannot reserve the address range (Linux on 64 bits only).
+    """
+
+    def __init__(self, reserve: int = RESERVE) -> None:
+        if not sys.platform.startswith("linux") or sys.maxsize < 2**32:
+            raise DeviceError(
+                "The virtual GPU needs Linux on a 64-bit machine, because its memory is one shared mapping.",
+                hint="run it in a Linux container or virtual machine",
+            )
+        fd = os.memfd_create("kernelwright-arena", os.MFD_CLOEXEC)
+        try:
+            os.ftruncate(fd, reserve)
+            base = _map(fd, reserve)
+        except BaseException:
+            os.close(fd)
+            raise
+        self._open(fd, base, reserve)
+
+    @classmethod
+    def attach(cls, fd: int, base: int = ARENA_BASE, reserve: int = RESERVE) -> Arena:
+        """The arena that another process made, seen through its file descriptor, with an empty table of buffers.
+
+        Raises ``DeviceError`` when the addresses are taken in this process.
+        """
+        arena = cls.__new__(cls)
+        mapped = _map(fd, reserve, wanted=base)
+        arena._open(fd, mapped, reserve)
+        return arena
+
+    def _open(self, fd: int, base: int, reserve: int) -> None:
+        self.fd = fd
+        self.base = base
+        self.reserve = reserve
+        self.version = 0
+        """Grows with every change of the table of buffers, so that a cached ``bounds()`` knows when it is stale."""
+        self._live: list[Buffer] = []
+        self._starts: list[int] = []
+        self._freed: dict[int, Buffer] = {}
+        self._next = base + GAP
+        self._bounds: tuple[int, npt.NDArray[Any]] | None = None
+        self._bytes: memoryview = memoryview((ctypes.c_char * reserve).from_address(base)).cast("B")
+        self.closed = False
+        self._poison(base, base + GAP)
+
+    # -- buffers ---------------------------------------------------------------------------------------------------
+
+    def allocate(
+        self, size: int, name: str, align: int = 256, *, writable: bool = True, fill: int | None = POISON
+    ) -> Buffer:
+        """A new buffer of ``size`` bytes at a multiple of ``align``.
+
+        Every byte is ``fill``, or zero with ``fill=None``, which commits no memory. Addresses rise from call to call
+        and are used again only when the arena is full, so that a stale pointer keeps naming the buffer it was for.
+        Raises ``DeviceError`` when the arena has no room.
+        """
+        self._check_open()
+        if size < 0 or align <= 0 or align & (align - 1):
+            raise DeviceError(
+                f"Buffer '{name}' cannot have {size} bytes at a multiple of {align}: the alignment must be a power of "
+                "two and the size not negative."
+            )
+        address = self._place(size, align, name)
+        buffer = Buffer(address, size, name, writable)
+        self._forget_freed(address - GAP, buffer.end + GAP)
+        at = bisect.bisect_left(self._starts, address)
+        self._live.insert(at, buffer)
+        self._starts.insert(at, address)
+        self.version += 1
+        if fill is not None:
+            self._fill(address, size, fill)
+        self._poison(buffer.end, buffer.end + GAP)
+        return buffer
+
+    def _place(self, size: int, align: int, name: str) -> int:
+        address = _align(self._next, align)
+        if address + size + GAP <= self.base + self.reserve:
+            self._next = address + size + GAP
+            return address
+        # The end is reached: the first hole between live buffers that is wide enough.
+        low = self.base + GAP
+        for buffer in [*self._live, None]:
+            high = buffer.address if buffer else self.base + self.reserve
+            address = _align(low, align)
+            if address + size + GAP <= high:
+                return address
+            if buffer:
+                low = buffer.end + GAP
+        live = sum(b.size for b in self._live)
+        raise DeviceError(
+            f"No room for buffer '{name}' of {size} bytes: the device has {self.reserve} bytes and {live} are in use.",
+            hint="free buffers first, or use smaller inputs",
+        )
+
+    def free(self, buffer: Buffer | int) -> None:
+        """Gives a buffer's memory back; its name is remembered for accesses that come too late.
+
+        ``buffer`` may be its address. Raises ``DeviceError`` for what is not the start of a live buffer, naming it when
+        it was freed before.
+        """
+        self._check_open()
+        address = buffer.address if isinstance(buffer, Buffer) else buffer
+        at = bisect.bisect_left(self._starts, address)
+        if at == len(self._starts) or self._starts[at] != address:
+            old = self.find_freed(address)
+            inside = self.find(address)
+            if old and old.address == address:
+                raise DeviceError(f"Buffer '{old.name}' at {address:#x} is freed twice.", hint="remove the second free")
+            if inside:
+                raise DeviceError(
+                    f"{address:#x} is {address - inside.address} bytes inside buffer '{inside.name}', not its start.",
+                    hint=f"free {inside.address:#x}",
+                )
+            raise DeviceError(f"{address:#x} is not the address of a buffer, so it cannot be freed.")
+        freed = self._live.pop(at)
+        self._starts.pop(at)
+        self._freed[address] = freed
+        self.version += 1
+        first, last = _align(freed.address, _PAGE), freed.end // _PAGE * _PAGE
+        if first < last:
+            _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _MADV_REMOVE)
+            self._poison(freed.address, first)
+            self._poison(last, freed.end)
+        else:
+            self._poison(freed.address, freed.end)
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """The live buffers by rising address."""
+        return tuple(self._live)
+
+    def find(self, address: int) -> Buffer | None:
+        """The live buffer that owns ``address``."""
+        at = bisect.bisect_right(self._starts, address) - 1
+        if at >= 0 and address < self._live[at].end:
+            return self._live[at]
+        return None
+
+    def find_freed(self, address: int) -> Buffer | None:
+        """The freed buffer that owned ``address``, as long as the addresses are not in use again."""
+        for buffer in reversed(self._freed.values()):
+            if buffer.address <= address < max(buffer.end, buffer.address + 1):
+                return buffer
+        return None
+
+    def nearest(self, address: int) -> Buffer | None:
+        """The live buffer that lies closest to ``address``, which nobody owns."""
+        at = bisect.bisect_right(self._starts, address)
+        beside = self._live[max(at - 1, 0) : at + 1]
+        return min(beside, key=lambda b: max(b.address - address, address - b.end + 1), default=None)
+
+    def contains(self, address: int) -> bool:
+        """Whether the address lies in the arena at all, owned or not."""
+        return self.base <= address < self.base + self.reserve
+
+    # -- bytes -----------------------------------------------------------------------------------------------------
+
+    def view(self, buffer: Buffer, dtype: npt.DTypeLike = np.uint8) -> npt.NDArray[Any]:
+        """The buffer's memory as an array of ``size // itemsize`` elements, without a copy.
+
+        The array reads and writes the arena itself and must not outlive it: after ``close`` it shows other memory.
+        """
+        self._check_open()
+        kind = np.dtype(dtype)
+        whole = buffer.size // kind.itemsize * kind.itemsize
+        return np.frombuffer(self.bytes(buffer.address, whole), dtype=kind)
+
+    def bytes(self, address: int, size: int) -> memoryview:
+        """``size`` bytes from ``address`` as a writable memoryview, whoever owns them."""
+        self._check_open()
+        start = address - self.base
+        if start < 0 or start + size > self.reserve:
+            raise DeviceError(f"{address:#x} .. {address + size:#x} lies outside the device's memory.")
+        return self._bytes[start : start + size]
+
+    def typed(self, code: str) -> memoryview:
+        """The whole arena as items of a ``struct`` code ("I", "f", ...), item ``(address - base) // itemsize``."""
+        view: memoryview = cast(Any, self._bytes).cast(code)
+        return view
+
+    def bounds(self) -> npt.NDArray[Any]:
+        """The table of buffers for compiled code: a read-only array of ``BOUNDS`` rows sorted by address.
+
+        ``index`` is the position in ``buffers``. The array is made again only when buffers come or go.
+        """
+        if self._bounds is None or self._bounds[0] != self.version:
+            rows = [(b.address, b.end, i, b.writable) for i, b in enumerate(self._live)]
+            table = np.array(rows, dtype=BOUNDS)
+            table.setflags(write=False)
+            self._bounds = (self.version, table)
+        return self._bounds[1]
+
+    # -- states ----------------------------------------------------------------------------------------------------
+
+    def snapshot(self) -> Snapshot:
+        """A copy of every live buffer's bytes."""
+        self._check_open()
+        return Snapshot(tuple((b, bytes(self.bytes(b.address, b.size))) for b in self._live))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Makes buffers and bytes what they were: later buffers go, freed ones return to their addresses."""
+        self._check_open()
+        wanted = {buffer.address: buffer for buffer, _ in snapshot.contents}
+        for buffer in self.buffers:
+            if wanted.get(buffer.address) != buffer:
+                self.free(buffer)
+        for buffer, _ in snapshot.contents:
+            self._forget_freed(buffer.address - GAP, buffer.end + GAP)
+        self._live = [buffer for buffer, _ in snapshot.contents]
+        self._starts = [buffer.address for buffer in self._live]
+        self.version += 1
+        for buffer, content in snapshot.contents:
+            self.bytes(buffer.address, buffer.size)[:] = content
+            self._poison(buffer.end, buffer.end + GAP)
+
+    def reset(self) -> None:
+        """Frees every buffer and starts again at the first address, so that the next run sees the same pointers."""
+        for buffer in self.buffers:
+            self.free(buffer)
+        self._freed.clear()
+        self._next = self.base + GAP
+
+    def close(self) -> None:
+        """Releases the memory. Arrays made by ``view`` must not be used afterwards."""
+        if self.closed:
+            return
+        self.closed = True
+        _unmap(self.base, self.reserve)
+        os.close(self.fd)
+
+    def __enter__(self) -> Arena:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise DeviceError("This arena is closed.", hint="make a new one")
+
+    def _fill(self, address: int, size: int, value: int) -> None:
+        if size:
+            ctypes.memset(address, value, size)
+
+    def _poison(self, start: int, end: int) -> None:
+        end = min(end, self.base + self.reserve)
+        if start < end:
+            ctypes.memset(start, POISON, end - start)
+
+    def _forget_freed(self, start: int, end: int) -> None:
+        for address in [a for a, b in self._freed.items() if a < end and start < b.end] if self._freed else []:
+            del self._freed[address]
+
+
+def _align(address: int, align: int) -> int:
+    return (address + align - 1) & -align
+
+
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.restype = ctypes.c_void_p
+    libc.mmap.argtypes = [
+        ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_longlong,
+    ]  # fmt: skip
+    return libc
+
+
+# Bases whose mapping this process keeps after ``close``: they hold zero pages, so that a stale view reads zeros instead
+# of ending the process, and the next arena takes their place, so that addresses stay the same from arena to arena.
+_closed: dict[int, int] = {}
+
+
+def _map(fd: int, reserve: int, wanted: int | None = None) -> int:
+    bases = [wanted] if wanted is not None else [ARENA_BASE + slot * RESERVE for slot in range(_SLOTS)]
+    protection = mmap.PROT_READ | mmap.PROT_WRITE
+    for base in bases:
+        if base in _closed:
+            _libc().munmap(ctypes.c_void_p(base), ctypes.c_size_t(_closed.pop(base)))
+        flags = mmap.MAP_SHARED | _MAP_NORESERVE | _MAP_FIXED_NOREPLACE
+        got = _libc().mmap(base, reserve, protection, flags, fd, 0)
+        if got == base:
+            return base
+        if got not in (None, ctypes.c_void_p(-1).value):
+            _libc().munmap(ctypes.c_void_p(got), ctypes.c_size_t(reserve))
+    raise DeviceError(
+        f"This process has no free address range of {reserve} bytes at {bases[0]:#x} for the device's memory "
+        f"({os.strerror(ctypes.get_errno())}).",
+        hint="close other arenas, or raise the limit of virtual memory (ulimit -v)",
+    )
+
+
+def _unmap(base: int, reserve: int) -> None:
+    protection = mmap.PROT_READ | mmap.PROT_WRITE
+    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE | _MAP_FIXED
+    if _libc().mmap(base, reserve, protection, flags, -1, 0) == base:
+        _closed[base] = reserve

@@ -1,0 +1,215 @@
+"""The reference executor: slow, simple, and by definition right. What it does with a kernel is what the kernel means.
+
+Each GPU thread is a Python generator that runs the translated IR; blocks run one after another, threads in the order of
+the schedule, from one synchronisation to the next. The fast executor is tested against this one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelwright.device.fault import Fault, Location, Triple
+from kernelwright.device.memory import Arena
+from kernelwright.device.reference_memory import GlobalMemory, Stop
+from kernelwright.device.reference_program import Translation
+from kernelwright.device.reference_threads import Block, Thread
+from kernelwright.device.schedule import Schedule
+from kernelwright.device.variables import Variables, load_variables
+from kernelwright.errors import DeviceError
+from kernelwright.ir.debug import source_location
+from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Module
+
+MAX_THREADS = 1024
+MAX_BLOCK = (1024, 1024, 64)
+MAX_GRID = (2**31 - 1, 65535, 65535)
+"""CUDA C Programming Guide, "Features and Technical Specifications": the same on every architecture we know."""
+RESIDENT = 64
+"""Blocks that may be unfinished at once, when earlier ones spin waiting for later ones."""
+BUDGET = 50_000_000
+FORWARD = Schedule()
+
+
+@dataclass(frozen=True)
+class ReferenceResult:
+    """What a launch did. Memory holds the rest."""
+
+    fault: Fault | None
+    """Why it stopped, None when it ran to its end."""
+    text: str
+    """What the kernel printed."""
+    block_counts: dict[str, list[int]]
+    """By function: how many threads entered each of its basic blocks, in the order of the function's blocks."""
+    instructions: int
+    """Instructions executed, all threads together. Phis and terminators count."""
+    findings: tuple[Fault, ...] = ()
+    """What a watched launch noticed without stopping: races, reads of memory nobody wrote."""
+    exited_early: bool = False
+    """Whether threads had exited when the rest of their block met at a barrier."""
+
+
+@dataclass
+class Launch:
+    """A running launch, as its blocks and threads see it."""
+
+    translation: Translation
+    arguments: tuple[Any, ...]
+    memory: GlobalMemory
+    grid: Triple
+    block: Triple
+    dynamic_bytes: int
+    schedule: Schedule
+    budget: int
+    text: list[str] = field(default_factory=list)
+    findings: list[Fault] = field(default_factory=list)
+    time: int = 0
+
+    def __post_init__(self) -> None:
+        x, y, z = self.block
+        self.threads_per_block = x * y * z
+        self.shared_bytes = self.translation.shared.total(self.dynamic_bytes)
+        self.local_bytes = self.translation.local_bytes
+        self.watched = self.translation.program.watched
+
+    def start(self, thread: Thread) -> Any:
+        """The generator of a thread."""
+        return self.translation.entry(thread, *self.arguments)
+
+    def spend(self, iterations: int, thread: Thread, site: int) -> None:
+        """Charges loop iterations to the budget. Raises ``Stop`` when it is used up."""
+        self.budget -= iterations
+        if self.budget < 0:
+            raise Stop("endless", "the kernel does not end: its budget of loop iterations is used up", thread, site)
+
+    def tick(self) -> int:
+        """A clock that moves whenever somebody looks."""
+        self.time += 1
+        return self.time
+
+    def synchronised_lanes(self, threads: list[Thread]) -> None:
+        """These threads of a warp have waited for each other."""
+
+    def synchronised_block(self, block: Block, threads: list[Thread]) -> None:
+        """These threads of a block have waited for each other."""
+
+    def run(self) -> bool:
+        """Runs every block. Whether threads had exited when others met at a barrier."""
+        count = self.grid[0] * self.grid[1] * self.grid[2]
+        waiting = iter(self.schedule.blocks(count))
+        spinning: list[Block] = []
+        exited_early = False
+        more = True
+        while more or spinning:
+            number = next(waiting, None) if len(spinning) < RESIDENT else None
+            more = number is not None or (more and len(spinning) >= RESIDENT)
+            if number is not None:
+                spinning.append(Block(self, number))
+                turn = spinning[-1:]
+            else:
+                turn = list(spinning)
+            for block in turn:
+                if block.run():
+                    exited_early |= block.exited_early
+                    spinning.remove(block)
+        return exited_early
+
+    def fault_of(self, stop: Stop) -> Fault:
+        """A stop with names and places."""
+        sites = self.translation.program.sites
+        thread, other = stop.thread, stop.other_thread
+        return Fault(
+            stop.kind,
+            stop.message,
+            self.translation.kernel.name,
+            location_of(sites[stop.site]),
+            thread.position if thread else None,
+            thread.block.position if thread else None,
+            stop.address,
+            stop.size,
+            stop.write,
+            stop.buffer,
+            location_of(sites[stop.other_site]) if stop.other_site >= 0 else None,
+            other.position if other else None,
+            other.block.position if other else None,
+        )
+
+
+def run_reference(
+    module: Module | Translation,
+    kernel_name: str,
+    grid: Triple,
+    block: Triple,
+    arguments: bytes,
+    arena: Arena,
+    *,
+    variables: Variables | None = None,
+    shared_bytes: int = 0,
+    schedule: Schedule = FORWARD,
+    budget: int = BUDGET,
+) -> ReferenceResult:
+    """Runs one kernel on the memory of ``arena``.
+
+    ``arguments`` is the packed parameter buffer: every parameter at its natural alignment, structs passed by value
+    included. ``shared_bytes`` is the dynamic shared memory, ``budget`` the loop iterations that all threads together may
+    make. ``variables`` are the module's device variables when they are in memory already (``load_variables``); otherwise
+    they are loaded, with their initial values, for this launch. A ``Translation`` in place of the module saves the work
+    of translating again.
+
+    What the kernel does wrong is the result's ``fault``. Raises ``CompileError`` for code that the virtual GPU refuses,
+    ``DeviceError`` for an impossible geometry, ``Misuse`` for an unknown kernel or too few arguments.
+    """
+    check_geometry(kernel_name, grid, block)
+    if isinstance(module, Translation):
+        translation = module
+        translation.reset_counts()
+    else:
+        translation = Translation(module, kernel_name, variables or load_variables(module, arena))
+    values = translation.arguments(arguments)
+    launch = Launch(translation, values, GlobalMemory(arena), grid, block, shared_bytes, schedule, budget)
+    fault, exited_early = None, False
+    try:
+        exited_early = launch.run()
+    except Stop as stop:
+        fault = launch.fault_of(stop)
+    return ReferenceResult(
+        fault,
+        "".join(launch.text),
+        translation.block_counts(),
+        translation.executed(),
+        tuple(launch.findings),
+        exited_early,
+    )
+
+
+def check_geometry(kernel_name: str, grid: Triple, block: Triple) -> None:
+    """Raises ``DeviceError`` for a grid or block that no GPU accepts."""
+    threads = block[0] * block[1] * block[2]
+    for what, sizes, limits in (("grid", grid, MAX_GRID), ("block", block, MAX_BLOCK)):
+        if any(not 1 <= n <= limit for n, limit in zip(sizes, limits, strict=True)):
+            raise DeviceError(f"Kernel '{kernel_name}' cannot be launched with a {what} of {sizes}: each number must be "
+                              f"at least 1, and at most {limits}.")  # fmt: skip
+    if threads > MAX_THREADS:
+        raise DeviceError(
+            f"Kernel '{kernel_name}' cannot be launched with {threads} threads per block; the most is {MAX_THREADS}.",
+            hint="use smaller blocks and more of them",
+        )
+
+
+def location_of(instruction: Instruction) -> Location:
+    """Where an instruction is, for people: the line in the user's own files where there is one."""
+    function, block = instruction.function, instruction.parent
+    source = source_location(instruction, skip=is_header)
+    return Location(
+        function.name if function else "",
+        block.name if block else "",
+        str(instruction).strip(),
+        source.file if source else "",
+        source.line if source else 0,
+        source.column if source else 0,
+    )
+
+
+def is_header(file: str) -> bool:
+    """Whether a file is the compiler's or ours, not the user's."""
+    return any(part in file for part in ("kernelwright/cuda/include", "/lib/clang/", "/lib/include/", "/usr/include/"))

@@ -1,0 +1,190 @@
+"""Memory as a thread of the reference executor sees it: every access finds the bytes it may touch, or stops the launch.
+
+``find_*`` answers with ``(low, high, items, base)``: an access of this size and kind at any ``low <= address <= high`` is
+item ``(address - base) // size`` of ``items``. Translated code keeps the answer and asks again only when an address falls
+outside, so that nearly all accesses cost one comparison.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+from kernelwright.device.fault import Kind
+from kernelwright.device.memory import LOCAL_BASE, POISON, SHARED_BASE, WINDOW, Arena
+
+if TYPE_CHECKING:
+    from kernelwright.device.reference_threads import Thread
+
+Place = tuple[int, int, Any, int]
+
+BASES = {0: 0, 1: 0, 3: SHARED_BASE, 4: 0, 5: LOCAL_BASE}
+"""What turns a pointer of an address space into a generic one."""
+
+FUNCTION_BASE = 0x0300_0000_0000
+"""Functions have addresses too, 16 bytes apart, so that they can be compared; nothing can be read there."""
+
+
+class Stop(Exception):
+    """Ends a launch. The scheduler turns it into a ``Fault`` with names and places."""
+
+    def __init__(
+        self, kind: Kind, message: str, thread: Thread | None, site: int, address: int = 0, size: int = 0,
+        write: bool = False, buffer: str = "",
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.kind: Kind = kind
+        self.message = message
+        self.thread = thread
+        self.site = site
+        self.address = address
+        self.size = size
+        self.write = write
+        self.buffer = buffer
+        self.other_site = -1
+        self.other_thread: Thread | None = None
+
+
+class Region:
+    """Shared memory of a block or local memory of a thread: ``size`` bytes, seen as items of any kind."""
+
+    __slots__ = ("_items", "raw", "size")
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.raw = bytearray([POISON]) * ((size + 15) // 16 * 16)
+        self._items: dict[str, Any] = {}
+
+    def items(self, code: str) -> Any:
+        found = self._items.get(code)
+        if found is None:
+            found = self._items[code] = cast(Any, memoryview(self.raw)).cast(code)
+        return found
+
+
+class GlobalMemory:
+    """The arena, with its buffers as they are while a launch runs."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+        self._items: dict[str, Any] = {}
+
+    def items(self, code: str) -> Any:
+        found = self._items.get(code)
+        if found is None:
+            found = self._items[code] = self.arena.typed(code)
+        return found
+
+
+def find_generic(t: Thread, address: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    """A generic pointer: shared, local or global by its value."""
+    if address & (align - 1):
+        _misaligned(t, address, size, align, site, write)
+    if SHARED_BASE <= address < SHARED_BASE + WINDOW:
+        low, high, items, _ = find_shared(t, address - SHARED_BASE, size, align, code, site, write)
+        return low + SHARED_BASE, high + SHARED_BASE, items, SHARED_BASE
+    if LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
+        low, high, items, _ = find_local(t, address - LOCAL_BASE, size, align, code, site, write)
+        return low + LOCAL_BASE, high + LOCAL_BASE, items, LOCAL_BASE
+    return find_global(t, address, size, align, code, site, write)
+
+
+def find_global(t: Thread, address: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    if address & (align - 1):
+        _misaligned(t, address, size, align, site, write)
+    memory = t.block.launch.memory
+    buffer = memory.arena.find(address)
+    if buffer is None or address + size > buffer.end or (write and not buffer.writable):
+        _outside(t, address, size, site, write)
+    return buffer.address, buffer.end - size, memory.items(code), memory.arena.base
+
+
+def find_shared(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    return _find_in_region(t, t.block.shared, "shared memory", SHARED_BASE, offset, size, align, code, site, write)
+
+
+def find_local(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    return _find_in_region(t, t.local, "local memory", LOCAL_BASE, offset, size, align, code, site, write)
+
+
+def _find_in_region(
+    t: Thread, region: Region, name: str, base: int, offset: int, size: int, align: int, code: str, site: int, write: bool
+) -> Place:  # fmt: skip
+    if offset & (align - 1):
+        _misaligned(t, base + offset, size, align, site, write)
+    if offset + size > region.size:
+        past = offset - region.size
+        where = f"{past} bytes after its end" if past >= 0 else f"{-past} bytes before its end"
+        message = f"{_verb(write)} {_bytes(size)} of {name} at offset {offset}, {where} (it has {region.size})"
+        raise Stop("out-of-bounds", message, t, site, base + offset, size, write, name)
+    return 0, region.size - size, region.items(code), 0
+
+
+FIND = {0: find_generic, 1: find_global, 3: find_shared, 4: find_global, 5: find_local}
+"""By the address space of the pointer."""
+
+
+def read_bytes(t: Thread, generic: int, size: int, align: int, site: int) -> bytes:
+    """Bytes at a generic address, checked as one access."""
+    if size == 0:
+        return b""
+    _, _, items, base = find_generic(t, generic, size, align, "B", site)
+    return bytes(items[generic - base : generic - base + size])
+
+
+def write_bytes(t: Thread, generic: int, data: bytes, align: int, site: int) -> None:
+    """The store that belongs to ``read_bytes``."""
+    if not data:
+        return
+    _, _, items, base = find_generic(t, generic, len(data), align, "B", site, True)
+    items[generic - base : generic - base + len(data)] = data
+
+
+def read_string(t: Thread, generic: int, site: int) -> str:
+    """The zero-terminated text at a generic address."""
+    found = bytearray()
+    while True:
+        byte = read_bytes(t, generic + len(found), 1, 1, site)
+        if byte == b"\0":
+            return found.decode("utf-8", "replace")
+        found += byte
+
+
+def _verb(write: bool) -> str:
+    return "writes" if write else "reads"
+
+
+def _bytes(size: int) -> str:
+    return f"{size} byte{'s' if size != 1 else ''}"
+
+
+def _misaligned(t: Thread, address: int, size: int, align: int, site: int, write: bool) -> NoReturn:
+    message = f"{_verb(write)} {_bytes(size)} at {address:#x}, which is no multiple of {align}"
+    buffer = t.block.launch.memory.arena.find(address)
+    raise Stop("misaligned", message, t, site, address, size, write, buffer.name if buffer else "")
+
+
+def _outside(t: Thread, address: int, size: int, site: int, write: bool) -> NoReturn:
+    """Says what the address is nearest to."""
+    arena = t.block.launch.memory.arena
+    start = f"{_verb(write)} {_bytes(size)} "
+    inside = arena.find(address)
+    if inside is not None and address + size <= inside.end:
+        message = f"{start}of buffer '{inside.name}', which is constant"
+        raise Stop("out-of-bounds", message, t, site, address, size, write, inside.name)
+    freed = arena.find_freed(address)
+    if freed is not None and inside is None:
+        message = f"{start}at offset {address - freed.address} of buffer '{freed.name}', which is freed"
+        raise Stop("use-after-free", message, t, site, address, size, write, freed.name)
+    near = inside or arena.nearest(address)
+    if address < 1 << 16:
+        raise Stop("out-of-bounds", f"{start}at {address:#x}: the pointer is null", t, site, address, size, write)
+    if near is None or not arena.contains(address):
+        raise Stop("out-of-bounds", f"{start}at {address:#x}, where no memory is", t, site, address, size, write)
+    if address < near.address:
+        where = f"{_bytes(near.address - address)} before the start"
+    elif address >= near.end:
+        where = f"{_bytes(address - near.end)} after the end"
+    else:
+        where = f"{_bytes(address + size - near.end)} across the end"
+    message = f"{start}at {address:#x}, {where} of buffer '{near.name}' ({_bytes(near.size)})"
+    raise Stop("out-of-bounds", message, t, site, address, size, write, near.name)

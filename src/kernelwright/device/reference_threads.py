@@ -1,0 +1,263 @@
+"""Threads, warps and blocks of the reference executor: who runs, who waits, and when the waiting ends.
+
+A thread is a Python generator. It runs until it needs others and then yields what it waits for:
+
+    (BARRIER, id, count, arrive, reduction, predicate, site)    a block barrier; ``count`` 0 means all threads
+    (WARP, name, mask, arguments, site)                         an operation of the warp's lanes in ``mask``
+    (ACTIVE, site)                                              ``activemask``
+    (PAUSE, site)                                               nothing: it ran long enough for now
+
+Between these points it runs alone, so an execution is one interleaving of the threads out of those a GPU may choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from kernelwright.device.reference_memory import Region, Stop
+from kernelwright.device.reference_warp import OPERATIONS
+from kernelwright.device.schedule import WARP
+
+if TYPE_CHECKING:
+    from kernelwright.device.reference import Launch
+
+BARRIER, WARP_OPERATION, ACTIVE, PAUSE = range(4)
+
+QUANTUM = 4096
+"""Loop iterations after which a thread lets others run, so that one that spins on a flag cannot starve who sets it."""
+PATIENCE = 8
+"""Rounds without any event but pauses after which a block makes room for the next one, which it may be waiting for."""
+
+READY, WAITING_WARP, WAITING_ACTIVE, WAITING_BARRIER, DONE = range(5)
+
+Event = tuple[Any, ...]
+
+
+class ThreadExit(Exception):
+    """The PTX ``exit`` instruction: ends the thread wherever it is."""
+
+
+class Thread:
+    """One GPU thread: its place in the grid, its local memory, and its generator."""
+
+    __slots__ = (
+        "block", "code", "ctaid_x", "ctaid_y", "ctaid_z", "event", "lane", "local", "nctaid_x", "nctaid_y", "nctaid_z",
+        "ntid_x", "ntid_y", "ntid_z", "number", "sp", "state", "tid_x", "tid_y", "tid_z", "value", "warp",
+    )  # fmt: skip
+
+    code: Generator[Event, Any, Any]
+    event: Event
+
+    def __init__(self, block: Block, number: int) -> None:
+        launch = block.launch
+        self.block = block
+        self.number = number
+        self.warp, self.lane = divmod(number, WARP)
+        self.ntid_x, self.ntid_y, self.ntid_z = launch.block
+        self.nctaid_x, self.nctaid_y, self.nctaid_z = launch.grid
+        self.ctaid_x, self.ctaid_y, self.ctaid_z = block.position
+        self.tid_x = number % self.ntid_x
+        self.tid_y = number // self.ntid_x % self.ntid_y
+        self.tid_z = number // self.ntid_x // self.ntid_y
+        self.local = Region(launch.local_bytes)
+        self.sp = 0
+        self.state = READY
+        self.value: Any = None
+
+    @property
+    def position(self) -> tuple[int, int, int]:
+        return self.tid_x, self.tid_y, self.tid_z
+
+    def recharge(self, site: int) -> int:
+        """A function that cannot pause has used up its iterations: it gets as many again while the budget lasts."""
+        self.block.launch.spend(QUANTUM, self, site)
+        return QUANTUM
+
+
+class Block:
+    """A block of threads that runs, with its shared memory."""
+
+    def __init__(self, launch: Launch, number: int) -> None:
+        self.launch = launch
+        self.number = number
+        x, y, _ = launch.grid
+        self.position = (number % x, number // x % y, number // x // y)
+        self.shared = Region(launch.shared_bytes)
+        self.threads = [Thread(self, n) for n in range(launch.threads_per_block)]
+        self.live = len(self.threads)
+        warps = (len(self.threads) + WARP - 1) // WARP
+        self.warps: list[list[Thread]] = []
+        for warp in range(warps):
+            mine = self.threads[warp * WARP : (warp + 1) * WARP]
+            self.warps.append([mine[n] for n in launch.schedule.lanes(number, warp) if n < len(mine)])
+        self.order = launch.schedule.warps(number, warps)
+        self.arrivals: dict[int, list[Thread]] = {}
+        """Threads that announced themselves at a barrier (``barrier.arrive``) and went on."""
+        self.exited_early = False
+        """Whether some threads had exited when the others met at a barrier."""
+        for thread in self.threads:
+            thread.code = launch.start(thread)
+
+    def run(self) -> bool:
+        """Runs until every thread is done (True), or all that is left only spins (False: call again later)."""
+        idle = 0
+        while self.live:
+            moved = False
+            for warp in self.order:
+                moved |= self._run_warp(self.warps[warp])
+            moved |= self._release_barriers()
+            if moved:
+                idle = 0
+            elif self.live and not any(t.state == READY for t in self.threads):
+                self._deadlock()
+            else:
+                idle += 1
+                if idle > PATIENCE:
+                    return False
+        return True
+
+    def _run_warp(self, warp: list[Thread]) -> bool:
+        """Runs the ready lanes until each waits or has paused once. Whether anything happened but pauses."""
+        moved = False
+        paused: set[Thread] = set()
+        while True:
+            for thread in warp:
+                if thread.state == READY and thread not in paused:
+                    if self._step(thread):
+                        moved = True
+                    else:
+                        paused.add(thread)
+            if not self._release_warp(warp, bool(paused)):
+                return moved
+            moved = True
+
+    def _step(self, thread: Thread) -> bool:
+        """Runs one thread to its next event. False when it only paused."""
+        value, thread.value = thread.value, None
+        try:
+            event = thread.code.send(value)
+        except (StopIteration, ThreadExit):
+            thread.state = DONE
+            self.live -= 1
+            return True
+        kind = event[0]
+        if kind == PAUSE:
+            self.launch.spend(QUANTUM, thread, event[1])
+            thread.value = QUANTUM
+            return False
+        thread.event = event
+        if kind == BARRIER and event[3]:
+            self.arrivals.setdefault(event[1], []).append(thread)
+        elif kind == BARRIER:
+            thread.state = WAITING_BARRIER
+        elif kind == ACTIVE:
+            thread.state = WAITING_ACTIVE
+        else:
+            if not event[2] >> thread.lane & 1:
+                message = (
+                    f"lane {thread.lane} takes part in {event[1]} but its member mask {event[2]:#010x} leaves it out"
+                )
+                raise Stop("barrier", message, thread, event[-1])
+            thread.state = WAITING_WARP
+        return True
+
+    # -- warps -----------------------------------------------------------------------------------------------------
+
+    def _release_warp(self, warp: list[Thread], paused: bool) -> bool:
+        """Completes every operation of the warp whose lanes have all arrived."""
+        waiting = [t for t in warp if t.state == WAITING_WARP]
+        released = False
+        if waiting:
+            alive = sum(1 << t.lane for t in warp if t.state != DONE)
+            groups: dict[tuple[str, int], list[Thread]] = {}
+            for thread in waiting:
+                groups.setdefault((thread.event[1], thread.event[2]), []).append(thread)
+            for (name, mask), threads in groups.items():
+                if sum(1 << t.lane for t in threads) == mask & alive:
+                    self._complete(name, threads)
+                    released = True
+        if released or paused or any(t.state == READY for t in warp):
+            return released
+        return self._release_active(warp)
+
+    def _complete(self, name: str, threads: list[Thread]) -> None:
+        results = OPERATIONS[name]({t.lane: t.event[3] for t in threads})
+        for thread in threads:
+            thread.value = results[thread.lane]
+            thread.state = READY
+        self.launch.synchronised_lanes(threads)
+
+    def _release_active(self, warp: list[Thread]) -> bool:
+        """No lane can move but those at an ``activemask``: the ones at the first such instruction see each other."""
+        waiting = [t for t in warp if t.state == WAITING_ACTIVE]
+        if not waiting:
+            return False
+        first = min(t.event[1] for t in waiting)
+        together = [t for t in waiting if t.event[1] == first]
+        mask = sum(1 << t.lane for t in together)
+        for thread in together:
+            thread.value = mask
+            thread.state = READY
+        return True
+
+    # -- barriers --------------------------------------------------------------------------------------------------
+
+    def _release_barriers(self) -> bool:
+        waiting: dict[int, list[Thread]] = {}
+        for thread in self.threads:
+            if thread.state == WAITING_BARRIER:
+                waiting.setdefault(thread.event[1], []).append(thread)
+        released = False
+        for threads in waiting.values():
+            if self._is_complete(threads):
+                self._check_same_barrier(threads)
+                self._open_barrier(threads)
+                released = True
+        return released
+
+    def _is_complete(self, threads: list[Thread]) -> bool:
+        """Barriers for all need every live thread; counted ones count warps, whose missing lanes do not matter."""
+        count = max(t.event[2] for t in threads)
+        if count == 0:
+            return len(threads) == self.live
+        here = {*threads, *self.arrivals.get(threads[0].event[1], ())}
+        warps = {t.warp for t in here}
+        whole = all(t in here or t.state == DONE for w in warps for t in self.warps[w])
+        return whole and WARP * len(warps) >= count
+
+    def _check_same_barrier(self, threads: list[Thread]) -> None:
+        first = threads[0]
+        for other in threads:
+            same = other.event[-1] == first.event[-1] or first.event[2] or other.event[2]
+            if not same:
+                self._divergent(first, other, "meet at different barriers")
+
+    def _open_barrier(self, threads: list[Thread]) -> None:
+        self.exited_early |= self.live < len(self.threads) and threads[0].event[2] == 0
+        predicates = [t.event[5] for t in threads]
+        results = {"popc": sum(map(bool, predicates)), "and": all(predicates), "or": any(predicates), "": None}
+        for thread in threads:
+            thread.value = results[thread.event[4]]
+            thread.state = READY
+        arrived = self.arrivals.pop(threads[0].event[1], [])
+        self.launch.synchronised_block(self, [*threads, *arrived])
+
+    def _deadlock(self) -> NoReturn:
+        waiting = [t for t in self.threads if t.state != DONE]
+        first = waiting[0]
+        for other in waiting:
+            if other.event[0] != first.event[0] or other.event[-1] != first.event[-1]:
+                self._divergent(first, other, "wait for each other at different places")
+        if first.event[0] == WARP_OPERATION:
+            missing = first.event[2] & ~sum(1 << t.lane for t in waiting if t.warp == first.warp)
+            message = f"{first.event[1]} waits for ever: lanes {missing:#010x} of its member mask never arrive"
+        else:
+            message = f"the barrier waits for ever: {len(waiting)} threads are there, it counts {first.event[2]}"
+        raise Stop("barrier", message, first, first.event[-1])
+
+    def _divergent(self, first: Thread, other: Thread, what: str) -> NoReturn:
+        message = f"threads {first.position} and {other.position} of the block {what}"
+        stop = Stop("barrier", message, first, first.event[-1])
+        stop.other_site, stop.other_thread = other.event[-1], other
+        raise stop

@@ -1,0 +1,759 @@
+"""From a function of the IR to a Python function that means the same: what the reference executor runs.
+
+Before → after::
+
+    loop:                                                  while True:
+      %i = phi i32 [ 0, %entry ], [ %n, %loop ]              if k == 1:
+      %p = getelementptr float, ptr %a, i64 %x                   C[1] += 1
+      %v = load float, ptr %p            →                       v4 = p0 + v3 * 4 & 0xffffffffffffffff
+      %n = add i32 %i, 1                                         if not l0 <= v4 <= h0 or v4 & 3: l0, h0, m0, o0 = find_generic(...)
+      %c = icmp slt i32 %n, %1                                   v5 = m0[v4 - o0 >> 2]
+      br i1 %c, label %loop, label %exit                         v6 = v2 + 1 & 0xffffffff
+                                                                 if v6 ^ S < p1 ^ S: v2 = v6
+                                                                 else: k = 2
+
+Blocks that follow each other without a choice become one; the block to run next is found by a binary search over ``k``.
+"""  # noqa: E501
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelwright.codegen.contract import Fused, contractions
+from kernelwright.codegen.layout import align_of, alloc_size, field_offsets, round_up, store_size
+from kernelwright.device import reference_intrinsics as intrinsics
+from kernelwright.device import reference_ops as ops
+from kernelwright.device.memory import LOCAL_BASE
+from kernelwright.device.numbers import FORMATS
+from kernelwright.device.reference_memory import BASES, FIND, Stop, read_bytes, write_bytes
+from kernelwright.device.reference_threads import PAUSE, QUANTUM, Thread
+from kernelwright.device.reference_types import (
+    Constants,
+    bits_of,
+    decoder,
+    element_type,
+    encoder,
+    from_bits_of,
+    is_aggregate,
+    to_bits_of,
+)
+from kernelwright.errors import CompileError, Place
+from kernelwright.ir import types as ty
+from kernelwright.ir.constants import ConstantInt
+from kernelwright.ir.instruction import BINARY, CASTS, FLOAT_BINARY, Instruction
+from kernelwright.ir.module import BasicBlock, Function
+from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
+from kernelwright.ir.values import Value
+
+CODES = {"i8": "B", "i16": "H", "i32": "I", "i64": "Q", "float": "f", "double": "d", "half": "H", "bfloat": "H"}
+"""The ``struct`` code of the items that hold a type in memory."""
+
+M64 = (1 << 64) - 1
+
+
+@dataclass
+class Program:
+    """Everything translated for one kernel."""
+
+    constants: Constants
+    sites: list[Instruction] = field(default_factory=list)
+    """Instructions that can fault or wait, by the number that the translated code mentions."""
+    counters: dict[Function, tuple[list[int], list[list[BasicBlock]]]] = field(default_factory=dict)
+    """Per function how often each run of blocks was entered, and the blocks of each run."""
+    namespace: dict[str, Any] = field(default_factory=dict)
+    kept: dict[int, str] = field(default_factory=dict)
+    """The names of objects in ``namespace`` by their identity."""
+    names: dict[Function, str] = field(default_factory=dict)
+    generators: set[Function] = field(default_factory=set)
+    """The functions that may wait for other threads."""
+    watched: bool = False
+    """Whether every access is reported to the launch, for races and uninitialised reads."""
+
+    def site(self, instruction: Instruction) -> int:
+        self.sites.append(instruction)
+        return len(self.sites) - 1
+
+    def keep(self, prefix: str, value: Any) -> str:
+        """A name by which translated code reaches a Python object."""
+        name = self.kept.get(id(value))
+        if name is None:
+            name = self.kept[id(value)] = f"{prefix}{len(self.namespace)}"
+            self.namespace[name] = value
+        return name
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The local memory of one call of a function."""
+
+    offsets: dict[Value, int]
+    """Of each alloca, and of each ``byval`` parameter, which is a copy."""
+    size: int
+    align: int
+
+
+def refuse(instruction: Instruction, why: str) -> CompileError:
+    """The error for an instruction that the device cannot run; it shows the instruction."""
+    function = instruction.function
+    place = Place(f"<ir of {function.name}>" if function else "<ir>", text=str(instruction).strip())
+    return CompileError(f"The virtual GPU cannot run '{instruction.opcode}': {why}.", place=place)
+
+
+class Body:
+    """Translates one function. Other files add the calls (``reference_calls``)."""
+
+    def __init__(
+        self, program: Program, function: Function, frame: Frame, byval: dict[Value, Type], calls: Handlers
+    ) -> None:
+        """``calls`` translates the opcodes that this file does not."""
+        self.handlers: Handlers = {**_SIMPLE, **calls}
+        self.program = program
+        self.function = function
+        self.frame = frame
+        self.byval = byval
+        self.is_generator = function in program.generators
+        self.names: dict[Value, str] = {a: f"p{a.index}" for a in function.arguments}
+        self.lines: list[str] = []
+        self.prologue: list[str] = []
+        self.fused = contractions(function)
+        self.swallowed = {f.product for f in self.fused.values()}
+        self.flushes = flushes_subnormals(function)
+        self._count = 0
+        self._places: dict[tuple[Any, ...], int] = {}
+
+    # -- values ----------------------------------------------------------------------------------------------------
+
+    def ref(self, value: Value) -> str:
+        """How translated code writes a value."""
+        name = self.names.get(value)
+        if name is None:
+            if not value.is_constant:
+                raise CompileError(f"A value of type {value.type} in '{self.function.name}' is used before it is made.")
+            name = self.literal(self.program.constants.value(value))
+        return name
+
+    def literal(self, item: Any) -> str:
+        if isinstance(item, tuple):
+            return f"({', '.join(map(self.literal, item))},)" if item else "()"
+        if isinstance(item, float):
+            if item != item:
+                return self.program.keep("N", item)
+            text = {float("inf"): "INF", float("-inf"): "-INF"}.get(item, repr(item))
+            return f"({text})" if text[0] == "-" else text
+        return str(int(item))
+
+    def fresh(self) -> str:
+        self._count += 1
+        return f"v{self._count}"
+
+    def define(self, instruction: Instruction, expression: str) -> None:
+        """Assigns the result."""
+        name = self.names.get(instruction)
+        if name is None:
+            name = self.names[instruction] = self.fresh()
+        self.lines.append(f"{name} = {expression}")
+
+    def alias(self, instruction: Instruction, value: Value) -> None:
+        """The result is another value, unchanged."""
+        self.names[instruction] = self.ref(value)
+
+    def emit(self, *lines: str) -> None:
+        self.lines += lines
+
+    def site(self, instruction: Instruction) -> int:
+        return self.program.site(instruction)
+
+    # -- templates -------------------------------------------------------------------------------------------------
+
+    def apply(self, template: str, result: Type, operands: Sequence[Value], rounded: bool) -> str:
+        """The template on operands, element by element for vectors. ``rounded`` brings a double into the format."""
+        types = [o.type for o in operands]
+        texts = [self.ref(o) for o in operands]
+        if not isinstance(result, VectorType):
+            return self._one(template, result, types, texts, rounded)
+        parts = []
+        for i in range(result.count):
+            element_types = [t.element if isinstance(t, VectorType) else t for t in types]
+            elements = [f"{x}[{i}]" if isinstance(t, VectorType) else x for x, t in zip(texts, types, strict=True)]
+            parts.append(self._one(template, result.element, element_types, elements, rounded))
+        return f"({', '.join(parts)},)"
+
+    def _one(self, template: str, result: Type, types: list[Type], texts: list[str], rounded: bool) -> str:
+        fields = dict(zip("abcd", texts, strict=False))
+        if types:
+            fields |= ops.widths(types[0], "A")
+        fields |= ops.widths(result, "R")
+        if len(types) > 1 and isinstance(types[1], IntType):
+            fields["V"] = str(types[1].bits)
+        if isinstance(result, StructType) and result.fields and isinstance(result.fields[-1], IntType):
+            fields["w1"] = str(result.fields[-1].bits)
+        kind = next((t for t in (*_struct_fields(result), *types[:1]) if isinstance(t, FloatType)), None)
+        if kind is not None:
+            plain = kind.kind in ("float", "double")
+            fields |= {
+                "F": f"{kind.kind.upper()}_FORMAT",
+                "format": "" if plain else f", {kind.kind.upper()}_FORMAT",
+                "fma": {"float": "fused_single", "double": "fused_double"}.get(kind.kind, "fused"),
+                "bits": f"{kind.kind}_bits",
+                "from_bits": f"{kind.kind}_from_bits",
+                "sign": str(1 << (kind.bits - 1)),
+            }
+        flush = rounded and self.flushes and kind is ty.f32 and result is ty.f32
+        if flush:
+            fields |= {n: f"flush({x})" for n, x, t in zip("abcd", texts, types, strict=False) if t is ty.f32}
+        text = template.format(**fields)
+        rounder = ops.ROUNDER.get(result.kind) if rounded and isinstance(result, FloatType) else None
+        text = f"{rounder}({text})" if rounder else f"({text})"
+        return f"flush({text})" if flush else text
+
+    def compute(self, instruction: Instruction, template: str, operands: Sequence[Value], rounded: bool = False) -> None:
+        """Assigns the template's value to the result."""
+        text = self.apply(template, instruction.type, operands, rounded)
+        prefix = "round_single("
+        if instruction.type is ty.f32 and text.startswith(prefix):
+            # The cell rounds in half the time of a call.
+            self.emit(f"F32[0] = {text[len(prefix) : -1]}")
+            text = "F32[0]"
+        self.define(instruction, text)
+
+    # -- memory ----------------------------------------------------------------------------------------------------
+
+    def generic(self, pointer: Value) -> str:
+        """A pointer's generic address."""
+        base = BASES[_space(pointer)]
+        return f"{self.ref(pointer)} + {base}" if base else self.ref(pointer)
+
+    def place(self, instruction: Instruction, pointer: Value, size: int, align: int, code: str, write: bool) -> str:
+        """Emits the check of one access and returns the text of its first item, ``m0[v4 - o0 >> 2]``."""
+        space, address = _space(pointer), self.ref(pointer)
+        root = None if space in (3, 5) else _root(pointer)
+        key = (space, root, size, align, code, write)
+        n = self._places.setdefault(key, len(self._places))
+        site = self.site(instruction)
+        misaligned = f" or {address} & {align - 1}" if align > 1 else ""
+        self.emit(
+            f"if not l{n} <= {address} <= h{n}{misaligned}:"
+            f" l{n}, h{n}, m{n}, o{n} = find{space}(T, {address}, {size}, {align}, '{code}', {site}, {write})"
+        )
+        shift = {"B": 0, "H": 1, "I": 2, "f": 2, "Q": 3, "d": 3}[code]
+        return f"m{n}[{address} - o{n}{f' >> {shift}' if shift else ''}]"
+
+    def watch(self, instruction: Instruction, pointer: Value, size: int, kind: str) -> None:
+        """Reports an access (``read``, ``write`` or ``atomic``) to the launch, when it wants to know."""
+        if self.program.watched:
+            self.emit(f"T.block.launch.{kind}(T, {self.generic(pointer)}, {size}, {self.site(instruction)})")
+
+    def load(self, instruction: Instruction, pointer: Value) -> None:
+        type, size = instruction.type, store_size(instruction.type)
+        align = required_align(type, instruction.align)
+        code, count = _items(type, align)
+        self.watch(instruction, pointer, size, "read")
+        if not code:
+            decode, site = self.program.keep("D", decoder(type)), self.site(instruction)
+            self.define(instruction, f"{decode}(read_bytes(T, {self.generic(pointer)}, {size}, {align}, {site}))")
+            return
+        item = self.place(instruction, pointer, size, align, code, False)
+        element = type.element if isinstance(type, VectorType) else type
+        if count > 1:
+            view, _, index = item[:-1].partition("[")
+            self.emit(f"i = {index}")
+            texts = [f"{view}[i + {n}]" for n in range(count)]
+        else:
+            texts = [item]
+        texts = [_loaded(element, t) for t in texts]
+        self.define(instruction, f"({', '.join(texts)},)" if isinstance(type, VectorType) else texts[0])
+        if element is ty.f32:  # a NaN keeps its bits
+            name = self.names[instruction]
+            test = f"{name} != {name}"
+            if count > 1 or isinstance(type, VectorType):
+                total = " + ".join(f"{name}[{n}]" for n in range(count))
+                self.emit(f"s = {total}")
+                test = "s != s"
+            decode, site = self.program.keep("D", decoder(type)), self.site(instruction)
+            self.emit(f"if {test}: {name} = {decode}(read_bytes(T, {self.generic(pointer)}, {size}, {align}, {site}))")
+
+    def store(self, instruction: Instruction, value: Value, pointer: Value, align: int) -> None:
+        type, size = value.type, store_size(value.type)
+        align = required_align(type, align)
+        code, count = _items(type, align)
+        self.watch(instruction, pointer, size, "write")
+        text = self.ref(value)
+        encode, site = self.program.keep("E", encoder(type)), self.site(instruction)
+        slow = f"write_bytes(T, {self.generic(pointer)}, {encode}({text}), {align}, {site})"
+        if not code:
+            self.emit(slow)
+            return
+        item = self.place(instruction, pointer, size, align, code, True)
+        element = type.element if isinstance(type, VectorType) else type
+        if count > 1 or isinstance(type, VectorType):
+            view, _, index = item[:-1].partition("[")
+            parts = [f"{text}[{n}]" for n in range(count)]
+            targets = [f"{view}[i + {n}]" for n in range(count)]
+            stores = [f"i = {index}"]
+            stores += [f"{target} = {_stored(element, p)}" for target, p in zip(targets, parts, strict=True)]
+        else:
+            parts, stores = [text], [f"{item} = {_stored(element, text)}"]
+        if element is ty.f32 and not value.is_constant:
+            self.emit(f"if {' and '.join(f'{p} == {p}' for p in parts)}:", *(f"    {s}" for s in stores))
+            self.emit(f"else: {slow}")
+        else:
+            self.emit(*stores)
+
+    # -- instructions ----------------------------------------------------------------------------------------------
+
+    def instruction(self, i: Instruction) -> None:
+        """Translates everything but phis and terminators."""
+        opcode, operands = i.opcode, i.operands
+        if i in self.swallowed:
+            return
+        if i in self.fused:
+            self._fused(i, self.fused[i])
+        elif opcode in BINARY:
+            table = ops.FLOAT if opcode in FLOAT_BINARY else ops.INTEGER
+            self.compute(i, table[opcode], operands, opcode in FLOAT_BINARY)
+        elif opcode in CASTS:
+            self._cast(i)
+        elif opcode in self.handlers:
+            self.handlers[opcode](self, i)
+        else:
+            raise refuse(i, "no GPU code contains this instruction")
+
+    def _fused(self, i: Instruction, f: Fused) -> None:
+        minus_a, minus_c = "-" * f.negate_product, "-" * f.negate_addend
+        template = f"{{fma}}({minus_a}{{a}}, {{b}}, {minus_c}{{c}}{{format}})"
+        if self.flushes and i.type is ty.f32:
+            template = f"flush(fused_single({minus_a}flush({{a}}), flush({{b}}), {minus_c}flush({{c}})))"
+        self.compute(i, template, (f.left, f.right, f.addend))
+
+    def _cast(self, i: Instruction) -> None:
+        (value,) = i.operands
+        source, target = value.type, i.type
+        if i.opcode == "bitcast":
+            self._bitcast(i, value)
+            return
+        if i.opcode == "addrspacecast":
+            assert isinstance(source, PointerType) and isinstance(target, PointerType)
+            step = BASES[source.address_space] - BASES[target.address_space]
+            if step:
+                self.define(i, f"{self.ref(value)} + {step} & {M64}")
+            else:
+                self.alias(i, value)
+            return
+        same = i.opcode in ("ptrtoint", "ptrtoaddr", "inttoptr") and bits_of(source) == bits_of(target)
+        if same or (i.opcode == "zext" and not isinstance(target, VectorType)):
+            self.alias(i, value)
+            return
+        a, b = (t.element if isinstance(t, VectorType) else t for t in (source, target))
+        template = ops.cast_template(i.opcode, a, b)
+        assert template is not None
+        self.compute(i, template, (value,), isinstance(b, FloatType) and i.opcode != "fpext")
+
+    def _bitcast(self, i: Instruction, value: Value) -> None:
+        source, target = value.type, i.type
+        text = self.ref(value)
+        if source is target or isinstance(source, PointerType):
+            self.alias(i, value)
+        elif isinstance(source, FloatType) and isinstance(target, IntType):
+            self.define(i, f"{source.kind}_bits({text})")
+        elif isinstance(source, IntType) and isinstance(target, FloatType):
+            self.define(i, f"{target.kind}_from_bits({text})")
+        else:
+            self.define(i, f"from_bits_of({self._type(target)}, to_bits_of({self._type(source)}, {text}))")
+
+    def _type(self, type: Type) -> str:
+        return self.program.keep("Y", type)
+
+    def address(self, i: Instruction) -> None:
+        """``getelementptr``."""
+        base, *indices = i.operands
+        if isinstance(i.type, VectorType):
+            raise refuse(i, "vectors of pointers are not supported; compile without loop vectorisation")
+        constant, terms = 0, [self.ref(base)]
+        source: Type = i.source_type
+        for n, index in enumerate(indices):
+            if n and isinstance(source, StructType):
+                assert isinstance(index, ConstantInt) and source.fields is not None
+                constant += field_offsets(source)[index.value]
+                source = source.fields[index.value]
+                continue
+            if n:
+                source = element_type(source)
+            size = alloc_size(source)
+            if isinstance(index, ConstantInt):
+                constant += index.value * size
+            elif size:
+                terms.append(self._scaled(index, size))
+        if constant:
+            terms.append(str(constant))
+        if len(terms) == 1:
+            self.alias(i, base)
+        else:
+            self.define(i, f"{' + '.join(terms)} & {M64}")
+
+    def _scaled(self, index: Value, size: int) -> str:
+        bits, text = bits_of(index.type), self.ref(index)
+        if bits < 64:
+            sign = 1 << (bits - 1)
+            text = f"(({text} ^ {sign}) - {sign})"
+        return f"{text} * {size}" if size != 1 else text
+
+    def alloca(self, i: Instruction) -> None:
+        space = _space(i)
+        self.define(i, f"fp + {self.frame.offsets[i] + (LOCAL_BASE if space == 0 else 0)}")
+
+    def compare(self, i: Instruction) -> None:
+        self.compute(i, (ops.ICMP if i.opcode == "icmp" else ops.FCMP)[i.predicate], i.operands)
+
+    def select(self, i: Instruction) -> None:
+        condition, yes, no = i.operands
+        template = "{b} if {a} else {c}"
+        if isinstance(i.type, VectorType) and isinstance(condition.type, VectorType):
+            self.compute(i, template, i.operands)
+        else:
+            self.define(i, template.format(a=self.ref(condition), b=self.ref(yes), c=self.ref(no)))
+
+    def negate(self, i: Instruction) -> None:
+        kind = i.type.element if isinstance(i.type, VectorType) else i.type
+        assert isinstance(kind, FloatType)
+        template = f"-{{a}} if {{a}} == {{a}} else negate({{a}}, {{bits}}, {{from_bits}}, {kind.bits})"
+        self.compute(i, template, i.operands)
+
+    def freeze(self, i: Instruction) -> None:
+        self.alias(i, i.operands[0])
+
+    def extract_value(self, i: Instruction) -> None:
+        self.define(i, self.ref(i.operands[0]) + "".join(f"[{n}]" for n in i.indices))
+
+    def insert_value(self, i: Instruction) -> None:
+        aggregate, value = (self.ref(o) for o in i.operands)
+        self.define(i, _replaced(aggregate, list(i.indices), value))
+
+    def extract_element(self, i: Instruction) -> None:
+        vector, index = i.operands
+        if isinstance(index, ConstantInt):
+            self.define(i, f"{self.ref(vector)}[{index.unsigned % _count(vector)}]")
+        else:  # beyond the end: zero
+            zero = "0.0" if isinstance(i.type, FloatType) else "0"
+            text = self.ref(index)
+            self.define(i, f"{self.ref(vector)}[{text}] if {text} < {_count(vector)} else {zero}")
+
+    def insert_element(self, i: Instruction) -> None:
+        vector, value, index = i.operands
+        text = self.ref(vector)
+        if isinstance(index, ConstantInt):
+            self.define(i, _replaced(text, [index.unsigned % _count(vector)], self.ref(value)))
+        else:
+            n = self.ref(index)
+            self.define(i, f"(*{text}[:{n}], {self.ref(value)}, *{text}[{n} + 1:]) if {n} < {_count(vector)} else {text}")
+
+    def shuffle_vector(self, i: Instruction) -> None:
+        first, second, mask = i.operands
+        a, b, count = self.ref(first), self.ref(second), _count(first)
+        indices = self.program.constants.value(mask)
+        parts = [f"{a}[{n}]" if n < count else f"{b}[{n - count}]" for n in indices]
+        self.define(i, f"({', '.join(parts)},)")
+
+    def memory(self, i: Instruction) -> None:
+        if i.opcode == "load":
+            self.load(i, i.operands[0])
+        else:
+            self.store(i, i.operands[0], i.operands[1], i.align)
+
+    def fence(self, i: Instruction) -> None:
+        """A thread sees every store at once here, so fences do nothing."""
+
+    # -- control ---------------------------------------------------------------------------------------------------
+
+    def terminator(self, i: Instruction, run: Run, runs: Runs) -> None:
+        """Leaves the run of blocks: sets ``k`` or, in a loop of its own, goes round again."""
+        if i.opcode == "ret":
+            value = self.ref(i.operands[0]) if i.operands else "None"
+            if self.frame.size:
+                self.emit(f"r = {value}", "T.sp = sp")
+                value = "r"
+            self.emit(f"return {value}")
+        elif i.opcode == "unreachable":
+            self.emit(f"unreachable(T, {self.site(i)})")
+        elif i.opcode == "br" and len(i.successors) == 2 and i.successors[0] is not i.successors[1]:
+            self.emit(f"if {self.ref(i.operands[0])}:")
+            self._edge(i, i.successors[0], run, runs, "    ")
+            self.emit("else:")
+            self._edge(i, i.successors[1], run, runs, "    ")
+        elif i.opcode == "switch" and i.cases:
+            self._switch(i, run, runs)
+        elif i.opcode in ("br", "switch"):
+            self._edge(i, i.successors[0], run, runs, "")
+        else:
+            raise refuse(i, "GPU code has no exceptions and no computed jumps")
+
+    def _switch(self, i: Instruction, run: Run, runs: Runs) -> None:
+        value = self.ref(i.operands[0])
+        by_target: dict[BasicBlock, list[int]] = {}
+        for case, target in zip(i.cases, i.successors[1:], strict=True):
+            by_target.setdefault(target, []).append(case.unsigned)
+        word = "if"
+        for target, numbers in by_target.items():
+            test = f"== {numbers[0]}" if len(numbers) == 1 else f"in {{{', '.join(map(str, numbers))}}}"
+            self.emit(f"{word} {value} {test}:")
+            self._edge(i, target, run, runs, "    ")
+            word = "elif"
+        self.emit("else:")
+        self._edge(i, i.successors[0], run, runs, "    ")
+
+    def _edge(self, i: Instruction, target: BasicBlock, run: Run, runs: Runs, indent: str) -> None:
+        """The phis of the target all at once, the charge for going back, and the next block."""
+        assert i.parent is not None
+        pairs = [(self.names[phi], self.ref(phi.incoming_value(i.parent))) for phi in target.phis]
+        pairs = [(name, value) for name, value in pairs if name != value]
+        if pairs:
+            left, right = (", ".join(side) for side in zip(*pairs, strict=True))
+            self.emit(f"{indent}{left} = {right}")
+        number = runs.of[target]
+        if number <= run.number:
+            pause = f"yield ({PAUSE}, {self.site(i)})" if self.is_generator else f"T.recharge({self.site(i)})"
+            self.emit(f"{indent}q -= 1", f"{indent}if q < 0: q = {pause}")
+        if number != run.number:
+            self.emit(f"{indent}k = {number}")
+            if run.loops:
+                self.emit(f"{indent}break")
+
+    # -- the whole -------------------------------------------------------------------------------------------------
+
+    def source(self, name: str) -> str:
+        """The Python text of the function."""
+        runs = Runs(self.function)
+        for block in runs.order:
+            for phi in block.phis:
+                self.names[phi] = self.fresh()
+        bodies = [self._run(run, runs) for run in runs.runs]
+        counts = [0] * len(bodies)
+        self.program.counters[self.function] = (counts, [run.blocks for run in runs.runs])
+        self.program.namespace[f"C_{name}"] = counts
+        parameters = "".join(f", p{a.index}" for a in self.function.arguments)
+        head = [f"def {name}(T{parameters}, *, C=C_{name}, F32=F32):", *(f"    {line}" for line in self._prologue())]
+        if len(bodies) == 1 and not runs.runs[0].loops:
+            lines = [f"    {line}" for line in bodies[0]]
+        else:
+            lines = ["    k = 0", "    while True:", *_search(bodies, 0, len(bodies), "        ")]
+        return "\n".join([*head, *lines, "    if 0: yield" if self.is_generator else ""])
+
+    def _prologue(self) -> list[str]:
+        lines = [f"q = {QUANTUM}"]
+        if self._places:
+            lines.append(" = ".join(f"l{n}" for n in self._places.values()) + " = 1")
+            lines.append(" = ".join(f"h{n}" for n in self._places.values()) + " = 0")
+        if self.frame.size:
+            lines += ["sp = T.sp", f"fp = sp + {self.frame.align - 1} & {-self.frame.align}"]
+            lines.append(f"T.sp = fp + {self.frame.size}")
+        for value, type in self.byval.items():
+            offset = self.frame.offsets[value]
+            lines.append(f"{self.names[value]} = copy_in(T, {self.names[value]}, fp + {offset}, {store_size(type)})")
+        return lines + self.prologue
+
+    def _run(self, run: Run, runs: Runs) -> list[str]:
+        self.lines = [f"C[{run.number}] += 1"]
+        for n, block in enumerate(run.blocks):
+            if n:
+                for phi in block.phis:
+                    self.emit(f"{self.names[phi]} = {self.ref(phi.operands[0])}")
+            for instruction in block.instructions[block.first_non_phi : -1]:
+                self.instruction(instruction)
+        last = run.blocks[-1].terminator
+        assert last is not None
+        self.terminator(last, run, runs)
+        return ["while True:", *(f"    {line}" for line in self.lines)] if run.loops else self.lines
+
+
+@dataclass
+class Run:
+    """Blocks that follow each other without a choice."""
+
+    number: int
+    blocks: list[BasicBlock]
+    loops: bool = False
+    """Whether the last one goes back to the first, so that the run is a loop of its own."""
+
+
+class Runs:
+    """The reachable blocks of a function in reverse postorder, grouped into runs."""
+
+    def __init__(self, function: Function) -> None:
+        self.order = reverse_postorder(function)
+        predecessors: dict[BasicBlock, set[BasicBlock]] = {}
+        for block in self.order:
+            for target in block.successors:
+                predecessors.setdefault(target, set()).add(block)
+        self.runs: list[Run] = []
+        self.of: dict[BasicBlock, int] = {}
+        for block in self.order:
+            if block in self.of:
+                continue
+            run = Run(len(self.runs), [block])
+            self.runs.append(run)
+            self.of[block] = run.number
+            while True:
+                targets = set(run.blocks[-1].successors)
+                (following,) = targets if len(targets) == 1 else (None,)
+                if following is None or following in self.of or len(predecessors[following]) != 1:
+                    break
+                run.blocks.append(following)
+                self.of[following] = run.number
+            run.loops = block in run.blocks[-1].successors
+
+
+def reverse_postorder(function: Function) -> list[BasicBlock]:
+    """The blocks that can be reached, each before those it leads to where there is no way back."""
+    order: list[BasicBlock] = []
+    seen = {function.entry}
+    stack = [(function.entry, iter(function.entry.successors))]
+    while stack:
+        block, targets = stack[-1]
+        following = next((t for t in targets if t not in seen), None)
+        if following is None:
+            order.append(block)
+            stack.pop()
+        else:
+            seen.add(following)
+            stack.append((following, iter(following.successors)))
+    return order[::-1]
+
+
+def _search(bodies: list[list[str]], low: int, high: int, indent: str) -> list[str]:
+    """A binary search over ``k`` with the bodies as leaves."""
+    if high - low == 1:
+        return [indent + line for line in bodies[low]]
+    middle = (low + high) // 2
+    return [
+        f"{indent}if k < {middle}:",
+        *_search(bodies, low, middle, indent + "    "),
+        f"{indent}else:",
+        *_search(bodies, middle, high, indent + "    "),
+    ]
+
+
+def required_align(type: Type, stated: int) -> int:
+    """What the hardware demands of an address: the alignment the IR promises, but no more than the access is wide."""
+    natural = min(align_of(type), 16) if not is_aggregate(type) or isinstance(type, VectorType) else align_of(type)
+    return min(stated or natural, natural)
+
+
+def _items(type: Type, align: int) -> tuple[str, int]:
+    """The item code and count that memory views can hold a type with; no code when only bytes will do."""
+    element, count = (type.element, type.count) if isinstance(type, VectorType) else (type, 1)
+    code = "Q" if isinstance(element, PointerType) else CODES.get(element.text, "")
+    return (code, count) if code and align >= store_size(element) else ("", count)
+
+
+def _loaded(type: Type, text: str) -> str:
+    return f"{type.text}_from_bits({text})" if type.text in ("half", "bfloat") else text
+
+
+def _stored(type: Type, text: str) -> str:
+    return f"{type.text}_bits({text})" if type.text in ("half", "bfloat") else text
+
+
+def _replaced(aggregate: str, indices: list[int], value: str) -> str:
+    """A tuple with one element, possibly of an inner tuple, exchanged."""
+    first, rest = indices[0], indices[1:]
+    inner = _replaced(f"{aggregate}[{first}]", rest, value) if rest else value
+    return f"(*{aggregate}[:{first}], {inner}, *{aggregate}[{first + 1}:])"
+
+
+def _count(vector: Value) -> int:
+    assert isinstance(vector.type, VectorType)
+    return vector.type.count
+
+
+def _space(pointer: Value) -> int:
+    assert isinstance(pointer.type, PointerType), f"{pointer.type} is no pointer"
+    return pointer.type.address_space
+
+
+def _root(pointer: Value) -> Value:
+    """What an address is computed from: accesses with the same root mostly hit the same buffer."""
+    while isinstance(pointer, Instruction) and pointer.opcode in ("getelementptr", "bitcast", "addrspacecast"):
+        pointer = pointer.operands[0]
+    return pointer
+
+
+def _struct_fields(type: Type) -> tuple[Type, ...]:
+    if isinstance(type, StructType):
+        return type.fields or ()
+    return (type.element,) if isinstance(type, VectorType) else (type,)
+
+
+def flushes_subnormals(function: Function) -> bool:
+    """Whether ``float`` arithmetic treats subnormal numbers as zero (``-fgpu-flush-denormals-to-zero``)."""
+    groups = function.module.attribute_groups if function.module else {}
+    texts = [function.attributes, *(groups.get(w, "") for w in function.attributes.split() if w.startswith("#"))]
+    return any(
+        '"denormal-fp-math-f32"="preserve-sign' in t or ("denormal_fpenv" in t and "preservesign" in t) for t in texts
+    )
+
+
+def _unreachable(t: Thread, site: int) -> None:
+    raise Stop("trap", "the thread reached a place that the program promised it never would", t, site)
+
+
+def _copy_in(t: Thread, value: int | bytes, offset: int, size: int) -> int:
+    """A ``byval`` parameter: the bytes of the launch, or those a pointer names, copied into local memory."""
+    data = value if isinstance(value, bytes) else read_bytes(t, value, size, 1, 0)
+    t.local.raw[offset : offset + size] = data
+    return LOCAL_BASE + offset
+
+
+Handlers = dict[str, Callable[[Body, Instruction], None]]
+
+_SIMPLE: Handlers = {
+    "getelementptr": Body.address,
+    "load": Body.memory,
+    "store": Body.memory,
+    "icmp": Body.compare,
+    "fcmp": Body.compare,
+    "select": Body.select,
+    "fneg": Body.negate,
+    "freeze": Body.freeze,
+    "alloca": Body.alloca,
+    "extractvalue": Body.extract_value,
+    "insertvalue": Body.insert_value,
+    "extractelement": Body.extract_element,
+    "insertelement": Body.insert_element,
+    "shufflevector": Body.shuffle_vector,
+    "fence": Body.fence,
+}
+
+HELPERS: dict[str, Any] = {
+    **ops.HELPERS,
+    **intrinsics.HELPERS,
+    **{f"find{space}": find for space, find in FIND.items()},
+    "read_bytes": read_bytes,
+    "write_bytes": write_bytes,
+    "from_bits_of": from_bits_of,
+    "to_bits_of": to_bits_of,
+    "unreachable": _unreachable,
+    "copy_in": _copy_in,
+    "negate": ops.negate,
+}
+
+assert all(f"{kind.upper()}_FORMAT" in HELPERS for kind in FORMATS)
+
+
+def frame_of(function: Function, byval: dict[Value, tuple[Type, int]]) -> Frame:
+    """Where parameters passed by value and allocas lie. Raises ``CompileError`` for an alloca of no fixed size."""
+    offsets: dict[Value, int] = {}
+    end, widest = 0, 16
+    for value, (type, align) in byval.items():
+        offsets[value] = start = round_up(end, align)
+        end, widest = start + alloc_size(type), max(widest, align)
+    for i in function.instructions():
+        if i.opcode != "alloca":
+            continue
+        (count,) = i.operands or (ConstantInt(ty.i32, 1),)
+        if i.parent is not function.entry or not isinstance(count, ConstantInt):
+            raise refuse(i, "local arrays must have a size that is known when the kernel starts")
+        align = i.align or align_of(i.allocated_type)
+        offsets[i] = start = round_up(end, align)
+        end, widest = start + alloc_size(i.allocated_type) * count.unsigned, max(widest, align)
+    return Frame(offsets, round_up(end, 16), widest)

@@ -1,0 +1,73 @@
+"""Every error the project raises on purpose.
+
+A user's mistake or a failed tool is told in one sentence, with the place and the next step; the command turns
+``exit_code`` into its own exit status. Failures *inside a search* are values (``Rejected``), never these exceptions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in a text something is wrong. ``line`` and ``column`` count from 1; 0 means unknown."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+    text: str = ""
+    """The source line itself, without its newline, when it is known."""
+
+    def __str__(self) -> str:
+        numbers = [str(n) for n in (self.line, self.column) if n]
+        return ":".join([self.file, *numbers])
+
+
+class KernelwrightError(Exception):
+    """Base of all errors. ``exit_code`` follows the design: 1 the answer is no, 2 misuse, 3 the tool or machine failed."""
+
+    exit_code: ClassVar[int] = 3
+
+    def __init__(self, message: str, *, place: Place | None = None, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.place = place
+        self.hint = hint
+
+    def __str__(self) -> str:
+        lines = [f"{self.place}: {self.message}" if self.place else self.message]
+        if self.place and self.place.text:
+            lines.append(f"    {self.place.text}")
+            if self.place.column:
+                # Tabs stay tabs, so that the caret stands under its column however wide the terminal draws them.
+                lead = "".join("\t" if c == "\t" else " " for c in self.place.text[: self.place.column - 1])
+                lines.append(f"    {lead}^")
+        if self.hint:
+            lines.append(f"next: {self.hint}")
+        return "\n".join(lines)
+
+
+class Misuse(KernelwrightError):
+    """The request itself is wrong: an unknown name, a missing file, options that exclude each other."""
+
+    exit_code = 2
+
+
+class CompileError(KernelwrightError):
+    """The user's program does not compile, or uses a feature we refuse by name."""
+
+    exit_code = 2
+
+
+class ToolError(KernelwrightError):
+    """A tool we rely on is missing, broken or refused our input (clang, LLVM, ptxas, nvJitLink, the linker)."""
+
+
+class IRError(KernelwrightError):
+    """LLVM-IR that cannot be parsed or does not verify; carries the IR line as its place."""
+
+
+class DeviceError(KernelwrightError):
+    """A device refused or failed a launch; the message names kernel, buffer and thread where known."""

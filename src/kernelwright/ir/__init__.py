@@ -1,0 +1,116 @@
+"""LLVM-IR (LLVM 22 text) as Python objects: parse, change, verify, print. Pure Python, no LLVM needed.
+
+    module = parse_module(text)
+    for kernel in module.kernels:
+        for instruction in kernel.instructions():
+            ...
+    verify(module)
+    text = print_module(module)
+
+In the order the data flows: ``tokens`` and ``types`` (words and types), ``values``, ``constants``, ``instruction``, ``module``
+(the nouns), ``reader``, ``read_instruction``, ``parser`` (text in), ``printer`` (text out), ``rules`` and ``verify`` (what is
+valid), ``compare`` and ``clone``, ``cfg``, ``loops``, ``liveness``, ``layout``, ``debug`` (what can be asked).
+"""
+
+from __future__ import annotations
+
+from kernelwright.ir import types
+from kernelwright.ir.cfg import Dominators, PostDominators, predecessors, reverse_postorder
+from kernelwright.ir.clone import clone_function, clone_module
+from kernelwright.ir.compare import difference, function_difference
+from kernelwright.ir.constants import (
+    Constant,
+    ConstantAggregate,
+    ConstantExpr,
+    ConstantFloat,
+    ConstantInt,
+    ConstantNull,
+    ConstantString,
+    InlineAsm,
+    MetadataOperand,
+    Poison,
+    Undef,
+    ZeroInitializer,
+    zero,
+)
+from kernelwright.ir.debug import Location, function_location, source_location
+from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.layout import DataLayout
+from kernelwright.ir.liveness import Liveness
+from kernelwright.ir.loops import Loop, is_reducible, loop_depths, natural_loops
+from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
+from kernelwright.ir.parser import parse_module
+from kernelwright.ir.printer import local_names, print_function, print_instruction, print_module
+from kernelwright.ir.types import (
+    ArrayType,
+    FloatType,
+    FunctionType,
+    IntType,
+    PointerType,
+    StructType,
+    Type,
+    VectorType,
+    parse_type,
+)
+from kernelwright.ir.values import Argument, Names, Use, User, Value
+from kernelwright.ir.verify import verify, verify_function
+
+__all__ = [
+    "Argument",
+    "ArrayType",
+    "BasicBlock",
+    "Constant",
+    "ConstantAggregate",
+    "ConstantExpr",
+    "ConstantFloat",
+    "ConstantInt",
+    "ConstantNull",
+    "ConstantString",
+    "DataLayout",
+    "Dominators",
+    "FloatType",
+    "Function",
+    "FunctionType",
+    "GlobalVariable",
+    "InlineAsm",
+    "Instruction",
+    "IntType",
+    "Liveness",
+    "Location",
+    "Loop",
+    "MetadataOperand",
+    "Module",
+    "Names",
+    "PointerType",
+    "Poison",
+    "PostDominators",
+    "StructType",
+    "Type",
+    "Undef",
+    "Use",
+    "User",
+    "Value",
+    "VectorType",
+    "ZeroInitializer",
+    "clone_function",
+    "clone_module",
+    "difference",
+    "function_difference",
+    "function_location",
+    "is_reducible",
+    "local_names",
+    "loop_depths",
+    "natural_loops",
+    "parse_module",
+    "parse_type",
+    "predecessors",
+    "print_function",
+    "print_instruction",
+    "print_module",
+    "reverse_postorder",
+    "source_location",
+    "types",
+    "verify",
+    "verify_function",
+    "zero",
+]

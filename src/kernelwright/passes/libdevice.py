@@ -1,0 +1,126 @@
+"""CUDA's math functions in bitcode (``libdevice.10.bc``): found, pruned to what a module calls, cached, linked in.
+
+The front end leaves ``sinf`` as a call of ``__nv_sinf``, so that the IR stays free of vendor code until it is needed.
+Linking happens before optimisation, because the bodies must be inlined and their ``__nvvm_reflect`` questions answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cache import Cache, content_key
+from kernelwright.errors import CompileError, Misuse, ToolError
+from kernelwright.passes.llvm import binding, parse, target_machine
+from kernelwright.passes.nvidia import files
+from kernelwright.target import DEFAULT_ARCHITECTURE
+
+NAME = "libdevice.10.bc"
+INSTALL = "pip install nvidia-cuda-nvcc-cu12==12.9.86"
+
+# The CUDA 12 compiler wheel, the CUDA 13 NVVM wheel; a toolkit.
+IN_WHEELS = (f"cuda_nvcc/nvvm/libdevice/{NAME}", f"cu1?/nvvm/libdevice/{NAME}")
+IN_TOOLKITS = (f"nvvm/libdevice/{NAME}",)
+
+_DECLARED = re.compile(r'^declare [^@\n]*@"?(__nv_\w+)"?\(', re.MULTILINE)
+
+
+def find_libdevice(cuda_path: Path | None = None) -> Path | None:
+    """The first libdevice: below ``cuda_path``, else in a wheel, else in a toolkit. None when there is none.
+
+    Raises ``Misuse`` when ``cuda_path`` was given and holds none.
+    """
+    found = next(files(IN_WHEELS, IN_TOOLKITS, cuda_path), None)
+    if found is None and cuda_path is not None:
+        raise Misuse(f"{cuda_path} holds no {IN_TOOLKITS[0]}", hint="give the root of a CUDA toolkit")
+    return found
+
+
+def called_functions(ir_text: str) -> tuple[str, ...]:
+    """The ``__nv_*`` functions a module declares but does not define, sorted."""
+    return tuple(sorted(set(_DECLARED.findall(ir_text))))
+
+
+def linked_text(ir_text: str, cuda_path: str | Path | None = None) -> str:
+    """The module with the math functions it calls linked in, before any optimisation: what optimising starts from.
+
+    Raises what ``link`` raises, and ``IRError`` for IR that does not parse.
+    """
+    names = called_functions(ir_text)
+    if not names:
+        return ir_text
+    with binding().create_context() as context, parse(ir_text, context) as module:
+        link(module, context, names, Path(cuda_path) if cuda_path else None)
+        return str(module)
+
+
+def link(module: Any, context: Any, names: tuple[str, ...], cuda_path: Path | None = None) -> None:
+    """Defines ``names`` in ``module`` (an llvmlite module of ``context``), as internal functions that always go if unused.
+
+    before   ``declare float @__nv_sinf(float)``
+    after    ``define internal float @__nv_sinf(float %x) { ... }``
+
+    Raises ``ToolError`` when no libdevice is installed, ``CompileError`` for a name that libdevice does not define.
+    """
+    own = {f.name for f in module.functions if not f.is_declaration}
+    library = binding().parse_bitcode(_pruned(names, cuda_path), context)
+    library.triple, library.data_layout = module.triple, module.data_layout
+    module.link_in(library)
+    for function in module.functions:
+        if not function.is_declaration and function.name not in own:
+            function.linkage = "internal"
+
+
+def _pruned(names: tuple[str, ...], cuda_path: Path | None) -> bytes:
+    """Bitcode of ``names`` and what they call, from the cache when it was made before."""
+    path = find_libdevice(cuda_path)
+    if path is None:
+        shown = ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
+        raise ToolError(f"this program calls {shown}, which {NAME} defines, and no {NAME} is installed", hint=INSTALL)
+    return _prune(path, _digest(path, path.stat().st_mtime_ns), names)
+
+
+@cache
+def _digest(path: Path, modified_ns: int) -> str:
+    """Hash of the file; ``modified_ns`` only makes a changed file a new question."""
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+
+
+@cache
+def _prune(path: Path, digest: str, names: tuple[str, ...]) -> bytes:
+    llvm = binding()
+    store, key = Cache(), content_key([digest, *names, str(llvm.llvm_version_info)])
+    found = store.get("libdevice", key)
+    if found is not None:
+        return found
+    with llvm.create_context() as context, _parse(path, context) as library:
+        bitcode = _reduce(library, names, path)
+    store.put("libdevice", key, bitcode)
+    return bitcode
+
+
+def _reduce(library: Any, names: tuple[str, ...], path: Path) -> bytes:
+    """The library without what ``names`` do not need, directly or through each other."""
+    llvm = binding()
+    defined = {f.name for f in library.functions if not f.is_declaration}
+    unknown = [n for n in names if n not in defined]
+    if unknown:
+        raise CompileError(f"no such device function: {', '.join(unknown)}", hint=f"{path} does not define it")
+    for function in library.functions:
+        if function.name in defined and function.name not in names:
+            function.linkage = "internal"
+    manager = llvm.create_new_module_pass_manager()
+    manager.add_global_dead_code_eliminate_pass()
+    builder = llvm.create_pass_builder(target_machine(DEFAULT_ARCHITECTURE, 0), llvm.create_pipeline_tuning_options(0))
+    manager.run(library, builder)
+    return bytes(library.as_bitcode())
+
+
+def _parse(path: Path, context: Any) -> Any:
+    try:
+        return binding().parse_bitcode(path.read_bytes(), context)
+    except RuntimeError as error:
+        raise ToolError(f"{path} is not readable bitcode: {str(error).splitlines()[0]}", hint=INSTALL) from None

@@ -1,0 +1,128 @@
+"""LLVM, as the rooms behind it see it: started once, spoken to in text.
+
+Everything above this file handles LLVM-IR as ``str``. ``llvmlite`` is imported on first use, so that a command which
+never compiles does not pay for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from kernelwright.errors import IRError, Place, ToolError
+from kernelwright.target import DEFAULT_ARCHITECTURE, architecture
+
+if TYPE_CHECKING:
+    from llvmlite.binding import ModuleRef, TargetMachine
+
+TRIPLE = "nvptx64-nvidia-cuda"
+
+# PTX 7.8 (CUDA 11.8) is the floor: it holds every instruction of the architectures up to sm_90, and drivers since
+# 2022 read it. Architectures that came later bring their own minimum.
+PTX_FLOOR = 78
+
+_ATTRIBUTE = re.compile(r'"target-(cpu|features)"="[^"]*"')
+_CPU = re.compile(r'"target-cpu"="(sm_\w+)"')
+_LINE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
+
+
+@cache
+def binding() -> Any:
+    """``llvmlite.binding`` with its targets initialised. Raises ``ToolError`` when llvmlite is missing or too old."""
+    try:
+        import llvmlite.binding as llvm
+    except ImportError as error:
+        raise ToolError(
+            f"llvmlite, which carries LLVM, cannot be imported ({error})", hint="pip install 'llvmlite==0.50.*'"
+        ) from error
+    if not hasattr(llvm, "create_pass_builder"):
+        raise ToolError("this llvmlite has no new pass manager", hint="pip install 'llvmlite==0.50.*'")
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    if TRIPLE.partition("-")[0] not in _target_names(llvm):
+        raise ToolError("this llvmlite was built without the NVPTX target", hint="pip install 'llvmlite==0.50.*'")
+    return llvm
+
+
+def _target_names(llvm: Any) -> str:
+    try:
+        return str(llvm.Target.from_triple(TRIPLE).name)
+    except RuntimeError:
+        return ""
+
+
+def ptx_version(arch: str) -> int:
+    """The PTX ISA version (x10) emitted for ``arch``: 78 means ``.version 7.8``."""
+    return max(architecture(arch).ptx, PTX_FLOOR)
+
+
+def target_machine(arch: str, level: int) -> TargetMachine:
+    """A code generator for ``arch`` at optimisation ``level`` 0 to 3. Raises ``Misuse`` for an unknown name."""
+    llvm = binding()
+    features = f"+ptx{ptx_version(arch)}"
+    return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=features, opt=level)
+
+
+def architecture_of(ir_text: str) -> str:
+    """The architecture the IR's functions are attributed with, or the default when they name none."""
+    found = _CPU.search(ir_text)
+    return found.group(1) if found else DEFAULT_ARCHITECTURE
+
+
+def retarget(ir_text: str, arch: str) -> str:
+    """The same module with every function attributed for ``arch``; function attributes outrank the target machine.
+
+    before   ``attributes #0 = { nounwind "target-cpu"="sm_75" "target-features"="+ptx87,+sm_75" }``
+    after    ``attributes #0 = { nounwind "target-cpu"="sm_90" "target-features"="+ptx78,+sm_90" }``
+    """
+    value = {"cpu": arch, "features": f"+ptx{ptx_version(arch)},+{arch}"}
+    return _ATTRIBUTE.sub(lambda m: f'"target-{m[1]}"="{value[m[1]]}"', ir_text)
+
+
+@contextmanager
+def parsed(ir_text: str) -> Iterator[ModuleRef]:
+    """The verified module in a context of its own; both are freed, in this order, when the block ends.
+
+    Raises ``IRError`` with the line LLVM stumbled on. The context must not be LLVM's global one, which remembers the
+    pass gate of the first pipeline run in it.
+    """
+    with binding().create_context() as context, parse(ir_text, context) as module:
+        yield module
+
+
+def parse(ir_text: str, context: Any) -> ModuleRef:
+    """The verified module in ``context``, which the caller keeps alive for longer. Raises ``IRError``."""
+    llvm = binding()
+    if "\0" in ir_text:
+        raise IRError("LLVM-IR does not parse: it contains a zero byte", hint="give text; bitcode is not read here")
+    try:
+        module = llvm.parse_assembly(ir_text, context)
+    except RuntimeError as error:
+        raise _ir_error(str(error), ir_text) from None
+    try:
+        module.verify()
+    except RuntimeError as error:
+        # A traceback would keep the module alive, and the garbage collector might free its context first.
+        module.close()
+        raise _ir_error(str(error), ir_text) from None
+    return module
+
+
+def check(ir_text: str) -> None:
+    """Whether LLVM accepts this IR: parses and verifies it. Raises ``IRError`` with the line LLVM stumbled on."""
+    with parsed(ir_text):
+        pass
+
+
+def _ir_error(message: str, ir_text: str) -> IRError:
+    found = _LINE.search(message)
+    if not found:
+        first = message.strip().splitlines()[0] if message.strip() else "unknown reason"
+        return IRError(f"LLVM refuses this IR: {first}", hint="print the module before this step and check it")
+    line, column = int(found[1]), int(found[2])
+    lines = ir_text.splitlines()
+    text = lines[line - 1] if line <= len(lines) else ""
+    return IRError(f"LLVM-IR does not parse: {found[3]}", place=Place("<ir>", line, column, text))

@@ -1,0 +1,55 @@
+"""Optimises a module: LLVM-IR text in, LLVM-IR text out, through LLVM's default pipeline for the NVPTX target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kernelwright.passes import libdevice, worker
+from kernelwright.passes.llvm import architecture_of, binding, parse, retarget, target_machine
+from kernelwright.passes.options import DEFAULT, PassOptions
+from kernelwright.target import architecture
+
+if TYPE_CHECKING:
+    from llvmlite.binding import ModuleRef
+
+
+def optimise(
+    ir_text: str,
+    options: PassOptions = DEFAULT,
+    *,
+    arch: str | None = None,
+    cuda_path: Path | None = None,
+    isolate: bool = False,
+) -> str:
+    """The module after libdevice is linked and the middle end has run, for ``arch`` (else the one the IR names).
+
+    ``isolate`` runs LLVM in a worker process even where the options do not need one: for IR that may crash it. Raises
+    ``IRError`` for IR that does not parse, ``Misuse`` for an unknown architecture, ``ToolError`` when a device math
+    function is needed and no libdevice is installed, ``CompileError`` for a math function that libdevice does not define.
+    """
+    name = architecture(arch or architecture_of(ir_text)).name
+    return worker.run(_optimised_text, ir_text, options, name, cuda_path, options=options, isolate=isolate)
+
+
+def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Path | None) -> str:
+    with optimised_module(ir_text, options, arch, cuda_path) as module:
+        return str(module)
+
+
+@contextmanager
+def optimised_module(
+    ir_text: str, options: PassOptions, arch: str, cuda_path: Path | None = None
+) -> Iterator[ModuleRef]:
+    """The same as an llvmlite module, for code generation to go on with, in a process configured for ``options``."""
+    llvm = binding()
+    machine = target_machine(arch, options.level)
+    with llvm.create_context() as context, parse(retarget(ir_text, arch), context) as module:
+        names = libdevice.called_functions(ir_text)
+        if names:
+            libdevice.link(module, context, names, cuda_path)
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(options.level))
+        builder.getModulePassManager().run(module, builder)
+        yield module

@@ -1,0 +1,217 @@
+"""Compiles in a process of its own: one resident worker per configuration of LLVM.
+
+Two reasons. What LLVM's pass gate (``-opt-disable``) has switched off stays off for as long as the process lives, and so does
+a threshold once it is set, so every ablation needs a process of its own. And LLVM ends the process on input it cannot
+handle; a worker can be lost, its caller not.
+
+    run(emit_ptx_here, ir, "sm_80", options, options=options)      here, or in the worker that has these options
+    run(..., isolate=True)                                         always in a worker
+
+The protocol is one pickled request and one pickled answer at a time, each behind its length, over the worker's standard
+input and output (``worker_child.py`` is the other end).
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import pickle
+import selectors
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar
+
+from kernelwright.errors import CompileError, KernelwrightError, ToolError
+from kernelwright.passes.options import PassOptions
+from kernelwright.passes.switches import process_switches
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+TIMEOUT_S = 300.0
+RESIDENT = 6
+"""Workers kept; the one unused for longest goes first. Each takes about 60 MB."""
+
+HEADER = struct.Struct("<Q")
+
+_here: tuple[str, ...] = ()
+"""The switches this process was configured with: none, except in a worker."""
+_resident: dict[tuple[str, ...], Worker] = {}
+_owner = os.getpid()
+_lock = threading.Lock()
+
+
+def run(
+    function: Callable[P, R],
+    /,
+    *args: Any,
+    options: PassOptions,
+    isolate: bool = False,
+    timeout_s: float = TIMEOUT_S,
+) -> R:
+    """``function(*args)`` in a process configured for ``options``; ``function`` must be importable by its name.
+
+    Raises what ``function`` raises; ``CompileError`` when LLVM gives the module up, with its reason; ``ToolError`` when the
+    worker dies without one or takes longer than ``timeout_s``.
+    """
+    switches = process_switches(options)
+    if switches == _here and not (isolate and not is_worker()):
+        return function(*args)  # type: ignore[call-arg]
+    result: R = worker(options).call(function, args, timeout_s)
+    return result
+
+
+def warm(options: PassOptions) -> None:
+    """Starts the worker for ``options`` without waiting for it, so that it is ready when the front end is done."""
+    worker(options)
+
+
+def worker(options: PassOptions) -> Worker:
+    """The resident worker for ``options``, started when there is none."""
+    global _owner
+    switches = process_switches(options)
+    with _lock:
+        if _owner != os.getpid():  # a fork inherits the pipes, but the workers are its parent's
+            _resident.clear()
+            _owner = os.getpid()
+        found = _resident.pop(switches, None)
+        if found is None or not found.alive:
+            found = Worker(switches)
+        _resident[switches] = found
+        while len(_resident) > RESIDENT:
+            _resident.pop(next(iter(_resident))).close()
+    return found
+
+
+def close_all() -> None:
+    """Ends every resident worker of this process."""
+    with _lock:
+        if _owner == os.getpid():
+            for each in _resident.values():
+                each.close()
+        _resident.clear()
+
+
+atexit.register(close_all)
+
+
+def is_worker() -> bool:
+    """Whether this process is itself a worker, which needs no protection from itself."""
+    return "KERNELWRIGHT_COMPILE_WORKER" in os.environ
+
+
+def configure_here(switches: tuple[str, ...]) -> None:
+    """Marks this process as configured; only ``worker_child`` calls it, after LLVM took the switches."""
+    global _here
+    _here = switches
+
+
+class Worker:
+    """One worker process, configured once. Calls are served one after another."""
+
+    def __init__(self, switches: tuple[str, ...]) -> None:
+        self.switches = switches
+        self._busy = threading.Lock()
+        self._configured = False
+        self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115
+        package = str(Path(__file__).resolve().parents[2])
+        path = os.pathsep.join([package, *filter(None, [os.environ.get("PYTHONPATH")])])
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "kernelwright.passes.worker_child"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env={**os.environ, "PYTHONPATH": path, "KERNELWRIGHT_COMPILE_WORKER": "1"},
+        )
+        self._send(switches)
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    def call(self, function: Callable[..., R], args: tuple[Any, ...], timeout_s: float) -> R:
+        with self._busy:
+            deadline = time.monotonic() + timeout_s
+            if not self._configured:
+                self._finish_configuration(deadline, timeout_s)
+            os.ftruncate(self._log.fileno(), 0)
+            self._send((function.__module__, function.__qualname__, args))
+            result: R = self._answer(deadline, timeout_s)
+            return result
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._log):
+            if stream is not None:
+                try:
+                    stream.close()
+                except OSError:  # unsent bytes for a process that is gone
+                    continue
+
+    def _finish_configuration(self, deadline: float, timeout_s: float) -> None:
+        try:
+            self._answer(deadline, timeout_s)
+        except KernelwrightError:
+            self.close()  # half configured is not configured: the next caller starts afresh
+            raise
+        self._configured = True
+
+    def _send(self, request: object) -> None:
+        data = pickle.dumps(request, protocol=pickle.HIGHEST_PROTOCOL)
+        pipe = self._process.stdin
+        assert pipe is not None
+        try:
+            pipe.write(HEADER.pack(len(data)) + data)
+            pipe.flush()
+        except BrokenPipeError:
+            raise self._lost() from None
+
+    def _answer(self, deadline: float, timeout_s: float) -> Any:
+        (size,) = HEADER.unpack(self._read(HEADER.size, deadline, timeout_s))
+        kind, value = pickle.loads(self._read(size, deadline, timeout_s))
+        if kind == "raised":
+            raise value
+        return value
+
+    def _read(self, size: int, deadline: float, timeout_s: float) -> bytes:
+        pipe = self._process.stdout
+        assert pipe is not None
+        chunks, missing = [], size
+        with selectors.DefaultSelector() as selector:
+            selector.register(pipe, selectors.EVENT_READ)
+            while missing:
+                if not selector.select(max(0.0, deadline - time.monotonic())):
+                    self.close()
+                    raise ToolError(
+                        f"LLVM took longer than {timeout_s:g} s and was stopped", hint="raise the time limit"
+                    )
+                chunk = os.read(pipe.fileno(), missing)
+                if not chunk:
+                    raise self._lost()
+                chunks.append(chunk)
+                missing -= len(chunk)
+        return b"".join(chunks)
+
+    def _lost(self) -> KernelwrightError:
+        """Why the process is gone, in LLVM's words where it left some."""
+        code = self._process.wait()
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").splitlines()
+        self.close()
+        reason = next((line for line in lines if "LLVM ERROR" in line or "Assertion" in line), "")
+        if "LLVM ERROR: " in reason:
+            return CompileError(
+                f"LLVM cannot compile this module: {reason.partition('LLVM ERROR: ')[2]}",
+                hint="the IR uses something that this architecture or PTX version does not have",
+            )
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        detail = reason or (lines[-1] if lines else "without a word")
+        return ToolError(f"the compile worker ended by {how}: {detail}", hint="reduce the module and report it")

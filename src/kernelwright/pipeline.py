@@ -1,0 +1,307 @@
+"""The compiler as one sentence: CUDA source → IR → libdevice → optimised IR → PTX → cubin.
+
+    source ─ frontend ─ libdevice ─ optimise ─ ptx ─ cubin           (device side, this file)
+           └ host ─ link                                             (host side, ``cuda/host.py``, ``cuda/link.py``)
+
+Each stage is a function of text and options, cached by the content of both; ``Unit`` runs only what is asked of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib.util
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kernelwright.cache import Cache, content_key
+from kernelwright.cuda.clang import HEADERS, Clang, find_clang
+from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
+from kernelwright.errors import Misuse
+from kernelwright.passes.options import PassOptions
+from kernelwright.target import DEFAULT_ARCHITECTURE, architecture
+
+if TYPE_CHECKING:
+    from kernelwright.codegen.lines import SourceLine
+    from kernelwright.codegen.resources import Resources
+    from kernelwright.ir import Module
+
+STAGES = ("frontend", "libdevice", "optimise", "ptx", "cubin")
+
+CUDA_SUFFIXES = (".cu", ".cuh")
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """Everything that decides what comes out; two equal values give the same bytes."""
+
+    source: SourceOptions = field(default_factory=SourceOptions)
+    passes: PassOptions = field(default_factory=PassOptions)
+    line_info: bool = False
+    """Keep ``.loc`` lines in PTX, for profilers (nvcc's ``-lineinfo``)."""
+    clang: str | None = None
+    cuda_path: str | None = None
+    hermetic: bool | None = None
+    """C and C++ headers from the wheel: True always, None where the system has no C++ compiler."""
+
+
+class Unit:
+    """One translation unit on its way; every stage is made on first use and kept."""
+
+    def __init__(self, path: Path, options: CompileOptions, cache: Cache | None) -> None:
+        self.path = path
+        self.options = options
+        self._cache = cache
+
+    @functools.cached_property
+    def clang(self) -> Clang:
+        return find_clang(self.options.clang, self.options.cuda_path, self.options.hermetic)
+
+    @functools.cached_property
+    def source(self) -> DeviceSource:
+        """The device pass, from the cache when neither the source nor any file it included has changed."""
+        name = content_key(
+            ["frontend", os.path.abspath(self.path), repr(self.options.source), self.clang.fingerprint()]
+        )
+        kept = self._cache and self._cache.get("frontend", name)
+        if kept:
+            found = _still_valid(kept, self.path)
+            if found:
+                return found
+        # LLVM takes as long to load as clang takes to run: on a second core it costs nothing.
+        made = device_pass(self.path, self.options.source, self.clang, meanwhile=_load_llvm)
+        if self._cache:
+            self._cache.put("frontend", name, _manifest(made))
+        return made
+
+    @functools.cached_property
+    def linked(self) -> str:
+        """The IR with the libdevice functions it needs linked in and made internal; optimising does this on its way."""
+        from kernelwright.passes import libdevice
+        from kernelwright.passes.llvm import binding, parse
+
+        names = libdevice.called_functions(self.source.text)
+        if not names:
+            return self.source.text
+        context = binding().create_context()
+        module = parse(self.source.text, context)
+        libdevice.link(module, context, names, _path(self.options.cuda_path))
+        return str(module)
+
+    @functools.cached_property
+    def optimised(self) -> str:
+        """The IR after libdevice is linked and the middle end has run, as text."""
+        from kernelwright.passes.optimise import optimise
+
+        raw, options = self.source.text, self.options
+        return self._made(
+            "ir",
+            [raw, options.source.arch, str(options.passes), str(options.cuda_path)],
+            lambda: optimise(raw, options.passes, arch=options.source.arch, cuda_path=_path(options.cuda_path)),
+        )
+
+    @functools.cached_property
+    def module(self) -> Module:
+        """The optimised IR as objects."""
+        from kernelwright.ir import parse_module
+
+        return parse_module(self.optimised)
+
+    @functools.cached_property
+    def ptx(self) -> str:
+        from kernelwright.codegen.ptx import emit_ptx
+
+        text, options = self.optimised, self.options
+        return self._made(
+            "ptx",
+            [text, options.source.arch, str(options.passes), str(options.line_info)],
+            lambda: (str if options.line_info else without_lines)(emit_ptx(text, options.source.arch, options.passes)),
+        )
+
+    @functools.cached_property
+    def cubin(self) -> bytes:
+        from kernelwright.codegen.cubin import assemble, find_assemblers
+
+        ptx, options = self.ptx, self.options
+        toolkit = _path(options.cuda_path)
+        tools = [f"{tool.path} {tool.path.stat().st_mtime_ns}" for tool in find_assemblers(toolkit)]
+        key = content_key([_versions(), *tools, ptx, options.source.arch, str(options.line_info)])
+        kept = self._cache and self._cache.get("cubin", key)
+        if kept:
+            return kept
+        made = assemble(ptx, options.source.arch, line_info=options.line_info, cuda_path=toolkit).data
+        if self._cache:
+            self._cache.put("cubin", key, made)
+        return made
+
+    def stage(self, name: str) -> str | bytes:
+        """What the stage called ``name`` produced. Raises ``Misuse`` for a name that is none of ``STAGES``."""
+        table: dict[str, Callable[[], str | bytes]] = {
+            "frontend": lambda: self.source.text,
+            "libdevice": lambda: self.linked,
+            "optimise": lambda: self.optimised,
+            "ptx": lambda: self.ptx,
+            "cubin": lambda: self.cubin,
+        }
+        if name not in table:
+            raise Misuse(f"there is no stage {name!r}", hint=f"the stages are {', '.join(STAGES)}")
+        return table[name]()
+
+    def _made(self, kind: str, parts: list[str], make: Callable[[], str]) -> str:
+        key = content_key([_versions(), *parts])
+        kept = self._cache and self._cache.get(kind, key)
+        if kept:
+            return kept.decode()
+        text = make()
+        if self._cache:
+            self._cache.put(kind, key, text.encode())
+        return text
+
+
+class Program:
+    """A compiled CUDA program: its translation units and what can be asked of them."""
+
+    def __init__(self, units: Sequence[Unit], options: CompileOptions) -> None:
+        self.units = tuple(units)
+        self.options = options
+
+    @property
+    def module(self) -> Module:
+        """The optimised IR. Raises ``Misuse`` for a program of several units: each has its own, ``program.units[i].module``."""
+        return self._only().module
+
+    @property
+    def kernels(self) -> tuple[str, ...]:
+        """Names of all kernels as the linker sees them, in source order."""
+        return tuple(kernel.name for unit in self.units for kernel in unit.module.kernels)
+
+    def ptx(self) -> str:
+        return self._only().ptx
+
+    def cubin(self) -> bytes:
+        return self._only().cubin
+
+    def lines(self, kernel: str) -> list[SourceLine]:
+        """The source lines behind a kernel, with the number of IR instructions each became."""
+        from kernelwright.codegen.lines import kernel_lines
+
+        return kernel_lines(self.unit_of(kernel).module, kernel)
+
+    def resources(self, kernel: str) -> Resources:
+        """Registers, shared memory and spills of a kernel, as the assembler reports them."""
+        from kernelwright.codegen.resources import resources
+
+        return resources(self.unit_of(kernel).cubin)[kernel]
+
+    def unit_of(self, kernel: str) -> Unit:
+        """The unit that defines ``kernel``. Raises ``Misuse`` naming the kernels there are."""
+        for unit in self.units:
+            if any(kernel == one.name for one in unit.module.kernels):
+                return unit
+        raise Misuse(f"there is no kernel {kernel!r}", hint=f"the kernels are {', '.join(self.kernels) or 'none'}")
+
+    def _only(self) -> Unit:
+        if len(self.units) != 1:
+            names = ", ".join(str(u.path) for u in self.units)
+            raise Misuse(f"the program has {len(self.units)} translation units ({names})", hint="ask program.units[i]")
+        return self.units[0]
+
+
+def compile(
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    arch: str = DEFAULT_ARCHITECTURE,
+    level: int = 3,
+    include: Sequence[str] = (),
+    define: Sequence[str] = (),
+    std: str | None = None,
+    without: Sequence[str] = (),
+    options: CompileOptions | None = None,
+    cache: bool = True,
+) -> Program:
+    """Compiles the device side of one or several CUDA files.
+
+    ``arch``: ``sm_75`` to ``sm_121``; ``level``: 0 to 3; ``without``: steps of the pipeline to leave out, by the names
+    ``kw passes`` lists; ``options`` overrides all of these. Stages run when their result is asked for, but errors in the
+    source are raised here. Raises ``Misuse``, ``CompileError``, ``ToolError``.
+    """
+    if options is None:
+        options = CompileOptions(
+            source=SourceOptions(arch=architecture(arch).name, include=tuple(include), define=tuple(define), std=std),
+            passes=PassOptions.of(level, without),
+        )
+    paths = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not paths:
+        raise Misuse("there is nothing to compile", hint="give at least one .cu file")
+    store = Cache() if cache else None
+    units = [Unit(Path(p), options, store) for p in paths]
+    for unit in units:
+        _ = unit.source
+    return Program(units, options)
+
+
+def _load_llvm() -> None:
+    from kernelwright.passes.llvm import binding
+
+    binding()
+
+
+def without_lines(ptx: str) -> str:
+    """PTX without its ``.loc`` and ``.file`` directives; the instructions are the same with and without."""
+    return re.sub(r"^[ \t]*\.(loc|file)[ \t].*\n", "", ptx, flags=re.M)
+
+
+def _path(text: str | None) -> Path | None:
+    return Path(text) if text is not None else None
+
+
+def _manifest(made: DeviceSource) -> bytes:
+    digests = [(path, _digest(path)) for path in made.dependencies]
+    return json.dumps({"dependencies": digests, "warnings": made.warnings, "text": made.text}).encode(
+        "utf-8", "surrogateescape"
+    )
+
+
+def _still_valid(kept: bytes, path: Path) -> DeviceSource | None:
+    manifest = json.loads(kept.decode("utf-8", "surrogateescape"))
+    if any(_digest(file) != digest for file, digest in manifest["dependencies"]):
+        return None
+    dependencies = tuple(file for file, _ in manifest["dependencies"])
+    return DeviceSource(path=path, text=manifest["text"], dependencies=dependencies, warnings=manifest["warnings"])
+
+
+def _digest(path: str) -> str:
+    try:
+        return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        return "missing"
+
+
+@functools.cache
+def _versions() -> str:
+    """What besides text and options decides a result: our package and LLVM, told apart without importing it."""
+    llvm = importlib.util.find_spec("llvmlite")
+    folder = Path(llvm.origin).parent if llvm and llvm.origin else Path()
+    library = next(iter(sorted(folder.glob("binding/libllvmlite*"))), None)
+    stamp = f"{library.stat().st_size}-{library.stat().st_mtime_ns}" if library else "none"
+    return f"{package_fingerprint()}-{stamp}"
+
+
+@functools.cache
+def package_fingerprint() -> str:
+    """Changes when any of our own files does, so that a cache never outlives the code that filled it."""
+    root = HEADERS.parents[1]
+    total = latest = count = 0
+    for folder, _, names in os.walk(root):
+        for name in names:
+            if name.endswith((".py", ".h", ".c", ".cuh")):
+                status = os.stat(os.path.join(folder, name))
+                total += status.st_size
+                latest = max(latest, status.st_mtime_ns)
+                count += 1
+    return f"{count}-{total}-{latest}"

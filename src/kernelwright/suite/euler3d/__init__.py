@@ -1,0 +1,1 @@
+"""Unstructured-grid Euler solver."""

@@ -1,0 +1,1 @@
+"""Heart-wall tracking."""

@@ -1,0 +1,1 @@
+"""Blocked LU decomposition."""

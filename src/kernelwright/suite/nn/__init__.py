@@ -1,0 +1,1 @@
+"""Nearest neighbours: the k records nearest to a latitude and longitude."""

@@ -1,0 +1,1 @@
+"""Particle filter: tracking of an object through the noisy frames of a video."""

@@ -1,0 +1,1 @@
+"""PathFinder: cheapest path through a grid, several rows per launch with ghost zones."""

@@ -1,0 +1,1 @@
+"""SRAD: speckle-reducing anisotropic diffusion of an image, two tiled kernels."""

@@ -1,0 +1,1 @@
+"""Stream clustering: medians of a stream of points by local search, chunk by chunk."""

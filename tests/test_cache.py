@@ -1,0 +1,93 @@
+"""The cache: entries are found, verified, and never half-written."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelwright.cache import Cache, content_key, write_atomically
+
+
+def test_what_is_put_is_got(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("ir", content_key(["a"]), b"body")
+    assert cache.get("ir", content_key(["a"])) == b"body"
+    assert cache.get("ir", content_key(["b"])) is None
+    assert cache.get("ptx", content_key(["a"])) is None
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "empty", "foreign"])
+def test_a_damaged_entry_is_dropped(tmp_path: Path, damage: str) -> None:
+    cache, key = Cache(tmp_path), content_key(["a"])
+    cache.put("ir", key, b"body of some length")
+    path = cache.path("ir", key)
+    raw = path.read_bytes()
+    path.write_bytes({"flip": raw[:-1] + b"!", "truncate": raw[:-4], "empty": b"", "foreign": b"hello"}[damage])
+    assert cache.get("ir", key) is None
+    assert cache.corrupt == 1
+    assert not path.exists()
+
+
+def test_an_unusable_folder_is_only_slow(tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("not a folder")
+    cache = Cache(blocker / "cache")
+    cache.put("ir", content_key(["a"]), b"body")
+    assert cache.get("ir", content_key(["a"])) is None
+
+
+def test_trim_drops_the_oldest_first(tmp_path: Path) -> None:
+    cache = Cache(tmp_path, limit_bytes=5000)
+    keys = [content_key([str(n)]) for n in range(10)]
+    for n, key in enumerate(keys):
+        cache.put("ir", key, b"x" * 1000)
+        os.utime(cache.path("ir", key), (n, n))
+    cache.trim()
+    assert cache.get("ir", keys[0]) is None
+    assert cache.get("ir", keys[9]) == b"x" * 1000
+    assert sum(f.stat().st_size for f in tmp_path.rglob("*") if f.is_file()) <= 4500
+
+
+def test_clear_empties_and_counts(tmp_path: Path) -> None:
+    cache = Cache(tmp_path)
+    cache.put("ir", content_key(["a"]), b"x" * 100)
+    assert cache.clear() > 100
+    assert cache.get("ir", content_key(["a"])) is None
+
+
+def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", refuse)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(tmp_path / "out.ptx", b"text")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_two_writers_of_one_entry(tmp_path: Path) -> None:
+    cache, key = Cache(tmp_path), content_key(["a"])
+    body = b"y" * 100_000
+    seen: list[bytes | None] = []
+
+    def work() -> None:
+        for _ in range(30):
+            cache.put("ir", key, body)
+            seen.append(cache.get("ir", key))
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert set(seen) == {body}
+
+
+@given(st.lists(st.text(), max_size=4), st.lists(st.text(), max_size=4))
+def test_keys_tell_part_lists_apart(a: list[str], b: list[str]) -> None:
+    assert (content_key(a) == content_key(b)) == (a == b)
