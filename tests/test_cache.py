@@ -29,7 +29,6 @@ def test_a_damaged_entry_is_dropped(tmp_path: Path, damage: str) -> None:
     raw = path.read_bytes()
     path.write_bytes({"flip": raw[:-1] + b"!", "truncate": raw[:-4], "empty": b"", "foreign": b"hello"}[damage])
     assert cache.get("ir", key) is None
-    assert cache.corrupt == 1
     assert not path.exists()
 
 

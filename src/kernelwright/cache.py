@@ -7,51 +7,96 @@ rename, so two processes that make the same entry at once disturb neither each o
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
-import tempfile
-from collections.abc import Iterable
-from pathlib import Path
+
+# hashlib would load OpenSSL for other hashes; this is where it takes blake2b from. A cached compile is counted in
+# milliseconds, so this file imports nothing it does not need at once.
+from _blake2 import blake2b
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 MAGIC = b"kwcache1"
+DIGEST_BYTES = 16
 DEFAULT_LIMIT_BYTES = 2 << 30
 
 
 def cache_folder() -> Path:
     """``$KERNELWRIGHT_CACHE``, else ``$XDG_CACHE_HOME/kernelwright``, else ``~/.cache/kernelwright``."""
+    from pathlib import Path
+
+    return Path(_folder())
+
+
+def _folder() -> str:
     own = os.environ.get("KERNELWRIGHT_CACHE")
     if own:
-        return Path(own)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "kernelwright"
+        return own
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "kernelwright")
 
 
 def content_key(parts: Iterable[str | bytes]) -> str:
     """A hash of the parts that also fixes where one ends and the next begins: 40 hexadecimal digits."""
-    h = hashlib.blake2b(digest_size=20)
+    h = blake2b(digest_size=20)
     for part in parts:
-        data = part.encode() if isinstance(part, str) else part
+        data = part.encode("utf-8", "surrogateescape") if isinstance(part, str) else part
         h.update(len(data).to_bytes(8, "little"))
         h.update(data)
     return h.hexdigest()
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Writes ``path`` whole or not at all. Raises ``OSError`` and leaves nothing behind when it cannot."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".tmp")
+def file_digest(path: str) -> str | None:
+    """Hash of a file's content, None when it cannot be read."""
     try:
-        with os.fdopen(handle, "wb") as f:
+        with open(path, "rb") as f:
+            return blake2b(f.read(), digest_size=DIGEST_BYTES).hexdigest()
+    except OSError:
+        return None
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Writes ``path`` whole or not at all. Raises ``OSError`` and leaves nothing behind when it cannot.
+
+    The file gets the permissions any program would give it.
+    """
+    folder, name = os.path.split(os.fspath(path))
+    temporary = os.path.join(folder, f".{name[:40]}.{os.getpid()}-{os.urandom(6).hex()}.tmp")
+    try:
+        with open(temporary, "xb") as f:
             f.write(data)
-        # mkstemp makes private files; an output should carry the permissions any program would give it.
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except BaseException:
-        with contextlib.suppress(OSError):
+        try:
             os.unlink(temporary)
+        except OSError:
+            pass
         raise
+
+
+def _entry_path(folder: str, kind: str, key: str) -> str:
+    return os.path.join(folder, kind, key[:2], key[2:])
+
+
+def read_entry(kind: str, key: str, folder: str | None = None) -> bytes | None:
+    """An entry's payload; None when there is none or it is damaged. A damaged entry is removed."""
+    path = _entry_path(folder or _folder(), kind, key)
+    try:
+        with open(path, "rb") as f:
+            raw = f.read()
+    except OSError:
+        return None
+    head = len(MAGIC) + DIGEST_BYTES
+    payload = raw[head:]
+    if raw[:head] == MAGIC + blake2b(payload, digest_size=DIGEST_BYTES).digest():
+        return payload
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+    return None
 
 
 class Cache:
@@ -64,32 +109,18 @@ class Cache:
     def __init__(self, folder: Path | None = None, limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
         self.folder = folder or cache_folder()
         self.limit_bytes = limit_bytes
-        self.corrupt = 0
-        """Entries found damaged, and dropped, since this object was made."""
 
     def path(self, kind: str, key: str) -> Path:
         return self.folder / kind / key[:2] / key[2:]
 
     def get(self, kind: str, key: str) -> bytes | None:
-        path = self.path(kind, key)
-        try:
-            raw = path.read_bytes()
-        except OSError:
-            return None
-        head = len(MAGIC) + 16
-        payload = raw[head:]
-        if raw[: len(MAGIC)] != MAGIC or raw[len(MAGIC) : head] != hashlib.blake2b(payload, digest_size=16).digest():
-            self.corrupt += 1
-            with contextlib.suppress(OSError):
-                path.unlink()
-            return None
-        return payload
+        return read_entry(kind, key, str(self.folder))
 
     def put(self, kind: str, key: str, payload: bytes) -> None:
         path = self.path(kind, key)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(path, MAGIC + hashlib.blake2b(payload, digest_size=16).digest() + payload)
+            write_atomically(path, MAGIC + blake2b(payload, digest_size=DIGEST_BYTES).digest() + payload)
         except OSError:
             return
         # One entry in 256, chosen by its own name, pays for the tidying.
@@ -100,28 +131,28 @@ class Cache:
         """Drops the entries unused for longest until the cache is within nine tenths of its limit."""
         entries = []
         for path in self.folder.rglob("*"):
-            with contextlib.suppress(OSError):
+            try:
                 if path.is_file():
                     status = path.stat()
                     entries.append((max(status.st_atime, status.st_mtime), status.st_size, path))
+            except OSError:
+                continue  # another process tidied it away
         total = sum(size for _, size, _ in entries)
         if total <= self.limit_bytes:
             return
         for _, size, path in sorted(entries):
-            with contextlib.suppress(OSError):
-                path.unlink()
-                total -= size
+            path.unlink(missing_ok=True)
+            total -= size
             if total <= self.limit_bytes * 0.9:
                 return
 
     def clear(self) -> int:
-        """Removes every entry; returns the bytes freed."""
+        """Removes every entry; returns the bytes freed. Raises ``OSError`` for what it may not remove."""
         freed = 0
         for path in sorted(self.folder.rglob("*"), reverse=True):
-            with contextlib.suppress(OSError):
-                if path.is_dir() and not path.is_symlink():
-                    path.rmdir()
-                else:
-                    freed += path.lstat().st_size
-                    path.unlink()
+            if path.is_dir() and not path.is_symlink():
+                path.rmdir()
+            else:
+                freed += path.lstat().st_size
+                path.unlink(missing_ok=True)
         return freed

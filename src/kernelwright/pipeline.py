@@ -9,7 +9,6 @@ Each stage is a function of text and options, cached by the content of both; ``U
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.util
 import json
 import os
@@ -19,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernelwright.cache import Cache, content_key
+from kernelwright.cache import Cache, content_key, file_digest
 from kernelwright.cuda.clang import HEADERS, Clang, find_clang
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
 from kernelwright.errors import Misuse
@@ -261,7 +260,7 @@ def _path(text: str | None) -> Path | None:
 
 
 def _manifest(made: DeviceSource) -> bytes:
-    digests = [(path, _digest(path)) for path in made.dependencies]
+    digests = [(path, file_digest(path)) for path in made.dependencies]
     return json.dumps({"dependencies": digests, "warnings": made.warnings, "text": made.text}).encode(
         "utf-8", "surrogateescape"
     )
@@ -269,17 +268,10 @@ def _manifest(made: DeviceSource) -> bytes:
 
 def _still_valid(kept: bytes, path: Path) -> DeviceSource | None:
     manifest = json.loads(kept.decode("utf-8", "surrogateescape"))
-    if any(_digest(file) != digest for file, digest in manifest["dependencies"]):
+    if any(file_digest(file) != digest for file, digest in manifest["dependencies"]):
         return None
     dependencies = tuple(file for file, _ in manifest["dependencies"])
     return DeviceSource(path=path, text=manifest["text"], dependencies=dependencies, warnings=manifest["warnings"])
-
-
-def _digest(path: str) -> str:
-    try:
-        return hashlib.blake2b(Path(path).read_bytes(), digest_size=16).hexdigest()
-    except OSError:
-        return "missing"
 
 
 @functools.cache

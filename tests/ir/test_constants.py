@@ -44,7 +44,9 @@ def test_integers_wrap_to_their_width(bits: int, value: int) -> None:
 
 
 @settings(max_examples=25, deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["half", "bfloat", "float", "double"]), st.floats()), min_size=20, max_size=40))
+@given(
+    st.lists(st.tuples(st.sampled_from(["half", "bfloat", "float", "double"]), st.floats()), min_size=20, max_size=40)
+)
 def test_floats_are_spelled_as_llvm_spells_them(numbers: list[tuple[str, float]]) -> None:
     made = [ConstantFloat.of(FloatType(kind), value) for kind, value in numbers if not math.isnan(value)]
     text = "\n".join(f"@g{i} = constant {c.type} {c.text}" for i, c in enumerate(made))
@@ -82,7 +84,15 @@ def test_strings_know_their_bytes() -> None:
 
 
 def test_zero_of_every_kind() -> None:
-    kinds = [types.i1, types.i32, types.f16, types.f64, PointerType(3), VectorType(4, types.f32), ArrayType(2, types.i8)]
+    kinds = [
+        types.i1,
+        types.i32,
+        types.f16,
+        types.f64,
+        PointerType(3),
+        VectorType(4, types.f32),
+        ArrayType(2, types.i8),
+    ]
     lines = [f"@g{i} = constant {t} {zero(t).reference({})}" for i, t in enumerate(kinds)]  # type: ignore[arg-type]
     again = str(parsed("\n".join(lines)))
     assert all(line in again for line in lines)

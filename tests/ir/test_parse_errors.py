@@ -31,7 +31,12 @@ CASES = [
     (body("  %x = load i32, ptr %p, alig 4", "  ret i32 %a"), 3, 26, "expected an alignment, found 'alig'"),
     (body("  fence fast", "  ret i32 %a"), 3, 9, "expected a memory ordering, found 'fast'"),
     (body("  ret i32 %a", "b:", "  ret i32 0", "b:", "  ret i32 1"), 6, 1, "the block %b is defined twice"),
-    (body("  switch i32 %a, label %b [ i64 1, label %b ]", "b:", "  ret i32 0"), 3, 33, "must be an integer of type i32"),
+    (
+        body("  switch i32 %a, label %b [ i64 1, label %b ]", "b:", "  ret i32 0"),
+        3,
+        33,
+        "must be an integer of type i32",
+    ),
     (body("  %x = extractvalue { i32 } undef, 1", "  ret i32 0"), 3, 36, "{ i32 } has no element 1"),
     (body("  %x = extractelement i32 %a, i32 1", "  ret i32 0"), 3, 27, "expected a vector, found a i32"),
     (body("  %x = phi i32 [ 1, %p ]", "  ret i32 0"), 3, 21, "%p is no block"),

@@ -94,13 +94,15 @@ def test_values_are_numbered_as_llvm_numbers_them() -> None:
 
 
 def test_results_may_go_without_a_name() -> None:
-    module = parse_module("declare i32 @g()\ndefine i32 @f(i32) {\n  call i32 @g()\n  %3 = add i32 %0, %2\n  ret i32 %3\n}")
+    module = parse_module(
+        "declare i32 @g()\ndefine i32 @f(i32) {\n  call i32 @g()\n  %3 = add i32 %0, %2\n  ret i32 %3\n}"
+    )
     call, add, _ = module.function("f").entry.instructions
     assert add.operands == (module.function("f").arguments[0], call)
 
 
 def test_numbered_globals_keep_their_numbers() -> None:
-    text = '@0 = private constant i32 7\n@named = global ptr @0\n'
+    text = "@0 = private constant i32 7\n@named = global ptr @0\n"
     module = parse_module(text)
     assert "@0 = private constant i32 7\n@named = global ptr @0" in print_module(module)
     parsed(print_module(module))

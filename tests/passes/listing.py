@@ -30,7 +30,7 @@ def listing(ptx: str) -> str:
             kept.append(f"{name[1]}:")
         elif re.match(r"\$L__BB\w+:", code):
             kept.append(f" {code}")
-        elif code.startswith("\t") and not code.strip().startswith((".", "{", "}")) and code.endswith(";"):
+        elif code.startswith("\t") and not code.strip().startswith((".", "{", "}", "$")) and code.endswith(";"):
             kept.append("  " + " ".join(code.split()))
     return "\n".join(kept) + "\n"
 

@@ -21,9 +21,7 @@ def ptx(name: str, *without: str, arch: str = "sm_80") -> str:
 
 
 def with_and_without(name: str, *without: str) -> str:
-    return (
-        f"-- with all steps\n{listing(ptx(name))}\n-- without {', '.join(without)}\n{listing(ptx(name, *without))}"
-    )
+    return f"-- with all steps\n{listing(ptx(name))}\n-- without {', '.join(without)}\n{listing(ptx(name, *without))}"
 
 
 def count(code: list[str], opcode: str) -> int:
@@ -46,7 +44,9 @@ def test_golden(golden: Golden, figure: str, without: list[str]) -> None:
 
 
 def test_figure_4_a_derived_pointer_is_known_to_be_shared() -> None:
-    (load,) = [i for i in instructions(ptx("figure4")) if i.startswith("  ld.") and "param" not in i and "global" not in i]
+    (load,) = [
+        i for i in instructions(ptx("figure4")) if i.startswith("  ld.") and "param" not in i and "global" not in i
+    ]
     assert load.startswith("  ld.shared.")
     (load,) = [i for i in instructions(ptx("figure4", "msi")) if i.startswith("  ld.b32") and "%rd" in i][-1:]
     assert "shared" not in load

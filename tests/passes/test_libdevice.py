@@ -61,7 +61,10 @@ def test_without_libdevice_the_functions_and_the_command_are_named(monkeypatch: 
 
 
 def test_a_function_that_nobody_defines() -> None:
-    text = "declare float @__nv_sinnf(float)\ndefine float @f(float %x) {\n  %y = call float @__nv_sinnf(float %x)\n  ret float %y\n}"
+    text = (
+        "declare float @__nv_sinnf(float)\n"
+        "define float @f(float %x) {\n  %y = call float @__nv_sinnf(float %x)\n  ret float %y\n}"
+    )
     with pytest.raises(CompileError, match="no such device function: __nv_sinnf"):
         optimise(text)
 
@@ -89,9 +92,7 @@ def test_a_toolkit_is_used_when_it_is_named(tmp_path: Path) -> None:
     assert optimise(example("math"), cuda_path=tmp_path) == optimise(example("math"))
 
 
-def test_pruning_is_cached_and_a_corrupt_entry_is_made_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pruning_is_cached_and_a_corrupt_entry_is_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
     libdevice._prune.cache_clear()
     first = libdevice.linked_text(example("math"))

@@ -87,7 +87,10 @@ def test_broken_ir_is_told_with_its_line(isolate: bool) -> None:
 
 
 def test_ir_that_parses_but_does_not_verify_is_an_ir_error() -> None:
-    text = "define i32 @f(i1 %c) {\nentry:\n  br i1 %c, label %a, label %b\na:\n  %x = add i32 1, 2\n  br label %b\nb:\n  ret i32 %x\n}"
+    text = (
+        "define i32 @f(i1 %c) {\nentry:\n  br i1 %c, label %a, label %b\n"
+        "a:\n  %x = add i32 1, 2\n  br label %b\nb:\n  ret i32 %x\n}"
+    )
     with pytest.raises(IRError, match="does not dominate all uses"):
         optimise(text)
 

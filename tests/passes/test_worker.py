@@ -78,13 +78,13 @@ def test_ablation_works_after_this_process_has_compiled() -> None:
     optimise(example("figure5a"))
     lean = PassOptions.of(3, ["slsr", "gra"])
     before = emit_ptx(example("figure5a"), "sm_80")
-    assert len(re.findall(r"(mul|mad)\.lo", emit_ptx(example("figure5a"), "sm_80", lean))) == 3
+    assert len(re.findall(r"(mul|mad)\.lo", emit_ptx(example("figure5a"), "sm_80", lean))) == 2
     assert len(re.findall(r"(mul|mad)\.lo", before)) == 1
     assert emit_ptx(example("figure5a"), "sm_80") == before
 
 
 def test_llvm_giving_up_is_a_compile_error_and_the_next_call_works() -> None:
-    with pytest.raises(CompileError, match="Cannot select: .*fsin"):
+    with pytest.raises(CompileError, match=r"Cannot select: .*fsin"):
         emit_ptx(SINE, "sm_80", isolate=True)
     assert ".visible .entry" in emit_ptx(optimise(example("figure7")), isolate=True)
 

@@ -33,7 +33,9 @@ def test_an_unknown_kernel_names_those_there_are(tmp_path: Path) -> None:
         evolve(load_workload(tmp_path / "w.py"))
 
 
-@pytest.mark.parametrize(("text", "says"), [("x = 1", "defines no"), ("1 / 0", "ZeroDivisionError"), (None, "does not exist")])
+@pytest.mark.parametrize(
+    ("text", "says"), [("x = 1", "defines no"), ("1 / 0", "ZeroDivisionError"), (None, "does not exist")]
+)
 def test_what_is_no_workload(tmp_path: Path, text: str | None, says: str) -> None:
     path = tmp_path / "w.py"
     if text is not None:

@@ -43,13 +43,15 @@ ANY_LENGTH = {("nw", "first.bin"), ("nw", "second.bin"), ("streamcluster", "poin
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_missing_or_shortened_input_is_named_with_exit_code_1(name: str, host_program: Build, tmp_path: Path) -> None:
+def test_a_missing_shortened_or_lengthened_input_is_named_with_exit_code_1(
+    name: str, host_program: Build, tmp_path: Path
+) -> None:
     program = load(name)
     argv = program.generate(tmp_path, "tiny", 1)
     inputs = [argument for argument in argv if (tmp_path / argument).is_file()]
     for file in inputs:
         content = (tmp_path / file).read_bytes()
-        for damaged in (None,) if (name, file) in ANY_LENGTH else (None, content[:-1]):
+        for damaged in (None,) if (name, file) in ANY_LENGTH else (None, content[:-1], content + b"\0"):
             (tmp_path / file).unlink()
             if damaged is not None:
                 (tmp_path / file).write_bytes(damaged)

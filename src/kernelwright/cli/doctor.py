@@ -59,13 +59,12 @@ def examine(cuda_path: Path | None = None) -> Iterator[Finding]:
 
 
 def _front_end(tools: Toolchain) -> Iterator[Finding]:
+    clang = None
     try:
         clang = find_clang()
+        yield Finding("clang", "ok", f"{clang.version} ({clang.origin})")
     except KernelwrightError as error:
         yield Finding("clang", "missing", error.message, error.hint or "pip install 'ziglang==0.17.*'")
-        clang = None
-    else:
-        yield Finding("clang", "ok", f"{clang.version} ({clang.origin})")
     if tools.llvm is None:
         yield Finding("LLVM", "missing", "llvmlite does not load", "pip install 'llvmlite==0.50.*'")
         return

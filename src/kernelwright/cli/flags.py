@@ -105,7 +105,9 @@ def takes_flags(command: Callable[..., Any], own: Sequence[Flag] = ()) -> Callab
     parameters = [p for p in signature.parameters.values() if p.name not in flag_names and p.kind is not p.VAR_KEYWORD]
     for flag in (*own, *COMPILE_FLAGS):
         bounds = {"min": 0, "max": 3} if flag.kind == "level" else {}
-        annotation = Annotated[_TYPES[flag.kind], typer.Option(*flag.spellings, help=flag.help, **bounds)]  # type: ignore[arg-type]
+        annotation: Any = Annotated.__class_getitem__(  # type: ignore[attr-defined]
+            (_TYPES[flag.kind], typer.Option(*flag.spellings, help=flag.help, **bounds))
+        )
         parameters.append(
             inspect.Parameter(flag.name, inspect.Parameter.KEYWORD_ONLY, default=flag.default, annotation=annotation)
         )

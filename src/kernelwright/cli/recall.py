@@ -57,10 +57,10 @@ def leave_receipt(argv: list[str], read: list[str], outputs: dict[str, bytes], m
     cache = Cache()
     lines = [str(len(messages.encode("utf-8", "surrogateescape")))]
     for path in read:
-        digest = _digest(path)
-        if "\n" in path or digest is None:
+        state = _state(path)
+        if "\n" in path or state is None:
             return
-        lines.append(f"r {digest} {path}")
+        lines.append(f"r {state} {path}")
     for path, data in outputs.items():
         key = content_key([data])
         cache.put("output", key, data)
@@ -70,14 +70,30 @@ def leave_receipt(argv: list[str], read: list[str], outputs: dict[str, bytes], m
     )
 
 
+def _state(path: str) -> str | None:
+    """What must not have changed about a file that was read: its content; of an installed header, size and time.
+
+    A compile reads some 180 headers of the system and of wheels. Package managers change those, and their times; hashing
+    all of them would be half the work here.
+    """
+    if path.startswith("/usr/") or "/site-packages/" in path:
+        try:
+            status = os.stat(path)
+        except OSError:
+            return None
+        return f"{status.st_size}-{status.st_mtime_ns}"
+    from kernelwright.cache import file_digest
+
+    return file_digest(path)
+
+
 def recall(argv: list[str]) -> bool:
     """Repeats the outputs of an earlier run of ``argv``; False when there is none, or anything it read has changed."""
-    from kernelwright.cache import Cache, write_atomically
+    from kernelwright.cache import read_entry, write_atomically
 
     if any(flag in argv for flag in _FLAGS_THAT_PREVENT):
         return False
-    cache = Cache()
-    receipt = cache.get("receipt", receipt_key(argv))
+    receipt = read_entry("receipt", receipt_key(argv))
     if receipt is None:
         return False
     table, _, messages = receipt.decode("utf-8", "surrogateescape").partition("\n\n")
@@ -85,22 +101,20 @@ def recall(argv: list[str]) -> bool:
     for line in table.split("\n")[1:]:
         kind, digest, path = line.split(" ", 2)
         if kind == "r":
-            if _digest(path) != digest:
+            if _state(path) != digest:
                 return False
         else:
-            data = cache.get("output", digest)
+            data = read_entry("output", digest)
             if data is None:
                 return False
             outputs.append((path, data))
-    from pathlib import Path
-
     try:
         for path, data in outputs:
             if path == "-":
                 sys.stdout.buffer.write(data)
                 sys.stdout.flush()
             else:
-                write_atomically(Path(path), data)
+                write_atomically(path, data)
                 if data[:4] == b"\x7fELF" and not path.endswith(".cubin"):
                     os.chmod(path, os.stat(path).st_mode | 0o111)
     except OSError:
@@ -108,13 +122,3 @@ def recall(argv: list[str]) -> bool:
     if messages:
         sys.stderr.write(messages)
     return True
-
-
-def _digest(path: str) -> str | None:
-    from _blake2 import blake2b
-
-    try:
-        with open(path, "rb") as f:
-            return str(blake2b(f.read(), digest_size=16).hexdigest())
-    except OSError:
-        return None

@@ -4,8 +4,8 @@
     blob = read(bytes)
 
 The layout is fixed by ``runtime/blob.h``, which the C runtime reads: a header with version, size and hash, a table of
-sections, and the sections. Source name, IR, PTX and cubin are compressed; the tables of kernels and variables are not, so
-that the runtime can pack arguments without unpacking anything.
+sections, and the sections. IR, PTX and cubin are compressed; the source's name and the tables of kernels and variables are
+not, so that the runtime can register and pack arguments without unpacking anything.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Blob:
 def write(blob: Blob) -> bytes:
     """The bytes to embed. The same blob always gives the same bytes."""
     sections: list[tuple[str, bytes, bool]] = [
-        ("source", blob.source.encode("utf-8", "surrogateescape"), True),
+        ("source", blob.source.encode("utf-8", "surrogateescape"), False),
         ("ir", _encode(blob.ir), True),
         *((f"ptx {arch}", _encode(text), True) for arch, text in sorted(blob.ptx.items())),
         *((f"cubin {arch}", data, True) for arch, data in sorted(blob.cubin.items())),
@@ -236,8 +236,8 @@ def _read_kernels(data: bytes) -> tuple[Kernel, ...]:
     at = _COUNTS.size + count * _KERNEL.size
     all_parameters = []
     for p in range(parameters):
-        *numbers, kind = _PARAMETER.unpack_from(data, at + p * _PARAMETER.size)
-        all_parameters.append(Parameter(*numbers, kind=ParameterKind(kind)))
+        offset, size, alignment, kind = _PARAMETER.unpack_from(data, at + p * _PARAMETER.size)
+        all_parameters.append(Parameter(offset, size, alignment, ParameterKind(kind)))
     kernels = []
     for k in range(count):
         name, first, n, _, threads, blocks, shared, _ = _KERNEL.unpack_from(data, _COUNTS.size + k * _KERNEL.size)

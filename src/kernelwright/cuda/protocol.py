@@ -88,12 +88,6 @@ class MemoryKind(IntEnum):
     MANAGED = 2
 
 
-class LaunchFlags(IntFlag):
-    """enum kw_launch_flags."""
-
-    COOPERATIVE = 1
-
-
 def _wire(code: str, count: int = 1, **more: Any) -> Any:
     """A field of ``count`` values of struct's format ``code``; several are a tuple."""
     return field(metadata={"code": code, "count": count}, **more)
@@ -327,12 +321,12 @@ class HostAccess(Body):
 
 @dataclass(frozen=True)
 class Launch(Body):
-    """struct kw_launch. ``flags``: LaunchFlags."""
+    """struct kw_launch. The tail: packed arguments."""
 
     c_name = "kw_launch"
     stream: int = _u64()
     kernel: int = _u32()
-    flags: int = _u32()
+    reserved: int = _u32()
     grid: tuple[int, ...] = _u32(3)
     block: tuple[int, ...] = _u32(3)
     shared_bytes: int = _u32()

@@ -121,10 +121,11 @@ def float_text(type: Type, value: float) -> str:
         raise ValueError(f"constants of type {type} can only be made from their text")
     if type.kind == "float":
         value = _rounded_to_float(value)
-    # LLVM writes six digits behind the point but takes decimal only when six digits in all are exact.
-    if value - value == 0 and float(f"{value:.5e}") == value:
-        return f"{value:.6e}"
-    return f"0x{_bits('d', value)}"
+    # LLVM takes decimal when six digits in all are exact, and then writes a seventh, a zero.
+    text = f"{value:.5e}"
+    if value - value == 0 and float(text) == value:
+        return text.replace("e", "0e")
+    return f"0x{int(_bits('d', value), 16):X}"
 
 
 def _bits(code: str, value: float) -> str:

@@ -9,7 +9,15 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from kernelwright.ir import types as ty
-from kernelwright.ir.constants import ConstantAggregate, ConstantExpr, ConstantInt, Poison, Undef, ZeroInitializer
+from kernelwright.ir.constants import (
+    ConstantAggregate,
+    ConstantExpr,
+    ConstantFloat,
+    ConstantInt,
+    Poison,
+    Undef,
+    ZeroInitializer,
+)
 from kernelwright.ir.instruction import FLOAT_BINARY, INTEGER_BINARY, Instruction
 from kernelwright.ir.module import Function
 from kernelwright.ir.read_instruction import ORDERINGS, PREDICATES, element_type
@@ -434,8 +442,21 @@ def _call(i: Instruction) -> None:
         _same(i, n, parameter)
     if isinstance(i.callee, Function) and i.callee.is_intrinsic and i.callee.function_type is not type:
         wrong(f"{i.callee.name} has type {i.callee.function_type} but is called as {type}", callee)
+    if isinstance(i.callee, Function):
+        _check_intrinsic_arguments(i, i.callee)
     if len(i.argument_attributes) + sum(count for _, count in i.bundles) != callee:
         wrong("the arguments and operand bundles of this call do not add up to its operands")
+
+
+def _check_intrinsic_arguments(i: Instruction, callee: Function) -> None:
+    """Arguments that must be written out in the call, and the one that must be a stack slot."""
+    for n, argument in enumerate(callee.arguments):
+        if "immarg" in argument.attributes.split() and not isinstance(i.operands[n], ConstantInt | ConstantFloat):
+            wrong(f"argument {n} of @{callee.name} must be a constant", n)
+    if callee.name.startswith(("llvm.lifetime.start", "llvm.lifetime.end")):
+        slot = i.operands[0]
+        if not isinstance(slot, Poison) and not (isinstance(slot, Instruction) and slot.opcode == "alloca"):
+            wrong(f"@{callee.name} takes the result of an 'alloca'", 0)
 
 
 def _return(i: Instruction) -> None:

@@ -16,7 +16,7 @@ from kernelwright.ir.constants import ConstantAggregate, ConstantExpr, MetadataO
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
 from kernelwright.ir.printer import global_line, instruction_line, local_names, print_module
-from kernelwright.ir.rules import RULES, UNREAD, Wrong, check_flags, gep_type, wrong
+from kernelwright.ir.rules import RULES, UNREAD, Wrong, check_flags, gep_type, scalar, wrong
 from kernelwright.ir.values import Argument, ForwardValue, Names, User, Value
 
 _HINT = "LLVM would refuse this IR: undo or repair the change that made this line"
@@ -133,6 +133,18 @@ def _check_type(i: Instruction) -> None:
         wrong(str(error))
     if i.flags:
         check_flags(i)
+    if "range" in i.metadata:
+        _check_range(i)
+
+
+def _check_range(i: Instruction) -> None:
+    """``!range !{i8 0, i8 2}`` speaks of the type of the result."""
+    function = i.function
+    module = function.module if function is not None else None
+    node = i.metadata["range"]
+    text = module.metadata.get(node, node) if module is not None else node
+    if not text.startswith(f"!{{{scalar(i.type)} "):
+        wrong(f"the range {text} is not one of values of type {i.type}")
 
 
 def _check_operands(

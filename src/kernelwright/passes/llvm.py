@@ -93,13 +93,14 @@ def parsed(ir_text: str) -> Iterator[ModuleRef]:
         yield module
 
 
-def parse(ir_text: str, context: Any) -> ModuleRef:
-    """The verified module in ``context``, which the caller keeps alive for longer. Raises ``IRError``."""
+def parse(ir_text: str, context: Any = None) -> ModuleRef:
+    """The verified module in ``context``, which the caller keeps alive for longer, or in one that it keeps itself. Raises
+    ``IRError``. Prefer ``parsed`` or ``check``."""
     llvm = binding()
     if "\0" in ir_text:
         raise IRError("LLVM-IR does not parse: it contains a zero byte", hint="give text; bitcode is not read here")
     try:
-        module = llvm.parse_assembly(ir_text, context)
+        module = llvm.parse_assembly(ir_text, context or llvm.create_context())
     except RuntimeError as error:
         raise _ir_error(str(error), ir_text) from None
     try:

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from kernelwright.passes import libdevice, worker
 from kernelwright.passes.llvm import architecture_of, binding, parse, retarget, target_machine
 from kernelwright.passes.options import DEFAULT, PassOptions
 from kernelwright.target import architecture
-
-if TYPE_CHECKING:
-    from llvmlite.binding import ModuleRef
+KERNEL = re.compile(r'^define [^@\n]*\bptx_kernel\b[^@\n]*@"?([\w.$]+)', re.MULTILINE)
 
 
 def optimise(
@@ -35,21 +32,23 @@ def optimise(
 
 
 def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Path | None) -> str:
-    with optimised_module(ir_text, options, arch, cuda_path) as module:
-        return str(module)
-
-
-@contextmanager
-def optimised_module(
-    ir_text: str, options: PassOptions, arch: str, cuda_path: Path | None = None
-) -> Iterator[ModuleRef]:
-    """The same as an llvmlite module, for code generation to go on with, in a process configured for ``options``."""
     llvm = binding()
     machine = target_machine(arch, options.level)
     with llvm.create_context() as context, parse(retarget(ir_text, arch), context) as module:
         names = libdevice.called_functions(ir_text)
         if names:
             libdevice.link(module, context, names, cuda_path)
+        if options.level and "internal" not in options.without:
+            _internalise(module, frozenset(KERNEL.findall(ir_text)))
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(options.level))
         builder.getModulePassManager().run(module, builder)
-        yield module
+        return str(module)
+
+
+def _internalise(module: Any, kernels: frozenset[str]) -> None:
+    """Hides every function the host cannot launch. A module without kernels is a library: everything stays visible."""
+    if not kernels:
+        return
+    for function in module.functions:
+        if not function.is_declaration and function.name not in kernels:
+            function.linkage = "internal"

@@ -64,6 +64,14 @@ STEPS: tuple[Step, ...] = (
         off="it gives calls their bodies, without which there is no machine code", optional=False,
     ),
     Step(
+        "internal", "whole-program visibility", "", ("internalize",), "middle end",
+        "a device function is seen by its own file alone, so that nothing is left of it once it is inlined",
+        before="define float @blend(float %x) { ... }",
+        after="define internal float @blend(float %x) { ... }",
+        aliases=("internalize",),
+        off="functions keep the linkage that the front end gave them",
+    ),
+    Step(
         "reflect", "target questions", "", ("nvvm-reflect",), "middle end",
         "answers the math library's questions about architecture and rounding",
         before='if (__nvvm_reflect("__CUDA_FTZ")) y = fast(x); else y = exact(x);',

@@ -37,6 +37,8 @@ class Pending:
     def ways(self, block: Block) -> list[list[int]]:
         """The sets of blocks that lanes go to together: one per target where all lanes agree, else all at once."""
         targets = [t.id for t in dict.fromkeys(block.succs)]
+        if block.term.code == "stop":
+            return []
         if block.term.code in ("barrier", "sync"):
             return [[]]
         if block in self.control.divergent:

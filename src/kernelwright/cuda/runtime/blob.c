@@ -73,6 +73,17 @@ size_t kw_blob_check(const void *data)
     return check_table(data, "kernels", check_kernels) && check_table(data, "variables", check_variables) ? size : 0;
 }
 
+const char *kw_blob_source(const void *data, size_t *size)
+{
+    const struct kw_blob_section *section = find_section(data, "source");
+    if (!section || section->codec != KW_BLOB_PLAIN) {
+        *size = 0;
+        return "";
+    }
+    *size = section->stored;
+    return (const char *)data + section->offset;
+}
+
 const struct kw_blob_kernel *kw_blob_find_kernel(const void *data, const char *name,
                                                  const struct kw_blob_parameter **parameters)
 {

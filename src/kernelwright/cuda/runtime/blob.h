@@ -6,6 +6,7 @@
  *
  * Sections the runtime reads, stored without compression:
  *
+ *     "source"      the source file's name
  *     "kernels"     u32 count, u32 parameters | kw_blob_kernel x count | kw_blob_parameter x parameters | names
  *     "variables"   u32 count, u32 0          | kw_blob_variable x count | names, initial bytes
  *
@@ -83,6 +84,9 @@ struct kw_blob_variable {
 
 /* Bytes of the blob at `data`, or 0 when it is none of this version or its tables point outside it. */
 size_t kw_blob_check(const void *data);
+
+/* The name of the source file, not NUL-terminated; `size` is set to its bytes. */
+const char *kw_blob_source(const void *data, size_t *size);
 
 /* The kernel called `name`; NULL when there is none. `parameters` is set to its first parameter. */
 const struct kw_blob_kernel *kw_blob_find_kernel(const void *data, const char *name,

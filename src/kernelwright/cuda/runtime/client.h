@@ -105,6 +105,7 @@ struct kw_module {
     uint32_t format; /* enum kw_module_format; 0: bytes of a format we do not know */
     uint32_t number;
     uint8_t id[16];
+    char source[256]; /* the file it was compiled from, as far as we know */
 };
 
 /* NULL when nobody registered that address. */

@@ -82,7 +82,7 @@ static void pack(const struct kw_kernel *kernel, void *const *arguments, char *p
 }
 
 static int launch(const void *host, dim3 grid, dim3 block, void *const *arguments, size_t shared_bytes,
-                  cudaStream_t stream, uint32_t flags)
+                  cudaStream_t stream)
 {
     struct kw_kernel *kernel = kw_find_kernel(host);
     if (!kernel)
@@ -102,7 +102,6 @@ static int launch(const void *host, dim3 grid, dim3 block, void *const *argument
     struct kw_launch body = {
         .stream = number,
         .kernel = kernel->number,
-        .flags = flags,
         .grid = {grid.x, grid.y, grid.z},
         .block = {block.x, block.y, block.z},
         .shared_bytes = (uint32_t)shared_bytes,
@@ -131,16 +130,7 @@ KW_API cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, v
     int result = kw_connect();
     if (result)
         return kw_done(refused(kernel, result));
-    return kw_done(launch(kernel, grid, block, arguments, shared_bytes, stream, 0));
-}
-
-KW_API cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
-                                               size_t shared_bytes, cudaStream_t stream)
-{
-    int result = kw_connect();
-    if (result)
-        return kw_done(refused(kernel, result));
-    return kw_done(launch(kernel, grid, block, arguments, shared_bytes, stream, KW_LAUNCH_COOPERATIVE));
+    return kw_done(launch(kernel, grid, block, arguments, shared_bytes, stream));
 }
 
 /* ---- what is known about a kernel ---- */

@@ -222,6 +222,9 @@ static void know_bytes(struct kw_module *module, const struct wrapper *wrapper)
     module->size = size;
     module->format = KW_FORMAT_BLOB;
     memcpy(module->id, header->module, sizeof module->id);
+    size_t length;
+    const char *source = kw_blob_source(wrapper->data, &length);
+    memcpy(module->source, source, length < sizeof module->source ? length : sizeof module->source - 1);
 }
 
 KW_API void **__cudaRegisterFatBinary(void *wrapper)

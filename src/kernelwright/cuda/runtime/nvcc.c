@@ -189,8 +189,6 @@ PER_THREAD(cudaLaunchKernel, (const void *k, dim3 g, dim3 b, void **a, size_t s,
            (k, g, b, a, s, OWN))
 PER_THREAD(__cudaLaunchKernel, (void *k, dim3 g, dim3 b, void **a, size_t s, cudaStream_t stream),
            (k, g, b, a, s, OWN))
-PER_THREAD(cudaLaunchCooperativeKernel, (const void *k, dim3 g, dim3 b, void **a, size_t s, cudaStream_t stream),
-           (k, g, b, a, s, OWN))
 PER_THREAD(cudaLaunchHostFunc, (cudaStream_t stream, cudaHostFn_t function, void *data), (OWN, function, data))
 PER_THREAD(cudaMallocAsync, (void **p, size_t bytes, cudaStream_t stream), (p, bytes, OWN))
 PER_THREAD(cudaFreeAsync, (void *p, cudaStream_t stream), (p, OWN))

@@ -204,14 +204,10 @@ struct kw_host_access {
     uint32_t reserved;
 };
 
-enum kw_launch_flags {
-    KW_LAUNCH_COOPERATIVE = 1,
-};
-
 struct kw_launch {
     uint64_t stream;
     uint32_t kernel;
-    uint32_t flags; /* enum kw_launch_flags */
+    uint32_t reserved;
     uint32_t grid[3];
     uint32_t block[3];
     uint32_t shared_bytes; /* dynamic */

@@ -61,7 +61,9 @@ static void write_module(FILE *to, const struct kw_module *module)
     fprintf(to, "    {\"id\": \"");
     for (size_t i = 0; i < sizeof module->id; i++)
         fprintf(to, "%02x", module->id[i]);
-    fprintf(to, "\", \"format\": \"%s\", \"bytes\": %zu,\n     \"kernels\": [", format[module->format], module->size);
+    fprintf(to, "\", \"source\": ");
+    write_string(to, module->source);
+    fprintf(to, ", \"format\": \"%s\", \"bytes\": %zu,\n     \"kernels\": [", format[module->format], module->size);
     for (size_t i = 0; i < kw_kernels.count; i++) {
         const struct kw_kernel *kernel = kw_kernels.item[i];
         if (kernel->module != module->number)

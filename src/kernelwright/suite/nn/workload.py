@@ -24,8 +24,8 @@ def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
     start = np.column_stack([rng.uniform(8.0, 25.0, storms), rng.uniform(-95.0, -15.0, storms)])
     heading = np.column_stack([rng.uniform(0.1, 0.9, storms), rng.uniform(-1.2, 0.4, storms)])
     storm, hour = rng.integers(storms, size=records), rng.uniform(0.0, 40.0, records)
-    locations = start[storm] + heading[storm] * hour[:, None] + rng.normal(0.0, 0.3, (records, 2))
-    locations = locations.astype(np.float32)
+    track = start[storm] + heading[storm] * hour[:, None]
+    locations: NDArray[np.float32] = (track + rng.normal(0.0, 0.3, (records, 2))).astype(np.float32)
     k = int(rng.integers(5, 13))
     while True:
         target = np.round(rng.uniform([10.0, -90.0], [50.0, -20.0]), 3)
@@ -53,8 +53,8 @@ def oracle(folder: Path, argv: tuple[str, ...]) -> dict[str, NDArray[Any]]:
 
 def _distances(locations: NDArray[np.float32], target: NDArray[np.float64]) -> NDArray[np.float64]:
     # The program holds the target in float32 too.
-    north, east = (locations.astype(np.float64) - target.astype(np.float32)).T
-    return np.hypot(north, east)
+    difference: NDArray[np.float64] = locations.astype(np.float64) - target.astype(np.float32)
+    return np.hypot(difference[:, 0], difference[:, 1])
 
 
 PROGRAM = SuiteProgram(

@@ -95,7 +95,7 @@ class Random:
         state = state ^ (state << np.uint32(13))
         state = state ^ (state >> np.uint32(17))
         self.state = state ^ (state << np.uint32(5))
-        return (self.state - 0.5) / 2.0**32
+        return (self.state.astype(np.float64) - 0.5) / 2.0**32
 
     def normal(self) -> NDArray[np.float64]:
         radius = np.sqrt(-2.0 * np.log(self.uniform()))

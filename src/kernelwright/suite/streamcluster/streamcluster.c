@@ -175,7 +175,7 @@ static double cluster(const Points *points, Wish *wish, Points *result)
     double highest = add_up(costs, count), lowest = 0.0, price = highest / 2;
     int open = open_by_chance(wish, order, count, price, centres, costs);
 
-    /* Each cluster that matters is likely to have a point among so many (section 4.2 of the paper). */
+    /* Each cluster that matters is likely to have a point among so many. */
     int candidate_count = 1 + (int)(3 * wish->most * log(wish->most));
     if (candidate_count > count)
         candidate_count = count;

@@ -145,7 +145,9 @@ def _cluster(
         else:
             break
         price = (low + high) / 2
-    weight = np.bincount(clustering.members, weights=weights, minlength=len(clustering.centres))
+    weight: NDArray[np.float64] = np.bincount(
+        clustering.members, weights=weights, minlength=len(clustering.centres)
+    ).astype(np.float64)
     return clustering.centres, weight, float(clustering.costs.sum())
 
 

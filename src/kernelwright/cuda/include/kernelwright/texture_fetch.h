@@ -4,6 +4,8 @@
 #pragma once
 #pragma GCC system_header
 
+// The descriptor does not change while a kernel runs, nor does what it points to: every load here is an __ldg.
+
 // ---- texels ----
 
 // A texel type: its channel type, how many, and the float type of the same shape.
@@ -59,7 +61,7 @@ KW_READ_ROW(__kw_read_snorm16, short, __kw_normalized)
 template <int n, bool stored>
 KW_DEVICE typename __kw_floats<n>::type __kw_read_as_floats(const kwTextureDescriptor *t, const char *row, int index) {
     if (stored) return __kw_read_float<n>(row, index);
-    int kind = __ldg(&t->channel_kind), bits = __ldg(&t->channel_bits);
+    int kind = __nvvm_ldg_i(&t->channel_kind), bits = __nvvm_ldg_i(&t->channel_bits);
     if (kind == cudaChannelFormatKindFloat)
         return bits == 16 ? __kw_read_half<n>(row, index) : __kw_read_float<n>(row, index);
     if (kind == cudaChannelFormatKindUnsigned)
@@ -75,9 +77,9 @@ KW_DEVICE const kwTextureDescriptor *__kw_descriptor(cudaTextureObject_t object)
 
 // The texel that coordinate i names in a dimension of n texels, or -1 for the border.
 KW_DEVICE int __kw_texel_index(const kwTextureDescriptor *t, int dimension, int i, int n) {
-    int mode = __ldg(&t->address_mode[dimension]);
+    int mode = __nvvm_ldg_i(&t->address_mode[dimension]);
     if (mode == cudaAddressModeBorder) return i >= 0 && i < n ? i : -1;
-    if (mode == cudaAddressModeClamp || !__ldg(&t->normalized_coords)) return max(0, min(i, n - 1));
+    if (mode == cudaAddressModeClamp || !__nvvm_ldg_i(&t->normalized_coords)) return max(0, min(i, n - 1));
     int period = mode == cudaAddressModeMirror ? 2 * n : n;
     int r = i % period;
     if (r < 0) r += period;
@@ -87,17 +89,17 @@ KW_DEVICE int __kw_texel_index(const kwTextureDescriptor *t, int dimension, int 
 // The row that holds texels (?, y, z), or null for the border.
 KW_DEVICE const char *__kw_texel_row(const kwTextureDescriptor *t, int y, int z) {
     if (y < 0 || z < 0) return 0;
-    return (const char *)__ldg(&t->data) + (long)y * __ldg(&t->row_bytes) + (long)z * __ldg(&t->slice_bytes);
+    return (const char *)__nvvm_ldg_ull(&t->data) + (long)y * __nvvm_ldg_ull(&t->row_bytes) + (long)z * __nvvm_ldg_ull(&t->slice_bytes);
 }
 
 // A coordinate in texels. Huge and undefined ones saturate, so that they still name a texel or the border.
 KW_DEVICE float __kw_texel_coordinate(const kwTextureDescriptor *t, float x, unsigned int n) {
-    return __ldg(&t->normalized_coords) ? x * (float)n : x;
+    return __nvvm_ldg_i(&t->normalized_coords) ? x * (float)n : x;
 }
 
 template <int n> KW_DEVICE typename __kw_floats<n>::type __kw_border(const kwTextureDescriptor *t) {
     typename __kw_floats<n>::type texel;
-    for (int c = 0; c < n; c++) texel[c] = __ldg(&t->border[c]);
+    for (int c = 0; c < n; c++) texel[c] = __nvvm_ldg_f(&t->border[c]);
     return texel;
 }
 
@@ -125,8 +127,8 @@ KW_DEVICE __kw_neighbours __kw_find_neighbours(const kwTextureDescriptor *t, int
 template <int dimensions, int n, bool stored>
 KW_DEVICE typename __kw_floats<n>::type __kw_sample(const kwTextureDescriptor *t, float x, float y, float z) {
     typedef typename __kw_floats<n>::type floats;
-    unsigned int width = __ldg(&t->width), height = __ldg(&t->height), depth = __ldg(&t->depth);
-    if (__ldg(&t->filter_mode) == cudaFilterModePoint) {
+    unsigned int width = __nvvm_ldg_ui(&t->width), height = __nvvm_ldg_ui(&t->height), depth = __nvvm_ldg_ui(&t->depth);
+    if (__nvvm_ldg_i(&t->filter_mode) == cudaFilterModePoint) {
         int i = __kw_texel_index(t, 0, __float2int_rd(__kw_texel_coordinate(t, x, width)), width);
         int j = dimensions > 1 ? __kw_texel_index(t, 1, __float2int_rd(__kw_texel_coordinate(t, y, height)), height) : 0;
         int k = dimensions > 2 ? __kw_texel_index(t, 2, __float2int_rd(__kw_texel_coordinate(t, z, depth)), depth) : 0;
@@ -162,12 +164,12 @@ template <class T> KW_DEVICE T __kw_read_texel(const char *row, int index) {
 // Integers: never filtered, zero on the border.
 template <class T, bool floats, bool stored> struct __kw_fetch {
     static __device__ __attribute__((always_inline, nodebug)) T linear(const kwTextureDescriptor *t, int x) {
-        return x >= 0 && x < __ldg(&t->width) ? __kw_read_texel<T>((const char *)__ldg(&t->data), x) : T();
+        return x >= 0 && x < __nvvm_ldg_ui(&t->width) ? __kw_read_texel<T>((const char *)__nvvm_ldg_ull(&t->data), x) : T();
     }
     template <int dimensions>
     static __device__ __attribute__((always_inline, nodebug)) T sample(const kwTextureDescriptor *t, float x, float y,
                                                                        float z) {
-        unsigned int width = __ldg(&t->width), height = __ldg(&t->height), depth = __ldg(&t->depth);
+        unsigned int width = __nvvm_ldg_ui(&t->width), height = __nvvm_ldg_ui(&t->height), depth = __nvvm_ldg_ui(&t->depth);
         int i = __kw_texel_index(t, 0, __float2int_rd(__kw_texel_coordinate(t, x, width)), width);
         int j = dimensions > 1 ? __kw_texel_index(t, 1, __float2int_rd(__kw_texel_coordinate(t, y, height)), height) : 0;
         int k = dimensions > 2 ? __kw_texel_index(t, 2, __float2int_rd(__kw_texel_coordinate(t, z, depth)), depth) : 0;
@@ -178,8 +180,8 @@ template <class T, bool floats, bool stored> struct __kw_fetch {
 template <class T, bool stored> struct __kw_fetch<T, true, stored> {
     enum { n = __kw_texel<T>::channels };
     static __device__ __attribute__((always_inline, nodebug)) T linear(const kwTextureDescriptor *t, int x) {
-        if (x < 0 || x >= __ldg(&t->width)) return T();
-        return __builtin_bit_cast(T, __kw_read_as_floats<n, stored>(t, (const char *)__ldg(&t->data), x));
+        if (x < 0 || x >= __nvvm_ldg_ui(&t->width)) return T();
+        return __builtin_bit_cast(T, __kw_read_as_floats<n, stored>(t, (const char *)__nvvm_ldg_ull(&t->data), x));
     }
     template <int dimensions>
     static __device__ __attribute__((always_inline, nodebug)) T sample(const kwTextureDescriptor *t, float x, float y,

@@ -1,0 +1,65 @@
+"""How a value looks while code for it is written: numbers for what lanes share, a vector for what they do not.
+
+A ``Rep`` holds the numbers of the first lane of each segment (``parts``, one when the whole warp agrees) and what has to
+be added from lane to lane; or the vector itself. A vector is made from numbers when somebody needs it, once per block.
+"""
+
+from __future__ import annotations
+
+from kernelwright.codegen.simt.program import Const, Var
+from kernelwright.codegen.simt.shapes import Shape, U, V
+
+
+class Rep:
+    """``parts``: scalars in LLVM's words; ``shape`` says what they mean. For ``V`` the only part is the vector."""
+
+    __slots__ = ("parts", "shape", "type", "vector")
+
+    def __init__(self, type: str, shape: Shape, parts: list[str], vector: str | None = None) -> None:
+        self.type = type
+        self.shape = shape
+        self.parts = parts
+        self.vector = parts[0] if shape is V else vector
+
+    @property
+    def is_vector(self) -> bool:
+        return self.shape is V
+
+    @property
+    def stride(self) -> int:
+        """From lane to lane within a segment, of the numbers in ``parts``."""
+        shape = self.shape[4] if self.shape[0] == "x" else self.shape
+        stride: int = shape[1] if shape[0] == "s" else 0
+        return stride
+
+    @property
+    def root(self) -> Var:
+        """The 32-bit value an extended one is made from."""
+        found: Var = self.shape[1]
+        return found
+
+    def part(self, i: int) -> str:
+        """The number of segment ``i``."""
+        return self.parts[i] if len(self.parts) > 1 else self.parts[0]
+
+
+def of_const(const: Const) -> Rep:
+    return Rep(const.type, U, [const.text])
+
+
+def splat(type: str, text: str) -> str:
+    """A vector constant with the same number in every lane."""
+    return "zeroinitializer" if text in ("0", "false", "0.0") else f"splat ({type} {text})"
+
+
+def is_literal(text: str) -> bool:
+    """Whether the text is a constant, not the name of a value."""
+    return text[0] != "%"
+
+
+def lane_constants(type: str, lanes: int, step: int, per_segment: int) -> str:
+    """``<type 0, type step, ...>``, starting again with every segment."""
+    numbers = [(lane % per_segment) * step for lane in range(lanes)]
+    bits = int(type[1:])
+    signed = [((n + (1 << (bits - 1))) & ((1 << bits) - 1)) - (1 << (bits - 1)) for n in numbers]
+    return "<" + ", ".join(f"{type} {n}" for n in signed) + ">"

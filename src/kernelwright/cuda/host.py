@@ -1,0 +1,102 @@
+"""The host pass: one source file in, one object file out, with our blob where nvcc would put its fat binary.
+
+    app.cu + app.blob  --clang, host side-->  app.o      registers its kernels when the program starts
+    main.cpp           --clang----------->    main.o     the same headers, hence the same C++ library
+
+clang writes the blob's bytes into the section ``.nv_fatbin`` as they are, and a constructor that hands them to
+``__cudaRegisterFatBinary``, one ``__cudaRegisterFunction`` per kernel and one ``__cudaRegisterVar`` per variable.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kernelwright.cache import write_atomically
+from kernelwright.cuda.clang import HEADERS, Clang
+from kernelwright.cuda.diagnostics import explain, warnings_in
+from kernelwright.cuda.frontend import SourceOptions
+from kernelwright.cuda.source import changed_files, write_overlay
+from kernelwright.errors import Misuse, ToolError
+
+LANGUAGES: dict[str, str] = {
+    ".cu": "cuda",
+    ".c": "c",
+    ".cc": "c++",
+    ".cpp": "c++",
+    ".cxx": "c++",
+    ".C": "c++",
+}
+
+
+@dataclass(frozen=True)
+class HostObject:
+    """An object file, and what it was compiled from."""
+
+    path: Path
+    source: Path | None = None
+    warnings: str = ""
+
+
+def language(source: Path) -> str:
+    """``cuda``, ``c`` or ``c++``, by the file's suffix. Raises ``Misuse`` for a suffix we do not know."""
+    found = LANGUAGES.get(source.suffix)
+    if found is None:
+        raise Misuse(f"{source} is neither CUDA, C nor C++", hint=f"known suffixes are {', '.join(LANGUAGES)}")
+    return found
+
+
+def compile_host(
+    source: Path, blob: Path | None, output: Path, options: SourceOptions, clang: Clang, optimise: str = "-O2"
+) -> HostObject:
+    """Compiles the host side of ``source`` to ``output``, whole or not at all.
+
+    ``blob`` holds the device code of a CUDA source (``blob.write``); None leaves out all registration, so that kernels
+    cannot be launched, and is right for C and C++. ``optimise`` is clang's ``-O`` flag.
+    Raises ``Misuse`` for a file that is missing or of an unknown kind, ``CompileError`` with file, line and column for what
+    clang refuses, ``ToolError`` when clang fails or the output cannot be written.
+    """
+    if not source.is_file():
+        what = "is a folder" if source.is_dir() else "does not exist"
+        raise Misuse(f"{source} {what}", hint="give the path of a CUDA, C or C++ source file")
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        made = Path(scratch) / "host.o"
+        command = [*clang.command, *host_flags(clang, options, language(source), blob), optimise]
+        changed = changed_files(source, options.include)
+        if changed:
+            command += ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))]
+        done = subprocess.run(
+            [*command, str(source), "-o", str(made)],
+            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            text=True,
+            errors="replace",
+        )
+        if done.returncode or not made.is_file():
+            raise explain(done.stderr, source)
+        try:
+            write_atomically(output, made.read_bytes())
+        except OSError as e:
+            raise ToolError(f"cannot write {output}: {e.strerror}", hint="choose another place with -o") from None
+    return HostObject(output, source, warnings_in(done.stderr))
+
+
+def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | None = None) -> list[str]:
+    """clang's command line for the host pass, without optimisation, input and output."""
+    # nvcc's --use_fast_math is about device code, and -std names one language where a program may have several.
+    std = options.std if options.std and ("++" in options.std) == (kind != "c") else None
+    user = replace(options, fast_math=False, std=std).flags()
+    if kind == "cuda":
+        embedded = [] if blob is None else ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(blob)]
+        cuda = ["-x", "cuda", f"--cuda-gpu-arch={options.arch}", "--cuda-host-only", *clang.cuda_flags, *embedded]
+    else:
+        cuda = ["-x", kind, "-isystem", str(_api_headers(clang))]
+    return [*cuda, *clang.header_flags, "-fPIC", "-c", *user]
+
+
+def _api_headers(clang: Clang) -> Path:
+    """Where a C or C++ file finds <cuda_runtime.h>: our headers, or the toolkit's when one was named."""
+    toolkit = next((f.removeprefix("--cuda-path=") for f in clang.cuda_flags if f.startswith("--cuda-path=")), None)
+    return HEADERS if toolkit is None else Path(toolkit) / "include"

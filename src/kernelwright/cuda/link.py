@@ -1,0 +1,209 @@
+"""The link: host objects and our runtime to an executable.
+
+    objects + libkwcudart.a  --c++ of the system, else zig c++-->  a.out
+
+The C++ library must be the one whose headers the objects were compiled with, so ``Clang.system_headers`` decides. The
+wheel's own C++ library is built at its first use, which takes most of a minute; objects that need none are linked as C.
+Before any linker runs, we read the objects: a call of CUDA that our runtime does not implement is refused by its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelwright.cuda.clang import Clang, system_cxx, ziglang_folder
+from kernelwright.cuda.elf import Elf, Symbol, archive_members, read_elf
+from kernelwright.cuda.host import HostObject
+from kernelwright.cuda.refused import refuse_unknown_calls
+from kernelwright.cuda.runtime_library import default_settings, static_runtime
+from kernelwright.errors import CompileError, Misuse, ToolError
+
+# The C library version that the wheel's C++ headers are configured for (clang.py asks for the same).
+ZIG_TARGET = "x86_64-linux-gnu.2.28"
+
+# Symbols that come from a C++ library: the std namespace, operator new and delete, exceptions, run-time types. What the
+# C library itself has (__cxa_atexit and __cxa_finalize) does not count.
+_CXX = re.compile(
+    r"_ZN?K?St|_ZT[VIS](St|N?K?St|N10__cxxabiv1)|_Zn[wa]|_Zd[la]|__cxa_(?!atexit|finalize)|__gxx_|__dynamic_cast"
+)
+
+_ANNOUNCE_AFTER_S = 2.0
+_ANNOUNCE_EVERY_S = 10.0
+
+
+@dataclass(frozen=True)
+class LinkOptions:
+    """What a link may be told besides its objects."""
+
+    libraries: tuple[str, ...] = ()
+    """Names as for ``-l``."""
+    library_folders: tuple[str, ...] = ()
+    extra: tuple[str, ...] = ()
+    """Further flags for the compiler driver that links; also ``.a`` and ``.so`` files."""
+    device: str = "none"
+    """The device the program asks for when ``KERNELWRIGHT_DEVICE`` says nothing."""
+    worker: str = ""
+    """The shell command that starts a device worker when ``KERNELWRIGHT_WORKER`` says nothing."""
+
+
+def link_executable(
+    objects: Sequence[HostObject],
+    output: Path,
+    clang: Clang,
+    options: LinkOptions | None = None,
+    progress: Callable[[str], None] = lambda _: None,
+) -> Path:
+    """Links ``objects`` with our runtime to ``output``, whole or not at all, and returns it.
+
+    ``progress`` is told what takes long (the first link with the wheel's C++ library). Raises ``CompileError`` for CUDA calls
+    that we do not implement and for symbols that nobody defines, ``Misuse`` for an object that is none, ``ToolError`` when
+    the linker fails or the output cannot be written.
+    """
+    if not objects:
+        raise Misuse("there is nothing to link", hint="give at least one source file")
+    options = options or LinkOptions()
+    runtime = static_runtime()
+    tables = {o: read_elf(o.path) for o in objects}
+    symbols = {o: t.symbols() for o, t in tables.items()}
+    refuse_unknown_calls(symbols, runtime.exports, options.libraries, _defined_by(options.extra))
+    with _scratch(output) as (folder, made):
+        archive = folder / "libkwcudart.a"
+        archive.write_bytes(runtime.archive)
+        inputs = [str(o.path) for o in objects]
+        if options.device != "none" or options.worker:
+            inputs.append(str(default_settings(options.device, options.worker, folder)))
+        if any("kw_managed" in t.section_names for t in tables.values()):
+            end = folder / "managed_end.o"
+            end.write_bytes(runtime.managed_end)
+            inputs.append(str(end))
+        driver = _driver(clang, symbols.values())
+        command = [*driver, *inputs, str(archive), *options.extra, *(f"-L{f}" for f in options.library_folders)]
+        command += [*(f"-l{name}" for name in options.libraries), "-lpthread", "-ldl", "-lm", "-o", str(made)]
+        status, said = _run(command, "building the C++ library that comes with ziglang (first use only)", progress)
+        if status or not made.is_file():
+            raise _explain(status, said, output, symbols)
+        os.replace(made, output)
+    return output
+
+
+def needs_cxx(symbols: Iterable[Iterable[Symbol]]) -> bool:
+    """Whether objects with these symbol tables have to be linked with a C++ library."""
+    flat = [s for table in symbols for s in table]
+    defined = {s.name for s in flat if s.is_defined}
+    return any(not s.is_defined and s.name not in defined and _CXX.match(s.name) for s in flat)
+
+
+def _driver(clang: Clang, symbols: Iterable[Iterable[Symbol]]) -> list[str]:
+    if clang.system_headers:
+        found = system_cxx()
+        if found is None:
+            raise ToolError(
+                "there is no C++ compiler to link with, and the objects were compiled with the system's C++ headers",
+                hint="install g++, or leave out --clang to use the bundled headers and linker",
+            )
+        return [found]
+    zig = str(ziglang_folder() / "zig")
+    return [zig, "c++" if needs_cxx(symbols) else "cc", "-target", ZIG_TARGET]
+
+
+def _defined_by(extra: Sequence[str]) -> frozenset[str]:
+    """What the static and shared libraries among the extra flags define."""
+    names: set[str] = set()
+    for path in map(Path, extra):
+        if path.suffix == ".a" and path.is_file():
+            for member, data in archive_members(path.read_bytes(), str(path)):
+                with contextlib.suppress(Misuse):
+                    names.update(s.name for s in Elf(data, member).symbols() if s.is_defined)
+        elif ".so" in path.suffixes and path.is_file():
+            names.update(s.name for s in read_elf(path).symbols(dynamic=True) if s.is_defined)
+    return frozenset(names)
+
+
+@contextlib.contextmanager
+def _scratch(output: Path) -> Iterator[tuple[Path, Path]]:
+    """A scratch folder, and a name beside ``output`` to link to; both are gone afterwards, whatever happened."""
+    if output.is_dir():
+        raise Misuse(f"cannot write {output}: it is a folder", hint="name a file with -o")
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="kernelwright-"))
+            # On the same file system, so that a rename puts the finished file in place.
+            beside = tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name[:40]}.")
+        except OSError as e:
+            raise ToolError(f"cannot write {output}: {e.strerror}", hint="choose another place with -o") from None
+        stack.callback(shutil.rmtree, beside, ignore_errors=True)
+        yield Path(folder), Path(beside) / output.name
+
+
+def _run(command: list[str], slow: str, progress: Callable[[str], None]) -> tuple[int, str]:
+    """Runs the linker; after two seconds says why it takes so long, then how long it has taken."""
+    started = time.monotonic()
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=said) as running,
+    ):
+        wait = _ANNOUNCE_AFTER_S
+        while True:
+            try:
+                running.wait(wait)
+                break
+            except subprocess.TimeoutExpired:
+                spent = time.monotonic() - started
+                progress(f"{slow}: {spent:.0f} s, usually less than 60")
+                wait = _ANNOUNCE_EVERY_S
+            except BaseException:
+                running.kill()
+                raise
+        said.seek(0)
+        return running.returncode, said.read().decode("utf-8", "replace")
+
+
+# GNU ld, then lld, in C++ and plain names.
+_UNDEFINED = re.compile(r"undefined reference to [`'](?P<gnu>[^']+)'|undefined symbol: (?P<lld>[^\n]+)")
+_DUPLICATE = re.compile(r"multiple definition of [`'](?P<gnu>[^']+)'|duplicate symbol(?: definition)?: (?P<lld>[^\n]+)")
+_NO_LIBRARY = re.compile(
+    r"cannot find -l(?P<gnu>[^\s:]+)|unable to find (?:library -l|dynamic system library ')(?P<lld>[^\s']+)"
+)
+_NO_SPACE = re.compile(
+    r"No space left on device|NoSpaceLeft|File too large|FileTooBig|signal (?:25|7)\b|SIGXFSZ|Disk quota exceeded"
+)
+
+
+def _explain(
+    status: int, said: str, output: Path, symbols: Mapping[HostObject, Sequence[Symbol]]
+) -> CompileError | ToolError:
+    """The linker's complaint in one sentence."""
+    if _NO_SPACE.search(said) or status in (-signal.SIGXFSZ, -signal.SIGBUS):
+        return ToolError(
+            f"cannot write {output}: the disk is full, or the file is too large for it", hint="free some space"
+        )
+    for pattern, sentence, hint in (
+        (_NO_LIBRARY, "there is no library called {0}", "name the folder that holds it with -L"),
+        (_UNDEFINED, "{0} is used{1} and defined nowhere", "add the source file or the library (-l) that defines it"),
+        (_DUPLICATE, "{0} is defined more than once{1}", "make it static, or leave out one of the files"),
+    ):
+        found = list(dict.fromkeys((m["gnu"] or m["lld"]).strip() for m in pattern.finditer(said)))
+        if found:
+            more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+            return CompileError(sentence.format(f"{found[0]}{more}", _users(found[0], symbols)), hint=hint)
+    lines = (
+        [line for line in said.strip().splitlines() if "error" in line] or said.strip().splitlines() or ["no message"]
+    )
+    return ToolError(f"the link of {output} failed: {lines[0]}", hint="kw doctor")
+
+
+def _users(name: str, symbols: Mapping[HostObject, Sequence[Symbol]]) -> str:
+    """`` in a.cu and b.cu``: the sources whose objects know a symbol that the linker printed, perhaps demangled."""
+    plain = re.split(r"[(<]", name)[0].split("::")[-1].split()[-1]
+    files = [str(o.source or o.path) for o, table in symbols.items() if any(plain and plain in s.name for s in table)]
+    return f" in {' and '.join(files)}" if files else ""

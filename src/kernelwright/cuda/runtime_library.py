@@ -1,0 +1,209 @@
+"""Building our CUDA runtime (``runtime/*.c``): a static library for what we link, shared ones that stand in for NVIDIA's.
+
+Built by the wheel's ``zig cc`` at first use, about two seconds, and kept in the cache. The shared ones carry the names and
+symbol versions of ``libcudart.so.11.0``, ``.12`` and ``.13``, so that a program built by ``nvcc -cudart shared`` takes them
+when their folder comes first in ``LD_LIBRARY_PATH``; ``missing_imports`` tells beforehand whether it can.
+"""
+
+from __future__ import annotations
+
+import functools
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelwright.cache import Cache, content_key, write_atomically
+from kernelwright.cuda.clang import HEADERS, ziglang_folder
+from kernelwright.cuda.elf import Elf, archive_members, read_elf
+from kernelwright.errors import ToolError
+
+SOURCES = Path(__file__).parent / "runtime"
+
+# The oldest C library that has all we call; programs then run wherever their own C++ library does.
+TARGET = "x86_64-linux-gnu.2.17"
+_FLAGS = (
+    "-std=gnu11",
+    "-O2",
+    "-g0",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-sanitize=all",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+)
+
+_ONLY_SHARED = frozenset({"nvcc.c"})
+_APART = frozenset({"managed_end.c"})
+"""Not in the archive: linked last, by name, into programs that need it."""
+
+SONAMES: dict[int, str] = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
+
+# Functions whose structures or parameters NVIDIA changed: ours get another name in the shared library, nvcc.c has theirs.
+_RENAMED: dict[int, dict[str, str]] = {
+    11: {"cudaGetDeviceProperties": "kw_own_device_properties"},
+    12: {"cudaGetDeviceProperties": "kw_own_device_properties"},
+    13: {
+        "cudaGetDeviceProperties": "kw_own_device_properties",
+        "cudaMemAdvise": "kw_own_advise",
+        "cudaMemPrefetchAsync": "kw_own_prefetch",
+    },
+}
+
+
+@dataclass(frozen=True)
+class StaticRuntime:
+    """The runtime as a link takes it."""
+
+    archive: bytes
+    managed_end: bytes
+    """An object file: see ``runtime/managed_end.c``."""
+    exports: frozenset[str]
+    """Every function it has for programs."""
+
+
+def static_runtime(cache: Cache | None = None) -> StaticRuntime:
+    """The static runtime, built when the cache does not have it. Raises ``ToolError`` when it cannot be built."""
+    cache = cache or Cache()
+    key = content_key(["static", *_ingredients()])
+    archive, end = cache.get("runtime", key), cache.get("runtime-managed", key)
+    if archive is None or end is None:
+        with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+            folder = Path(scratch)
+            names = [s for s in _sources() if s.name not in _ONLY_SHARED | _APART]
+            objects = _compile(names, folder, ())
+            made = folder / "libkwcudart.a"
+            _zig(["ar", "rcsD", str(made), *map(str, objects)], "packing")
+            archive = made.read_bytes()
+            end = _compile([SOURCES / name for name in sorted(_APART)], folder, ())[0].read_bytes()
+        cache.put("runtime", key, archive)
+        cache.put("runtime-managed", key, end)
+    return StaticRuntime(archive, end, exported_functions(archive))
+
+
+def default_settings(device: str, worker: str, folder: Path) -> Path:
+    """An object file in ``folder`` that makes a program ask for ``device`` and start ``worker`` without any environment."""
+    source = folder / "defaults.c"
+    text = (SOURCES / "defaults.c").read_text()
+    source.write_text(text.replace('"none"', _c_string(device)).replace('""', _c_string(worker)))
+    return _compile([source], folder, ())[0]
+
+
+def shared_runtime(major: int, cache: Cache | None = None) -> bytes:
+    """A shared library under the name of NVIDIA's for CUDA ``major`` (11, 12, 13). Raises ``ToolError`` when it fails."""
+    cache = cache or Cache()
+    soname = SONAMES[major]
+    key = content_key(["shared", soname, *_ingredients()])
+    kept = cache.get("runtime", key)
+    if kept is not None:
+        return kept
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        folder = Path(scratch)
+        renamed = [f"-D{name}={own}" for name, own in _RENAMED[major].items()]
+        objects = _compile([s for s in _sources() if s.name not in _APART], folder, [f"-DKW_NVCC={major}", *renamed])
+        script = folder / "versions"
+        script.write_text(f"{soname} {{ global: cuda*; __cuda*; local: *; }};\n")
+        made = folder / soname
+        link = ["cc", "-target", TARGET, "-shared", f"-Wl,-soname,{soname}", f"-Wl,--version-script,{script}", "-s"]
+        _zig([*link, *map(str, objects), "-lpthread", "-o", str(made)], "linking")
+        built = made.read_bytes()
+    cache.put("runtime", key, built)
+    return built
+
+
+def install_shared(folder: Path, majors: Sequence[int] = tuple(SONAMES)) -> list[Path]:
+    """Writes the stand-ins for ``majors`` into ``folder``, for ``LD_LIBRARY_PATH``. Raises ``ToolError`` when it cannot."""
+    written = []
+    for major in majors:
+        path = folder / SONAMES[major]
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(path, shared_runtime(major))
+        except OSError as e:
+            raise ToolError(f"cannot write {path}: {e.strerror}", hint="choose another folder") from None
+        written.append(path)
+    return written
+
+
+@dataclass(frozen=True)
+class Imports:
+    """What a compiled program takes from NVIDIA's runtime."""
+
+    library: str | None
+    """``libcudart.so.12``; None when the program asks for no shared one: it has none, or it was linked statically."""
+    missing: tuple[str, ...]
+    """The functions it takes from there that we do not have."""
+
+
+def missing_imports(program: Path) -> Imports:
+    """Whether ``program``, built by nvcc, would find all it needs in our stand-in. Raises ``Misuse`` for what is no program.
+
+    A program that takes its runtime from a library of its own has to be asked about that library.
+    """
+    elf = read_elf(program)
+    by_name = {name: major for major, name in SONAMES.items()}
+    library = next((name for name in elf.needed if name.startswith("libcudart.so")), None)
+    if library is None:
+        return Imports(None, ())
+    wanted = [s.name for s in elf.symbols(dynamic=True) if not s.is_defined and s.library in ("", library)]
+    ours = _shared_exports(by_name[library]) if library in by_name else frozenset()
+    return Imports(library, tuple(sorted(n for n in wanted if n.startswith(("cuda", "__cuda")) and n not in ours)))
+
+
+@functools.cache
+def _shared_exports(major: int) -> frozenset[str]:
+    elf = Elf(shared_runtime(major), SONAMES[major])
+    return frozenset(s.name for s in elf.symbols(dynamic=True) if s.is_defined)
+
+
+def exported_functions(archive: bytes) -> frozenset[str]:
+    """The names a program may call in a static runtime."""
+    names: set[str] = set()
+    for member, data in archive_members(archive, "the CUDA runtime"):
+        names.update(s.name for s in Elf(data, member).symbols() if s.is_defined and s.binding == "global")
+    return frozenset(n for n in names if n.startswith(("cuda", "__cuda")))
+
+
+def _sources() -> list[Path]:
+    return sorted(SOURCES.glob("*.c"))
+
+
+def _ingredients() -> list[bytes | str]:
+    """All that the built libraries depend on: our sources and headers, flags, and the compiler."""
+    headers = sorted([*SOURCES.glob("*.h"), *HEADERS.rglob("*.h")])
+    return [str(ziglang_folder()), TARGET, *_FLAGS, *(p.read_bytes() for p in [*_sources(), *headers])]
+
+
+def _compile(sources: Sequence[Path], folder: Path, defines: Sequence[str]) -> list[Path]:
+    objects = []
+    flags = ["cc", "-target", TARGET, *_FLAGS, *defines, "-I", str(SOURCES), "-I", str(HEADERS), "-c"]
+    for source in sources:
+        made = folder / f"{source.stem}.o"
+        _zig([*flags, str(source), "-o", str(made)], f"compiling {source.name}")
+        objects.append(made)
+    return objects
+
+
+def _zig(arguments: Sequence[str], doing: str) -> None:
+    done = subprocess.run(
+        [str(ziglang_folder() / "zig"), *arguments],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise ToolError(
+            f"{doing} our CUDA runtime failed: {said[0] if said else 'zig was killed'}",
+            hint="pip install --force-reinstall 'ziglang==0.17.*', and kw doctor",
+        )
+
+
+def _c_string(text: str) -> str:
+    escaped = "".join(
+        f"\\{byte:03o}" if byte < 32 or byte in b'"\\?' or byte > 126 else chr(byte) for byte in text.encode()
+    )
+    return f'"{escaped}"'

@@ -1,0 +1,91 @@
+"""PTX read back: no instruction lost, no edge to nowhere, lines with their inlined calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from kernelwright.codegen.ptx import generate
+from kernelwright.codegen.ptx_text import PtxFunction, read_ptx
+from tests.passes.listing import example, instructions
+
+EXAMPLES = ("calls", "division", "figure4", "figure5a", "figure6", "figure7", "general", "inlining", "spaces")
+
+
+def functions(name: str) -> dict[str, PtxFunction]:
+    return {f.name: f for f in read_ptx(generate(example(name), "sm_80").ptx)}
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_instruction_is_read_once(name: str) -> None:
+    """Against a reader that only looks at indentation and semicolons; inline assembly hides its own from neither."""
+    ptx = generate(example(name), "sm_80").ptx
+    read = [i for f in read_ptx(ptx) for i in f.instructions()]
+    assert [f"{i.guard} {i.opcode} {i.operands}".split() for i in read] == [
+        line.rstrip(";").split() for line in instructions(ptx)
+    ]
+    for each in read:
+        assert each.opcode in ptx.splitlines()[each.line - 1]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_edges_lead_to_blocks_and_every_block_is_reached(name: str) -> None:
+    for function in functions(name).values():
+        labels = {b.label for b in function.blocks}
+        reached = {function.blocks[0].label}
+        for block in function.blocks:
+            assert set(block.successors) <= labels
+            reached |= set(block.successors)
+        assert reached == labels
+
+
+def test_kernels_functions_and_calls() -> None:
+    found = functions("calls")
+    assert {name: f.kernel for name, f in found.items()} == {
+        "_Z6helperi": False,
+        "_Z9factoriali": False,
+        "_Z5callsPiPfi": True,
+    }
+    opcodes = [i.opcode for i in found["_Z5callsPiPfi"].instructions()]
+    assert opcodes.count("call.uni") == 2
+    assert opcodes.count("brx.idx") == 1
+    assert opcodes.count("vote.sync.ballot.b32") == 1  # from inline assembly
+    (table,) = [b for b in found["_Z5callsPiPfi"].blocks if b.instructions and b.instructions[-1].opcode == "brx.idx"]
+    assert len(table.successors) == 6
+
+
+def test_guards() -> None:
+    (branch,) = [i for i in functions("figure4")["_Z4walkPfPKfi"].instructions() if i.opcode == "bra"][:1]
+    assert branch.guard.startswith("@%p")
+    assert branch.operands.startswith("$L__BB")
+
+
+def test_lines_carry_the_calls_they_were_inlined_through() -> None:
+    (function,) = functions("inlining").values() if len(functions("inlining")) == 1 else [functions("inlining")["_Z5applyPfi"]]
+    divisions = [i for i in function.instructions() if i.opcode.startswith("div")]
+    assert divisions
+    for each in divisions:
+        inner, outer = each.source
+        assert (inner.file.rpartition("/")[2], inner.line) == ("inlining.cu", 4)
+        assert (outer.file.rpartition("/")[2], outer.line) == ("inlining.cu", 9)
+        assert inner.file == outer.file
+
+
+@pytest.mark.parametrize(
+    ("body", "opcodes"),
+    [
+        ("\tadd.s32 %r1, %r2, %r3; sub.s32 %r4, %r1, %r2;", ["add.s32", "sub.s32"]),
+        ("\t{ .reg .pred p; setp.ne.s32 p, %r1, 0; @p bra DONE; DONE: }", ["setp.ne.s32", "bra"]),
+        ("\tmma.sync.aligned.m16n8k8.row.col.f32.tf32\n\t{%r1, %r2},\n\t{%r3};\n\tret;", ["mma.sync.aligned.m16n8k8.row.col.f32.tf32", "ret"]),
+        ("\tld.global.v2.b32 {%r1, %r2}, [%rd1]; // a {comment; with} marks", ["ld.global.v2.b32"]),
+        ("", []),
+    ],
+)  # fmt: skip
+def test_statements_however_they_are_laid_out(body: str, opcodes: list[str]) -> None:
+    ptx = f".version 7.8\n.visible .entry k(\n\t.param .u64 k_param_0\n)\n{{\n\t.reg .b32 \t%r<9>;\n// %bb.0:\n{body}\n}}\n"
+    (function,) = read_ptx(ptx)
+    assert [i.opcode for i in function.instructions()] == opcodes
+
+
+def test_declarations_and_an_empty_module_have_no_functions() -> None:
+    assert read_ptx("") == ()
+    assert read_ptx(".version 7.8\n.extern .func (.param .b32 r) f\n(\n\t.param .b32 a\n)\n;\n") == ()
