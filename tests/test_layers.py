@@ -13,6 +13,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("cuda", "passes", "edits", "space", "grammar"),
     ("codegen",),
     ("pipeline",),
+    ("executable",),
     ("farm", "device"),
     ("evaluate",),
     ("prove", "versions", "report"),

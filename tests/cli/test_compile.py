@@ -139,6 +139,7 @@ MISTAKES = [
     (["compile", "app.cu", "--emit", "ptx", "--stop-after", "ptx"], 2, "give one of them"),
     (["compile", "app.cu", "-o", "no/folder/x.ptx"], 2, "mkdir -p"),
     (["compile", "app.cu", "-o", "x.xyz"], 2, "--emit"),
+    (["compile", "app.cu", "-o", "-", "--emit", "exe"], 2, "not printed"),
     (["compile", "app.cu", "--without", "slsl"], 2, "slsr"),
     (["compile", "app.cu", "--without", "libdevice"], 2, "cannot be left out"),
     (["compile", "app.cu", "--threshold", "unroll=many"], 2, "NAME=NUMBER"),

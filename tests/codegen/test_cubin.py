@@ -102,7 +102,11 @@ def script(folder: Path, name: str, body: str) -> Assembler:
 
 def test_the_next_assembler_is_tried_when_one_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     version = 'case "$*" in *--version*) echo "release 9.1, V9.1"; exit 0;; esac\n'
-    old = script(tmp_path, "old", version + "echo \"ptxas fatal   : Value 'sm_80' is not defined for option 'gpu-name'\" >&2; exit 1")
+    old = script(
+        tmp_path,
+        "old",
+        version + "echo \"ptxas fatal   : Value 'sm_80' is not defined for option 'gpu-name'\" >&2; exit 1",
+    )
     new = script(tmp_path, "new", 'while [ "$1" != -o ]; do shift; done; printf cubin > "$2"; echo "info: fine" >&2')
     monkeypatch.setattr(cubin, "find_assemblers", lambda cuda_path=None: (old, new))
     made = assemble("", "sm_80")
@@ -120,7 +124,8 @@ def test_a_broken_assembler_is_a_tool_error(tmp_path: Path) -> None:
     text.write_text("not a library")
     with pytest.raises(ToolError, match="does not load"):
         assemble("", "sm_80", assembler=Assembler("nvJitLink", text))
-    dies = script(tmp_path, "dies", "echo cannot go on >&2; exit 139")
+    version = 'case "$*" in *--version*) echo "release 9.1, V9.1"; exit 0;; esac\n'
+    dies = script(tmp_path, "dies", version + "echo cannot go on >&2; exit 139")
     with pytest.raises(CompileError, match="cannot go on"):
         assemble("", "sm_80", assembler=dies)
 

@@ -49,7 +49,9 @@ def test_ptxas_accepts_every_example(arch: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(find_ptxas() is None, reason="no ptxas is installed")
-@pytest.mark.parametrize("options", ["-O0", "-O1", "-O3 -msi -par -slsr -gra -spec", "-O3 -msaa", "-O3 -sroa -inline -unroll"])
+@pytest.mark.parametrize(
+    "options", ["-O0", "-O1", "-O3 -msi -par -slsr -gra -spec", "-O3 -msaa", "-O3 -sroa -inline -unroll"]
+)
 def test_ptxas_accepts_what_ablation_leaves(options: str, tmp_path: Path) -> None:
     for name in ("figure4", "spaces", "calls", "general"):
         path = tmp_path / f"{name}.ptx"
@@ -93,7 +95,7 @@ def test_block_names_that_need_quotes_are_found() -> None:
 
 
 def test_what_llvm_aborts_on_does_not_take_the_caller_with_it() -> None:
-    with pytest.raises((CompileError, ToolError), match="Symbol name with unsupported characters|SIGABRT"):
+    with pytest.raises((CompileError, ToolError), match=r"Symbol name with unsupported characters|SIGABRT"):
         emit_ptx('define void @"a b(int)"() {\n  ret void\n}\n', "sm_80", isolate=True)
 
 

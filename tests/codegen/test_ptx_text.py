@@ -60,7 +60,9 @@ def test_guards() -> None:
 
 
 def test_lines_carry_the_calls_they_were_inlined_through() -> None:
-    (function,) = functions("inlining").values() if len(functions("inlining")) == 1 else [functions("inlining")["_Z5applyPfi"]]
+    (function,) = (
+        functions("inlining").values() if len(functions("inlining")) == 1 else [functions("inlining")["_Z5applyPfi"]]
+    )
     divisions = [i for i in function.instructions() if i.opcode.startswith("div")]
     assert divisions
     for each in divisions:
@@ -75,7 +77,7 @@ def test_lines_carry_the_calls_they_were_inlined_through() -> None:
     [
         ("\tadd.s32 %r1, %r2, %r3; sub.s32 %r4, %r1, %r2;", ["add.s32", "sub.s32"]),
         ("\t{ .reg .pred p; setp.ne.s32 p, %r1, 0; @p bra DONE; DONE: }", ["setp.ne.s32", "bra"]),
-        ("\tmma.sync.aligned.m16n8k8.row.col.f32.tf32\n\t{%r1, %r2},\n\t{%r3};\n\tret;", ["mma.sync.aligned.m16n8k8.row.col.f32.tf32", "ret"]),
+        ("\tmma.sync.aligned.m16n8k8\n\t{%r1, %r2},\n\t{%r3};\n\tret;", ["mma.sync.aligned.m16n8k8", "ret"]),
         ("\tld.global.v2.b32 {%r1, %r2}, [%rd1]; // a {comment; with} marks", ["ld.global.v2.b32"]),
         ("", []),
     ],

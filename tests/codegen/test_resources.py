@@ -49,15 +49,29 @@ def test_shared_memory_of_figure_4() -> None:
         assert made["_Z4walkPfPKfi"].shared_bytes == 4096
 
 
+def many_live_values(count: int) -> str:
+    """A kernel that loads ``count`` values and stores them in the same order, so that all are alive at once."""
+    loads = [f"\tld.volatile.global.u32 %r{i}, [%rd1+{4 * i}];" for i in range(count)]
+    stores = [f"\tst.volatile.global.u32 [%rd1+{4 * i}], %r{i};" for i in range(count)]
+    head = [".version 7.8", ".target sm_80", ".address_size 64", ".visible .entry crowd(.param .u64 p)", "{"]
+    registers = [f"\t.reg .b32 %r<{count}>;", "\t.reg .b64 %rd<2>;", "\tld.param.u64 %rd1, [p];"]
+    return "\n".join([*head, *registers, *loads, *stores, "\tret;", "}", ""])
+
+
 @each_assembler
 def test_spills_and_stack(assembler: Assembler) -> None:
-    text = generate(example("inlining"), "sm_80").ptx
-    made = assemble(text, "sm_80", assembler=assembler, max_registers=16)
-    tight = resources(made)["_Z5applyPfi"]
-    assert tight.spill_store_bytes and tight.spill_load_bytes and tight.stack_bytes >= tight.spill_store_bytes
-    free = resources(assemble(text, "sm_80", assembler=assembler))["_Z5applyPfi"]
+    text = many_live_values(40)
+    made = assemble(text, "sm_80", assembler=assembler, max_registers=24)
+    tight = resources(made)["crowd"]
+    assert tight.registers == 24
+    # At least the values that 24 registers cannot hold, once out and once in, 4 bytes each.
+    assert (tight.spill_store_bytes or 0) >= 4 * (40 - 24)
+    assert (tight.spill_load_bytes or 0) >= 4 * (40 - 24)
+    assert tight.stack_bytes >= 4 * (40 - 24)
+    free = resources(assemble(text, "sm_80", assembler=assembler))["crowd"]
+    assert free.registers > 40
     assert (free.spill_store_bytes, free.spill_load_bytes, free.stack_bytes) == (0, 0, 0)
-    unknown = resources(made.data)["_Z5applyPfi"]
+    unknown = resources(made.data)["crowd"]
     assert (unknown.spill_store_bytes, unknown.stack_bytes) == (None, tight.stack_bytes)
 
 
@@ -76,7 +90,7 @@ def test_only_kernels_are_listed() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"\x7fELF\x02\x01" + b"\0" * 20, b"MZ" * 100])
 def test_what_is_no_cubin_is_a_tool_error(data: bytes) -> None:
-    with pytest.raises(ToolError, match="this cubin is damaged|this is no cubin"):
+    with pytest.raises(ToolError, match=r"this cubin is damaged|this is no cubin"):
         resources(data)
 
 
@@ -120,4 +134,9 @@ def test_symbols_and_sections_against_a_file_made_by_hand() -> None:
     elf = read_elf(bytes(head) + body + headers)
     assert [s.name for s in elf.sections] == ["", ".shstrtab", ".data", ".symtab", ".strtab"]
     assert elf.sections[2].data == b"abcd"
-    assert (elf.symbols[1].name, elf.symbols[1].section, elf.symbols[1].value, elf.symbols[1].size) == ("main", 2, 16, 8)
+    assert (elf.symbols[1].name, elf.symbols[1].section, elf.symbols[1].value, elf.symbols[1].size) == (
+        "main",
+        2,
+        16,
+        8,
+    )

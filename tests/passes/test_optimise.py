@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from kernelwright.errors import IRError, Misuse
@@ -101,3 +103,16 @@ def test_empty_and_absurd_input() -> None:
         optimise("this is no IR")
     with pytest.raises(IRError):
         optimise("\x00\x01")
+
+
+def test_device_functions_are_private_to_their_file() -> None:
+    """And are gone once inlined; what is called all the same stays."""
+    best = optimise(example("inlining"))
+    assert "@_Z5blendffi" not in best
+    assert "@_Z5blendffi" in optimise(example("inlining"), PassOptions.of(3, ["internal"]))
+    assert re.search(r"^define internal .*@_Z6helperi\(", optimise(example("calls")), re.MULTILINE)
+    assert re.search(r"^define dso_local ptx_kernel .*@_Z5callsPiPfi\(", optimise(example("calls")), re.MULTILINE)
+
+
+def test_a_module_without_kernels_is_a_library() -> None:
+    assert "define i32 @f(" in optimise("define i32 @f(i32 %x) {\n  ret i32 %x\n}")

@@ -27,6 +27,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("stop_after", ("--stop-after",), "text", f"Stop after a stage and write it: {', '.join(STAGES)}."),
     Flag("print_after", ("--print-after",), "texts", "Print what a stage produced, and go on."),
     Flag("library", ("-l",), "texts", "Library to link, for --emit exe."),
+    Flag("library_folder", ("-L",), "texts", "Folder to search for libraries."),
 )
 
 
@@ -48,6 +49,7 @@ def compile_files(
     stop_after: str | None = None,
     print_after: list[str] | None = None,
     library: list[str] | None = None,
+    library_folder: list[str] | None = None,
 ) -> None:
     """What ``kw compile`` does, its flags read."""
     _check_output(output)
@@ -62,7 +64,7 @@ def compile_files(
         for unit in program.units:
             _print_stage(unit, stage)
     if what == "link":
-        _executable(program, others, output, library or [], flags)
+        _executable(program, others, output, library or [], library_folder or [])
         return
     written = _each_unit(program, what, output)
     if flags.use_cache and not print_after:
@@ -166,9 +168,19 @@ def _write(path: Path, data: bytes) -> None:
 
 
 def _executable(
-    program: Program, others: list[Path], output: str | None, libraries: list[str], flags: CompileFlags
-) -> dict[str, bytes]:
-    raise ToolError("executables are not built yet: the host side of the compiler has not landed", hint="--emit ptx")
+    program: Program, others: list[Path], output: str | None, libraries: list[str], folders: list[str]
+) -> None:
+    from kernelwright.cuda.link import LinkOptions
+    from kernelwright.executable import build_executable
+
+    if output == "-":
+        raise Misuse("an executable is not printed", hint="-o FILE")
+    target = Path(output or "a.out")
+    if target.is_dir():
+        target = target / program.units[0].path.stem
+    link = LinkOptions(libraries=tuple(libraries), library_folders=tuple(folders))
+    _, warnings = build_executable(program, others, target, link, lambda said: print(f"kw: {said}", file=sys.stderr))
+    sys.stderr.write(warnings)
 
 
 def __getattr__(name: str) -> Any:

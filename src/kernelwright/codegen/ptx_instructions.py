@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from kernelwright.codegen.inline_asm import Builder, UnknownPtx, type_of
+from kernelwright.codegen.asm_builder import Builder, UnknownPtx, type_of
 from kernelwright.ir import types as ty
-from kernelwright.ir.constants import ConstantInt
+from kernelwright.ir.constants import ConstantInt, Poison
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
 
@@ -442,16 +442,10 @@ def _store(b: Builder, words: Words, operands: Texts) -> None:
         b.make("store", ty.void, b.read(operands[1], type), pointer, volatile="volatile" in words)
         return
     whole = VectorType(count, type)
-    value: Value = _undefined(whole)
+    value: Value = Poison(whole)
     for n, name in enumerate(operands[1].strip("{} ").split(",")):
         value = b.make("insertelement", whole, value, b.read(name, type), ConstantInt(ty.i32, n))
     b.make("store", ty.void, value, pointer, volatile="volatile" in words)
-
-
-def _undefined(type: Type) -> Value:
-    from kernelwright.ir.constants import Poison
-
-    return Poison(type)
 
 
 _OPERATIONS = {"add": "add", "exch": "xchg", "and": "and", "or": "or", "xor": "xor", "inc": "uinc_wrap"}

@@ -84,8 +84,9 @@ def _by_symbol(elf: Elf, wanted: int) -> dict[str, int]:
         at += 4
         if kind != SIZED:
             continue
-        if attribute == wanted:
+        if attribute == wanted and at + 8 <= len(data):
             symbol, value = struct.unpack_from("<II", data, at)
-            values[elf.symbols[symbol].name] = value
+            if symbol < len(elf.symbols):
+                values[elf.symbols[symbol].name] = value
         at += size
     return values

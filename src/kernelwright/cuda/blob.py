@@ -24,12 +24,14 @@ MAGIC = b"\x89KWBLOB\n"
 VERSION = 1
 
 _HEADER = struct.Struct("<8sIIQ32s16s")
+_COUNTED = struct.Struct("<IIQ")
 _SECTION = struct.Struct("<32sIIQQQ")
 _COUNTS = struct.Struct("<II")
 _KERNEL = struct.Struct("<IIIIIIII")
 _PARAMETER = struct.Struct("<IIII")
 _VARIABLE = struct.Struct("<IIQII")
-_HASHED_FROM = 8 + 4 + 4 + 8 + 32
+_DIGEST_AT = len(MAGIC) + _COUNTED.size
+_DIGEST_END = _DIGEST_AT + 32
 _PLAIN, _ZLIB = 0, 1
 _CONSTANT, _EXTERNAL, _MANAGED = 1, 2, 4
 
@@ -127,10 +129,9 @@ def write(blob: Blob) -> bytes:
         table += _SECTION.pack(name.encode(), _ZLIB if is_packed else _PLAIN, 0, start, len(stored), len(raw))
     head = _HEADER.size + len(table)
     size = at + len(body)
-    hashed = blob.module_id + table + b"\0" * (at - head) + body
-    return (
-        _HEADER.pack(MAGIC, VERSION, len(sections), size, hashlib.sha256(hashed).digest(), b"")[:_HASHED_FROM] + hashed
-    )
+    counted = _COUNTED.pack(VERSION, len(sections), size)
+    rest = blob.module_id + table + b"\0" * (at - head) + body
+    return MAGIC + counted + hashlib.sha256(counted + rest).digest() + rest
 
 
 def read(data: bytes, name: str = "the embedded device code") -> Blob:
@@ -143,7 +144,8 @@ def read(data: bytes, name: str = "the embedded device code") -> Blob:
             f"{name} has version {version}, and this kernelwright reads version {VERSION}",
             hint="compile the program again",
         )
-    if size > len(data) or hashlib.sha256(data[_HASHED_FROM:size]).digest() != digest:
+    hashed = data[len(MAGIC) : _DIGEST_AT] + data[_DIGEST_END:size]
+    if size > len(data) or hashlib.sha256(hashed).digest() != digest:
         _damaged(name)
     try:
         sections = dict(_sections(data[:size], count))

@@ -25,11 +25,8 @@ from kernelwright.cuda.clang import Clang, system_cxx, ziglang_folder
 from kernelwright.cuda.elf import Elf, Symbol, archive_members, read_elf
 from kernelwright.cuda.host import HostObject
 from kernelwright.cuda.refused import refuse_unknown_calls
-from kernelwright.cuda.runtime_library import default_settings, static_runtime
+from kernelwright.cuda.runtime_library import ZIG_TARGET, default_settings, static_runtime
 from kernelwright.errors import CompileError, Misuse, ToolError
-
-# The C library version that the wheel's C++ headers are configured for (clang.py asks for the same).
-ZIG_TARGET = "x86_64-linux-gnu.2.28"
 
 # Symbols that come from a C++ library: the std namespace, operator new and delete, exceptions, run-time types. What the
 # C library itself has (__cxa_atexit and __cxa_finalize) does not count.
@@ -86,10 +83,10 @@ def link_executable(
             end = folder / "managed_end.o"
             end.write_bytes(runtime.managed_end)
             inputs.append(str(end))
-        driver = _driver(clang, symbols.values())
+        driver, slow = _driver(clang, symbols.values())
         command = [*driver, *inputs, str(archive), *options.extra, *(f"-L{f}" for f in options.library_folders)]
         command += [*(f"-l{name}" for name in options.libraries), "-lpthread", "-ldl", "-lm", "-o", str(made)]
-        status, said = _run(command, "building the C++ library that comes with ziglang (first use only)", progress)
+        status, said = _run(command, slow, progress)
         if status or not made.is_file():
             raise _explain(status, said, output, symbols)
         os.replace(made, output)
@@ -103,7 +100,8 @@ def needs_cxx(symbols: Iterable[Iterable[Symbol]]) -> bool:
     return any(not s.is_defined and s.name not in defined and _CXX.match(s.name) for s in flat)
 
 
-def _driver(clang: Clang, symbols: Iterable[Iterable[Symbol]]) -> list[str]:
+def _driver(clang: Clang, symbols: Iterable[Iterable[Symbol]]) -> tuple[list[str], str]:
+    """The command that links, and why it may take long."""
     if clang.system_headers:
         found = system_cxx()
         if found is None:
@@ -111,9 +109,12 @@ def _driver(clang: Clang, symbols: Iterable[Iterable[Symbol]]) -> list[str]:
                 "there is no C++ compiler to link with, and the objects were compiled with the system's C++ headers",
                 hint="install g++, or leave out --clang to use the bundled headers and linker",
             )
-        return [found]
-    zig = str(ziglang_folder() / "zig")
-    return [zig, "c++" if needs_cxx(symbols) else "cc", "-target", ZIG_TARGET]
+        return [found], "linking"
+    # Without -O2 zig builds its own support library unoptimised, by a slower way: seven times as long at first use.
+    zig = [str(ziglang_folder() / "zig")]
+    if needs_cxx(symbols):
+        return [*zig, "c++", "-target", ZIG_TARGET, "-O2"], "building the C++ library of ziglang (once, about a minute)"
+    return [*zig, "cc", "-target", ZIG_TARGET, "-O2"], "preparing the linker of ziglang (once)"
 
 
 def _defined_by(extra: Sequence[str]) -> frozenset[str]:
@@ -159,7 +160,7 @@ def _run(command: list[str], slow: str, progress: Callable[[str], None]) -> tupl
                 break
             except subprocess.TimeoutExpired:
                 spent = time.monotonic() - started
-                progress(f"{slow}: {spent:.0f} s, usually less than 60")
+                progress(f"{slow}: {spent:.0f} s")
                 wait = _ANNOUNCE_EVERY_S
             except BaseException:
                 running.kill()

@@ -23,6 +23,9 @@ SOURCES = Path(__file__).parent / "runtime"
 
 # The oldest C library that has all we call; programs then run wherever their own C++ library does.
 TARGET = "x86_64-linux-gnu.2.17"
+
+# What executables and shared libraries are linked for by zig: the version its C++ headers are configured for (clang.py).
+ZIG_TARGET = "x86_64-linux-gnu.2.28"
 _FLAGS = (
     "-std=gnu11",
     "-O2",
@@ -106,7 +109,16 @@ def shared_runtime(major: int, cache: Cache | None = None) -> bytes:
         script = folder / "versions"
         script.write_text(f"{soname} {{ global: cuda*; __cuda*; local: *; }};\n")
         made = folder / soname
-        link = ["cc", "-target", TARGET, "-shared", f"-Wl,-soname,{soname}", f"-Wl,--version-script,{script}", "-s"]
+        link = [
+            "cc",
+            "-target",
+            ZIG_TARGET,
+            "-O2",
+            "-shared",
+            f"-Wl,-soname,{soname}",
+            f"-Wl,--version-script,{script}",
+            "-s",
+        ]
         _zig([*link, *map(str, objects), "-lpthread", "-o", str(made)], "linking")
         built = made.read_bytes()
     cache.put("runtime", key, built)
@@ -173,7 +185,8 @@ def _sources() -> list[Path]:
 def _ingredients() -> list[bytes | str]:
     """All that the built libraries depend on: our sources and headers, flags, and the compiler."""
     headers = sorted([*SOURCES.glob("*.h"), *HEADERS.rglob("*.h")])
-    return [str(ziglang_folder()), TARGET, *_FLAGS, *(p.read_bytes() for p in [*_sources(), *headers])]
+    zig = (ziglang_folder() / "zig").stat()
+    return [f"{zig.st_size} {zig.st_mtime_ns}", TARGET, *_FLAGS, *(p.read_bytes() for p in [*_sources(), *headers])]
 
 
 def _compile(sources: Sequence[Path], folder: Path, defines: Sequence[str]) -> list[Path]:

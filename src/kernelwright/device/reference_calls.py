@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from kernelwright.codegen.inline_asm import expand_asm
 from kernelwright.codegen.layout import store_size
 from kernelwright.device import reference_intrinsics as intrinsics
-from kernelwright.device.inline_asm import find_form
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.printf import format_text
 from kernelwright.device.reference_memory import BASES, Stop, read_bytes, read_string, write_bytes
@@ -17,10 +17,10 @@ from kernelwright.device.reference_translate import Body, Handlers, refuse
 from kernelwright.device.reference_types import decoder, encoder
 from kernelwright.device.reference_warp import OPERATIONS
 from kernelwright.ir import types as ty
-from kernelwright.ir.constants import ConstantInt, InlineAsm, MetadataOperand
+from kernelwright.ir.constants import InlineAsm
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import Function
-from kernelwright.ir.types import FloatType, IntType, PointerType, Type, VectorType
+from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
 
 # -- who waits ---------------------------------------------------------------------------------------------------------
@@ -30,14 +30,18 @@ _BARRIER = re.compile(
     r"\.(?P<who>all|count)|0(?:\.(?P<old>popc|and|or))?|\.sync(?P<count>\.cnt)?|\.n)$|llvm\.nvvm\.bar\.sync$"
 )
 _WARP_NAMES = {f"llvm.nvvm.{name}" for name in OPERATIONS}
+_ASM_WAITS = re.compile(r"\b(bar|barrier|vote|shfl|activemask|match|redux|nanosleep)\b")
 _PAUSES = ("llvm.nvvm.nanosleep",)
 
 
 def may_wait(function: Function) -> bool:
     """Whether the body itself contains an operation that waits for other threads."""
-    return any(
-        i.opcode == "call" and isinstance(i.callee, Function) and _waits(i.callee.name) for i in function.instructions()
-    )
+    for i in function.instructions():
+        if i.opcode == "call" and isinstance(i.callee, Function) and _waits(i.callee.name):
+            return True
+        if i.opcode == "call" and isinstance(i.callee, InlineAsm) and _ASM_WAITS.search(i.callee.text):
+            return True
+    return False
 
 
 def _waits(name: str) -> bool:
@@ -52,7 +56,7 @@ def _waits(name: str) -> bool:
 def _call(body: Body, i: Instruction) -> None:
     callee = i.callee
     if isinstance(callee, InlineAsm):
-        _inline_asm(body, i, callee)
+        _inline_asm(body, i)
         return
     if not isinstance(callee, Function):
         raise refuse(i, "calls through function pointers are not supported; call the function by its name")
@@ -326,28 +330,18 @@ def _exit(body: Body, i: Instruction) -> None:
     body.emit("exit_thread()")
 
 
-def _inline_asm(body: Body, i: Instruction, asm: InlineAsm) -> None:
-    """The forms that CUDA headers use; anything else is refused by its text."""
-    form = find_form(asm.text, asm.constraints)
-    if form is None:
-        shown = asm.text.replace("\\0A", " ").replace("\\09", " ").strip()
-        raise refuse(i, f'inline PTX "{shown}" is not known; write it in CUDA, or run on a GPU')
-    if form.intrinsic in intrinsics.IGNORED or not form.intrinsic:
-        return
-    if form.intrinsic == "llvm.trap":
-        _trap(body, i)
-    elif form.intrinsic == "llvm.nvvm.exit":
-        _exit(body, i)
-    elif form.intrinsic == "llvm.nvvm.activemask":
-        _active_mask(body, i)
-    else:
-        _, template = intrinsics.lookup(form.intrinsic) or ("", "")
-        assert template, f"no template for {form.intrinsic}"
-        body.compute(i, template, [i.arguments[n] for n in form.order])
-
-
-def _metadata_only(body: Body, i: Instruction) -> None:
-    assert all(isinstance(a, MetadataOperand | ConstantInt) for a in i.arguments)
+def _inline_asm(body: Body, i: Instruction) -> None:
+    """Inline PTX runs as the IR that stands for it; its faults are the call's."""
+    expansion = expand_asm(i)
+    body.standing_for = i
+    for instruction in expansion.instructions:
+        body.instruction(instruction)
+    body.standing_for = None
+    if isinstance(i.type, StructType):
+        body.define(i, f"({', '.join(body.ref(v) for v in expansion.results)},)")
+    elif i.has_result:
+        body.alias(i, expansion.results[0])
+    expansion.drop()
 
 
 _SPECIAL: dict[str, Callable[[Body, Instruction], None]] = {

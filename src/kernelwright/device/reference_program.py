@@ -101,12 +101,13 @@ class Translation:
             program.generators |= more
 
     def _local_bytes(self, function: Function, start: int, known: dict[tuple[Function, int], int]) -> int:
-        """The end of the highest frame, when ``function`` is called with the stack at ``start``."""
+        """The end of the highest frame when ``function`` is called with the stack at ``start``; 0 when there is none."""
         key = (function, start)
         if key not in known:
             frame: Frame = self.frames[function]
-            end = round_up(start, frame.align) + frame.size if frame.size else start
-            known[key] = max([end, *(self._local_bytes(c, end, known) for c in self.calls[function])])
+            end = round_up(start, frame.align) + frame.size if frame.size else 0
+            above = round_up(end, 16) if frame.size else start
+            known[key] = max([end, *(self._local_bytes(c, above, known) for c in self.calls[function])])
         return known[key]
 
 

@@ -120,6 +120,8 @@ class Body:
         self.fused = contractions(function)
         self.swallowed = {f.product for f in self.fused.values()}
         self.flushes = flushes_subnormals(function)
+        self.standing_for: Instruction | None = None
+        """The call of inline assembly whose expansion is being translated."""
         self._count = 0
         self._places: dict[tuple[Any, ...], int] = {}
 
@@ -163,7 +165,7 @@ class Body:
         self.lines += lines
 
     def site(self, instruction: Instruction) -> int:
-        return self.program.site(instruction)
+        return self.program.site(self.standing_for or instruction)
 
     # -- templates -------------------------------------------------------------------------------------------------
 
@@ -546,7 +548,7 @@ class Body:
             lines.append(" = ".join(f"h{n}" for n in self._places.values()) + " = 0")
         if self.frame.size:
             lines += ["sp = T.sp", f"fp = sp + {self.frame.align - 1} & {-self.frame.align}"]
-            lines.append(f"T.sp = fp + {self.frame.size}")
+            lines.append(f"T.sp = fp + {round_up(self.frame.size, 16)}")
         for value, type in self.byval.items():
             offset = self.frame.offsets[value]
             lines.append(f"{self.names[value]} = copy_in(T, {self.names[value]}, fp + {offset}, {store_size(type)})")
@@ -756,4 +758,4 @@ def frame_of(function: Function, byval: dict[Value, tuple[Type, int]]) -> Frame:
         align = i.align or align_of(i.allocated_type)
         offsets[i] = start = round_up(end, align)
         end, widest = start + alloc_size(i.allocated_type) * count.unsigned, max(widest, align)
-    return Frame(offsets, round_up(end, 16), widest)
+    return Frame(offsets, end, widest)

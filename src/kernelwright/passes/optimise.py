@@ -10,6 +10,7 @@ from kernelwright.passes import libdevice, worker
 from kernelwright.passes.llvm import architecture_of, binding, parse, retarget, target_machine
 from kernelwright.passes.options import DEFAULT, PassOptions
 from kernelwright.target import architecture
+
 KERNEL = re.compile(r'^define [^@\n]*\bptx_kernel\b[^@\n]*@"?([\w.$]+)', re.MULTILINE)
 
 

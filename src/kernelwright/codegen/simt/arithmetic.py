@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from kernelwright.codegen.simt import bfloat
 from kernelwright.codegen.simt.program import Const, Op, Operand, bits_of, is_float
 from kernelwright.codegen.simt.shapes import V
-from kernelwright.codegen.simt.values import Rep, splat
+from kernelwright.codegen.simt.values import Rep, splat, stored
 
 if TYPE_CHECKING:
     from kernelwright.codegen.simt.emit import Emitter
@@ -31,7 +31,7 @@ class Width:
 
     def type(self, type: str) -> str:
         """The type of a row of lane values: ``i32`` or ``<32 x i32>``."""
-        return f"<{self.lanes} x {type}>" if self.lanes else type
+        return f"<{self.lanes} x {stored(type)}>" if self.lanes else stored(type)
 
     def const(self, type: str, text: str) -> str:
         return splat(type, text) if self.lanes else text
@@ -248,7 +248,7 @@ def _compare(w: Width, op: Op, a: list[str]) -> str:
 
 
 def _select(w: Width, op: Op, a: list[str]) -> str:
-    t = w.type(_stored(op.outs[0].type))
+    t = w.type(stored(op.outs[0].type))
     return w.let(f"select {w.type('i1')} {a[0]}, {t} {a[1]}, {t} {a[2]}")
 
 
@@ -257,13 +257,8 @@ def _cast(w: Width, op: Op, a: list[str]) -> str:
 
 
 def _bitcast(w: Width, op: Op, a: list[str]) -> str:
-    source, target = _stored(op.args[0].type), _stored(op.outs[0].type)
+    source, target = stored(op.args[0].type), stored(op.outs[0].type)
     return a[0] if source == target else w.let(f"bitcast {w.type(source)} {a[0]} to {w.type(target)}")
-
-
-def _stored(type: str) -> str:
-    """The LLVM type that holds a lane value: ``bfloat`` is kept as its bits."""
-    return "i16" if type == "bfloat" else type
 
 
 def _to_float(w: Width, op: Op, a: list[str]) -> str:
@@ -299,7 +294,7 @@ def _fptrunc(w: Width, op: Op, a: list[str]) -> str:
     if target == "bfloat" and source != "double":
         return bfloat.narrow(w, a[0] if source == "float" else w.let(f"fpext {w.type(source)} {a[0]} to {w.type('float')}"))
     if target in ("half", "bfloat") and source == "double":
-        return w.call(f"{target}_from_double", _stored(target), [("double", a[0])])
+        return w.call(f"{target}_from_double", stored(target), [("double", a[0])])
     return _cast(w, op, a)
 
 
@@ -322,7 +317,7 @@ def _fneg(w: Width, op: Op, a: list[str]) -> str:
 def _fma(w: Width, op: Op, a: list[str]) -> str:
     type = op.outs[0].type
     if type in ("half", "bfloat"):
-        stored = _stored(type)
+        stored = stored(type)
         return w.call(f"fma_{type}", stored, [(stored, x) for x in a])
     return w.intrinsic("fma", type, a)
 
@@ -333,7 +328,7 @@ def _frem(w: Width, op: Op, a: list[str]) -> str:
         return w.call("frem_double", "double", [("double", x) for x in a])
     if type == "float":
         return w.call("frem_float", "float", [("float", x) for x in a])
-    return w.call(f"frem_{type}", _stored(type), [(_stored(type), x) for x in a])
+    return w.call(f"frem_{type}", stored(type), [(stored(type), x) for x in a])
 
 
 def _gep(w: Width, op: Op, a: list[str]) -> str:

@@ -15,7 +15,7 @@ from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.pending import Ids, Pending
 from kernelwright.codegen.simt.program import Block, Const, Loop, Op, Operand, Program, Var, bits_of
 from kernelwright.codegen.simt.shapes import Shape, U, V
-from kernelwright.codegen.simt.values import Rep, is_literal, lane_constants, of_const, splat
+from kernelwright.codegen.simt.values import Rep, is_literal, lane_constants, of_const, splat, stored, text_of
 from kernelwright.errors import CompileError
 
 ENTRY = "kernelwright_warp"
@@ -49,6 +49,8 @@ class Emitter:
         self.mask_vector: str | None = None
         self.lane_range: tuple[str, str, str] | None = None
         self.context_pointers: dict[str, str] = {}
+        self.roots: dict[tuple[Var, bool, int], str] = {}
+        self.needs_parts = False
 
     # -- the smallest things
 
@@ -81,7 +83,7 @@ class Emitter:
         return f"{hint}{self.number}"
 
     def vector_type(self, type: str) -> str:
-        return f"<{self.lanes} x {type}>"
+        return f"<{self.lanes} x {stored(type)}>"
 
     def declare(self, name: str, signature: str) -> None:
         """``signature`` is the declaration with ``@`` and name left to us: ``<32 x i32> (<32 x i32>)``."""
@@ -113,6 +115,50 @@ class Emitter:
         pointer = self.let(f"getelementptr ptr, ptr {table}, i64 {index}")
         return self.let(f"load ptr, ptr {pointer}")
 
+    # -- what blocks compute once
+
+    def active_lanes(self) -> tuple[str, str, str]:
+        """The first and the last active lane as ``i64``, and whether all between them are active too."""
+        if self.mask == "-1":
+            return "0", str(self.lanes - 1), "true"
+        if self.lane_range is None:
+            self.declare("llvm.cttz.i32", "i32 (i32, i1)")
+            self.declare("llvm.ctlz.i32", "i32 (i32, i1)")
+            first = self.let(f"call i32 @llvm.cttz.i32(i32 {self.mask}, i1 false)")
+            lead = self.let(f"call i32 @llvm.ctlz.i32(i32 {self.mask}, i1 false)")
+            last = self.let(f"sub i32 31, {lead}")
+            lowest = self.let(f"and i32 {self.mask}, {self.let(f'sub i32 0, {self.mask}')}")
+            carried = self.let(f"add i32 {self.mask}, {lowest}")
+            dense = self.let(f"icmp eq i32 {self.let(f'and i32 {carried}, {self.mask}')}, 0")
+            wide = [self.let(f"zext i32 {x} to i64") for x in (first, last)]
+            self.lane_range = (wide[0], wide[1], dense)
+        return self.lane_range
+
+    def extended_root(self, rep: Rep, i: int) -> str:
+        """The root of an extended value in 64 bits, for the first lane of segment ``i``."""
+        key = (rep.root, rep.shape[2], i)
+        found = self.roots.get(key)
+        if found is None:
+            code = "zext" if rep.shape[2] else "sext"
+            found = self.roots[key] = self.let(f"{code} i32 {self.get(rep.root).part(i)} to i64")
+        return found
+
+    def root_runs_on(self, rep: Rep, i: int) -> str:
+        """Whether no lane of segment ``i`` wraps on its way from the root's first lane."""
+        key = (rep.root, rep.shape[2], ~i)
+        found = self.roots.get(key)
+        if found is None:
+            first = self.extended_root(rep, i)
+            reach = self.get(rep.root).stride * (self.geometry.per_segment - 1)
+            last = self.let(f"add i64 {first}, {reach}")
+            if rep.shape[2]:
+                found = self.let(f"icmp ult i64 {last}, 4294967296")
+            else:
+                back = self.let(f"sext i32 {self.let(f'trunc i64 {last} to i32')} to i64")
+                found = self.let(f"icmp eq i64 {last}, {back}")
+            self.roots[key] = found
+        return found
+
     # -- values
 
     def get(self, operand: Operand) -> Rep:
@@ -134,7 +180,7 @@ class Emitter:
             rep = Rep(operand.type, V, [loaded])
         else:
             assert operand.slots is not None, f"{operand} is used in {self.block} before it is made"
-            type = self.vector_type(operand.type) if operand.shape is V else operand.type
+            type = self.vector_type(operand.type) if operand.shape is V else stored(operand.type)
             rep = Rep(operand.type, operand.shape, [self.let(f"load {type}, ptr {s}") for s in operand.slots])
         self.cur[operand] = rep
         return rep
@@ -142,7 +188,7 @@ class Emitter:
     def vector(self, operand: Operand) -> str:
         """The value as a vector of lanes."""
         if isinstance(operand, Const):
-            return splat(operand.type, operand.text)
+            return splat(operand.type, text_of(operand))
         return self.vector_of(self.get(operand))
 
     def vector_of(self, rep: Rep) -> str:
@@ -175,11 +221,11 @@ class Emitter:
         if all(p == parts[0] for p in parts):
             if is_literal(parts[0]):
                 return splat(type, parts[0])
-            one = self.let(f"insertelement {whole} poison, {type} {parts[0]}, i64 0")
+            one = self.let(f"insertelement {whole} poison, {stored(type)} {parts[0]}, i64 0")
             return self.let(f"shufflevector {whole} {one}, {whole} poison, <{self.lanes} x i32> zeroinitializer")
         row = "poison"
         for i, part in enumerate(parts):
-            row = self.let(f"insertelement {whole} {row}, {type} {part}, i64 {i}")
+            row = self.let(f"insertelement {whole} {row}, {stored(type)} {part}, i64 {i}")
         picks = ", ".join(f"i32 {lane // self.geometry.per_segment}" for lane in range(self.lanes))
         return self.let(f"shufflevector {whole} {row}, {whole} poison, <{self.lanes} x i32> <{picks}>")
 
@@ -201,7 +247,7 @@ class Emitter:
             self.line(f"store {type} {value}, ptr {var.slots[0]}")
             return
         for i, slot in enumerate(var.slots):
-            self.line(f"store {var.type} {rep.part(i)}, ptr {slot}")
+            self.line(f"store {stored(var.type)} {rep.part(i)}, ptr {slot}")
 
     def as_vector(self, mask: str) -> str:
         """A mask as one bit per lane."""
@@ -238,7 +284,7 @@ class Emitter:
             base = self.context("parameters", "i64", 0, 8)
             at = self.top(f"add i64 {base}, {detail}")
             pointer = self.top(f"inttoptr i64 {at} to ptr")
-            return Rep(var.type, U, [self.top(f"load {var.type}, ptr {pointer}, align 1")])
+            return Rep(var.type, U, [self.top(f"load {stored(var.type)}, ptr {pointer}, align 1")])
         if kind == "by-value":
             return Rep(var.type, U, [self.top(f"add i64 {self.context('parameters', 'i64', 0, 8)}, {detail}")])
         if kind == "symbol":
@@ -299,7 +345,7 @@ class Emitter:
                 continue
             var.blend = var in forced or (everything and var.shape is V)
             parts = self._slot_count(var)
-            type = self.vector_type(var.type) if var.shape is V else var.type
+            type = self.vector_type(var.type) if var.shape is V else stored(var.type)
             var.slots = []
             for _ in range(parts):
                 slots += 1
@@ -399,6 +445,8 @@ class Emitter:
         self._entry()
         lanes = self.lanes
         allocas = [f"  %scratch{i} = alloca [{lanes if lanes > 32 else 32} x i128], align 64" for i in range(self.scratches)]
+        if self.needs_parts:
+            allocas += ["  %rem = alloca [4 x i64]", "  %root = alloca [4 x i32]"]
         declarations = "\n".join(self.declared.values())
         body = "\n".join(["entry:", *allocas, *self.head, *self.out])
         return f"{declarations}\ndefine i64 @{ENTRY}(ptr noalias %c, ptr noalias %f) {{\n{body}\n}}\n{memory.METADATA}"
@@ -466,6 +514,7 @@ class Emitter:
         self.state = self.pending.body[k]
         self.lane_range = None
         self.mask_vector = None
+        self.roots = {}
         self.label(f"body{k}")
         if block in self.control.partial:
             self.mask = self.let(f"load i32, ptr %p{k}")

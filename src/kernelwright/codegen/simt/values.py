@@ -43,13 +43,26 @@ class Rep:
         return self.parts[i] if len(self.parts) > 1 else self.parts[0]
 
 
+def stored(type: str) -> str:
+    """The LLVM type that holds a lane value: ``bfloat`` is kept as its bits."""
+    return "i16" if type == "bfloat" else type
+
+
+def text_of(const: Const) -> str:
+    """How the constant is written where a value of its stored type is expected."""
+    if const.type != "bfloat":
+        return const.text
+    bits = int(const.text[3:], 16)
+    return str(bits - (1 << 16) if bits >> 15 else bits)
+
+
 def of_const(const: Const) -> Rep:
-    return Rep(const.type, U, [const.text])
+    return Rep(const.type, U, [text_of(const)])
 
 
 def splat(type: str, text: str) -> str:
     """A vector constant with the same number in every lane."""
-    return "zeroinitializer" if text in ("0", "false", "0.0") else f"splat ({type} {text})"
+    return "zeroinitializer" if text in ("0", "false", "0.0") else f"splat ({stored(type)} {text})"
 
 
 def is_literal(text: str) -> bool:

@@ -26,7 +26,7 @@ struct kw_blob_header {
     uint32_t version;
     uint32_t section_count;
     uint64_t size;      /* bytes of the whole blob */
-    uint8_t digest[32]; /* SHA-256 of everything after this field */
+    uint8_t digest[32]; /* SHA-256 of everything but the magic and this field */
     uint8_t module[16]; /* the module's id */
 };
 

@@ -9,16 +9,27 @@ __device__ int printf(const char *format, ...);  // clang lowers a call to vprin
 __device__ int vprintf(const char *format, const char *arguments);
 __device__ void *malloc(size_t bytes);
 __device__ void free(void *pointer);
-__device__ void *memcpy(void *to, const void *from, size_t bytes);
-__device__ void *memmove(void *to, const void *from, size_t bytes);
-__device__ void *memset(void *pointer, int value, size_t bytes);
 __device__ __attribute__((noreturn)) void __assertfail(const char *message, const char *file, unsigned int line,
                                                        const char *function, size_t char_size);
 }
 
+// On the device clang knows no library function but printf and malloc; these become LLVM's intrinsics.
+KW_DEVICE void *memcpy(void *to, const void *from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
+KW_DEVICE void *memmove(void *to, const void *from, size_t bytes) { return __builtin_memmove(to, from, bytes); }
+KW_DEVICE void *memset(void *pointer, int value, size_t bytes) { return __builtin_memset(pointer, value, bytes); }
+
+namespace std {
+using ::free;
+using ::malloc;
+using ::memcpy;
+using ::memmove;
+using ::memset;
+using ::printf;
+}  // namespace std
+
 // What <assert.h> of glibc expands to.
-static __inline__ __device__ __attribute__((noreturn, nodebug)) void __assert_fail(
-        const char *message, const char *file, unsigned int line, const char *function) {
+KW_DEVICE __attribute__((noreturn)) void __assert_fail(const char *message, const char *file, unsigned int line,
+                                                       const char *function) {
     __assertfail(message, file, line, function, sizeof(char));
 }
 

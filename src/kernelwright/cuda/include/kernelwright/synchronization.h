@@ -6,6 +6,11 @@ KW_DEVICE int __syncthreads_and(int predicate) { return __nvvm_bar0_and(predicat
 KW_DEVICE int __syncthreads_or(int predicate) { return __nvvm_bar0_or(predicate); }
 KW_DEVICE int __syncthreads_count(int predicate) { return __nvvm_bar0_popc(predicate); }
 KW_DEVICE void __syncwarp(unsigned int mask = 0xffffffff) { __nvvm_bar_warp_sync(mask); }
+// A barrier of the block by number, for all its threads or for a count that is a multiple of the warp size.
+KW_DEVICE void __barrier_sync(unsigned int number) { __nvvm_barrier_sync(number); }
+KW_DEVICE void __barrier_sync_count(unsigned int number, unsigned int threads) {
+    __nvvm_barrier_sync_cnt(number, threads);
+}
 
 KW_DEVICE void __threadfence_block() { __nvvm_membar_cta(); }
 KW_DEVICE void __threadfence() { __nvvm_membar_gl(); }

@@ -1,0 +1,141 @@
+"""Makes IR out of PTX registers: the builder that ``ptx_instructions`` writes with."""
+
+from __future__ import annotations
+
+import re
+import struct
+from dataclasses import dataclass, field
+
+from kernelwright.ir import types as ty
+from kernelwright.ir.constants import ConstantFloat, ConstantInt, zero
+from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Function
+from kernelwright.ir.types import FloatType, FunctionType, IntType, PointerType, Type
+from kernelwright.ir.values import Value
+
+
+class UnknownPtx(Exception):
+    """A PTX instruction or operand that has no translation."""
+
+
+@dataclass
+class Builder:
+    """Makes IR instructions and knows what each PTX register holds."""
+
+    instructions: list[Instruction] = field(default_factory=list)
+    registers: dict[str, Value] = field(default_factory=dict)
+    kinds: dict[str, Type] = field(default_factory=dict)
+    """The type of each register that was declared or is an output."""
+    carry: Value | None = None
+    """The carry or borrow of the last ``.cc`` instruction, as ``i1``."""
+
+    def make(self, opcode: str, type: Type, *operands: Value, **fields: object) -> Instruction:
+        made = Instruction(opcode, type, operands, **fields)  # type: ignore[arg-type]
+        self.instructions.append(made)
+        return made
+
+    def call(self, name: str, result: Type, *arguments: Value) -> Instruction:
+        """A call of an intrinsic."""
+        kind = FunctionType(result, tuple(a.type for a in arguments))
+        return self.make(
+            "call", result, *arguments, Function(name, kind),
+            function_type=kind, argument_attributes=("",) * len(arguments),
+        )  # fmt: skip
+
+    def compare(self, predicate: str, a: Value, b: Value) -> Instruction:
+        opcode = "fcmp" if isinstance(a.type, FloatType) else "icmp"
+        return self.make(opcode, ty.i1, a, b, predicate=predicate)
+
+    def select(self, condition: Value, yes: Value, no: Value) -> Instruction:
+        return self.make("select", yes.type, condition, yes, no)
+
+    def cast(self, value: Value, type: Type, is_signed: bool = False) -> Value:
+        """The bits of a value in another type: reinterpreted at equal width, else cut or extended."""
+        source = value.type
+        if source is type:
+            return value
+        if not isinstance(source, IntType):
+            value = self.make("ptrtoint" if _is_pointer(source) else "bitcast", IntType(_bits(source)), value)
+        if isinstance(value, ConstantInt) and isinstance(type, IntType):
+            return ConstantInt(type, value.value if is_signed else value.unsigned)
+        width, target = _bits(value.type), _bits(type)
+        if width != target:
+            opcode = "trunc" if target < width else "sext" if is_signed else "zext"
+            value = self.make(opcode, IntType(target), value)
+        if isinstance(type, IntType):
+            return value
+        return self.make("inttoptr" if _is_pointer(type) else "bitcast", type, value)
+
+    def read(self, text: str, type: Type) -> Value:
+        """The value of an operand: a register, a literal or ``%tid.x``."""
+        text = text.strip()
+        if text.startswith("!"):
+            return self.make("xor", ty.i1, self.read(text[1:], ty.i1), ConstantInt(ty.i1, 1))
+        if text in self.registers:
+            return self.cast(self.registers[text], type)
+        literal = _literal(text, type)
+        if literal is not None:
+            return literal
+        if text in self.kinds:
+            return zero(self.kinds[text]) if self.kinds[text] is type else self.cast(zero(self.kinds[text]), type)
+        if text.startswith("%"):
+            wide = text.endswith("64") or text == "%globaltimer"
+            name = text[1:].replace("lanemask_", "lanemask.")
+            return self.cast(self.call(f"llvm.nvvm.read.ptx.sreg.{name}", ty.i64 if wide else ty.i32), type)
+        raise UnknownPtx(f"operand '{text}'")
+
+    def write(self, text: str, value: Value) -> None:
+        """Puts a value into a register, in the register's own type."""
+        text = text.strip()
+        if text == "_":
+            return
+        kind = self.kinds.get(text)
+        self.registers[text] = self.cast(value, kind) if kind is not None else value
+
+
+_REGISTER_TYPE = {"pred": ty.i1, "f32": ty.f32, "f64": ty.f64, "f16": ty.f16}
+
+
+def type_of(word: str) -> Type:
+    """The IR type of a PTX type: ``u32``, ``b64``, ``f32``, ``pred``."""
+    if word in _REGISTER_TYPE:
+        return _REGISTER_TYPE[word]
+    if re.fullmatch(r"[usb](8|16|32|64|128)", word):
+        return IntType(int(word[1:]))
+    raise UnknownPtx(f"type '.{word}'")
+
+
+def _literal(text: str, type: Type) -> Value | None:
+    if re.fullmatch(r"-?(0[xX][0-9a-fA-F]+|\d+)[uU]?", text):
+        if text.lstrip("-").lower().startswith(("0f", "0d")):
+            return None
+        number = int(text.rstrip("uU"), 0)
+        if isinstance(type, FloatType):
+            return ConstantFloat.of(type, float(number))
+        if isinstance(type, IntType):
+            return ConstantInt(type, number)
+    match = re.fullmatch(r"0[fF]([0-9a-fA-F]{8})|0[dD]([0-9a-fA-F]{16})", text)
+    if match:
+        bits = ConstantInt(ty.i32 if match[1] else ty.i64, int(match[1] or match[2], 16))
+        return bits if isinstance(type, IntType) else _float_of(bits, type)
+    if re.fullmatch(r"-?\d+\.\d*([eE][-+]?\d+)?", text) and isinstance(type, FloatType):
+        return ConstantFloat.of(type, float(text))
+    return None
+
+
+def _float_of(bits: ConstantInt, type: Type) -> Value:
+    code, raw = ("f", 4) if bits.type is ty.i32 else ("d", 8)
+    (value,) = struct.unpack(code, bits.unsigned.to_bytes(raw, "little"))
+    return ConstantFloat.of(type, value)
+
+
+def _bits(type: Type) -> int:
+    if isinstance(type, IntType | FloatType):
+        return type.bits
+    if _is_pointer(type):
+        return 64
+    raise UnknownPtx(f"operands of type {type}")
+
+
+def _is_pointer(type: Type) -> bool:
+    return isinstance(type, PointerType)

@@ -1,0 +1,1 @@
+"""Host code from the text, and launches of it."""
