@@ -245,8 +245,11 @@ def compile(
 
 
 def _load_llvm() -> None:
+    from kernelwright.codegen import ptx
+    from kernelwright.passes import optimise
     from kernelwright.passes.llvm import binding
 
+    assert ptx and optimise  # loaded here, while clang runs
     binding()
 
 

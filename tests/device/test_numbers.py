@@ -60,7 +60,7 @@ def check_double(mode: num.Mode, a: float, b: float, c: float) -> None:
         num.divide(a, b, num.DOUBLE, mode) if b else None,
         num.square_root(a, num.DOUBLE, mode),
     ]
-    for name, x, y in zip("add multiply fused divide sqrt".split(), found, expected, strict=True):
+    for name, x, y in zip(["add", "multiply", "fused", "divide", "sqrt"], found, expected, strict=True):
         assert (x is None and y is None) or bits(x) == bits(y), (name, mode, a, b, c, x, y)
 
 
@@ -75,7 +75,7 @@ def check_single(mode: num.Mode, a: float, b: float, c: float) -> None:
         num.divide(a, b, num.SINGLE, mode),
         num.square_root(a, num.SINGLE, mode),
     ]
-    for name, p, q in zip("add multiply fused divide sqrt".split(), found, map(float, expected), strict=True):
+    for name, p, q in zip(["add", "multiply", "fused", "divide", "sqrt"], found, map(float, expected), strict=True):
         assert bits(p) == bits(q), (name, mode, a, b, c, p, q)
 
 

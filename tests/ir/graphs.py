@@ -15,9 +15,7 @@ Graph = list[list[int]]
 def graphs(most: int = 8) -> st.SearchStrategy[Graph]:
     """Up to ``most`` blocks with up to three successors each."""
     return st.integers(1, most).flatmap(
-        lambda n: st.lists(
-            st.lists(st.integers(1, max(n - 1, 1)), max_size=3 if n > 1 else 0), min_size=n, max_size=n
-        )
+        lambda n: st.lists(st.lists(st.integers(1, max(n - 1, 1)), max_size=3 if n > 1 else 0), min_size=n, max_size=n)
     )
 
 
@@ -67,7 +65,9 @@ def random_bodies(graph: Graph, rng: random.Random) -> list[list[str]]:
     """Lines for each block that use only what dominates them."""
     defined: dict[int, list[str]] = {n: [f"%v{n}_{k}" for k in range(rng.randrange(4))] for n in range(len(graph))}
     phis: dict[int, list[str]] = {}
-    before: dict[int, list[int]] = {n: [p for p, out in enumerate(graph) for s in out if s == n] for n in range(len(graph))}
+    before: dict[int, list[int]] = {
+        n: [p for p, out in enumerate(graph) for s in out if s == n] for n in range(len(graph))
+    }
     for n in range(1, len(graph)):
         if before[n]:
             phis[n] = [f"%p{n}_{k}" for k in range(rng.randrange(3))]

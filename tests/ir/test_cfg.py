@@ -63,11 +63,7 @@ def test_frontiers_are_those_of_the_definition(graph: Graph) -> None:
     live = reachable(graph, 0)
     for a in live:
         expected = {
-            s
-            for b in live
-            if dominates(graph, a, b)
-            for s in graph[b]
-            if not (dominates(graph, a, s) and a != s)
+            s for b in live if dominates(graph, a, b) for s in graph[b] if not (dominates(graph, a, s) and a != s)
         }
         assert {f.blocks.index(b) for b in found[f.blocks[a]]} == expected
 

@@ -58,7 +58,7 @@ def test_scopes_through_blocks_and_folders() -> None:
         "define void @f() !dbg !1 {\n  ret void, !dbg !5\n}\n"
         '!0 = !DIFile(filename: "a b.cu", directory: "/home/me")\n'
         '!1 = distinct !DISubprogram(name: "f\\22x", scope: !0, file: !0, line: 3)\n'
-        '!2 = distinct !DILexicalBlock(scope: !1, file: !0, line: 4, column: 1)\n'
+        "!2 = distinct !DILexicalBlock(scope: !1, file: !0, line: 4, column: 1)\n"
         '!3 = !DIFile(filename: "/usr/include/h.h", directory: "/home/me")\n'
         "!4 = !DILexicalBlockFile(scope: !2, file: !3, discriminator: 1)\n"
         "!5 = !DILocation(line: 0, scope: !4)\n"

@@ -45,9 +45,7 @@ def test_live_values_are_those_of_the_definition(graph: Graph, seed: int) -> Non
     values: list[Value] = [*f.arguments, *(i for i in f.instructions() if i.has_result)]
     for block in f.blocks:
         first = len(block.phis)
-        assert live.live_in[block] == {
-            v for v in values if v not in block.phis and live_by_walking(f, v, block, first)
-        }
+        assert live.live_in[block] == {v for v in values if v not in block.phis and live_by_walking(f, v, block, first)}
         assert live.live_out[block] == {v for v in values if live_by_walking(f, v, block, len(block.instructions))}
         for at in range(first, len(block.instructions)):
             expected = {v for v in values if live_by_walking(f, v, block, at)}

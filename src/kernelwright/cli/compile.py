@@ -9,8 +9,9 @@ from typing import Any
 
 from kernelwright.cache import write_atomically
 from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags, Flag, quick, takes_flags
-from kernelwright.cli.guard import guarded
+from kernelwright.cli.guard import guarded, leave_at_once
 from kernelwright.cli.recall import leave_receipt
+from kernelwright.cuda.early import leave_recipe
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.pipeline import CUDA_SUFFIXES, STAGES, Program, Unit
 from kernelwright.pipeline import compile as compile_program
@@ -37,7 +38,8 @@ def run_quickly(arguments: list[str]) -> None:
     if found is None or not found[0]:
         return
     sources, values = found
-    guarded(lambda: compile_files([Path(s) for s in sources], flags=CompileFlags.of(values), **values))
+    paths = [Path(s) for s in sources]
+    guarded(lambda: compile_files(paths, flags=CompileFlags.of(values), **values), leave=leave_at_once)
 
 
 def compile_files(
@@ -63,6 +65,8 @@ def compile_files(
     for stage in print_after or ():
         for unit in program.units:
             _print_stage(unit, stage)
+    if len(program.units) == 1 and program.units[0].source.command:
+        leave_recipe(sys.argv, str(cuda[0]), program.units[0].source.command)
     if what == "link":
         _executable(program, others, output, library or [], library_folder or [])
         return

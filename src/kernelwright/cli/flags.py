@@ -104,10 +104,9 @@ def takes_flags(command: Callable[..., Any], own: Sequence[Flag] = ()) -> Callab
     flag_names = {flag.name for flag in own} | {"flags"}
     parameters = [p for p in signature.parameters.values() if p.name not in flag_names and p.kind is not p.VAR_KEYWORD]
     for flag in (*own, *COMPILE_FLAGS):
-        bounds = {"min": 0, "max": 3} if flag.kind == "level" else {}
-        annotation: Any = Annotated.__class_getitem__(  # type: ignore[attr-defined]
-            (_TYPES[flag.kind], typer.Option(*flag.spellings, help=flag.help, **bounds))
-        )
+        lowest, highest = (0, 3) if flag.kind == "level" else (None, None)
+        option = typer.Option(*flag.spellings, help=flag.help, min=lowest, max=highest)
+        annotation: Any = Annotated.__class_getitem__((_TYPES[flag.kind], option))  # type: ignore[attr-defined]
         parameters.append(
             inspect.Parameter(flag.name, inspect.Parameter.KEYWORD_ONLY, default=flag.default, annotation=annotation)
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import os
 import sys
@@ -11,12 +12,20 @@ from typing import NoReturn
 from kernelwright.errors import KernelwrightError
 
 
-def guarded(run: Callable[[], object]) -> NoReturn:
+def leave_at_once(code: int) -> NoReturn:
+    """Exits as ``sys.exit`` does, but leaves it to the system to take LLVM and Python apart, which takes us 15 ms."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def guarded(run: Callable[[], object], leave: Callable[[int], NoReturn] = sys.exit) -> NoReturn:
     """Runs and exits: 0 done, the error's own code when we raised it, 3 for what the system or we ourselves got wrong."""
     try:
         code = run()
         sys.stdout.flush()
-        sys.exit(code if isinstance(code, int) else 0)
+        leave(code if isinstance(code, int) else 0)
     except KernelwrightError as error:
         tell(str(error))
         sys.exit(error.exit_code)

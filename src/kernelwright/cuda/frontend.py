@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from kernelwright.cuda import early
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.diagnostics import explain, warnings_in
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, use_header
@@ -55,6 +55,8 @@ class DeviceSource:
     dependencies: tuple[str, ...] = field(repr=False)
     """Every file that was read, absolute paths, the source first."""
     warnings: str
+    command: tuple[str, ...] = field(default=(), repr=False)
+    """clang's command line, with ``early.SOURCE`` and its like for the files."""
 
 
 def device_pass(
@@ -68,40 +70,61 @@ def device_pass(
     if not source.is_file():
         what = "is a folder" if source.is_dir() else "does not exist"
         raise Misuse(f"{source} {what}", hint="give the path of a CUDA source file")
+    flags = device_flags(clang, options)
+    header = None
+    if can_use(options.define, options.undefine, options.extra):
+        header = precompiled_header(clang, device_flags(clang, replace(options, include=(), define=())))
+    made = None
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
-        folder = Path(scratch)
-        output, listed = folder / "device.ll", folder / "device.d"
-        files = ["-MD", "-MF", str(listed), str(source), "-o", str(output)]
         changed = changed_files(source, options.include)
-        overlay = ["-ivfsoverlay", str(write_overlay(changed, folder))] if changed else []
-        flags = device_flags(clang, options)
-        header = None
-        if can_use(options.define, options.undefine, options.extra):
-            header = precompiled_header(clang, device_flags(clang, replace(options, include=(), define=())))
-        with_header = use_header(flags, header) if header else flags
-        failed, said = _run([*clang.command, *overlay, *with_header, *files], meanwhile)
-        if failed and header and refused(said):
-            header.unlink(missing_ok=True)
-            header = None
-            failed, said = _run([*clang.command, *overlay, *flags, *files])
-        if failed or not output.is_file():
-            raise explain(said, source)
-        return DeviceSource(
-            path=source,
-            text=output.read_text(encoding="utf-8", errors="surrogateescape"),
-            dependencies=_dependencies(listed.read_text(), folder),
-            warnings=warnings_in(said),
-        )
+        overlay = ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))] if changed else []
+        if header:
+            made = _run([*clang.command, *overlay, *use_header(flags, header), *_FILES], source, meanwhile)
+            if made.text is None and refused(made.said):
+                header.unlink(missing_ok=True)
+                made = None
+        if made is None:
+            made = _run([*clang.command, *overlay, *flags, *_FILES], source, meanwhile)
+    if made.text is None:
+        raise explain(made.said, source)
+    return DeviceSource(
+        path=source,
+        text=made.text,
+        dependencies=made.dependencies,
+        warnings=warnings_in(made.said),
+        command=tuple(made.command),
+    )
 
 
-def _run(command: list[str], meanwhile: Callable[[], object] = lambda: None) -> tuple[bool, str]:
-    """Whether it failed, and what it said on stderr."""
-    with subprocess.Popen(
-        command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True, errors="replace"
-    ) as running:
+_FILES = ("-MD", "-MF", early.LISTED, early.SOURCE, "-o", early.OUTPUT)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of clang: its command, what it wrote (None when it failed), what it read, what it said on stderr."""
+
+    command: list[str]
+    text: str | None
+    dependencies: tuple[str, ...]
+    said: str
+
+
+def _run(command: list[str], source: Path, meanwhile: Callable[[], object]) -> _Run:
+    running = early.adopt(command, str(source)) or early.Started(command, str(source))
+    try:
         meanwhile()
-        said = running.communicate()[1]
-    return running.returncode != 0, said
+        failed, said = running.wait()
+        folder = Path(running.folder)
+        output, listed = folder / "device.ll", folder / "device.d"
+        if failed or not output.is_file():
+            return _Run(command, None, (), said)
+        text = output.read_text(encoding="utf-8", errors="surrogateescape")
+        return _Run(command, text, _dependencies(listed.read_text(), folder), said)
+    except BaseException:
+        running.stop()
+        raise
+    finally:
+        running.remove()
 
 
 def device_flags(clang: Clang, options: SourceOptions) -> list[str]:

@@ -35,8 +35,10 @@ def tables(ir: str) -> tuple[tuple[Kernel, ...], tuple[Variable, ...]]:
     Raises ``IRError`` for text that LLVM does not parse, ``CompileError`` for a managed variable that is initialised with an
     address.
     """
+    # A context of its own: in a shared one, LLVM renames the structures of the second module that has them.
+    context = llvm.create_context()
     try:
-        module = llvm.parse_assembly(ir)
+        module = llvm.parse_assembly(ir, context)
     except RuntimeError as e:
         raise IRError(f"the device code is not LLVM-IR: {e}") from None
     layout = llvm.create_target_data(module.data_layout)
@@ -63,7 +65,8 @@ class _ByValueSizes:
 
     def __call__(self, type_text: str) -> int:
         if type_text not in self._known:
-            module = llvm.parse_assembly(f"{self._preamble}@asked = external global {type_text}\n")
+            context = llvm.create_context()
+            module = llvm.parse_assembly(f"{self._preamble}@asked = external global {type_text}\n", context)
             layout = llvm.create_target_data(module.data_layout)
             self._known[type_text] = layout.get_abi_size(module.get_global_variable("asked").global_value_type)
         return self._known[type_text]
@@ -137,7 +140,7 @@ def _initial_bytes(managed: list[re.Match[str]], types: str) -> dict[str, bytes]
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
     machine = llvm.Target.from_triple("x86_64-unknown-linux-gnu").create_target_machine()
-    data = machine.emit_object(llvm.parse_assembly("\n".join(lines)))
+    data = machine.emit_object(llvm.parse_assembly("\n".join(lines), llvm.create_context()))
     content = Elf(data, "managed variables")
     found = {}
     for number, match in enumerate(managed, 1):

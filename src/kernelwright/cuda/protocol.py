@@ -23,7 +23,6 @@ class Message(IntEnum):
     MOVE_ARENA = 2
     GOODBYE = 3
     OUTPUT = 4
-    LAST_ERROR = 5
     REGISTER_MODULE = 10
     REGISTER_KERNEL = 11
     REGISTER_VARIABLE = 12
@@ -54,6 +53,7 @@ class Message(IntEnum):
     DEVICE_SYNCHRONIZE = 61
     DEVICE_RESET = 62
     DEVICE_PROPERTIES = 63
+    LAST_ERROR = 79
     SWAP_KERNEL = 80
     COUNTERS = 81
 
@@ -506,7 +506,6 @@ MESSAGES: dict[Message, Kind] = {
     Message.MOVE_ARENA: Kind(MoveArena, Welcome),
     Message.GOODBYE: Kind(),
     Message.OUTPUT: Kind(Output),
-    Message.LAST_ERROR: Kind(Nothing, Nothing),
     Message.REGISTER_MODULE: Kind(RegisterModule),
     Message.REGISTER_KERNEL: Kind(RegisterSymbol),
     Message.REGISTER_VARIABLE: Kind(RegisterSymbol),
@@ -537,6 +536,7 @@ MESSAGES: dict[Message, Kind] = {
     Message.DEVICE_SYNCHRONIZE: Kind(Nothing, Nothing),
     Message.DEVICE_RESET: Kind(Nothing, Nothing),
     Message.DEVICE_PROPERTIES: Kind(Nothing, DeviceProperties),
+    Message.LAST_ERROR: Kind(Nothing, Nothing),
     Message.SWAP_KERNEL: Kind(Swap, Nothing),
     Message.COUNTERS: Kind(Handle, Nothing),
 }

@@ -329,7 +329,9 @@ def whole(x: float, mode: Mode) -> int:
         return math.ceil(x)
     if mode == "rn":
         return round(x)
-    return int(math.copysign(math.floor(abs(x) + 0.5) if abs(x) < 2**52 else abs(x), x))
+    below = math.floor(abs(x))
+    size = below + (abs(x) - below >= 0.5)
+    return -size if x < 0 else size
 
 
 def integral(x: float, mode: Mode) -> float:

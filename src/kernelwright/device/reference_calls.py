@@ -71,7 +71,10 @@ def _call(body: Body, i: Instruction) -> None:
         special(body, i)
     elif found:
         key, template = found
-        body.compute(i, template, i.arguments, key in intrinsics.ROUNDED)
+        if key in intrinsics.WHOLE:
+            body.define(i, body.apply(template, ty.void, i.arguments, False))
+        else:
+            body.compute(i, template, i.arguments, key in intrinsics.ROUNDED)
     elif name in intrinsics.IGNORED or base in intrinsics.IGNORED:
         if i.has_result:
             body.define(i, "0")

@@ -321,6 +321,9 @@ _EXACT += ("roundeven", "round", "minnum", "maxnum", "minimumnum", "maximumnum",
 ROUNDED = frozenset(f"llvm.{name}" for name in _LLVM_FLOAT if name not in _EXACT)
 """The intrinsics whose template gives a double that still has to be rounded to the format."""
 
+WHOLE = frozenset(name for name in TEMPLATES if name.startswith("llvm.nvvm.ff2"))
+"""The intrinsics whose template gives a whole vector, not one element of it."""
+
 IGNORED = frozenset(
     f"llvm.{name}"
     for name in (

@@ -146,7 +146,7 @@ def _copied(value: Value, twins: Twins) -> Value:
     found = twins.get(value)
     if found is not None:
         return found
-    if not isinstance(value, User) or not value.operands or isinstance(value, Instruction | GlobalVariable):
+    if not isinstance(value, User) or isinstance(value, Instruction | GlobalVariable):
         return value
     operands = tuple(_copied(v, twins) for v in value.operands)
     made: Value

@@ -75,7 +75,7 @@ class DataLayout:
             return self._floats.get(type.bits, _power_of_two((type.bits + 7) // 8))
         if isinstance(type, VectorType):
             bits = self.bits(type)
-            return self._vectors.get(bits, _power_of_two(type.count * self.size(type.element)))
+            return self._vectors.get(bits, _power_of_two(self.store_size(type)))
         if isinstance(type, ArrayType):
             return self.alignment(type.element)
         if isinstance(type, StructType):

@@ -220,14 +220,23 @@ PRINTERS: dict[str, Callable[[Instruction, Names], str]] = {
 }
 
 
+def _body(i: Instruction, n: Names) -> str:
+    """What stands after ``%x =``. A broken instruction is still shown: ``verify`` prints it, and LLVM refuses it."""
+    if i.text:
+        return _opaque(i, n)
+    try:
+        return PRINTERS[i.opcode](i, n)
+    except (KeyError, ValueError, IndexError, AttributeError):
+        return f"{_flags(i)}<broken> {', '.join([typed(v, n) for v in i._operands])}"
+
+
 def instruction_line(i: Instruction, names: Names) -> str:
     """The line of an instruction, without indentation."""
-    text = PRINTERS.get(i.opcode, _opaque)(i, names) if not i.text else _opaque(i, names)
+    text = _body(i, names)
     if i.type is not ty.void:
         text = f"{names[i]} = {text}"
-    if i.metadata:
-        for kind, node in i.metadata.items():
-            text += f", !{kind} {node}"
+    for kind, node in i.metadata.items():
+        text += f", !{kind} {node}"
     return text
 
 
@@ -280,7 +289,6 @@ def _write_function(function: Function, lines: list[str]) -> None:
             predecessors.setdefault(successor, []).append(names[block])
     append = lines.append
     entry = function.blocks[0]
-    printers, void = PRINTERS, ty.void
     for block in function.blocks:
         if block is not entry:
             append("")
@@ -288,11 +296,7 @@ def _write_function(function: Function, lines: list[str]) -> None:
         elif block.name:
             append(names[block][1:] + ":")
         for i in block.instructions:
-            text = _opaque(i, names) if i.text else printers[i.opcode](i, names)
-            if i.type is not void:
-                text = f"{names[i]} = {text}"
-            for kind, node in i.metadata.items():
-                text += f", !{kind} {node}"
+            text = instruction_line(i, names)
             append("  " + text if text[0] != "#" else "    " + text)  # debug records stand further in
     append("}")
 

@@ -51,6 +51,9 @@ class Emitter:
         self.context_pointers: dict[str, str] = {}
         self.roots: dict[tuple[Var, bool, int], str] = {}
         self.needs_parts = False
+        self.released: str | None = None
+        """The lanes a gathered warp operation was released with, while it is written."""
+        self.released_vector = False
 
     # -- the smallest things
 
@@ -546,6 +549,25 @@ class Emitter:
             old = self.let(f"load i64, ptr {pointer}")
             self.line(f"store i64 {self.let(f'add i64 {old}, {value}')}, ptr {pointer}")
 
+    def stop_at(self, point: int) -> None:
+        """The active lanes wait at a suspension point; others may still run."""
+        if self.block not in self.control.partial:
+            self.line(f"ret i64 {point}")
+            return
+        pointer = self.frame_pointer("arrived")
+        here = self.let(f"or i32 {self.let(f'load i32, ptr {pointer}')}, {self.mask}")
+        self.line(f"store i32 {here}, ptr {pointer}")
+        self.line(f"store i64 {point}, ptr %stopped")
+        self._go(self.state, None)
+
+    def operand_vector(self, operand: Operand) -> str:
+        """An operand that lanes exchange, those of other places included."""
+        return self.vector(operand)
+
+    def operand_mask(self, operand: Operand) -> str:
+        """The lanes whose ``i1`` operand is true."""
+        return self.active_bits(self.vector(operand))
+
     def operation(self, op: Op) -> None:
         handler = HANDLERS.get(op.code)
         if handler is not None:
@@ -632,14 +654,15 @@ class Emitter:
         if self.mask != "-1":
             bits = self.let(f"and <{self.lanes} x i1> {bits}, {self.as_vector(self.mask)}")
         yes = self.as_mask(bits)
-        no = self.let(f"xor i32 {yes}, {self._whole_mask()}")
+        no = self.let(f"xor i32 {yes}, {self.whole_mask()}")
         no_bits = self.as_vector(no)
         self._edge(term.targets[0], yes, bits)
         self._edge(term.targets[1], no, no_bits)
         ids = [t.id for t in term.targets]
         self._go(self.state | frozenset(ids), ids)
 
-    def _whole_mask(self) -> str:
+    def whole_mask(self) -> str:
+        """The active lanes, lanes that a narrow warp does not have left out."""
         return self.mask if self.mask != "-1" or self.lanes == 32 else str((1 << self.lanes) - 1)
 
     def _uniform_ways(self, ways: list[tuple[str, list[Block]]]) -> None:
@@ -676,7 +699,7 @@ class Emitter:
             mask = self.active_bits(hit)
             taken = mask if taken is None else self.let(f"or i32 {taken}, {mask}")
             by_target[target] = mask if target not in by_target else self.let(f"or i32 {by_target[target]}, {mask}")
-        default = self._whole_mask() if taken is None else self.let(f"xor i32 {taken}, {self._whole_mask()}")
+        default = self.whole_mask() if taken is None else self.let(f"xor i32 {taken}, {self.whole_mask()}")
         first = term.targets[0]
         by_target[first] = default if first not in by_target else self.let(f"or i32 {by_target[first]}, {default}")
         for target in sorted(by_target, key=lambda t: t.id):

@@ -1,22 +1,95 @@
-"""The lowering on one page: IR → program → shapes → host IR."""
+"""The lowering on one page: a kernel's IR → program → spaces → order → shapes → host IR and the tables beside it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from kernelwright.codegen.simt.emit import Emitter
 from kernelwright.codegen.simt.flatten import flatten
 from kernelwright.codegen.simt.graph import arrange, note_uses
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.program import Access, Program
+from kernelwright.codegen.simt.program import Program, bytes_of
 from kernelwright.codegen.simt.shapes import analyse
 from kernelwright.codegen.simt.spaces import infer_spaces
-from kernelwright.ir.module import Function, Module
+from kernelwright.errors import CompileError
+from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import BasicBlock, Module
 
 
-def lower(module: Module, kernel_name: str, options: SimtOptions | None = None):
+@dataclass(frozen=True)
+class BlockInfo:
+    """A counted block: part ``part`` of the IR block ``origin`` of ``function``, instructions ``start`` to ``end``.
+
+    Part 0 runs as often as the IR block. ``origin`` is ``None`` for a block the lowering made.
+    """
+
+    function: str
+    origin: BasicBlock | None
+    part: int
+    start: int
+    end: int
+    whole: bool
+    """Whether it always runs with all lanes of the warp, so that lanes are not counted."""
+
+
+@dataclass(frozen=True)
+class AccessInfo:
+    """A load, store or atomic: where it comes from, and what the runtime is told of it."""
+
+    index: int
+    kind: str
+    space: int
+    size: int
+    components: int
+    align: int
+    operation: str
+    form: dict[str, int]
+    origin: Instruction
+    function: str
+    block: int
+    """Position in ``HostKernel.blocks``."""
+
+
+@dataclass(frozen=True)
+class PointInfo:
+    """A place where a warp can be suspended. ``checked``: all live lanes must be there, and need not be."""
+
+    origin: Instruction | None
+    checked: bool
+
+
+@dataclass(frozen=True)
+class HostKernel:
+    """Host IR of one kernel for one block shape, and what is needed to run it and to read its counters."""
+
+    name: str
+    text: str
+    options: SimtOptions
+    blocks: tuple[BlockInfo, ...]
+    accesses: tuple[AccessInfo, ...]
+    points: tuple[PointInfo, ...]
+    notes: tuple[tuple[str, Instruction, Any], ...]
+    symbols: tuple[str, ...]
+    """Device variables whose addresses a launch must give."""
+    parameter_bytes: int
+    static_shared: int
+    dynamic_offset: int
+    local_bytes: int
+    frame_bytes: int
+
+    def shared_total(self, dynamic_bytes: int) -> int:
+        """Bytes of shared memory of a block launched with so many dynamic ones."""
+        return self.dynamic_offset + dynamic_bytes if dynamic_bytes else self.static_shared
+
+
+def lower(module: Module, kernel_name: str, options: SimtOptions | None = None) -> HostKernel:
+    """The host IR of a kernel. Raises ``CompileError`` naming what the virtual GPU does not run."""
     options = options or SimtOptions()
-    kernel = module.function(kernel_name)
+    kernel = module.functions.get(kernel_name)
+    if kernel is None or kernel.is_declaration:
+        known = ", ".join(f.name for f in module.kernels) or "none"
+        raise CompileError(f"the module has no kernel '{kernel_name}'", hint=f"its kernels are: {known}")
     program = flatten(kernel)
     arrange(program)
     note_uses(program)
@@ -24,4 +97,34 @@ def lower(module: Module, kernel_name: str, options: SimtOptions | None = None):
     control = analyse(program, options.geometry)
     emitter = Emitter(program, control, options)
     text = emitter.function()
-    return program, emitter, text
+    return _tables(program, emitter, text, options)
+
+
+def _tables(program: Program, emitter: Emitter, text: str, options: SimtOptions) -> HostKernel:
+    partial = emitter.control.partial
+    home = {op.detail.index: b.id for b in program.blocks for op in b.ops if op.code in ("load", "store", "atomic")}
+    # Accesses in blocks that nothing reaches have no home: they keep their number and never count.
+    return HostKernel(
+        name=program.kernel,
+        text=text,
+        options=options,
+        blocks=tuple(
+            BlockInfo(b.function, b.origin, b.part, b.start, b.end, options.geometry.full and b not in partial)
+            for b in program.blocks
+        ),
+        accesses=tuple(
+            AccessInfo(
+                a.index, a.kind, a.space, bytes_of(a.type), a.components, a.align, a.operation, a.form, a.origin,
+                a.function, home.get(a.index, 0),
+            )
+            for a in program.accesses
+        ),
+        points=tuple(PointInfo(b.term.origin, b in partial) for b in emitter.points),
+        notes=tuple(program.notes),
+        symbols=tuple(program.symbols),
+        parameter_bytes=program.parameter_bytes,
+        static_shared=program.shared_bytes,
+        dynamic_offset=program.dynamic_offset,
+        local_bytes=program.local_bytes,
+        frame_bytes=emitter.frame_end,
+    )  # fmt: skip

@@ -23,7 +23,7 @@
 #if defined(__CUDA_ARCH__)
 #define KW_N_FMA(a, b, c) __nv_bfloat16(fmaf((float)a, (float)b, (float)c))
 #else
-#define KW_N_FMA(a, b, c) __nv_bfloat16((double)((float)a * (float)b) + (double)(float)c)
+#define KW_N_FMA(a, b, c) __nv_bfloat16((double)(float)a * (double)(float)b + (double)(float)c)
 #endif
 #define KW_N2_FMA(a, b, c) __nv_bfloat162(__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y))
 #include "kernelwright/narrow_float.h"

@@ -67,9 +67,16 @@ size_t kw_blob_check(const void *data)
     if (size < sizeof *header || header->section_count > (size - sizeof *header) / sizeof(struct kw_blob_section))
         return 0;
     const struct kw_blob_section *section = (const void *)(header + 1);
-    for (uint32_t i = 0; i < header->section_count; i++)
+    uint64_t end = 0;
+    for (uint32_t i = 0; i < header->section_count; i++) {
         if (section[i].offset > size || section[i].stored > size - section[i].offset || section[i].offset % 8)
             return 0;
+        if (section[i].offset + section[i].stored > end)
+            end = section[i].offset + section[i].stored;
+    }
+    /* The last section ends the blob; the size itself can be checked in no other way from inside a program. */
+    if (end != size)
+        return 0;
     return check_table(data, "kernels", check_kernels) && check_table(data, "variables", check_variables) ? size : 0;
 }
 

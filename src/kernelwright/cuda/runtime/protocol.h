@@ -39,48 +39,48 @@
 
 enum kw_message {
     /* session */
-    KW_HELLO = 1,           /* request  kw_hello: device name NUL program NUL     -> kw_welcome (+ the arena's memfd) */
-    KW_MOVE_ARENA = 2,      /* request  kw_move_arena                             -> kw_welcome (same memfd, not sent) */
-    KW_GOODBYE = 3,         /* command  -                                                                             */
-    KW_OUTPUT = 4,          /* output   kw_output: text                                                               */
-    KW_LAST_ERROR = 5,      /* request  -                     -> result and sentence of the oldest untold asynchronous error */
+    KW_HELLO = 1,                    /* request  kw_hello: device NUL program -> kw_welcome, with the arena's memfd */
+    KW_MOVE_ARENA = 2,               /* request  kw_move_arena                -> kw_welcome; the memfd is not sent again */
+    KW_GOODBYE = 3,                  /* command  - */
+    KW_OUTPUT = 4,                   /* output   kw_output: text */
     /* registration */
-    KW_REGISTER_MODULE = 10,   /* command  kw_register_module: the embedded bytes                                     */
-    KW_REGISTER_KERNEL = 11,   /* command  kw_register_symbol: mangled name                                           */
-    KW_REGISTER_VARIABLE = 12, /* command  kw_register_symbol: mangled name                                           */
-    KW_UNREGISTER_MODULE = 14, /* command  kw_handle                                                                  */
+    KW_REGISTER_MODULE = 10,         /* command  kw_register_module: the embedded bytes */
+    KW_REGISTER_KERNEL = 11,         /* command  kw_register_symbol: mangled name */
+    KW_REGISTER_VARIABLE = 12,       /* command  kw_register_symbol: mangled name */
+    KW_UNREGISTER_MODULE = 14,       /* command  kw_handle */
     /* memory */
-    KW_ALLOCATE = 20,       /* request  kw_allocate                               -> kw_memory                        */
-    KW_FREE = 21,           /* request  kw_handle (an address)                    -> -        waits for the device    */
-    KW_FILL = 22,           /* command  kw_fill                                                                       */
-    KW_COPY = 23,           /* command  kw_copy                                                                       */
-    KW_HOST_ACCESS = 24,    /* command  kw_host_access: only when the welcome says KW_NOTE_HOST_ACCESS                 */
-    KW_MEMORY_INFO = 25,    /* request  -                                         -> kw_memory_info                   */
-    KW_SYMBOL_ADDRESS = 26, /* request  kw_handle (a variable)                    -> kw_memory                        */
+    KW_ALLOCATE = 20,                /* request  kw_allocate                  -> kw_memory */
+    KW_FREE = 21,                    /* request  kw_handle (an address)       -> -, after waiting for the device */
+    KW_FILL = 22,                    /* command  kw_fill */
+    KW_COPY = 23,                    /* command  kw_copy */
+    KW_HOST_ACCESS = 24,             /* command  kw_host_access: only when the welcome says KW_NOTE_HOST_ACCESS */
+    KW_MEMORY_INFO = 25,             /* request  -                            -> kw_memory_info */
+    KW_SYMBOL_ADDRESS = 26,          /* request  kw_handle (a variable)       -> kw_memory */
     /* kernels */
-    KW_LAUNCH = 40,         /* command  kw_launch: packed arguments                                                   */
-    KW_KERNEL_LAYOUT = 41,  /* request  kw_handle (a kernel)                      -> kw_kernel_layout: kw_parameter[] */
-    KW_FUNCTION_ATTRIBUTES = 42,    /* request  kw_handle                         -> kw_function_attributes           */
-    KW_SET_FUNCTION_ATTRIBUTE = 43, /* request  kw_function_attribute             -> -                                */
-    KW_OCCUPANCY = 44,      /* request  kw_occupancy                              -> kw_handle (blocks on a multiprocessor) */
+    KW_LAUNCH = 40,                  /* command  kw_launch: packed arguments */
+    KW_KERNEL_LAYOUT = 41,           /* request  kw_handle (a kernel)         -> kw_kernel_layout: kw_parameter[] */
+    KW_FUNCTION_ATTRIBUTES = 42,     /* request  kw_handle                    -> kw_function_attributes */
+    KW_SET_FUNCTION_ATTRIBUTE = 43,  /* request  kw_function_attribute        -> - */
+    KW_OCCUPANCY = 44,               /* request  kw_occupancy                 -> kw_handle: blocks on a multiprocessor */
     /* streams, events, device */
-    KW_STREAM_CREATE = 50,  /* command  kw_stream                                                                     */
-    KW_STREAM_DESTROY = 51, /* command  kw_handle                                                                     */
-    KW_STREAM_SYNCHRONIZE = 52, /* request  kw_handle                             -> -                                */
-    KW_STREAM_QUERY = 53,   /* request  kw_handle                                 -> -        result 600: not ready   */
-    KW_STREAM_WAIT = 54,    /* command  kw_event: the stream waits for the event                                      */
-    KW_EVENT_CREATE = 55,   /* command  kw_event                                                                      */
-    KW_EVENT_DESTROY = 56,  /* command  kw_handle                                                                     */
-    KW_EVENT_RECORD = 57,   /* command  kw_event                                                                      */
-    KW_EVENT_SYNCHRONIZE = 58, /* request  kw_handle                              -> -                                */
-    KW_EVENT_QUERY = 59,    /* request  kw_handle                                 -> -        result 600: not ready   */
-    KW_EVENT_ELAPSED = 60,  /* request  kw_elapsed                                -> kw_milliseconds                  */
-    KW_DEVICE_SYNCHRONIZE = 61, /* request  -                                     -> -                                */
-    KW_DEVICE_RESET = 62,   /* request  -                                         -> -        frees everything        */
-    KW_DEVICE_PROPERTIES = 63, /* request  -                                      -> kw_device_properties             */
+    KW_STREAM_CREATE = 50,           /* command  kw_stream */
+    KW_STREAM_DESTROY = 51,          /* command  kw_handle */
+    KW_STREAM_SYNCHRONIZE = 52,      /* request  kw_handle                    -> - */
+    KW_STREAM_QUERY = 53,            /* request  kw_handle                    -> -; result 600: not ready */
+    KW_STREAM_WAIT = 54,             /* command  kw_event: the stream waits for the event */
+    KW_EVENT_CREATE = 55,            /* command  kw_event */
+    KW_EVENT_DESTROY = 56,           /* command  kw_handle */
+    KW_EVENT_RECORD = 57,            /* command  kw_event */
+    KW_EVENT_SYNCHRONIZE = 58,       /* request  kw_handle                    -> - */
+    KW_EVENT_QUERY = 59,             /* request  kw_handle                    -> -; result 600: not ready */
+    KW_EVENT_ELAPSED = 60,           /* request  kw_elapsed                   -> kw_milliseconds */
+    KW_DEVICE_SYNCHRONIZE = 61,      /* request  -                            -> - */
+    KW_DEVICE_RESET = 62,            /* request  -                            -> -, with everything freed */
+    KW_DEVICE_PROPERTIES = 63,       /* request  -                            -> kw_device_properties */
     /* what tools ask, not programs */
-    KW_SWAP_KERNEL = 80,    /* request  kw_swap: kernel name NUL, blob            -> -     no blob restores the original */
-    KW_COUNTERS = 81,       /* request  kw_handle (1: set to zero afterwards)     -> -: JSON text                     */
+    KW_LAST_ERROR = 79,              /* request  -                            -> -; the oldest asynchronous error not told */
+    KW_SWAP_KERNEL = 80,             /* request  kw_swap: kernel name NUL, blob -> -; no blob restores the original */
+    KW_COUNTERS = 81,                /* request  kw_handle: 1 resets          -> -: JSON text */
 };
 
 struct kw_header {

@@ -18,8 +18,13 @@ ROW2(urem64, u64, u64, y ? x % y : ~0ull)
 ROW2(sdiv64, i64, i64, y == 0 ? -1 : y == -1 ? (i64)(0 - (u64)x) : x / y)
 ROW2(srem64, i64, i64, y == 0 ? -1 : y == -1 ? 0 : x % y)
 
+static void permute32(u32 *o, const u32 *a, const u32 *b, const u32 *c, u32 n) {
+  (void)c, (void)n;
+  ALL_LANES(l) o[l] = a[b[l] & 31];
+}
+
 void simt_load(void), simt_store(void), simt_atomic(void);
 void *const simt_functions[] = {
     (void *)simt_load, (void *)simt_store, (void *)simt_atomic, 0, 0, 0, 0, 0,
-    (void *)udiv32, (void *)sdiv32, (void *)urem32, (void *)srem32, (void *)udiv64, (void *)sdiv64, (void *)urem64, (void *)srem64,
+    (void *)udiv32, (void *)sdiv32, (void *)urem32, (void *)srem32, (void *)udiv64, (void *)sdiv64, (void *)urem64, (void *)srem64, (void *)permute32,
 };

@@ -71,7 +71,7 @@ typedef struct {
   u64 l2_hits;
   u64 looked_up;
   const simt_access *access;
-  u64 reserved;
+  u64 reserved[2];
 } simt_site;
 
 typedef struct {
@@ -180,5 +180,41 @@ void simt_check_block(simt_context *c);
 void simt_check_barrier(simt_context *c);
 
 extern void *const simt_functions[];
+
+#define AGREES(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
+AGREES(simt_context, budget, ABI_CONTEXT_BUDGET);
+AGREES(simt_context, shared_host, ABI_CONTEXT_SHARED_HOST);
+AGREES(simt_context, local_host, ABI_CONTEXT_LOCAL_HOST);
+AGREES(simt_context, parameters, ABI_CONTEXT_PARAMETERS);
+AGREES(simt_context, symbols, ABI_CONTEXT_SYMBOLS);
+AGREES(simt_context, sites, ABI_CONTEXT_SITES);
+AGREES(simt_context, counts, ABI_CONTEXT_COUNTS);
+AGREES(simt_context, functions, ABI_CONTEXT_FUNCTIONS);
+AGREES(simt_context, ctaid, ABI_CONTEXT_CTAID);
+AGREES(simt_context, nctaid, ABI_CONTEXT_NCTAID);
+AGREES(simt_context, ntid, ABI_CONTEXT_NTID);
+AGREES(simt_context, barrier_result, ABI_CONTEXT_BARRIER_RESULT);
+AGREES(simt_context, clock, ABI_CONTEXT_CLOCK);
+AGREES(simt_frame, resume, ABI_FRAME_RESUME);
+AGREES(simt_frame, start, ABI_FRAME_START);
+AGREES(simt_frame, live, ABI_FRAME_LIVE);
+AGREES(simt_frame, arrived, ABI_FRAME_ARRIVED);
+AGREES(simt_frame, predicate, ABI_FRAME_PREDICATE);
+AGREES(simt_frame, run, ABI_FRAME_RUN);
+AGREES(simt_frame, warp, ABI_FRAME_WARP);
+AGREES(simt_frame, segment_tid, ABI_FRAME_SEGMENT_TID);
+AGREES(simt_frame, tid, ABI_FRAME_TID);
+AGREES(simt_frame, member, ABI_FRAME_MEMBER);
+AGREES(simt_frame, operand, ABI_FRAME_OPERAND);
+AGREES(simt_frame, operand2, ABI_FRAME_OPERAND2);
+AGREES(simt_frame, group, ABI_FRAME_GROUP);
+AGREES(simt_frame, site, ABI_FRAME_SITE);
+AGREES(simt_site, low, ABI_SITE_LOW);
+AGREES(simt_site, count, ABI_SITE_COUNT);
+AGREES(simt_site, sectors, ABI_SITE_SECTORS);
+AGREES(simt_site, waves, ABI_SITE_WAVES);
+AGREES(simt_site, serial, ABI_SITE_SERIAL);
+_Static_assert(sizeof(simt_site) == ABI_SITE_BYTES, "simt_site");
+_Static_assert(sizeof(simt_frame) <= ABI_FRAME_SAVED, "simt_frame");
 
 #endif

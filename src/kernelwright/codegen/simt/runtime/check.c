@@ -1,0 +1,3 @@
+#include "simt.h"
+void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space) {}
+void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 bytes, u32 write) {}

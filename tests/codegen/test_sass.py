@@ -1,0 +1,171 @@
+"""Machine instructions per block: every one counted, under its class, where its PTX was."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import pytest
+
+from kernelwright.codegen.counts import block_counts
+from kernelwright.codegen.cubin import Assembler, assemble, find_assemblers
+from kernelwright.codegen.debug_line import LineTable, read_lines
+from kernelwright.codegen.elf import Elf, Section, Symbol, read_elf
+from kernelwright.codegen.ptx import generate
+from kernelwright.codegen.sass import CLASS_NAMES, NOTHING, OPCODES, machine_counts, opcode_class
+from kernelwright.errors import Misuse, ToolError
+from tests.passes.listing import example
+
+ASSEMBLERS = find_assemblers()
+DATA = Path(__file__).parent / "data"
+
+needs_assembler = pytest.mark.skipif(not ASSEMBLERS, reason="neither nvJitLink nor ptxas is installed")
+each_assembler = pytest.mark.parametrize("assembler", ASSEMBLERS, ids=lambda a: f"{a.kind}-{a.version}")
+
+# What a mnemonic is, from NVIDIA's table of instructions (CUDA Binary Utilities, "Instruction Set Reference").
+MEANING = {
+    "atomic": "ATOM ATOMG ATOMS RED",
+    "async_copy": "LDGSTS LDGDEPBAR",
+    "barrier": "B2R BAR CCTL CGAERRBAR DEPBAR ERRBAR MEMBAR",
+    "branch": "BPT BRA BREAK BRX BSSY BSYNC CALL ENDCOLLECTIVE EXIT NANOSLEEP RET WARPSYNC YIELD",
+    "conversion": "F2F F2FP F2I FRND I2F I2FP",
+    "fp16": "HADD2 HFMA2 HMUL2",
+    "fp32": "FADD FCHK FFMA FMNMX FMUL FSEL FSETP",
+    "fp64": "DADD DFMA DMUL DSETP",
+    "int": "BREV FLO IABS IADD IADD3 IDP IMAD IMNMX ISETP LEA LOP3 PLOP3 POPC PRMT SEL SGXT SHF VIADD VIADDMNMX VIMNMX",
+    "load_const": "LDC LDCU ULDC",
+    "load_generic": "LD",
+    "load_global": "LDG",
+    "load_local": "LDL",
+    "load_shared": "LDS",
+    "move": "BMOV CS2R MOV P2R R2P S2R",
+    "other": "NOP",
+    "special": "MUFU",
+    "store_generic": "ST",
+    "store_global": "STG",
+    "store_local": "STL",
+    "store_shared": "STS",
+    "tensor": "HMMA LDSM",
+    "uniform": "R2UR S2UR UFFMA UFLO UFMUL UI2F UIADD3 UIMAD UISETP ULEA ULOP3 UMOV UP2UR UPOPC USEL USHF",
+    "warp": "CREDUX MATCH REDUX SHFL VOTE VOTEU",
+}
+
+
+def test_opcodes_against_a_disassembler() -> None:
+    class_of = {mnemonic: name for name, mnemonics in MEANING.items() for mnemonic in mnemonics.split()}
+    read = 0
+    for line in (DATA / "opcodes.txt").read_text().splitlines()[1:]:
+        mnemonic, *codes = line.split()
+        for code in codes:
+            assert opcode_class(int(code, 16)) == class_of[mnemonic], line
+            read += 1
+    assert read > 200
+
+
+def test_no_opcode_has_two_classes() -> None:
+    codes = [code for group in OPCODES.values() for code in group]
+    assert len(codes) == len(set(codes))
+    assert all(0 <= code < 512 for code in codes)
+    assert opcode_class(0x1FF) == "other" and "other" in CLASS_NAMES
+
+
+@each_assembler
+@pytest.mark.parametrize("name", ["figure4", "figure7", "general", "inlining"])
+def test_every_instruction_is_counted_once(assembler: Assembler, name: str) -> None:
+    """Against the code sections themselves, whose only other content is padding."""
+    ptx = generate(example(name), "sm_80").ptx
+    found = machine_counts(ptx, "sm_80", assembler=assembler, unroll=True)
+    elf = read_elf(assemble(ptx, "sm_80", assembler=assembler).data)
+    for kernel, counts in found.items():
+        section = elf.section(f".text.{kernel}")
+        assert section is not None
+        words = [bits for (bits,) in struct.iter_unpack("<Q8x", section.data)]
+        code = [w for w in words if w & 0x1FF != NOTHING]
+        assert sum(counts.total().values()) + sum(counts.outlined.values()) == len(code)
+        assert counts.total()["other"] == 0
+        assert set(counts.blocks) <= set(block_counts(ptx)[kernel].blocks)
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ["sm_75", "sm_90", "sm_120"])
+def test_memory_instructions_stay_in_the_block_of_their_ptx(arch: str) -> None:
+    """Arithmetic comes and goes; a load inside the loop is a load inside the loop."""
+    ptx = generate(example("figure4"), arch).ptx
+    counts = machine_counts(ptx, arch)["_Z4walkPfPKfi"]
+    virtual = block_counts(ptx)["_Z4walkPfPKfi"]
+    assert set(counts.blocks) == set(virtual.blocks)
+    for block in virtual.blocks:
+        for name in ("load_shared", "load_global", "store_shared", "store_global"):
+            assert counts.blocks[block].get(name, 0) == virtual.blocks[block].get(name, 0)
+    assert counts.total()["barrier"] >= 1
+
+
+@each_assembler
+def test_loops_are_not_unrolled_unless_asked(assembler: Assembler) -> None:
+    ptx = generate(example("figure4"), "sm_80").ptx
+    (rolled,) = machine_counts(ptx, "sm_80", assembler=assembler).values()
+    (unrolled,) = machine_counts(ptx, "sm_80", assembler=assembler, unroll=True).values()
+    assert rolled.total()["load_shared"] == 1
+    assert unrolled.total()["load_shared"] > 1
+
+
+@needs_assembler
+def test_a_division_is_many_instructions_and_its_slow_path_is_apart() -> None:
+    ptx = generate(example("inlining"), "sm_80").ptx
+    virtual = block_counts(ptx)["_Z5applyPfi"].total()
+    assert virtual["divide_fp"] > 0
+    ptxas = next((a for a in ASSEMBLERS if a.kind == "ptxas"), None)
+    if ptxas is None:
+        pytest.skip("no ptxas is installed")
+    counts = machine_counts(ptx, "sm_80", assembler=ptxas)["_Z5applyPfi"]
+    assert counts.total()["fp32"] > 3 * virtual["divide_fp"]
+    assert sum(counts.outlined.values()) > 20
+
+
+@each_assembler
+def test_functions_that_are_called_have_their_own_counts(assembler: Assembler) -> None:
+    ptx = generate(example("calls"), "sm_80").ptx
+    found = machine_counts(ptx, "sm_80", assembler=assembler)
+    assert set(found) == {"_Z6helperi", "_Z9factoriali", "_Z5callsPiPfi"}
+    assert found["_Z9factoriali"].total()["fp32"] == 1
+    assert 1 <= found["_Z6helperi"].total()["int"] <= 3  # x * x + 3, and moves in the guise of additions
+    # The assembler turns an atomicAdd of a constant into one per warp, with votes of its own.
+    assert found["_Z5callsPiPfi"].total()["warp"] >= 1
+    assert found["_Z5callsPiPfi"].total()["atomic"] == 3
+
+
+def test_architectures_with_other_instructions_are_refused() -> None:
+    with pytest.raises(Misuse, match="choose sm_70 or newer"):
+        machine_counts(generate(example("figure4"), "sm_61").ptx, "sm_61")
+
+
+def line_table(program: bytes, relocations: bytes) -> dict[int, LineTable]:
+    """The tables of a program with version 2's usual header: lines -5 to +8, opcodes from 10."""
+    header = struct.pack("<BBbBB", 1, 1, -5, 14, 10) + bytes([0, 1, 1, 1, 1, 0, 0, 0, 1]) + b"\0\0"
+    body = struct.pack("<HI", 2, len(header)) + header + program
+    unit = struct.pack("<I", len(body)) + body
+    sections = (Section(".debug_line", 1, len(unit), 0, unit), Section(".rel.debug_line", 9, 16, 0, relocations))
+    return read_lines(Elf(sections, (Symbol("k", 2, 7, 0, 0),)))
+
+
+# Header: 4 length, 2 version, 4 header length, 5 fields, 9 operand counts, 2 ends of lists; then 00 09 02 <address>.
+ADDRESS_AT = 4 + 2 + 4 + 5 + 9 + 2 + 3
+SET_ADDRESS = b"\x00\x09\x02" + struct.pack("<Q", 0)
+RELOCATION = struct.pack("<QQ", ADDRESS_AT, 0 << 32 | 2)
+END = b"\x00\x01\x01"
+
+
+def test_line_programs_by_hand() -> None:
+    """Line 1 at 0; a special opcode to 16 and line 3; far jumps by the standard opcodes; two rows at one address."""
+    special = 10 + 5 + 2 + 14 * 16  # address + 16, line + 2
+    program = SET_ADDRESS + b"\x01" + bytes([special]) + b"\x02\xb0\x02\x03\xfc\x00\x01" + b"\x03\x7f\x01" + END
+    table = line_table(program, RELOCATION)[7]
+    assert (table.addresses, table.lines) == ((0, 16, 320), (1, 3, 126))
+    assert [table.line(a) for a in (0, 15, 16, 319, 320, 10_000)] == [1, 1, 3, 3, 126, 126]
+    assert LineTable((16,), (5,)).line(0) == 0
+
+
+def test_a_damaged_line_table_is_a_tool_error() -> None:
+    with pytest.raises(ToolError, match="line table is damaged"):
+        line_table(SET_ADDRESS[:5], RELOCATION)
+    assert read_lines(Elf((), ())) == {}
