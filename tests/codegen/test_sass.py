@@ -24,10 +24,10 @@ each_assembler = pytest.mark.parametrize("assembler", ASSEMBLERS, ids=lambda a: 
 
 # What a mnemonic is, from NVIDIA's table of instructions (CUDA Binary Utilities, "Instruction Set Reference").
 MEANING = {
-    "atomic": "ATOM ATOMG ATOMS RED",
+    "atomic": "ATOM ATOMG ATOMS RED REDG",
     "async_copy": "LDGSTS LDGDEPBAR",
     "barrier": "B2R BAR CCTL CGAERRBAR DEPBAR ERRBAR MEMBAR",
-    "branch": "BPT BRA BREAK BRX BSSY BSYNC CALL ENDCOLLECTIVE EXIT NANOSLEEP RET WARPSYNC YIELD",
+    "branch": "BPT BRA BREAK BRX BRXU BSSY BSYNC CALL ENDCOLLECTIVE EXIT NANOSLEEP RET WARPSYNC YIELD",
     "conversion": "F2F F2FP F2I FRND I2F I2FP",
     "fp16": "HADD2 HFMA2 HMUL2",
     "fp32": "FADD FCHK FFMA FMNMX FMUL FSEL FSETP",
@@ -46,7 +46,7 @@ MEANING = {
     "store_local": "STL",
     "store_shared": "STS",
     "tensor": "HMMA LDSM",
-    "uniform": "R2UR S2UR UFFMA UFLO UFMUL UI2F UIADD3 UIMAD UISETP ULEA ULOP3 UMOV UP2UR UPOPC USEL USHF",
+    "uniform": "R2UR S2UR UF2I UFFMA UFLO UFMUL UI2F UIADD3 UIMAD UISETP ULEA ULOP3 UMOV UP2UR UPLOP3 UPOPC USEL USHF",
     "warp": "CREDUX MATCH REDUX SHFL VOTE VOTEU",
 }
 

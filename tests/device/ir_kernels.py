@@ -117,14 +117,12 @@ def evaluate(body: str, types: list[str], result: str, *inputs: Array, extra: st
 
 # -- edge values -------------------------------------------------------------------------------------------------------
 
-RNG = np.random.default_rng(20)
-
-
-def integers(bits: int, count: int = 200, signed_edges: bool = True) -> Array:
+def integers(bits: int, count: int = 200) -> Array:
     """Unsigned patterns of ``bits`` bits: every edge value, then random ones of every magnitude."""
+    rng = np.random.default_rng(20)
     top = 1 << bits
     edges = [0, 1, 2, 3, 7, 31, 32, 33, 63, 64, 100, top // 2 - 1, top // 2, top // 2 + 1, top - 2, top - 1]
-    random = [int(RNG.integers(0, 2**62)) >> int(RNG.integers(0, 62)) for _ in range(count)]
+    random = [int(rng.integers(0, 2**62)) >> int(rng.integers(0, 62)) for _ in range(count)]
     random += [top - 1 - r for r in random[:50]]
     values = [v % top for v in edges + random]
     if bits > 64:
@@ -150,7 +148,8 @@ _FLOAT_EDGES = [
 
 def floats(type: str, count: int = 200) -> Array:
     """Edge values and random ones of every magnitude, in the format."""
-    wide = np.array([*_FLOAT_EDGES, *RNG.normal(size=count) * 10.0 ** RNG.uniform(-9, 9, count)])
+    rng = np.random.default_rng(21)
+    wide = np.array([*_FLOAT_EDGES, *rng.normal(size=count) * 10.0 ** rng.uniform(-9, 9, count)])
     with np.errstate(all="ignore"):
         if type == "bfloat":
             return (wide.astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)

@@ -68,7 +68,12 @@ def run(program: Path, arguments: Sequence[str] = (), **environment: str) -> Ran
     """Runs a program with no KERNELWRIGHT_ variables but these."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith("KERNELWRIGHT_") and k != "LD_LIBRARY_PATH"}
     done = subprocess.run(
-        [str(program), *arguments], env=clean | environment, capture_output=True, text=True, errors="replace", timeout=60
+        [str(program), *arguments],
+        env=clean | environment,
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=60,
     )
     return Ran(done.returncode, done.stdout, done.stderr)
 

@@ -95,13 +95,15 @@ class FakeWorker:
         welcome: Welcome | None = None,
         far: bool = False,
         note_host_access: bool = False,
-        answers: dict[Message, Callable[[Received], Answer | None]] | None = None,
+        answers: dict[Message, Callable[[FakeWorker, Received], Answer | None]] | None = None,
         on_launch: Callable[[FakeWorker, Launch, bytes], None] | None = None,
         leave_at: Message | None = None,
     ) -> None:
         self.path = path
         self.messages: list[Received] = []
         self.symbols: dict[int, RegisterSymbol] = {}
+        self.addresses: dict[bytes, int] = {}
+        """Of the variables whose address was asked, by name."""
         self.far = bytearray(1 << 20) if far else None
         self._answers = answers or {}
         self._on_launch = on_launch
@@ -111,7 +113,9 @@ class FakeWorker:
         self._descriptor = os.memfd_create("arena")
         os.ftruncate(self._descriptor, ARENA_SIZE)
         self._arena = mmap.mmap(self._descriptor, ARENA_SIZE)
-        flags = (0 if far else WelcomeFlags.ARENA_IS_DEVICE) | (WelcomeFlags.NOTE_HOST_ACCESS if note_host_access else 0)
+        flags = (0 if far else WelcomeFlags.ARENA_IS_DEVICE) | (
+            WelcomeFlags.NOTE_HOST_ACCESS if note_host_access else 0
+        )
         self.welcome = welcome or Welcome(
             version=VERSION,
             device_count=1,
@@ -165,7 +169,7 @@ class FakeWorker:
                 self._obey(message)
 
     def _answer(self, channel: Channel, message: Received) -> None:
-        asked = self._answers.get(message.type, lambda _: None)(message)
+        asked = self._answers.get(message.type, lambda *_: None)(self, message)
         answer = asked if asked is not None else self._usual_answer(message)
         if answer.printed:
             channel.output(answer.printed)
@@ -187,6 +191,8 @@ class FakeWorker:
             case Handle(handle=handle) if message.type is Message.SYMBOL_ADDRESS:
                 symbol = self.symbols[handle]
                 address = symbol.address or self.place(symbol.size, device=True)
+                name = next(m.tail for m in self.of(Message.REGISTER_VARIABLE) if m.body == symbol)
+                self.addresses[name] = address
                 return Answer(Memory(address=address, size=symbol.size))
         fixed: dict[Message, Body] = {
             Message.HELLO: self.welcome,
@@ -232,7 +238,9 @@ class FakeWorker:
         except BaseException as e:
             self.failure = e
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         # A program that never connected would leave the thread in accept.
         try:
             self._listener.shutdown(socket.SHUT_RDWR)

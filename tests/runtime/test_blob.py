@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -20,12 +19,18 @@ from kernelwright.errors import ToolError
 names = st.text(st.characters(codec="ascii", exclude_characters="\0"), min_size=1, max_size=40)
 u32 = st.integers(0, 2**32 - 1)
 parameters = st.builds(
-    Parameter, st.integers(0, 2**20), st.integers(0, 4096), st.sampled_from([1, 2, 4, 8, 16]), st.sampled_from(ParameterKind)
+    Parameter,
+    st.integers(0, 2**20),
+    st.integers(0, 4096),
+    st.sampled_from([1, 2, 4, 8, 16]),
+    st.sampled_from(ParameterKind),
 )
 kernels = st.builds(Kernel, names, st.lists(parameters, max_size=5).map(tuple), u32, u32, u32)
 plain_variables = st.builds(Variable, names, st.integers(0, 2**40), st.just(8), st.booleans(), st.booleans())
 managed_variables = st.binary(min_size=1, max_size=40).flatmap(
-    lambda data: st.builds(Variable, names, st.just(len(data)), st.just(4), is_managed=st.just(True), initial=st.just(data))
+    lambda data: st.builds(
+        Variable, names, st.just(len(data)), st.just(4), is_managed=st.just(True), initial=st.just(data)
+    )
 )
 blobs = st.builds(
     Blob,
@@ -95,7 +100,16 @@ def reader(clang: Clang, tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDL
     """blob.c as a library."""
     folder = tmp_path_factory.mktemp("blob")
     compiled, library = folder / "blob.o", folder / "blob.so"
-    compiling = [*clang.command, *clang.header_flags, "-O1", "-fPIC", "-c", str(SOURCES / "blob.c"), "-o", str(compiled)]
+    compiling = [
+        *clang.command,
+        *clang.header_flags,
+        "-O1",
+        "-fPIC",
+        "-c",
+        str(SOURCES / "blob.c"),
+        "-o",
+        str(compiled),
+    ]
     subprocess.run(compiling, check=True)
     subprocess.run([str(ziglang_folder() / "zig"), "ld.lld", "-shared", str(compiled), "-o", str(library)], check=True)
     loaded = ctypes.CDLL(str(library))
@@ -142,7 +156,9 @@ def test_c_finds_initial_bytes(reader: ctypes.CDLL) -> None:
 def _huge_numbers() -> list[Callable[[bytearray], None]]:
     data = blob.write(SAMPLE)
     kernels = next(
-        int.from_bytes(data[72 + 64 * i + 40 :][:8], "little") for i in range(10) if data[72 + 64 * i :].startswith(b"kernels\0")
+        int.from_bytes(data[72 + 64 * i + 40 :][:8], "little")
+        for i in range(10)
+        if data[72 + 64 * i :].startswith(b"kernels\0")
     )
     places = [(12, 4), (16, 8), *((72 + 64 * i + 40, 8) for i in range(5)), *((72 + 64 * i + 48, 8) for i in range(5))]
     places += [(kernels, 4), (kernels + 4, 4), *((kernels + 8 + 4 * i, 4) for i in range(3))]

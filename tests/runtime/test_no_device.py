@@ -14,7 +14,9 @@ from kernelwright.cuda.runtime_library import static_runtime
 from .conftest import Builder, run
 
 API = (HEADERS / "cuda_runtime_api.h").read_text()
-PROTOTYPE = re.compile(r"^(?:cudaError_t|const char \*|struct \w+|void|void \*\*|unsigned int) ?\**(\w+)\(([^;]*)\);", re.M)
+PROTOTYPE = re.compile(
+    r"^(?:cudaError_t|const char \*|struct \w+|void|void \*\*|unsigned int) ?\**(\w+)\(([^;]*)\);", re.M
+)
 
 NO_DEVICE = "cudaErrorNoDevice"
 # What needs no device, and what is said of arguments that are all zero.
@@ -30,7 +32,9 @@ OTHER: dict[str, str] = {
 def functions() -> dict[str, list[str]]:
     """Name -> its parameters, of every function of the header that returns an error."""
     found = {}
-    for name, parameters in PROTOTYPE.findall(re.sub(r"KW_DEFAULT\(((?:[^()]|\([^()]*\)|\(\([^()]*\)[^()]*\))*)\)", "", API)):
+    for name, parameters in PROTOTYPE.findall(
+        re.sub(r"KW_DEFAULT\(((?:[^()]|\([^()]*\)|\(\([^()]*\)[^()]*\))*)\)", "", API)
+    ):
         returns_error = re.search(rf"^cudaError_t {name}\(", API, re.M)
         if returns_error and not name.startswith("__"):
             found[name] = [] if parameters == "void" else [p.strip() for p in parameters.split(",")]
@@ -43,7 +47,9 @@ def caller() -> str:
     for name, parameters in functions().items():
         declared = "".join(f" {p} = {{0}};" for p in parameters)
         names = ", ".join(re.findall(r"\w+$", p)[0] for p in parameters)
-        lines.append(f'  {{{declared} cudaGetLastError(); printf("{name} %s\\n", cudaGetErrorName({name}({names}))); }}')
+        lines.append(
+            f'  {{{declared} cudaGetLastError(); printf("{name} %s\\n", cudaGetErrorName({name}({names}))); }}'
+        )
     return "\n".join([*lines, "  return 0; }"])
 
 
@@ -243,7 +249,7 @@ def test_calls_before_and_after_main(builder: Builder) -> None:
 def test_a_blob_that_is_damaged(builder: Builder) -> None:
     program = builder.program({"damaged.cu": KERNELS})
     data = program.read_bytes()
-    at = data.index(b"\x89KWBLOB\n") + 8
+    at = data.index(b"\x89KWBLOB\n\x01\0\0\0") + 8
     program.write_bytes(data[:at] + b"\xff" + data[at + 1 :])
     ran = run(program, KERNELWRIGHT_REPORT="1")
     assert ran.status == 0

@@ -18,7 +18,9 @@ from kernelwright.cuda.runtime_library import SOURCES
 
 HEADER = (SOURCES / "protocol.h").read_text()
 BODIES = {
-    b.c_name: b for b in vars(protocol).values() if isinstance(b, type) and issubclass(b, Body) and b not in (Body, Nothing)
+    b.c_name: b
+    for b in vars(protocol).values()
+    if isinstance(b, type) and issubclass(b, Body) and b not in (Body, Nothing)
 }
 ENUMS: dict[type[IntEnum], str] = {
     Message: "kw_message",

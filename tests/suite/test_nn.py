@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from kernelwright.suite.nn import workload
 
@@ -39,6 +40,20 @@ def test_no_rounding_can_change_which_records_are_nearest(tmp_path: Path, seed: 
     bound = workload.PROGRAM.tolerance["distances"].relative
     assert (np.diff(nearest) > 4 * bound * nearest[1:]).all()
     assert nearest[0] > 0
+
+
+def test_a_target_with_ambiguous_neighbours_is_drawn_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = []
+    distances = workload._distances
+
+    def tied_at_first(locations: NDArray[np.float32], target: NDArray[np.float64]) -> NDArray[np.float64]:
+        targets.append(target.tolist())
+        return distances(locations, target) if len(targets) > 1 else np.ones(len(locations))
+
+    monkeypatch.setattr(workload, "_distances", tied_at_first)
+    argv = workload.generate(tmp_path, "tiny", 1)
+    assert len(targets) == 2 and targets[0] != targets[1]
+    assert [float(argv[1]), float(argv[2])] == targets[1]
 
 
 def test_more_neighbours_than_records_are_refused(host_program: Callable[[str], Path], tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ Before any linker runs, we read the objects: a call of CUDA that our runtime doe
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import shutil
@@ -34,6 +35,7 @@ _CXX = re.compile(
     r"_ZN?K?St|_ZT[VIS](St|N?K?St|N10__cxxabiv1)|_Zn[wa]|_Zd[la]|__cxa_(?!atexit|finalize)|__gxx_|__dynamic_cast"
 )
 
+_NO_ROOM = "the disk is full, or the file is too large for it"
 _ANNOUNCE_AFTER_S = 2.0
 _ANNOUNCE_EVERY_S = 10.0
 
@@ -74,23 +76,34 @@ def link_executable(
     symbols = {o: t.symbols() for o, t in tables.items()}
     refuse_unknown_calls(symbols, runtime.exports, options.libraries, _defined_by(options.extra))
     with _scratch(output) as (folder, made):
-        archive = folder / "libkwcudart.a"
-        archive.write_bytes(runtime.archive)
         inputs = [str(o.path) for o in objects]
-        if options.device != "none" or options.worker:
-            inputs.append(str(default_settings(options.device, options.worker, folder)))
-        if any("kw_managed" in t.section_names for t in tables.values()):
-            end = folder / "managed_end.o"
-            end.write_bytes(runtime.managed_end)
-            inputs.append(str(end))
+        try:
+            if options.device != "none" or options.worker:
+                inputs.append(str(default_settings(options.device, options.worker, folder)))
+            if any("kw_managed" in t.section_names for t in tables.values()):
+                inputs.append(_put(folder / "managed_end.o", runtime.managed_end))
+            inputs.append(_put(folder / "libkwcudart.a", runtime.archive))
+        except OSError as e:
+            raise _cannot_write(output, e) from None
         driver, slow = _driver(clang, symbols.values())
-        command = [*driver, *inputs, str(archive), *options.extra, *(f"-L{f}" for f in options.library_folders)]
+        command = [*driver, *inputs, *options.extra, *(f"-L{f}" for f in options.library_folders)]
         command += [*(f"-l{name}" for name in options.libraries), "-lpthread", "-ldl", "-lm", "-o", str(made)]
         status, said = _run(command, slow, progress)
         if status or not made.is_file():
             raise _explain(status, said, output, symbols)
         os.replace(made, output)
     return output
+
+
+def _put(path: Path, data: bytes) -> str:
+    path.write_bytes(data)
+    return str(path)
+
+
+def _cannot_write(output: Path, error: OSError) -> ToolError:
+    if error.errno in (errno.ENOSPC, errno.EFBIG, errno.EDQUOT):
+        return ToolError(f"cannot write {output}: {_NO_ROOM}", hint="free some space")
+    return ToolError(f"cannot write {output}: {error.strerror}", hint="choose another place with -o")
 
 
 def needs_cxx(symbols: Iterable[Iterable[Symbol]]) -> bool:
@@ -141,7 +154,7 @@ def _scratch(output: Path) -> Iterator[tuple[Path, Path]]:
             # On the same file system, so that a rename puts the finished file in place.
             beside = tempfile.mkdtemp(dir=output.parent, prefix=f".{output.name[:40]}.")
         except OSError as e:
-            raise ToolError(f"cannot write {output}: {e.strerror}", hint="choose another place with -o") from None
+            raise _cannot_write(output, e) from None
         stack.callback(shutil.rmtree, beside, ignore_errors=True)
         yield Path(folder), Path(beside) / output.name
 
@@ -185,9 +198,7 @@ def _explain(
 ) -> CompileError | ToolError:
     """The linker's complaint in one sentence."""
     if _NO_SPACE.search(said) or status in (-signal.SIGXFSZ, -signal.SIGBUS):
-        return ToolError(
-            f"cannot write {output}: the disk is full, or the file is too large for it", hint="free some space"
-        )
+        return ToolError(f"cannot write {output}: {_NO_ROOM}", hint="free some space")
     for pattern, sentence, hint in (
         (_NO_LIBRARY, "there is no library called {0}", "name the folder that holds it with -L"),
         (_UNDEFINED, "{0} is used{1} and defined nowhere", "add the source file or the library (-l) that defines it"),

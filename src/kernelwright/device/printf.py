@@ -1,20 +1,25 @@
 """C's ``printf`` for device code: a format and a packed buffer of arguments in, text out.
 
 The buffer holds the arguments one after the other, each at its natural alignment, after C's default promotions: ``int``
-and narrower take 4 bytes, ``double``, ``long`` and pointers 8.
+and narrower take 4 bytes, ``double``, ``long`` and pointers 8. Each conversion is done by the C library of the host, so
+that kernels print what host code would.
 """
 
 from __future__ import annotations
 
-import math
+import ctypes
 import re
 import struct
 from collections.abc import Callable
+from typing import Any
 
-_SPECIFIER = re.compile(r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?"
-                        r"(?P<length>hh|h|ll|l|j|z|t|L)?(?P<kind>[diouxXcsSpeEfFgGaA%])")  # fmt: skip
-
+_SPECIFIER = re.compile(
+    r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d*))?(?P<length>hh|h|ll|l|j|z|t|L)?"
+    r"(?P<kind>[diouxXcsSpeEfFgGaA%])"
+)
 _WIDE = ("l", "ll", "j", "z", "t")
+_LONGEST = 1 << 20
+"""Characters that one conversion may make; what is longer is cut."""
 
 
 class _Arguments:
@@ -25,10 +30,10 @@ class _Arguments:
         self.offset = 0
         self.count = 0
 
-    def take(self, code: str) -> int | float:
+    def take(self, code: str) -> Any:
         size = struct.calcsize(code)
         self.offset = (self.offset + size - 1) & -size
-        value: int | float = struct.unpack("<" + code, self.read(self.offset, size))[0]
+        (value,) = struct.unpack("<" + code, self.read(self.offset, size))
         self.offset += size
         self.count += 1
         return value
@@ -47,84 +52,34 @@ def format_text(
 
 
 def _one(match: re.Match[str], arguments: _Arguments, read_string: Callable[[int], str]) -> str:
-    kind, flags = match["kind"], match["flags"]
+    kind, length = match["kind"], match["length"] or ""
     if kind == "%":
         return "%"
-    width = int(arguments.take("i")) if match["width"] == "*" else int(match["width"] or 0)
-    if width < 0:
-        flags, width = flags + "-", -width
-    precision = match["precision"]
-    if precision == "*":
-        taken = int(arguments.take("i"))
-        precision = str(taken) if taken >= 0 else None
-    digits = None if precision is None else int(precision or 0)
-    text = _converted(kind, flags, digits, match["length"] or "", arguments, read_string)
-    if len(text) >= width:
-        return text
-    if "-" in flags:
-        return text.ljust(width)
-    zero_fills = "0" in flags and kind not in "csSp" and (digits is None or kind not in "diouxX")
-    return _zero_filled(text, width) if zero_fills and text[-1] not in "fnFN" else text.rjust(width)
-
-
-def _zero_filled(text: str, width: int) -> str:
-    """Zeros between the sign or ``0x`` and the digits."""
-    head = re.match(r"[-+ ]?(0[xX])?", text)
-    assert head is not None
-    return head[0] + "0" * (width - len(text)) + text[head.end() :]
-
-
-def _converted(
-    kind: str, flags: str, digits: int | None, length: str, arguments: _Arguments, read_string: Callable[[int], str]
-) -> str:
+    width = arguments.take("i") if match["width"] == "*" else match["width"] or ""
+    precision: Any = arguments.take("i") if match["precision"] == "*" else match["precision"]
+    negative = match["precision"] == "*" and precision < 0
+    point = "" if precision is None or negative else f".{precision}"
+    fragment = f"%{match['flags']}{width}{point}"
+    if kind in "diouxX":
+        wide = length in _WIDE
+        code = ("q" if wide else "i") if kind in "di" else "Q" if wide else "I"
+        value = ctypes.c_longlong(arguments.take(code)) if wide else ctypes.c_int(arguments.take(code))
+        return _converted(f"{fragment}{'ll' if wide else length}{kind}", value)
     if kind in "sS":
-        return read_string(int(arguments.take("Q")))[:digits]
+        return _converted(f"{fragment}s", ctypes.c_char_p(read_string(arguments.take("Q")).encode()))
     if kind == "c":
-        return chr(int(arguments.take("i")) & 0xFF)
+        return _converted(f"{fragment}c", ctypes.c_int(arguments.take("i")))
     if kind == "p":
-        return f"{int(arguments.take('Q')):#x}"
-    if kind in "di":
-        return _integer(int(arguments.take("q" if length in _WIDE else "i")), "d", flags, digits, length)
-    if kind in "ouxX":
-        return _integer(int(arguments.take("Q" if length in _WIDE else "I")), kind, flags, digits, length)
-    return _float(float(arguments.take("d")), kind, flags, digits)
+        return _converted(f"{fragment}p", ctypes.c_void_p(arguments.take("Q")))
+    return _converted(f"{fragment}{kind}", ctypes.c_double(arguments.take("d")))
 
 
-def _integer(value: int, kind: str, flags: str, digits: int | None, length: str) -> str:
-    bits = {"hh": 8, "h": 16}.get(length)
-    if bits:
-        value &= (1 << bits) - 1
-        if kind == "d" and value >> (bits - 1):
-            value -= 1 << bits
-    text = format(abs(value), {"u": "d"}.get(kind, kind))
-    if digits is not None:
-        text = "" if digits == 0 and value == 0 else text.rjust(digits, "0")
-    if "#" in flags and value:
-        text = {"o": "0", "x": "0x", "X": "0X"}.get(kind, "") + text
-    sign = "-" if value < 0 else "+" if "+" in flags else " " if " " in flags else ""
-    return (sign if kind == "d" else "") + text
-
-
-def _float(value: float, kind: str, flags: str, digits: int | None) -> str:
-    sign = "-" if math.copysign(1.0, value) < 0 else "+" if "+" in flags else " " if " " in flags else ""
-    size = abs(value)
-    if size - size != 0.0:
-        word = "nan" if size != size else "inf"
-        return sign + (word.upper() if kind.isupper() else word)
-    if kind in "aA":
-        return sign + _hexadecimal(size, kind, digits)
-    alternative = "#" if "#" in flags else ""
-    return sign + format(size, f"{alternative}.{6 if digits is None else digits}{kind}")
-
-
-def _hexadecimal(size: float, kind: str, digits: int | None) -> str:
-    text = size.hex()
-    if digits is None:  # C prints no zeros at the end
-        text = re.sub(r"\.?0*p", "p", text)
-    else:
-        mantissa, exponent = math.frexp(size)
-        scaled = round(math.ldexp(mantissa, 4 * digits + 1)) if size else 0
-        whole, rest = divmod(scaled, 1 << (4 * digits))
-        fraction = f".{rest:0{digits}x}" if digits else ""
-        text = f"0x{whole}{fraction}p{exponent - 1 if size else 0:+d}"
-    return text.upper() if kind == "A" else text
+def _converted(fragment: str, value: Any) -> str:
+    """One conversion by the C library."""
+    size = 256
+    while True:
+        buffer = ctypes.create_string_buffer(size)
+        needed = ctypes.CDLL(None).snprintf(buffer, ctypes.c_size_t(size), fragment.encode(), value)
+        if needed < size or size >= _LONGEST:
+            return buffer.value.decode("utf-8", "replace")
+        size = min(needed + 1, _LONGEST)

@@ -59,7 +59,8 @@ class _ModuleParser:
     def parse(self) -> Module:
         self._scan()
         try:
-            for name, self.at in self.type_lines.items():
+            for name, at in self.type_lines.items():
+                self.at = at
                 self._named_type(name)
             for at, kind, line in self._global_lines:
                 self.at = at

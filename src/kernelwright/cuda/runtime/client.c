@@ -304,22 +304,18 @@ static void become_worker(int end, char *const command[], char *const environmen
 /* Starts a worker as nobody's child, so that the program's own wait() never meets it. */
 static int start_worker(const char *worker)
 {
-    static const char prefix[] = "exec ";
-    char *line = malloc(sizeof prefix + strlen(worker));
     size_t count = 0;
-    while (environ[count])
+    while (environ && environ[count])
         count++;
     char **environment = calloc(count + 3, sizeof *environment);
     char *device = malloc(strlen(kw_device_name()) + sizeof "KERNELWRIGHT_DEVICE=");
     int ends[2];
-    if (!line || !environment || !device || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
+    if (!environment || !device || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) {
         kw_say("cannot start a device worker: %s", strerror(errno));
-        free(line);
         free(environment);
         free(device);
         return -1;
     }
-    strcat(strcpy(line, prefix), worker);
     strcat(strcpy(device, "KERNELWRIGHT_DEVICE="), kw_device_name());
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
@@ -327,7 +323,7 @@ static int start_worker(const char *worker)
             environment[kept++] = environ[i];
     environment[kept++] = "KERNELWRIGHT_FD=3";
     environment[kept++] = device;
-    char *const command[] = {"sh", "-c", line, NULL};
+    char *const command[] = {"sh", "-c", (char *)worker, NULL};
     pid_t child = fork();
     if (child == 0) {
         if (fork() == 0)
@@ -335,7 +331,6 @@ static int start_worker(const char *worker)
         _exit(0);
     }
     close(ends[1]);
-    free(line);
     free(environment);
     free(device);
     if (child < 0) {
@@ -408,6 +403,8 @@ static int shake_hands(void)
                welcome.version, KW_PROTOCOL_VERSION);
         result = cudaErrorInsufficientDriver;
     }
+    if (!result && !welcome.device_count)
+        result = cudaErrorNoDevice;
     if (!result && welcome.arena_size)
         result = arena < 0 ? lost("waiting for the arena") : map_arena(arena);
     if (arena >= 0)
@@ -460,8 +457,6 @@ int kw_connect(void)
             state = NO_DEVICE;
         } else {
             int result = shake_hands();
-            if (!result && !welcome.device_count)
-                result = cudaErrorNoDevice;
             if (!result)
                 result = kw_announce_modules();
             if (result)

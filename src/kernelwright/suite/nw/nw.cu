@@ -20,7 +20,7 @@
 typedef unsigned char Residue;
 
 /* Fills one tile of `scores`, which has rows + 1 rows of cols + 1 columns; what lies above and to its left is known. */
-__device__ void score_tile(const int *similarity, int *scores, int rows, int cols, int penalty, int tile_row,
+static __device__ void score_tile(const int *similarity, int *scores, int rows, int cols, int penalty, int tile_row,
                            int tile_col)
 {
     __shared__ int score[TILE + 1][TILE + 1];

@@ -72,8 +72,8 @@ def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
 
 
 def read(folder: Path) -> dict[str, NDArray[Any]]:
-    """``scores``: int32, a row and a column longer than the sequences, row-major. ``alignment``: uint8, the residues of the
-    first aligned sequence, then those of the second, 255 for a gap."""
+    """``scores``: int32, a row and a column longer than the sequences, row-major. ``alignment``: uint8, the residues
+    of the first aligned sequence, then those of the second, 255 for a gap."""
     return {
         "scores": np.fromfile(folder / "scores.bin", dtype=np.int32),
         "alignment": np.fromfile(folder / "alignment.bin", dtype=np.uint8),

@@ -39,7 +39,7 @@ typedef struct {
 __constant__ Offset disk[MAX_DISK];
 
 /* Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14), 2003. The state must not be 0. */
-__host__ __device__ unsigned next_random(unsigned *state)
+static __host__ __device__ unsigned next_random(unsigned *state)
 {
     unsigned x = *state;
     x ^= x << 13;
@@ -49,13 +49,13 @@ __host__ __device__ unsigned next_random(unsigned *state)
 }
 
 /* Between 0 and 1, both excluded. */
-__host__ __device__ double next_uniform(unsigned *state)
+static __host__ __device__ double next_uniform(unsigned *state)
 {
     return (next_random(state) - 0.5) / 4294967296.0;
 }
 
 /* Box and Muller, 1958. */
-__device__ double next_normal(unsigned *state)
+static __device__ double next_normal(unsigned *state)
 {
     double radius = sqrt(-2.0 * log(next_uniform(state)));
     return radius * cos(2.0 * 3.14159265358979323846 * next_uniform(state));
@@ -109,7 +109,7 @@ __global__ void find_best(const double *values, int count, double *best)
 }
 
 /* Adds up the Sums of all threads; the result is in sums[0]. */
-__device__ void add_up(Sums *sums, int thread)
+static __device__ void add_up(Sums *sums, int thread)
 {
     __syncthreads();
     for (int half = BLOCK / 2; half > 0; half /= 2) {
@@ -161,7 +161,7 @@ __global__ void total(const Sums *block_sums, int blocks, Sums *totals)
 }
 
 /* Returns the sum of the values of this thread and all before it in the block; `scratch` holds two values a thread. */
-__device__ double scan_block(double value, double *scratch, int thread)
+static __device__ double scan_block(double value, double *scratch, int thread)
 {
     double *from = scratch;
     double *to = scratch + BLOCK;
@@ -262,8 +262,8 @@ static unsigned mix(unsigned seed)
     return seed ? seed : 1;
 }
 
-/* Follows the object from the middle of the first frame. `track` takes x and y of each frame, `positions` the x and then
- * the y of all particles after the last frame. */
+/* Follows the object from the middle of the first frame. `track` takes x and y of each frame, `positions` the x and
+ * then the y of all particles after the last frame. */
 static void follow(const Pixel *video, int frames, int height, int width, int radius, int particles, unsigned seed,
                    double *track, double *positions)
 {

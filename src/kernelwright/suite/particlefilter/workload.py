@@ -43,8 +43,8 @@ def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
 
 
 def read(folder: Path) -> dict[str, NDArray[Any]]:
-    """``track``: float64 pixels, x and y of the object in each frame. ``positions``: float64 pixels, the x, then the y, of
-    all particles after the last frame."""
+    """``track``: float64 pixels, x and y of the object in each frame. ``positions``: float64 pixels, the x, then the y,
+    of all particles after the last frame."""
     return {
         "track": np.fromfile(folder / "track.bin", dtype=np.float64),
         "positions": np.fromfile(folder / "positions.bin", dtype=np.float64),
@@ -52,8 +52,8 @@ def read(folder: Path) -> dict[str, NDArray[Any]]:
 
 
 def oracle(folder: Path, argv: tuple[str, ...]) -> dict[str, NDArray[Any]]:
-    """The same filter with the same random numbers; sums in extended precision, so that the program's own rounding alone
-    decides how far the two are apart."""
+    """The same filter with the same random numbers; sums in extended precision, so that the program's own rounding
+    alone decides how far the two are apart."""
     frames, height, width, radius, particles, seed = (int(a) for a in argv[1:7])
     video = np.fromfile(folder / argv[0], dtype=np.uint8).reshape(frames, height, width).astype(np.int64)
     reach = np.arange(-radius, radius + 1)

@@ -50,7 +50,7 @@ def oracle(folder: Path, argv: tuple[str, ...]) -> dict[str, NDArray[Any]]:
 PROGRAM = SuiteProgram(
     name="pathfinder",
     title="PathFinder",
-    summary="Cheapest paths through a grid, row after row: blocks of columns with ghost zones, several rows per launch.",
+    summary="Cheapest paths through a grid, row after row: blocks with ghost zones, several rows per launch.",
     sources=("pathfinder.cu",),
     flags=(),
     generate=generate,

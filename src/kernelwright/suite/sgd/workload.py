@@ -89,17 +89,19 @@ class Network:
     output: NDArray[np.float64]
 
     def activations(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.maximum(points @ self.hidden[:-1] + self.hidden[-1], 0)
+        sums: NDArray[np.float64] = points @ self.hidden[:-1] + self.hidden[-1]
+        return np.maximum(sums, 0.0)
 
     def scores(self, points: NDArray[np.float64]) -> NDArray[np.float64]:
-        return self.activations(points) @ self.output[:-1] + self.output[-1]
+        scores: NDArray[np.float64] = self.activations(points) @ self.output[:-1] + self.output[-1]
+        return scores
 
     def gradients(
         self, points: NDArray[np.float64], labels: NDArray[np.int32]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Of the mean cross entropy over the examples, by the hidden and by the output weights."""
         activations = self.activations(points)
-        scores = activations @ self.output[:-1] + self.output[-1]
+        scores = self.scores(points)
         likelihood = np.exp(scores - scores.max(axis=1, keepdims=True))
         likelihood /= likelihood.sum(axis=1, keepdims=True)
         by_scores = (likelihood - np.eye(scores.shape[1])[labels]) / len(points)

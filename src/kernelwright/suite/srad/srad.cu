@@ -53,8 +53,8 @@ __global__ void sum_region(const float *image, int cols, Region region, double *
     }
 }
 
-/* Computes the differences of each pixel to its four neighbours, and its diffusion coefficient. `speckle` is the squared
- * coefficient of variation of the uniform region. */
+/* Computes the differences of each pixel to its four neighbours, and its diffusion coefficient. `speckle` is the
+ * squared coefficient of variation of the uniform region. */
 __global__ void find_coefficients(const float *image, int rows, int cols, float speckle, float *north, float *south,
                                   float *west, float *east, float *coefficients)
 {

@@ -19,7 +19,7 @@ SHAPE: dict[Size, tuple[int, int, int]] = {
 
 
 def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
-    """Tissue with some organs, brighter or darker, under multiplicative speckle; the uniform region is the upper left corner.
+    """Tissue with some organs, brighter or darker, under multiplicative speckle; the upper left corner is uniform.
 
     Apart from ``large`` the shape varies with the seed and is seldom a number of whole tiles.
     """
@@ -71,7 +71,7 @@ def oracle(folder: Path, argv: tuple[str, ...]) -> dict[str, NDArray[Any]]:
 PROGRAM = SuiteProgram(
     name="srad",
     title="SRAD",
-    summary="Speckle-reducing anisotropic diffusion of an image: a reduction, then two 16x16-tiled stencils per iteration.",
+    summary="Speckle-reducing diffusion of an image: a reduction, then two 16x16-tiled stencils per iteration.",
     sources=("srad.cu",),
     flags=(),
     generate=generate,

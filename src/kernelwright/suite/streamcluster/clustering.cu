@@ -20,7 +20,8 @@ static struct {
 } gpu;
 
 /* The weighted squared distance between two points. */
-__device__ double measure(const float *coordinates, const float *weights, int count, int dims, int point, int centre)
+static __device__ double measure(const float *coordinates, const float *weights, int count, int dims, int point,
+                                 int centre)
 {
     float sum = 0.0f;
     for (int d = 0; d < dims; d++) {
@@ -112,8 +113,8 @@ void clustering_assess(int point, int centres, double *savings)
 {
     size_t bytes = (centres + 1) * sizeof(double);
     CUDA_CHECK(cudaMemset(gpu.savings, 0, bytes));
-    assess<<<block_count(), BLOCK, bytes>>>(gpu.coordinates, gpu.weights, gpu.count, gpu.dims, point, gpu.costs, gpu.members,
-                                       centres, gpu.changes, gpu.savings);
+    assess<<<block_count(), BLOCK, bytes>>>(gpu.coordinates, gpu.weights, gpu.count, gpu.dims, point, gpu.costs,
+                                            gpu.members, centres, gpu.changes, gpu.savings);
     CUDA_CHECK_LAUNCH();
     CUDA_CHECK(cudaMemcpy(savings, gpu.savings, bytes, cudaMemcpyDeviceToHost));
 }

@@ -1,5 +1,5 @@
-/* Stream clustering: few centres that stand for a stream of points too long to keep (O'Callaghan, Mishra, Meyerson, Guha
- * and Motwani, "Streaming-data algorithms for high-quality clustering", ICDE 2002).
+/* Stream clustering: few centres that stand for a stream of points too long to keep (O'Callaghan, Mishra, Meyerson,
+ * Guha and Motwani, "Streaming-data algorithms for high-quality clustering", ICDE 2002).
  *
  * The stream is read in chunks. Each chunk is replaced by a few of its points, weighted by how many points they stand
  * for; at the end the points that remain are clustered once more. A chunk is clustered by local search: with a price for

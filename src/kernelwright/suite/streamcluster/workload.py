@@ -42,8 +42,8 @@ def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
 
 
 def read(folder: Path) -> dict[str, NDArray[Any]]:
-    """``centres``: float32, the coordinates, centre after centre. ``weights``: float32, how many points each stands for.
-    ``costs``: float64, the sum of squared distances of each chunk, then of all chunks' centres if there are several."""
+    """``centres``: float32, the coordinates, centre after centre. ``weights``: float32, how many points each stands
+    for. ``costs``: float64, the sum of squared distances of each chunk, then of all chunks' centres if there are several."""
     return {
         "centres": np.fromfile(folder / "centres.bin", dtype=np.float32),
         "weights": np.fromfile(folder / "weights.bin", dtype=np.float32),
@@ -174,7 +174,7 @@ def _search_locally(clustering: Clustering, feasible: list[int], price: float, r
 PROGRAM = SuiteProgram(
     name="streamcluster",
     title="Stream clustering",
-    summary="Medians of a stream by local search: what opening a centre would save, summed in shared memory with atomics.",
+    summary="Medians of a stream by local search: what a new centre would save, summed in shared memory with atomics.",
     sources=("streamcluster.c", "clustering.cu"),
     flags=(),
     generate=generate,

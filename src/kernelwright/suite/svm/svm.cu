@@ -1,10 +1,10 @@
 /* Support vector machine: trains a classifier with the Gaussian kernel, one machine for each pair of classes, and tries
  * it on examples it has not seen.
  *
- * Training is sequential minimal optimisation (Platt, 1998) in the form of Keerthi et al. (2001): of all multipliers two
- * that violate the optimality conditions are chosen, by second-order information (Fan, Chen and Lin, "Working set
- * selection using second order information for training support vector machines", JMLR 6, 2005), and moved as far as is
- * best, until no two violate them by more than a tolerance. Each block of threads trains one machine.
+ * Training is sequential minimal optimisation (Platt, 1998) in the form of Keerthi et al. (2001): of all multipliers
+ * two that violate the optimality conditions are chosen, by second-order information (Fan, Chen and Lin, "Working set
+ * selection using second order information for training support vector machines", JMLR 6, 2005), and moved as far as
+ * is best, until no two violate them by more than a tolerance. Each block of threads trains one machine.
  */
 #include <float.h>
 #include <math.h>
@@ -65,7 +65,7 @@ __global__ void compute_kernel_matrix(const float *a, int rows, const float *b, 
 }
 
 /* Returns the largest value of the block and its index; of equal ones the lowest index. */
-__device__ Choice choose_largest(Choice mine, Choice *choices)
+static __device__ Choice choose_largest(Choice mine, Choice *choices)
 {
     int thread = threadIdx.x;
     choices[thread] = mine;
@@ -85,12 +85,12 @@ __device__ Choice choose_largest(Choice mine, Choice *choices)
 }
 
 /* Whether the multiplier can still move so that sign * multiplier grows. */
-__device__ bool can_rise(float multiplier, bool positive, float cost)
+static __device__ bool can_rise(float multiplier, bool positive, float cost)
 {
     return positive ? multiplier < cost : multiplier > 0.0f;
 }
 
-__device__ bool can_fall(float multiplier, bool positive, float cost)
+static __device__ bool can_fall(float multiplier, bool positive, float cost)
 {
     return positive ? multiplier > 0.0f : multiplier < cost;
 }
@@ -275,7 +275,7 @@ static int pair_up(Examples training, int classes, Machine *machines, int *membe
     return used;
 }
 
-/* Trains on the one and predicts the labels of the other examples. The machines' multipliers and biases are copied out. */
+/* Trains on the one and predicts the labels of the other examples. Copies out the machines' multipliers and biases. */
 static void train_and_predict(Examples training, Examples validation, int features, float cost, float gamma,
                               int max_iterations, int classes, const Machine *machines, const int *members, int entries,
                               float *multipliers, float *biases, int *predictions)

@@ -81,7 +81,7 @@ class Problem:
         return int(self.labels.max()) + 1
 
     def kernel(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-        squared = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
+        squared: NDArray[np.float64] = (a**2).sum(axis=1)[:, None] + (b**2).sum(axis=1) - 2 * a @ b.T
         return np.exp(-self.gamma * squared)
 
 
@@ -138,7 +138,8 @@ def predict(problem: Problem, machines: list[Machine]) -> NDArray[np.int64]:
     for (c, d), machine in zip(combinations(range(problem.classes), 2), machines, strict=True):
         value = kernel[:, machine.members] @ (machine.multipliers * machine.signs) + machine.bias
         votes[np.arange(len(kernel)), np.where(value > 0, c, d)] += 1
-    return votes.argmax(axis=1)
+    winners: NDArray[np.int64] = votes.argmax(axis=1)
+    return winners
 
 
 PROGRAM = SuiteProgram(

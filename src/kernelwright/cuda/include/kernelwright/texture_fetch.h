@@ -118,7 +118,7 @@ struct __kw_neighbours {
 };
 KW_DEVICE __kw_neighbours __kw_find_neighbours(const kwTextureDescriptor *t, int dimension, float x, unsigned int n) {
     float at = __kw_texel_coordinate(t, x, n) - 0.5f, whole = floorf(at);
-    int i = __float2int_rz(whole);
+    int i = min(__float2int_rz(whole), 0x7ffffffe);  // i + 1 must not overflow
     __kw_neighbours found = {{__kw_texel_index(t, dimension, i, n), __kw_texel_index(t, dimension, i + 1, n)},
                              rintf((at - whole) * 256.0f) / 256.0f};
     return found;

@@ -1,0 +1,192 @@
+"""Running a case in this process: modules, memory and an executor, from launch to launch.
+
+``Executor`` is what every way to run a kernel offers; ``run_reference`` of the device room is one. A kernel that fails ends
+the case with ``Stopped``, which carries the rejection: it never leaves ``evaluate``.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.codegen.layout import Parameter, parameter_layout
+from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.memory import Arena
+from kernelwright.device.reference import BUDGET, FORWARD
+from kernelwright.device.schedule import Schedule
+from kernelwright.device.variables import Variables, load_variables
+from kernelwright.errors import CompileError, DeviceError, Misuse
+from kernelwright.evaluate.outcome import Rejected, rejected_by
+from kernelwright.ir import Function, Module
+from kernelwright.ir.types import FloatType, IntType, PointerType
+
+Argument = NDArray[Any] | int | float | np.generic | bytes | None
+"""An argument of a kernel as people write it: an array (or None, the null pointer) for a pointer, a number for a number,
+bytes for a struct passed by value."""
+
+Modules = Mapping[str, Module]
+"""By kernel, the module that holds it."""
+
+LAUNCHES = 1_000_000
+"""Launches that one case may make: a host loop that waits for a result may wait for ever."""
+
+
+class Ran(Protocol):
+    """What an executor says about a launch; memory holds the rest."""
+
+    @property
+    def fault(self) -> Fault | None:
+        """Why the kernel stopped, None when it ran to its end."""
+
+
+class Executor(Protocol):
+    """A way to run one kernel on the memory of an arena. ``budget`` bounds the work, in the executor's own unit."""
+
+    def __call__(
+        self, module: Module, kernel_name: str, grid: Triple, block: Triple, arguments: bytes, arena: Arena, /, *,
+        variables: Variables | None, shared_bytes: int, schedule: Schedule, budget: int,
+    ) -> Ran:
+        """Raises ``CompileError`` for code it refuses and ``DeviceError`` for an impossible launch."""  # fmt: skip
+
+
+class Stopped(Exception):
+    """A case came to an early end."""
+
+    def __init__(self, rejected: Rejected) -> None:
+        super().__init__(str(rejected))
+        self.rejected = rejected
+
+
+class Runner:
+    """Launches kernels of ``modules`` on one arena, one after another. Device variables keep their values in between."""
+
+    def __init__(
+        self, modules: Modules, executor: Executor, arena: Arena, *,
+        schedule: Schedule = FORWARD, budget: int = BUDGET, launches: int = LAUNCHES,
+    ) -> None:  # fmt: skip
+        self.modules = modules
+        self.executor = executor
+        self.arena = arena
+        self.schedule = schedule
+        self.budget = budget
+        self.launches = launches
+        self.results: list[Ran] = []
+        self._variables: dict[int, Variables] = {}
+
+    def launch(self, kernel: str, grid: Triple, block: Triple, arguments: bytes, shared_bytes: int = 0) -> Ran:
+        """Runs the kernel with this (mangled) name. Raises ``Stopped`` when it fails."""
+        if len(self.results) >= self.launches:
+            raise Stopped(Rejected("timeout", f"the host launched more than {self.launches} kernels"))
+        module = self.modules[kernel]
+        try:
+            result = self.executor(
+                module, kernel, grid, block, arguments, self.arena,
+                variables=self.variables(module), shared_bytes=shared_bytes, schedule=self.schedule, budget=self.budget,
+            )  # fmt: skip
+        except CompileError as error:
+            raise Stopped(Rejected("compile", error.message, str(error.place or ""))) from None
+        except DeviceError as error:
+            raise Stopped(Rejected("launch", error.message, str(error.place or ""))) from None
+        self.results.append(result)
+        if result.fault is not None:
+            raise Stopped(rejected_by(result.fault))
+        return result
+
+    def variables(self, module: Module, recorded: Mapping[str, int] | None = None) -> Variables:
+        """The module's device variables; loaded with their initial values when they are first asked for.
+
+        ``recorded``: addresses of variables that are in memory already, with the values they are to have.
+        """
+        known = self._variables.get(id(module))
+        if known is None:
+            known = load_variables(module, self.arena)
+            if recorded:
+                buffers = {n: b for n, a in recorded.items() if (b := self.arena.find(a)) is not None}
+                known = Variables({**known.buffers, **buffers}, {**known.addresses, **recorded})
+            self._variables[id(module)] = known
+        return known
+
+    def function(self, kernel: str) -> Function:
+        return self.modules[kernel].functions[kernel]
+
+
+def by_kernel(module: Module) -> dict[str, Module]:
+    """A module as a program of its own."""
+    return {kernel.name: module for kernel in module.kernels}
+
+
+def kernel_called(modules: Modules, name: str) -> str:
+    """The mangled name of the kernel that a person calls ``name``. Raises ``Misuse`` with the names there are."""
+    exact = [k for k in modules if k == name] or [k for k in modules if k.startswith(f"_Z{len(name)}{name}")]
+    if len(exact) == 1:
+        return exact[0]
+    known = ", ".join(modules) or "none"
+    raise Misuse(
+        f"{'several kernels are' if exact else 'no kernel is'} called {name!r}", hint=f"the kernels are {known}"
+    )
+
+
+def triple(extent: Sequence[int]) -> Triple:
+    """One to three extents as CUDA's three."""
+    if not 1 <= len(extent) <= 3:
+        raise Misuse(f"{tuple(extent)} is no grid or block", hint="give one to three numbers, as CUDA's dim3")
+    x, y, z = (*(int(n) for n in extent), 1, 1)[:3]
+    return x, y, z
+
+
+# -- arguments ---------------------------------------------------------------------------------------------------------
+
+
+def pack(kernel: Function, arguments: Sequence[int | float | np.generic | bytes]) -> bytes:
+    """The parameter buffer of a launch, pointers given as addresses; every value as wide as its parameter.
+
+    Raises ``Misuse`` naming the argument that does not fit.
+    """
+    layout = parameter_layout(kernel)
+    if len(arguments) != len(layout.parameters):
+        raise Misuse(
+            f"kernel '{kernel.name}' takes {len(layout.parameters)} arguments, {len(arguments)} were given",
+            hint="give one per parameter, in the kernel's order",
+        )
+    packed = bytearray(layout.size)
+    for number, (parameter, argument) in enumerate(zip(layout.parameters, arguments, strict=True)):
+        raw = _raw(parameter, argument)
+        if raw is None or len(raw) != parameter.size:
+            raise Misuse(
+                f"argument {number} of kernel '{kernel.name}' is {_shown(argument)}, the parameter is "
+                f"{parameter.type} of {parameter.size} bytes",
+                hint="give an array for a pointer, a number that fits for a number, bytes for a struct",
+            )
+        packed[parameter.offset : parameter.offset + parameter.size] = raw
+    return bytes(packed)
+
+
+def _raw(parameter: Parameter, argument: int | float | np.generic | bytes) -> bytes | None:
+    """An argument's bytes as the parameter holds them; None when it cannot hold them."""
+    if isinstance(argument, bytes):
+        return argument
+    if isinstance(argument, np.void):
+        return argument.tobytes()
+    kind, size = parameter.type, parameter.size
+    if isinstance(kind, IntType | PointerType) and not isinstance(argument, float | np.inexact):
+        number = int(argument)
+        if not -(1 << (8 * size - 1)) <= number < 1 << (8 * size):
+            return None
+        return (number & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
+    code = {"half": "<e", "float": "<f", "double": "<d"}.get(kind.text) if isinstance(kind, FloatType) else None
+    if code is None or isinstance(argument, np.complexfloating):
+        return None
+    try:
+        return struct.pack(code, float(argument))
+    except OverflowError:
+        return None
+
+
+def _shown(argument: object) -> str:
+    if isinstance(argument, bytes):
+        return f"{len(argument)} bytes"
+    return f"{argument!r} ({type(argument).__name__})"

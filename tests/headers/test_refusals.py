@@ -1,0 +1,48 @@
+"""What the headers do not have is refused with a sentence that says what to do."""
+
+from __future__ import annotations
+
+import pytest
+
+from .conftest import CudaCompiler
+
+_GRID = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__global__ void k() {{ {} }}"
+
+REFUSED = {
+    "thrust": ("#include <thrust/device_vector.h>", "thrust needs the [nvidia] extra: pip install 'kernelwright[nvidia]'"),
+    "thrust, deeper": ("#include <thrust/iterator/zip_iterator.h>", "thrust needs the [nvidia] extra"),
+    "cub": ("#include <cub/cub.cuh>", "cub needs the [nvidia] extra: pip install 'kernelwright[nvidia]'"),
+    "cub, deeper": ("#include <cub/block/block_reduce.cuh>", "cub needs the [nvidia] extra"),
+    "cuRAND on the host": ("#include <curand.h>", "the cuRAND host library is not part of Kernelwright"),
+    "grid.sync()": (_GRID.format("cg::this_grid().sync();"), "end the kernel here and launch a second one"),
+    "sync(grid)": (_GRID.format("cg::sync(cg::this_grid());"), "end the kernel here and launch a second one"),
+    "a wide tile": (_GRID.format("cg::tiled_partition<64>(cg::this_thread_block()).sync();"), "use thread_block, or tiles of 32"),
+    "a crooked tile": (_GRID.format("cg::tiled_partition<12>(cg::this_thread_block()).sync();"), "is a power of two"),
+    "a shuffle of a string": (
+        "#include <string>\n" + _GRID.format("cg::tiled_partition<4>(cg::this_thread_block()).shfl(std::string(), 0);"),
+        "only trivially copyable types can be shuffled",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused_with_the_next_step(what: str, compile_cuda: CudaCompiler) -> None:
+    text, sentence = REFUSED[what]
+    compiled = compile_cuda(text)
+    assert not compiled.ok
+    assert sentence in compiled.errors
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "__global__ void k(double *p) { __reduce_add_sync(1, *p); }",  # no such overload
+        "__global__ void k(char *p) { atomicAdd(p, (char)1); }",
+        "int main() { return __popc(3); }",  # a device function in host code
+        "__global__ void k(float *p) { *p = __shfl_sync(1, make_float4(1, 2, 3, 4), 0).x; }",
+        "__device__ float2 f(cudaTextureObject_t t) { return tex2D<float3>(t, 0, 0); }",  # no texel has three channels
+    ],
+)
+def test_what_nvcc_refuses_we_refuse(text: str, compile_cuda: CudaCompiler) -> None:
+    sides = [compile_cuda(text), compile_cuda(text, side="host")]
+    assert not all(c.ok for c in sides)

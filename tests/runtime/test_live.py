@@ -1,0 +1,748 @@
+"""The client against a worker: which messages a program's calls become, in which order, with which bytes."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kernelwright.cuda.channel import Received
+from kernelwright.cuda.protocol import (
+    VERSION,
+    Allocate,
+    Copy,
+    Event,
+    Fill,
+    Handle,
+    Hello,
+    HostAccess,
+    Launch,
+    MemoryKind,
+    Message,
+    ModuleFormat,
+    RegisterModule,
+    RegisterSymbol,
+    Stream,
+    SymbolFlags,
+    Welcome,
+)
+
+from .conftest import Builder, Ran, run
+from .fake_worker import ARENA_ADDRESS, ARENA_SIZE, FAR_ADDRESS, Answer, FakeWorker
+
+M = Message
+
+PROGRAM = r"""
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct Pair { char tag; double value; };
+struct Empty {};
+__constant__ float table[16];
+__device__ int counter;
+__managed__ int level = 42;
+__managed__ double pad[3] = {1, 2, 3};
+texture<float, cudaTextureType1D> reference;
+
+__global__ void add(const float *a, const float *b, float *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = a[i] + b[i] + table[0] + counter + tex1Dfetch(reference, i);
+}
+__global__ void mixed(char a, Pair pair, bool b, short c, Empty e, float4 v, long long d, int *p) {}
+__global__ void __launch_bounds__(64) small(int *out) { __shared__ int room[256]; room[0] = 1; *out = room[0] + level; }
+
+#define CHECK(call) do { cudaError_t e_ = (call); if (e_) { printf("%s: %s\n", #call, cudaGetErrorName(e_)); exit(9); } } while (0)
+#define SAY(call) printf("%s\n", cudaGetErrorName(call))
+
+static void add_vectors() {
+    const int n = 1000;
+    std::vector<float> a(n), b(n), out(n);
+    for (int i = 0; i < n; i++) { a[i] = i; b[i] = 2 * i; }
+    float *da, *db, *dout;
+    CHECK(cudaMalloc(&da, 4 * n)); CHECK(cudaMalloc(&db, 4 * n)); CHECK(cudaMalloc(&dout, 4 * n));
+    CHECK(cudaMemcpy(da, a.data(), 4 * n, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(db, b.data(), 4 * n, cudaMemcpyHostToDevice));
+    add<<<(n + 255) / 256, 256, 32>>>(da, db, dout, n);
+    CHECK(cudaGetLastError());
+    CHECK(cudaMemcpy(out.data(), dout, 4 * n, cudaMemcpyDeviceToHost));
+    printf("%g %g\n", out[1], out[n - 1]);
+    CHECK(cudaFree(da)); CHECK(cudaFree(db)); CHECK(cudaFree(dout));
+}
+
+static void arguments() {
+    mixed<<<dim3(7, 2, 3), dim3(4, 5, 6)>>>('a', Pair{'b', 1.5}, true, -2, Empty{}, make_float4(1, 2, 3, 4), 1LL << 40, nullptr);
+    SAY(cudaGetLastError());
+    SAY(cudaDeviceSynchronize());
+}
+
+static void configurations() {
+    small<<<1, 2000>>>(nullptr); SAY(cudaGetLastError());
+    small<<<1, dim3(1, 1, 65)>>>(nullptr); SAY(cudaGetLastError());
+    small<<<0, 32>>>(nullptr); SAY(cudaGetLastError());
+    small<<<dim3(1, 65536), 32>>>(nullptr); SAY(cudaGetLastError());
+    small<<<1, 65>>>(nullptr); SAY(cudaGetLastError());
+    small<<<1, 64, 60000>>>(nullptr); SAY(cudaGetLastError());
+    SAY(cudaFuncSetAttribute(small, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
+    small<<<1, 64, 60000>>>(nullptr); SAY(cudaGetLastError());
+    SAY(cudaFuncSetAttribute(small, cudaFuncAttributeMaxDynamicSharedMemorySize, 200000));
+    int host; SAY(cudaLaunchKernel((const void *)&host, dim3(1), dim3(1), nullptr, 0, nullptr));
+    cudaFuncAttributes attributes; SAY(cudaFuncGetAttributes(&attributes, small));
+    int blocks; SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, small, 64, 0));
+    printf("%d %d %d\n", attributes.numRegs, attributes.maxThreadsPerBlock, blocks);
+}
+
+static void symbols() {
+    float host[16]; for (int i = 0; i < 16; i++) host[i] = i + 1;
+    int value = 5, back = 0; void *address = nullptr; size_t size = 0;
+    CHECK(cudaMemcpyToSymbol(table, host, sizeof host));
+    CHECK(cudaMemcpyToSymbol(table, host, 4, 8));
+    CHECK(cudaMemcpyToSymbol(counter, &value, 4));
+    CHECK(cudaMemcpyFromSymbol(&back, counter, 4));
+    CHECK(cudaGetSymbolAddress(&address, counter)); CHECK(cudaGetSymbolSize(&size, table));
+    CHECK(cudaMemset(address, 7, 4));
+    int now = 0; CHECK(cudaMemcpy(&now, address, 4, cudaMemcpyDeviceToHost));
+    printf("%d %zu %x\n", back, size, now);
+    SAY(cudaMemcpyToSymbol(table, host, 64, 4));
+    SAY(cudaMemcpyToSymbol(table, host, 4, 0, cudaMemcpyDeviceToHost));
+    SAY(cudaGetSymbolAddress(&address, value));
+    SAY(cudaFree(address));
+}
+
+static void memory() {
+    char *device, *pinned, *managed, host[64]; void *mapped; cudaPointerAttributes about; size_t pitch, free, total;
+    CHECK(cudaMalloc(&device, 64)); CHECK(cudaHostAlloc(&pinned, 64, cudaHostAllocMapped));
+    CHECK(cudaMallocManaged(&managed, 64));
+    memset(host, 1, 64); memset(pinned, 2, 64); memset(managed, 3, 64);
+    CHECK(cudaMemcpy(device, host, 64, cudaMemcpyDefault));
+    CHECK(cudaMemcpy(device + 8, pinned, 8, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(device + 16, managed, 8, cudaMemcpyDeviceToDevice));
+    CHECK(cudaMemset(device + 24, 9, 8));
+    CHECK(cudaMemcpy(host, device, 64, cudaMemcpyDeviceToHost));
+    printf("%d %d %d %d %d\n", host[0], host[8], host[16], host[24], host[32]);
+    CHECK(cudaPointerGetAttributes(&about, device + 3)); printf("%d ", about.type);
+    CHECK(cudaPointerGetAttributes(&about, pinned)); printf("%d ", about.type);
+    CHECK(cudaPointerGetAttributes(&about, managed)); printf("%d ", about.type);
+    CHECK(cudaPointerGetAttributes(&about, host)); printf("%d\n", about.type);
+    CHECK(cudaHostGetDevicePointer(&mapped, pinned, 0)); printf("%d\n", mapped == pinned);
+    CHECK(cudaMemGetInfo(&free, &total)); printf("%zu %zu\n", free >> 30, total >> 30);
+    SAY(cudaMemcpy(device, host, 65, cudaMemcpyHostToDevice));
+    SAY(cudaMemcpy(host, device, 8, cudaMemcpyHostToDevice));
+    SAY(cudaMemcpy(host, host + 8, 8, cudaMemcpyDeviceToHost));
+    SAY(cudaMemcpy(device, host, 8, (cudaMemcpyKind)9));
+    SAY(cudaMemset(host, 0, 8));
+    SAY(cudaFree(device + 8)); SAY(cudaFree(pinned)); SAY(cudaFreeHost(device));
+    SAY(cudaFree(nullptr)); SAY(cudaFree(device)); SAY(cudaFree(device)); SAY(cudaFreeHost(pinned)); SAY(cudaFree(managed));
+    CHECK(cudaMallocPitch(&device, &pitch, 100, 3)); printf("%zu\n", pitch);
+    char rows[3][20]; for (int i = 0; i < 60; i++) ((char *)rows)[i] = i;
+    CHECK(cudaMemcpy2D(device, pitch, rows, 20, 20, 3, cudaMemcpyHostToDevice));
+    CHECK(cudaMemset2D(device + 1, pitch, 77, 1, 3));
+    memset(rows, 0, 60);
+    CHECK(cudaMemcpy2D(rows, 20, device, pitch, 20, 3, cudaMemcpyDeviceToHost));
+    printf("%d %d %d %d\n", rows[0][0], rows[1][1], rows[2][1], rows[2][19]);
+    SAY(cudaMemcpy2D(rows, 10, device, pitch, 20, 3, cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(device));
+    CHECK(cudaHostRegister(host, 64, 0)); SAY(cudaHostRegister(host, 4, 0)); SAY(cudaHostGetDevicePointer(&mapped, host, 0));
+    CHECK(cudaHostUnregister(host)); SAY(cudaHostUnregister(host));
+}
+
+static void large() {
+    const int n = 10000;  /* several times the staging area */
+    std::vector<int> host(n), back(n);
+    int *device; CHECK(cudaMalloc(&device, 4 * n));
+    for (int i = 0; i < n; i++) host[i] = i * 7;
+    CHECK(cudaMemcpy(device, host.data(), 4 * n, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(back.data(), device, 4 * n, cudaMemcpyDeviceToHost));
+    printf("%d\n", memcmp(host.data(), back.data(), 4 * n));
+    CHECK(cudaMemcpy2D(back.data(), 40, device, 80, 40, 100, cudaMemcpyDeviceToHost));
+    printf("%d %d\n", back[10], back[999]);
+}
+
+static void streams() {
+    cudaStream_t s, t; cudaEvent_t a, b, plain; float ms; unsigned flags; int priority;
+    CHECK(cudaStreamCreate(&s)); CHECK(cudaStreamCreateWithPriority(&t, cudaStreamNonBlocking, -9));
+    CHECK(cudaEventCreate(&a)); CHECK(cudaEventCreate(&b)); CHECK(cudaEventCreateWithFlags(&plain, cudaEventDisableTiming));
+    SAY(cudaEventElapsedTime(&ms, a, b)); SAY(cudaEventQuery(a));
+    CHECK(cudaEventRecord(a, s));
+    small<<<1, 32, 0, s>>>(nullptr);
+    small<<<1, 32, 0, cudaStreamPerThread>>>(nullptr);
+    CHECK(cudaEventRecord(b, s)); CHECK(cudaStreamWaitEvent(t, b, 0)); CHECK(cudaEventRecord(plain));
+    CHECK(cudaEventSynchronize(b)); SAY(cudaEventQuery(b)); SAY(cudaStreamQuery(s));
+    CHECK(cudaEventElapsedTime(&ms, a, b)); printf("%g\n", ms);
+    SAY(cudaEventElapsedTime(&ms, a, plain));
+    CHECK(cudaStreamGetFlags(t, &flags)); CHECK(cudaStreamGetPriority(t, &priority)); printf("%u %d\n", flags, priority);
+    CHECK(cudaLaunchHostFunc(s, [](void *p) { puts((const char *)p); }, (void *)"called"));
+    CHECK(cudaStreamSynchronize(s)); CHECK(cudaStreamDestroy(s)); SAY(cudaStreamSynchronize(s));
+    CHECK(cudaEventDestroy(a)); SAY(cudaEventDestroy(a)); CHECK(cudaStreamSynchronize(0));
+}
+
+static void managed() {
+    printf("%d %g\n", level, pad[2]);
+    CHECK(cudaFree(0));
+    printf("%d %g\n", level, pad[2]);
+    level = 50;
+    small<<<1, 1>>>(&level);
+    CHECK(cudaDeviceSynchronize());
+    cudaPointerAttributes about; CHECK(cudaPointerGetAttributes(&about, &level));
+    int back; CHECK(cudaMemcpy(&back, &level, 4, cudaMemcpyDefault));
+    printf("%d %d %d %d\n", level, about.type, about.hostPointer == &level, back);
+}
+
+static void textures() {
+    float *device; CHECK(cudaMalloc(&device, 64));
+    size_t offset = 1; CHECK(cudaBindTexture(&offset, reference, device, 64)); printf("%zu\n", offset);
+    cudaChannelFormatDesc format = cudaCreateChannelDesc(8, 8, 8, 8, cudaChannelFormatKindUnsigned);
+    cudaArray_t array; CHECK(cudaMallocArray(&array, &format, 10, 3));
+    unsigned pixels[3][10]; for (int i = 0; i < 30; i++) ((unsigned *)pixels)[i] = 100 + i;
+    CHECK(cudaMemcpy2DToArray(array, 0, 0, pixels, 40, 40, 3, cudaMemcpyHostToDevice));
+    unsigned one[12]; CHECK(cudaMemcpyFromArray(one, array, 32, 0, 48, cudaMemcpyDeviceToHost)); printf("%u %u\n", one[0], one[11]);
+    SAY(cudaMemcpy2DToArray(array, 4, 0, pixels, 40, 40, 3, cudaMemcpyHostToDevice));
+    cudaResourceDesc resource = {}; resource.resType = cudaResourceTypeArray; resource.res.array.array = array;
+    cudaTextureDesc description = {}; description.addressMode[0] = cudaAddressModeWrap; description.addressMode[1] = cudaAddressModeBorder;
+    description.readMode = cudaReadModeNormalizedFloat; description.filterMode = cudaFilterModeLinear;
+    description.normalizedCoords = 1; description.borderColor[2] = 0.5f;
+    cudaTextureObject_t object; CHECK(cudaCreateTextureObject(&object, &resource, &description, nullptr));
+    printf("%llu\n", object);
+    description.readMode = cudaReadModeElementType; cudaTextureObject_t other;
+    SAY(cudaCreateTextureObject(&other, &resource, &description, nullptr));
+    format.x = 7; cudaArray_t odd; SAY(cudaMallocArray(&odd, &format, 10, 3));
+    CHECK(cudaDestroyTextureObject(object)); SAY(cudaDestroyTextureObject(object));
+    CHECK(cudaUnbindTexture(reference)); SAY(cudaGetTextureAlignmentOffset(&offset, reference));
+    CHECK(cudaFreeArray(array)); SAY(cudaFreeArray(array));
+}
+
+static void failing() {
+    small<<<1, 1>>>(nullptr);
+    SAY(cudaGetLastError());
+    SAY(cudaDeviceSynchronize());
+    void *p; SAY(cudaMalloc(&p, 4));
+    SAY(cudaGetLastError()); SAY(cudaGetLastError());
+    SAY(cudaDeviceReset());
+    SAY(cudaMalloc(&p, 4)); SAY(cudaGetLastError());
+}
+
+static void describe() {
+    cudaDeviceProp p; int count, value, chosen; char bus[20];
+    CHECK(cudaGetDeviceCount(&count)); CHECK(cudaGetDeviceProperties(&p, 0));
+    printf("%d %s %d.%d %zu %d %d\n", count, p.name, p.major, p.minor, p.totalGlobalMem >> 30, p.multiProcessorCount, p.maxGridSize[1]);
+    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0)); printf("%d ", value);
+    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxBlockDimZ, 0)); printf("%d ", value);
+    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrUnifiedAddressing, 0)); printf("%d\n", value);
+    CHECK(cudaDeviceGetPCIBusId(bus, sizeof bus, 0)); CHECK(cudaDeviceGetByPCIBusId(&chosen, bus)); printf("%s %d\n", bus, chosen);
+    SAY(cudaGetDeviceProperties(&p, 1)); SAY(cudaSetDevice(3)); SAY(cudaSetDevice(0)); SAY(cudaDeviceEnablePeerAccess(1, 0));
+    CHECK(cudaDriverGetVersion(&value)); printf("%d\n", value);
+    size_t bytes = 0; SAY(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, small, 2, 64)); printf("%zu\n", bytes);
+}
+
+static void *launch_many(void *) {
+    for (int i = 0; i < 200; i++) small<<<1, 32>>>(nullptr);
+    return nullptr;
+}
+static void threads() {
+    pthread_t thread[4];
+    CHECK(cudaFree(0));
+    for (auto &t : thread) pthread_create(&t, nullptr, launch_many, nullptr);
+    for (auto &t : thread) pthread_join(t, nullptr);
+    SAY(cudaDeviceSynchronize());
+}
+
+static void forks() {
+    CHECK(cudaFree(0));
+    fflush(stdout);
+    pid_t child = fork();
+    if (!child) { SAY(cudaDeviceSynchronize()); fflush(stdout); exit(0); }
+    waitpid(child, nullptr, 0);
+    SAY(cudaDeviceSynchronize());
+}
+
+static void children() {
+    CHECK(cudaFree(0));
+    printf("%d\n", wait(nullptr));
+}
+
+static void two_kernels_after_each_other() {
+    CHECK(cudaFree(0));
+    for (int i = 0; i < 3; i++) small<<<1, 1>>>((int *)(long)i);
+    char host[4], *device; CHECK(cudaMalloc(&device, 4));
+    CHECK(cudaMemcpy(device, host, 4, cudaMemcpyHostToDevice));   /* waits: kernels are under way */
+    CHECK(cudaMemcpy(device, host, 4, cudaMemcpyHostToDevice));   /* does not: nothing happened since */
+}
+
+int main(int argc, char **argv) {
+    static const struct { const char *name; void (*run)(); } parts[] = {
+        {"add", add_vectors}, {"arguments", arguments}, {"configurations", configurations}, {"symbols", symbols},
+        {"memory", memory}, {"large", large}, {"streams", streams}, {"managed", managed}, {"textures", textures},
+        {"failing", failing}, {"describe", describe}, {"threads", threads}, {"forks", forks}, {"children", children},
+        {"order", two_kernels_after_each_other}};
+    for (auto &part : parts) if (!strcmp(part.name, argv[1])) part.run();
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(builder: Builder) -> Path:
+    return builder.program({"live.cu": PROGRAM})
+
+
+@pytest.fixture(scope="module")
+def blob_bytes(builder: Builder, program: Path) -> bytes:
+    return (builder.folder / "live.cu.blob").read_bytes()
+
+
+Live = Callable[..., tuple[Ran, FakeWorker]]
+
+
+@pytest.fixture
+def live(program: Path, tmp_path: Path) -> Live:
+    """Runs one part of the program against a fake worker made with the given settings."""
+
+    def go(part: str, **settings: object) -> tuple[Ran, FakeWorker]:
+        with FakeWorker(tmp_path / "socket", **settings) as worker:  # type: ignore[arg-type]
+            ran = run(program, [part], KERNELWRIGHT_SOCKET=str(worker.path))
+        return ran, worker
+
+    return go
+
+
+def kinds(worker: FakeWorker) -> list[Message]:
+    registering = (M.REGISTER_MODULE, M.REGISTER_KERNEL, M.REGISTER_VARIABLE, M.UNREGISTER_MODULE)
+    return [m.type for m in worker.messages if m.type not in registering]
+
+
+# ---- the whole way of a vector addition ----
+
+
+def add_floats(worker: FakeWorker, launch: Launch, arguments: bytes) -> None:
+    a, b, out, n = struct.unpack("<QQQi", arguments)
+    left, right = (struct.unpack(f"<{n}f", worker.read(p, 4 * n)) for p in (a, b))
+    worker.write(out, struct.pack(f"<{n}f", *(x + y for x, y in zip(left, right, strict=True))))
+
+
+def test_a_kernel_runs(live: Live) -> None:
+    ran, worker = live("add", on_launch=add_floats)
+    assert (ran.status, ran.lines, ran.err) == (0, ["3 2997"], "")
+    assert kinds(worker) == [
+        M.HELLO,
+        M.ALLOCATE,  # the managed variables
+        *[M.ALLOCATE] * 3,
+        M.DEVICE_PROPERTIES,
+        M.LAUNCH,
+        M.DEVICE_SYNCHRONIZE,
+        *[M.FREE] * 3,
+        M.GOODBYE,
+    ]
+    a, b, out = (m.body.handle for m in worker.of(M.FREE) if isinstance(m.body, Handle))
+    (launch,) = worker.of(M.LAUNCH)
+    assert launch.body == Launch(grid=(4, 1, 1), block=(256, 1, 1), shared_bytes=32, arguments_size=28, kernel=0)
+    assert launch.tail == struct.pack("<QQQi", a, b, out, 1000)
+
+
+def test_what_is_registered(live: Live, blob_bytes: bytes, program: Path) -> None:
+    _, worker = live("add")
+    hello = worker.messages[0]
+    assert isinstance(hello.body, Hello) and hello.body.version == VERSION
+    assert hello.tail.split(b"\0")[:2] == [b"none", str(program.resolve()).encode()]
+    (module,) = worker.of(M.REGISTER_MODULE)
+    assert module.body == RegisterModule(module=0, format=ModuleFormat.BLOB)
+    assert module.tail == blob_bytes
+    kernels = {m.tail: m.body for m in worker.of(M.REGISTER_KERNEL)}
+    assert list(kernels) == [b"_Z3addPKfS0_Pfi", b"_Z5mixedc4Pairbs5Empty6float4xPi", b"_Z5smallPi"]
+    assert kernels[b"_Z5smallPi"] == RegisterSymbol(module=0, symbol=2)
+    variables = {m.tail: m.body for m in worker.of(M.REGISTER_VARIABLE)}
+    assert {n: (b.size, b.flags) for n, b in variables.items() if isinstance(b, RegisterSymbol)} == {
+        b"table": (64, SymbolFlags.CONSTANT),
+        b"counter": (4, 0),
+        b"level": (4, SymbolFlags.MANAGED),
+        b"pad": (24, SymbolFlags.MANAGED),
+        b"reference": (8, 0),
+    }
+    order = [m.type for m in worker.messages]
+    assert order.index(M.REGISTER_MODULE) < order.index(M.REGISTER_KERNEL) < order.index(M.LAUNCH)
+    assert [m.sequence for m in worker.messages] == list(range(1, len(worker.messages) + 1))
+
+
+def test_arguments_are_packed_where_the_kernel_has_them(live: Live) -> None:
+    ran, worker = live("arguments")
+    assert ran.lines == ["cudaSuccess", "cudaSuccess"]
+    (launch,) = worker.of(M.LAUNCH)
+    assert isinstance(launch.body, Launch)
+    assert (launch.body.grid, launch.body.block) == ((7, 2, 3), (4, 5, 6))
+    # char, Pair at 8, bool at 24, short at 26, Empty at 28, float4 at 32, long long at 48, pointer at 56.
+    assert len(launch.tail) == launch.body.arguments_size == 64
+    assert struct.unpack_from("<c7xc7xd?xh", launch.tail) == (b"a", b"b", 1.5, True, -2)
+    assert struct.unpack_from("<4fqQ", launch.tail, 32) == (1, 2, 3, 4, 1 << 40, 0)
+
+
+def test_impossible_launches_are_refused_at_once(live: Live) -> None:
+    ran, worker = live("configurations")
+    assert ran.lines == [
+        *["cudaErrorInvalidConfiguration"] * 4,
+        "cudaErrorLaunchOutOfResources",
+        "cudaErrorInvalidValue",
+        "cudaSuccess",
+        "cudaSuccess",
+        "cudaErrorInvalidValue",
+        "cudaErrorInvalidDeviceFunction",
+        "cudaSuccess",
+        "cudaSuccess",
+        "17 1024 6",
+    ]
+    assert len(worker.of(M.LAUNCH)) == 1
+
+
+def test_copies_wait_only_when_something_is_under_way(live: Live) -> None:
+    _, worker = live("order")
+    assert kinds(worker)[2:] == [
+        M.DEVICE_PROPERTIES,
+        *[M.LAUNCH] * 3,
+        M.ALLOCATE,
+        M.DEVICE_SYNCHRONIZE,
+        M.GOODBYE,
+    ]
+    assert [m.tail for m in worker.of(M.LAUNCH)] == [struct.pack("<Q", i) for i in range(3)]
+
+
+# ---- memory ----
+
+MEMORY = [
+    "1 2 3 9 1",
+    "2 1 3 0",
+    "1",
+    "3 8",
+    *["cudaErrorInvalidValue"] * 3,
+    "cudaErrorInvalidMemcpyDirection",
+    "cudaErrorInvalidValue",
+    *["cudaErrorInvalidValue"] * 3,
+    "cudaSuccess",
+    "cudaSuccess",
+    "cudaErrorInvalidValue",
+    "cudaSuccess",
+    "cudaSuccess",
+    "512",
+    "0 77 77 59",
+    "cudaErrorInvalidPitchValue",
+    "cudaErrorHostMemoryAlreadyRegistered",
+    "cudaErrorNotSupported",
+    "cudaErrorHostMemoryNotRegistered",
+]
+
+
+def test_memory_in_the_arena(live: Live) -> None:
+    ran, worker = live("memory")
+    assert (ran.status, ran.lines, ran.err) == (0, MEMORY, "")
+    allocated = [m.body for m in worker.of(M.ALLOCATE)][1:]
+    assert allocated[:3] == [
+        Allocate(size=64, kind=MemoryKind.DEVICE),
+        Allocate(size=64, kind=MemoryKind.PINNED),
+        Allocate(size=64, kind=MemoryKind.MANAGED),
+    ]
+    # Only copies between memory that the device sees are messages; bytes of the host's own are copied by the client.
+    assert len(worker.of(M.COPY)) == 2
+    fill = worker.of(M.FILL)[0].body
+    assert isinstance(fill, Fill) and (fill.value, fill.width, fill.height) == (9, 8, 1)
+
+
+def test_memory_that_is_not_in_the_arena(live: Live) -> None:
+    ran, worker = live("memory", far=True)
+    assert (ran.status, ran.lines, ran.err) == (0, MEMORY, "")
+    touched = [m.body for m in worker.of(M.COPY)]
+    assert len(touched) > 4
+    for copy in touched:
+        assert isinstance(copy, Copy)
+        assert all(a >= FAR_ADDRESS or ARENA_ADDRESS <= a < ARENA_ADDRESS + ARENA_SIZE for a in (copy.to, copy.from_))
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["arena", "far"])
+def test_large_copies(live: Live, far: bool) -> None:
+    ran, worker = live("large", far=far)
+    # The second copy takes 10 of every 20 numbers: row 1 begins with number 20, row 99 ends with number 1989.
+    assert ran.lines == ["0", f"{7 * 20} {7 * 1989}"]
+    assert (len(worker.of(M.COPY)) > 10) == far
+
+
+@pytest.mark.parametrize("far", [False, True], ids=["arena", "far"])
+def test_symbols(live: Live, far: bool) -> None:
+    ran, worker = live("symbols", far=far)
+    assert ran.lines == [
+        "5 64 7070707",
+        "cudaErrorInvalidValue",
+        "cudaErrorInvalidMemcpyDirection",
+        "cudaErrorInvalidSymbol",
+        "cudaErrorInvalidValue",
+    ]
+    # Each variable's address is asked once.
+    assert [m.body for m in worker.of(M.SYMBOL_ADDRESS)] == [
+        Handle(handle=m.body.symbol)
+        for name in (b"table", b"counter")
+        for m in worker.of(M.REGISTER_VARIABLE)
+        if m.tail == name and isinstance(m.body, RegisterSymbol)
+    ]
+
+
+def test_host_access_is_told_where_it_is_wanted(live: Live) -> None:
+    _, worker = live("add", note_host_access=True)
+    notes = [m.body for m in worker.of(M.HOST_ACCESS)]
+    a, b, out = (m.body.handle for m in worker.of(M.FREE) if isinstance(m.body, Handle))
+    assert notes == [
+        HostAccess(address=a, size=4000, written=1),
+        HostAccess(address=b, size=4000, written=1),
+        HostAccess(address=out, size=4000, written=0),
+    ]
+    # A note is nothing to wait for.
+    assert len(worker.of(M.DEVICE_SYNCHRONIZE)) == 1
+
+
+def bump(worker: FakeWorker, launch: Launch, arguments: bytes) -> None:
+    (address,) = struct.unpack("<Q", arguments)
+    (value,) = struct.unpack("<i", worker.read(address, 4))
+    worker.write(address, struct.pack("<i", value + 1))
+
+
+def test_managed_variables_are_the_same_memory(live: Live) -> None:
+    ran, worker = live("managed", on_launch=bump)
+    # Before a device is there, after it came, after a kernel added one to what the host had set.
+    assert ran.lines == ["42 3", "42 3", "51 3 1 51"]
+    level = next(m.body for m in worker.of(M.REGISTER_VARIABLE) if m.tail == b"level")
+    (launch,) = worker.of(M.LAUNCH)
+    assert isinstance(level, RegisterSymbol)
+    # The kernel gets the device's address of the variable, though the program passed its own.
+    assert launch.tail == struct.pack("<Q", level.address)
+    assert ARENA_ADDRESS <= level.address < ARENA_ADDRESS + ARENA_SIZE
+
+
+DESCRIPTOR = struct.Struct("<QQQIII9i4f")
+
+
+def test_textures_are_descriptors_in_memory(live: Live) -> None:
+    """What device code reads: texture_types.h."""
+    freed: dict[int, bytes] = {}
+
+    def keep(worker: FakeWorker, message: Received) -> None:
+        assert isinstance(message.body, Handle)
+        freed[message.body.handle] = worker.read(message.body.handle, DESCRIPTOR.size)
+
+    ran, worker = live("textures", answers={M.FREE: keep})
+    assert ran.status == 0
+    assert ran.lines[:3] == ["0", "108 119", "cudaErrorInvalidValue"]
+    assert ran.lines[4:] == [
+        "cudaErrorInvalidFilterSetting",
+        "cudaErrorInvalidChannelDescriptor",
+        "cudaErrorInvalidValue",
+        "cudaErrorInvalidTextureBinding",
+        "cudaErrorInvalidResourceHandle",
+    ]
+    data, *described = DESCRIPTOR.unpack(freed[int(ran.lines[3])])
+    assert data in freed, "the array's memory is freed as well"
+    # 10 x 3 texels in rows of 512 bytes; four channels of 8 unsigned bits; wrap, border, wrap; linear, normalised float,
+    # normalised coordinates; border colour.
+    assert described == [512, 1536, 10, 3, 0, 4, 8, 1, 0, 3, 0, 1, 1, 1, 0.0, 0.0, 0.5, 0.0]
+
+
+def test_a_texture_reference_is_a_variable_with_a_descriptors_address(live: Live) -> None:
+    seen: list[tuple[object, ...]] = []
+
+    def look(worker: FakeWorker, message: Received) -> None:
+        # The first array comes after the binding.
+        if worker.addresses and not seen:
+            (descriptor,) = struct.unpack("<Q", worker.read(worker.addresses[b"reference"], 8))
+            seen.append(DESCRIPTOR.unpack(worker.read(descriptor, DESCRIPTOR.size)))
+
+    _, worker = live("textures", answers={M.ALLOCATE: look})
+    device = next(m for m in worker.of(M.ALLOCATE) if m.body == Allocate(size=64))
+    assert device is not None
+    data, row, _, width, height, depth, channels, bits, kind, *_ = seen[0]
+    assert (row, width, height, depth, channels, bits, kind) == (64, 16, 0, 0, 1, 32, 2)
+    assert data == ARENA_ADDRESS + (1 << 16) + 8192, "the first allocation after the managed variables"
+
+
+# ---- streams and events ----
+
+
+def test_streams_and_events(live: Live) -> None:
+    ran, worker = live("streams")
+    assert ran.lines == [
+        "cudaErrorInvalidResourceHandle",
+        "cudaSuccess",
+        "cudaSuccess",
+        "cudaSuccess",
+        "1.25",
+        "cudaErrorInvalidResourceHandle",
+        "1 -5",
+        "called",
+        "cudaErrorInvalidResourceHandle",
+        "cudaErrorInvalidResourceHandle",
+    ]
+    s, t, own = (m.body for m in worker.of(M.STREAM_CREATE))
+    assert isinstance(s, Stream) and isinstance(t, Stream) and isinstance(own, Stream)
+    assert (s.flags, t.flags, t.priority) == (0, 1, -5)
+    assert len({0, s.stream, t.stream, own.stream}) == 4
+    assert [m.body.stream for m in worker.of(M.LAUNCH) if isinstance(m.body, Launch)] == [s.stream, own.stream]
+    a, b, plain = (m.body.event for m in worker.of(M.EVENT_CREATE) if isinstance(m.body, Event))
+    assert [m.body for m in worker.of(M.EVENT_RECORD)] == [
+        Event(event=a, stream=s.stream),
+        Event(event=b, stream=s.stream),
+        Event(event=plain, stream=0, flags=2),
+    ]
+    assert [m.body for m in worker.of(M.STREAM_WAIT)] == [Event(event=b, stream=t.stream)]
+    # A stream that does not wait for stream 0 exists: waiting for stream 0 is no longer waiting for the device.
+    assert [m.body for m in worker.of(M.STREAM_SYNCHRONIZE)][-1] == Handle(handle=0)
+
+
+def test_not_ready(live: Live) -> None:
+    ran, _ = live("streams", answers={M.STREAM_QUERY: lambda *_: Answer(result=600)})
+    assert ran.lines[3] == "cudaErrorNotReady"
+
+
+# ---- device ----
+
+
+def test_device_properties(live: Live) -> None:
+    ran, worker = live("describe")
+    assert ran.lines == [
+        "1 Paper GPU 8.6 8 28 65535",
+        "101376 64 1",
+        "0000:03:00.0 0",
+        "cudaErrorInvalidDevice",
+        "cudaErrorInvalidDevice",
+        "cudaSuccess",
+        "cudaErrorInvalidDevice",
+        "12080",
+        "cudaSuccess",
+        str(102400 // 2 - 1024),
+    ]
+    assert len(worker.of(M.DEVICE_PROPERTIES)) == 1
+
+
+# ---- failures ----
+
+
+def test_a_failing_kernel(live: Live) -> None:
+    sentence = "kernel small read 4 bytes outside every buffer (live.cu:28, thread 0)"
+    failed = iter([Answer(result=700, sentence=sentence)])
+    ran, worker = live("failing", answers={M.DEVICE_SYNCHRONIZE: lambda *_: next(failed, None)})
+    assert ran.lines == [
+        "cudaSuccess",  # the launch itself
+        "cudaErrorIllegalAddress",
+        "cudaErrorIllegalAddress",  # everything afterwards
+        "cudaErrorIllegalAddress",
+        "cudaErrorIllegalAddress",
+        "cudaSuccess",  # the reset
+        "cudaSuccess",
+        "cudaSuccess",
+    ]
+    assert ran.err == f"kernelwright: {sentence}\n"
+    # The allocation that failed never reached the worker: two for managed variables, one after the reset.
+    assert len(worker.of(M.ALLOCATE)) == 3
+
+
+def test_what_kernels_print_comes_out_in_order(live: Live) -> None:
+    ran, _ = live("arguments", answers={M.DEVICE_SYNCHRONIZE: lambda *_: Answer(printed="from a kernel\n")})
+    assert ran.lines == ["cudaSuccess", "from a kernel", "cudaSuccess"]
+
+
+def test_a_worker_that_dies(live: Live) -> None:
+    ran, _ = live("add", leave_at=M.DEVICE_SYNCHRONIZE)
+    assert ran.status == 9
+    assert ran.lines[0].endswith("cudaErrorDevicesUnavailable")
+    assert ran.err == (
+        "kernelwright: the device worker ended while the program was waiting for an answer; "
+        "every CUDA call fails from here on\n"
+    )
+
+
+def test_a_worker_that_dies_at_the_handshake(live: Live) -> None:
+    ran, _ = live("add", leave_at=M.HELLO)
+    assert (ran.status, ran.lines) == (9, ["cudaMalloc(&da, 4 * n): cudaErrorDevicesUnavailable"])
+
+
+def test_a_worker_that_refuses(live: Live) -> None:
+    ran, _ = live("add", answers={M.HELLO: lambda *_: Answer(result=100, sentence="there is no GPU called h300")})
+    assert ran.lines == ["cudaMalloc(&da, 4 * n): cudaErrorNoDevice"]
+    assert ran.err == "kernelwright: there is no GPU called h300\n"
+
+
+def test_a_worker_of_another_version(live: Live) -> None:
+    ran, _ = live("add", welcome=Welcome(version=VERSION + 1, device_count=1))
+    assert ran.lines == ["cudaMalloc(&da, 4 * n): cudaErrorInsufficientDriver"]
+    assert "speaks version 2 of the protocol, this program version 1" in ran.err
+
+
+def test_a_worker_with_no_device(live: Live) -> None:
+    ran, _ = live("add", answers={M.HELLO: lambda *_: Answer(Welcome(version=VERSION))})
+    assert ran.lines == ["cudaMalloc(&da, 4 * n): cudaErrorNoDevice"]
+
+
+@pytest.mark.parametrize("size", [0, 15, 1 << 20])
+def test_a_worker_that_talks_nonsense(live: Live, size: int) -> None:
+    ran, _ = live("add", answers={M.ALLOCATE: lambda *_: Answer(tail=bytes(size), body=Handle())})
+    assert ran.status == 9 and "malformed answer" in ran.err
+
+
+def test_an_arena_that_is_in_the_way(live: Live) -> None:
+    # No program can have memory there, so the client has to ask for another place.
+    taken = 1 << 62
+    welcome = Welcome(
+        version=VERSION,
+        device_count=1,
+        flags=1,
+        arena_address=taken,
+        arena_size=ARENA_SIZE,
+        staging_address=taken + 4096,
+        staging_size=4096,
+    )
+    ran, worker = live("add", welcome=welcome, on_launch=add_floats)
+    assert (ran.status, ran.lines) == (0, ["3 2997"])
+    assert len(worker.of(M.MOVE_ARENA)) == 1
+    assert worker.welcome == replace(
+        welcome, arena_address=worker.welcome.arena_address, staging_address=worker.welcome.arena_address + 4096
+    )
+
+
+# ---- processes and threads ----
+
+
+def test_threads_share_one_connection(live: Live) -> None:
+    ran, worker = live("threads")
+    assert ran.lines == ["cudaSuccess"]
+    assert len(worker.of(M.LAUNCH)) == 800
+    assert [m.sequence for m in worker.messages] == list(range(1, len(worker.messages) + 1))
+
+
+def test_a_forked_child_has_no_device_and_leaves_its_parents_alone(live: Live) -> None:
+    ran, worker = live("forks")
+    assert ran.lines == ["cudaErrorInitializationError", "cudaSuccess"]
+    assert len(worker.of(M.GOODBYE)) == 1
+
+
+ROOT = Path(__file__).parents[2]
+WORKER = f"PYTHONPATH={ROOT / 'src'}:{ROOT} {sys.executable} -m tests.runtime.fake_worker"
+
+
+def test_a_program_starts_its_own_worker(program: Path) -> None:
+    ran = run(program, ["children"], KERNELWRIGHT_DEVICE="h200", KERNELWRIGHT_WORKER=WORKER)
+    # The worker is not the program's child: wait() finds none.
+    assert ran.lines == ["-1"]
+    assert ran.err.startswith("worker for h200: HELLO ALLOCATE REGISTER_MODULE")
+    assert ran.err.rstrip().endswith("GOODBYE")
+
+
+def test_a_worker_that_does_not_start(program: Path) -> None:
+    ran = run(program, ["add"], KERNELWRIGHT_DEVICE="h200", KERNELWRIGHT_WORKER="exit 7")
+    assert ran.status == 9 and "the device worker ended" in ran.err
+
+
+def test_device_none_beats_a_worker(program: Path) -> None:
+    ran = run(
+        program, ["add"], KERNELWRIGHT_DEVICE="none", KERNELWRIGHT_WORKER="echo started >&2", KERNELWRIGHT_SOCKET="/x"
+    )
+    assert ran.lines == ["cudaMalloc(&da, 4 * n): cudaErrorNoDevice"]
+    assert ran.err == ""
