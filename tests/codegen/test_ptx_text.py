@@ -53,6 +53,36 @@ def test_kernels_functions_and_calls() -> None:
     assert len(table.successors) == 6
 
 
+def test_a_block_falls_through_unless_it_leaves() -> None:
+    text = """
+.visible .entry k(
+)
+{
+// %bb.0:
+\t@%p1 bra $L__BB0_2;
+// %bb.1:
+\tbra.uni $L__BB0_3;
+$L__BB0_2:
+\tadd.s32 %r1, %r1, 1;
+$L__BB0_3:
+\t@%p1 ret;
+$L__BB0_4:
+\ttrap;
+$L__BB0_5:
+\texit;
+}
+"""
+    (function,) = read_ptx(text)
+    assert [(b.label, b.successors) for b in function.blocks] == [
+        ("bb.0", ("$L__BB0_2", "bb.1")),
+        ("bb.1", ("$L__BB0_3",)),
+        ("$L__BB0_2", ("$L__BB0_3",)),
+        ("$L__BB0_3", ("$L__BB0_4",)),
+        ("$L__BB0_4", ()),
+        ("$L__BB0_5", ()),
+    ]
+
+
 def test_guards() -> None:
     (branch,) = [i for i in functions("figure4")["_Z4walkPfPKfi"].instructions() if i.opcode == "bra"][:1]
     assert branch.guard.startswith("@%p")

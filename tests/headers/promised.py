@@ -201,7 +201,8 @@ def _atomics() -> list[Call]:
                 calls.append(_c(f"atomic{name}{suffix}({pointer}, {value})", expected))
         for pointer, expected, value in (("pi", "i", "j"), ("pu", "u", "v"), ("pp", "p", "q"),
                                          ("ps", "(unsigned short)i", "(unsigned short)j")):
-            calls.append(_c(f"atomicCAS{suffix}({pointer}, {expected}, {value})", "cmpxchg ptr"))
+            call = f"atomicCAS{suffix}({pointer}, {expected}, {value})"
+            calls.append(_c(call, "cmpxchg ptr", in_nvcc=pointer != "ps" or not suffix))
     return calls
 
 
@@ -380,7 +381,7 @@ def _textures() -> list[Call]:
 
 
 PREAMBLE: dict[str, str] = {
-    "device runtime": "#include <assert.h>\n#include <new>\n",
+    "device runtime": "#include <assert.h>\n#include <cstdio>\n#include <cstring>\n#include <new>\n",
     "half": "#include <cuda_fp16.h>\n#include <cuda_bf16.h>\n"
     + "".join(f"__device__ {t} {n}0, {n}1, {n}2; __device__ {t}2 {n}_0, {n}_1, {n}_2;\n" for t, n in (("__half", "hf"),))
     + "__device__ __nv_bfloat16 bf0, bf1, bf2; __device__ __nv_bfloat162 bf_0, bf_1, bf_2;\n",

@@ -47,6 +47,10 @@ def shout() -> str:
     return "unharmed"
 
 
+def complain() -> None:
+    os.write(2, b"LLVM ERROR: of an earlier call\n")
+
+
 def bug() -> None:
     raise ZeroDivisionError("in the worker")
 
@@ -93,6 +97,13 @@ def test_a_crash_names_the_signal() -> None:
     with pytest.raises(ToolError, match="SIGSEGV"):
         isolated(kill_myself)
     assert isolated(process_id) != os.getpid()
+
+
+def test_a_crash_is_not_explained_by_an_earlier_call() -> None:
+    isolated(complain)
+    with pytest.raises(ToolError, match="SIGSEGV") as error:
+        isolated(kill_myself)
+    assert "earlier" not in str(error.value)
 
 
 def test_too_slow_is_stopped() -> None:
@@ -202,3 +213,10 @@ def test_a_refused_configuration_is_refused_every_time(monkeypatch: pytest.Monke
 def test_misuse_crosses_unchanged() -> None:
     with pytest.raises(Misuse, match="unknown architecture"):
         optimise(example("figure7"), arch="sm_1", isolate=True)
+
+
+def test_warming_starts_the_process_that_the_next_call_uses() -> None:
+    worker.close_all()
+    worker.warm(DEFAULT)
+    (started,) = worker._resident.values()
+    assert isolated(process_id) == started._process.pid

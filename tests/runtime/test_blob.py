@@ -81,7 +81,7 @@ def test_any_changed_byte_is_noticed() -> None:
 
 @pytest.mark.parametrize("length", [0, 8, 40, 71, 72, 200, -1])
 def test_a_cut_blob_is_noticed(length: int) -> None:
-    with pytest.raises(ToolError, match="app.cu"):
+    with pytest.raises(ToolError, match=r"app\.cu"):
         blob.read(blob.write(SAMPLE)[:length], "the device code of app.cu")
 
 

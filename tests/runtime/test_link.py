@@ -13,7 +13,7 @@ import pytest
 
 from kernelwright.cache import Cache
 from kernelwright.cuda import link as link_module
-from kernelwright.cuda.clang import Clang, find_clang
+from kernelwright.cuda.clang import Clang, find_clang, ziglang_folder
 from kernelwright.cuda.elf import read_elf
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.host import HostObject, compile_host, language
@@ -97,7 +97,7 @@ def test_what_needs_a_cxx_library(builder: Builder) -> None:
     def needs(name: str, text: str) -> bool:
         return needs_cxx([read_elf(builder.compile(name, text).path).symbols()])
 
-    plain = '#include <stdio.h>\n#include <cmath>\nstruct A { ~A() { puts("x"); } } a;\nint main() { return (int)std::sin(1.0); }\n'
+    plain = '#include <stdio.h>\n#include <cmath>\nstruct A { ~A() { puts("x"); } } a;\nint main() { return std::sin(1.0); }\n'
     assert not needs("plain.cpp", plain)
     assert not needs("kernel.cu", "__global__ void k() {}\nint main() { k<<<1, 1>>>(); }\n")
     assert needs("vector.cpp", "#include <vector>\nint main(int n, char **) { return std::vector<int>(n).size(); }\n")
@@ -163,8 +163,6 @@ def test_a_program_may_define_the_function_itself(fresh: Builder) -> None:
 
 def test_a_library_may_define_the_function(fresh: Builder) -> None:
     own = fresh.compile("own.cpp", 'extern "C" int cudaGraphLaunch(void *, void *) { return 6; }\n')
-    from kernelwright.cuda.clang import ziglang_folder
-
     archive = fresh.folder / "libown.a"
     subprocess.run([str(ziglang_folder() / "zig"), "ar", "rcs", str(archive), str(own.path)], check=True)
     options = LinkOptions(extra=(str(archive),))
@@ -190,16 +188,16 @@ def test_undefined_and_duplicate_symbols(fresh: Builder) -> None:
 
 
 def test_outputs_that_cannot_be_written(main_object: HostObject, clang: Clang, tmp_path: Path) -> None:
-    with pytest.raises(ToolError, match="cannot write .*: No such file or directory"):
+    with pytest.raises(ToolError, match=r"cannot write .*: No such file or directory"):
         link_executable([main_object], tmp_path / "nowhere" / "a.out", clang)
     with pytest.raises(Misuse, match="it is a folder"):
         link_executable([main_object], tmp_path, clang)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ToolError, match="cannot write .*: Not a directory"):
+    with pytest.raises(ToolError, match=r"cannot write .*: Not a directory"):
         link_executable([main_object], tmp_path / "file" / "a.out", clang)
     # No process may create files there, not even root's.
     with pytest.raises(
-        ToolError, match="cannot write .*: (Permission denied|Operation not permitted|Read-only file system)"
+        ToolError, match=r"cannot write .*: (Permission denied|Operation not permitted|Read-only file system)"
     ):
         link_executable([main_object], Path("/sys/kernel/a.out"), clang)
     assert leftovers(tmp_path) == ["file"]

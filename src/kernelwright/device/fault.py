@@ -59,6 +59,8 @@ class Fault:
     other: Location | None = None
     other_thread: Triple | None = None
     other_block: Triple | None = None
+    benign: bool = False
+    """A race that cannot change any result: two writes of one value, or a write that leaves memory as it was."""
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""

@@ -6,17 +6,18 @@ the schedule, from one synchronisation to the next. The fast executor is tested 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kernelwright.device.fault import Fault, Location, Triple
-from kernelwright.device.memory import Arena
+from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
 from kernelwright.device.reference_memory import GlobalMemory, Stop
 from kernelwright.device.reference_program import Translation
 from kernelwright.device.reference_threads import Block, Thread
+from kernelwright.device.reference_watch import Finding, Watch
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
-from kernelwright.errors import DeviceError
+from kernelwright.errors import DeviceError, Misuse
 from kernelwright.ir.debug import source_location
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import Module
@@ -61,8 +62,8 @@ class Launch:
     dynamic_bytes: int
     schedule: Schedule
     budget: int
+    watch: Watch | None
     text: list[str] = field(default_factory=list)
-    findings: list[Fault] = field(default_factory=list)
     time: int = 0
 
     def __post_init__(self) -> None:
@@ -70,7 +71,7 @@ class Launch:
         self.threads_per_block = x * y * z
         self.shared_bytes = self.translation.shared.total(self.dynamic_bytes)
         self.local_bytes = self.translation.local_bytes
-        self.watched = self.translation.program.watched
+        self.watched = self.watch is not None
 
     def start(self, thread: Thread) -> Any:
         """The generator of a thread."""
@@ -86,12 +87,6 @@ class Launch:
         """A clock that moves whenever somebody looks."""
         self.time += 1
         return self.time
-
-    def synchronised_lanes(self, threads: list[Thread]) -> None:
-        """These threads of a warp have waited for each other."""
-
-    def synchronised_block(self, block: Block, threads: list[Thread]) -> None:
-        """These threads of a block have waited for each other."""
 
     def run(self) -> bool:
         """Runs every block. Whether threads had exited when others met at a barrier."""
@@ -134,6 +129,16 @@ class Launch:
             other.block.position if other else None,
         )
 
+    def fault_of_finding(self, finding: Finding) -> Fault:
+        """What a watch noticed, with names and places."""
+        stop = Stop(
+            finding.kind, finding.message, finding.thread, finding.site, finding.address, finding.size, finding.write,
+            name_of_memory(self.memory.arena, finding.address),
+        )  # fmt: skip
+        if finding.other is not None:
+            stop.other_site, stop.other_thread = finding.other.site, finding.other.thread
+        return replace(self.fault_of(stop), benign=finding.benign)
+
 
 def run_reference(
     module: Module | Translation,
@@ -147,14 +152,16 @@ def run_reference(
     shared_bytes: int = 0,
     schedule: Schedule = FORWARD,
     budget: int = BUDGET,
+    watch: Watch | None = None,
 ) -> ReferenceResult:
     """Runs one kernel on the memory of ``arena``.
 
     ``arguments`` is the packed parameter buffer: every parameter at its natural alignment, structs passed by value
     included. ``shared_bytes`` is the dynamic shared memory, ``budget`` the loop iterations that all threads together may
     make. ``variables`` are the module's device variables when they are in memory already (``load_variables``); otherwise
-    they are loaded, with their initial values, for this launch. A ``Translation`` in place of the module saves the work
-    of translating again.
+    they are loaded, with their initial values, for this launch. ``watch`` looks for races and for reads of memory nobody
+    wrote; what it sees is in the result's ``findings``. A ``Translation`` in place of the module saves the work of
+    translating again; it must have been made with the same choice of ``watched``.
 
     What the kernel does wrong is the result's ``fault``. Raises ``CompileError`` for code that the virtual GPU refuses,
     ``DeviceError`` for an impossible geometry, ``Misuse`` for an unknown kernel or too few arguments.
@@ -164,9 +171,12 @@ def run_reference(
         translation = module
         translation.reset_counts()
     else:
-        translation = Translation(module, kernel_name, variables or load_variables(module, arena))
+        loaded = variables or load_variables(module, arena)
+        translation = Translation(module, kernel_name, loaded, watched=watch is not None)
+    if translation.program.watched != (watch is not None):
+        raise Misuse("A launch is watched exactly when its translation was made for it.", hint="pass watched=True")
     values = translation.arguments(arguments)
-    launch = Launch(translation, values, GlobalMemory(arena), grid, block, shared_bytes, schedule, budget)
+    launch = Launch(translation, values, GlobalMemory(arena), grid, block, shared_bytes, schedule, budget, watch)
     fault, exited_early = None, False
     try:
         exited_early = launch.run()
@@ -177,7 +187,7 @@ def run_reference(
         "".join(launch.text),
         translation.block_counts(),
         translation.executed(),
-        tuple(launch.findings),
+        tuple(map(launch.fault_of_finding, watch.findings)) if watch else (),
         exited_early,
     )
 
@@ -194,6 +204,15 @@ def check_geometry(kernel_name: str, grid: Triple, block: Triple) -> None:
             f"Kernel '{kernel_name}' cannot be launched with {threads} threads per block; the most is {MAX_THREADS}.",
             hint="use smaller blocks and more of them",
         )
+
+
+def name_of_memory(arena: Arena, address: int) -> str:
+    """What lies at a generic address: a buffer's name, or shared or local memory."""
+    for base, name in ((SHARED_BASE, "shared memory"), (LOCAL_BASE, "local memory")):
+        if base <= address < base + WINDOW:
+            return name
+    buffer = arena.find(address)
+    return buffer.name if buffer else ""
 
 
 def location_of(instruction: Instruction) -> Location:

@@ -239,7 +239,7 @@ def _new_value(operation: str, type: Type, old: str, operand: str) -> str:
 def _atomic_place(body: Body, i: Instruction, pointer: Value, type: Type) -> tuple[str, str]:
     """The text that loads the old value and the pattern that stores a new one, checked for both at once."""
     size = store_size(type)
-    body.watch(i, pointer, size, "atomic")
+    body.watch_read(i, pointer, size, "atomic")
     code = {"i8": "B", "i16": "H", "i32": "I", "i64": "Q"}.get("i64" if isinstance(type, PointerType) else type.text)
     if code:
         item = body.place(i, pointer, size, size, code, True)
@@ -381,27 +381,25 @@ CALLS: Handlers = {"call": _call, "atomicrmw": _atomic, "cmpxchg": _compare_exch
 
 
 def _do_copy(t: Thread, to: int, source: int, size: int, site: int) -> None:
-    data = read_bytes(t, source, size, 1, site)
-    launch = t.block.launch
-    if launch.watched and size:
-        launch.read(t, source, size, site)
-        launch.write(t, to, size, site)
-    write_bytes(t, to, data, 1, site)
+    watch = t.block.launch.watch
+    old = watch.before(t, to, size) if watch else b""
+    write_bytes(t, to, read_bytes(t, source, size, 1, site), 1, site)
+    if watch and size:
+        watch.copied(t, to, source, size, site, old)
 
 
 def _do_copy_padded(t: Thread, to: int, source: int, size: int, used: int, site: int) -> None:
-    data = read_bytes(t, source, min(used, size), 1, site)
-    launch = t.block.launch
-    if launch.watched:
-        launch.read(t, source, min(used, size), site)
-        launch.write(t, to, size, site)
-    write_bytes(t, to, data.ljust(size, b"\0"), size, site)
+    used = min(used, size)
+    _do_copy(t, to, source, used, site)
+    _do_fill(t, to + used, 0, size - used, site)
 
 
 def _do_fill(t: Thread, to: int, value: int, size: int, site: int) -> None:
-    if t.block.launch.watched and size:
-        t.block.launch.write(t, to, size, site)
+    watch = t.block.launch.watch
+    old = watch.before(t, to, size) if watch else b""
     write_bytes(t, to, bytes([value]) * size, 1, site)
+    if watch and size:
+        watch.write(t, to, size, site, old)
 
 
 def _print_text(t: Thread, format: int, buffer: int, site: int) -> int:

@@ -47,10 +47,12 @@ class Stop(Exception):
 class Region:
     """Shared memory of a block or local memory of a thread: ``size`` bytes, seen as items of any kind."""
 
-    __slots__ = ("_items", "raw", "size")
+    __slots__ = ("_items", "raw", "size", "written")
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, watched: bool = False) -> None:
         self.size = size
+        self.written: bytearray | None = bytearray(size) if watched else None
+        """One byte per byte, not zero when it was written; only kept for a launch that is watched."""
         self.raw = bytearray([POISON]) * ((size + 15) // 16 * 16)
         self._items: dict[str, Any] = {}
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from kernelwright.device.reference_memory import Region, Stop
 from kernelwright.device.reference_warp import OPERATIONS
+from kernelwright.device.reference_watch import Clock
 from kernelwright.device.schedule import WARP
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ class Thread:
     """One GPU thread: its place in the grid, its local memory, and its generator."""
 
     __slots__ = (
-        "block", "code", "ctaid_x", "ctaid_y", "ctaid_z", "event", "lane", "local", "nctaid_x", "nctaid_y", "nctaid_z",
+        "block", "clock", "code", "ctaid_x", "ctaid_y", "ctaid_z", "event", "lane", "local", "nctaid_x", "nctaid_y", "nctaid_z",
         "ntid_x", "ntid_y", "ntid_z", "number", "sp", "state", "tid_x", "tid_y", "tid_z", "value", "warp",
     )  # fmt: skip
 
@@ -60,7 +61,8 @@ class Thread:
         self.tid_x = number % self.ntid_x
         self.tid_y = number // self.ntid_x % self.ntid_y
         self.tid_z = number // self.ntid_x // self.ntid_y
-        self.local = Region(launch.local_bytes)
+        self.local = Region(launch.local_bytes, launch.watched)
+        self.clock = Clock()
         self.sp = 0
         self.state = READY
         self.value: Any = None
@@ -83,7 +85,7 @@ class Block:
         self.number = number
         x, y, _ = launch.grid
         self.position = (number % x, number // x % y, number // x // y)
-        self.shared = Region(launch.shared_bytes)
+        self.shared = Region(launch.shared_bytes, launch.watched)
         self.threads = [Thread(self, n) for n in range(launch.threads_per_block)]
         self.live = len(self.threads)
         warps = (len(self.threads) + WARP - 1) // WARP
@@ -186,7 +188,8 @@ class Block:
         for thread in threads:
             thread.value = results[thread.lane]
             thread.state = READY
-        self.launch.synchronised_lanes(threads)
+        if name == "bar.warp.sync" and self.launch.watch:
+            self.launch.watch.meet(threads)
 
     def _release_active(self, warp: list[Thread]) -> bool:
         """No lane can move but those at an ``activemask``: the ones at the first such instruction see each other."""
@@ -241,7 +244,11 @@ class Block:
             thread.value = results[thread.event[4]]
             thread.state = READY
         arrived = self.arrivals.pop(threads[0].event[1], [])
-        self.launch.synchronised_block(self, [*threads, *arrived])
+        watch = self.launch.watch
+        if watch and threads[0].event[2]:
+            watch.meet([*threads, *arrived])
+        elif watch:
+            watch.open_barrier(self, threads)
 
     def _deadlock(self) -> NoReturn:
         waiting = [t for t in self.threads if t.state != DONE]

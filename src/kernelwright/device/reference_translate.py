@@ -242,16 +242,25 @@ class Body:
         shift = {"B": 0, "H": 1, "I": 2, "f": 2, "Q": 3, "d": 3}[code]
         return f"m{n}[{address} - o{n}{f' >> {shift}' if shift else ''}]"
 
-    def watch(self, instruction: Instruction, pointer: Value, size: int, kind: str) -> None:
-        """Reports an access (``read``, ``write`` or ``atomic``) to the launch, when it wants to know."""
+    def watch_read(self, instruction: Instruction, pointer: Value, size: int, kind: str = "read") -> None:
+        """Reports a load, or an ``atomic``, to who watches the launch."""
         if self.program.watched:
-            self.emit(f"T.block.launch.{kind}(T, {self.generic(pointer)}, {size}, {self.site(instruction)})")
+            volatile = f", {instruction.volatile}" if kind == "read" else ""
+            address, site = self.generic(pointer), self.site(instruction)
+            self.emit(f"T.block.launch.watch.{kind}(T, {address}, {size}, {site}{volatile})")
+
+    def watch_write(self, instruction: Instruction, pointer: Value, size: int, start: int) -> None:
+        """Puts the lines of a store, from line ``start`` on, between looking at memory before and after."""
+        if self.program.watched:
+            address, watch = self.generic(pointer), "T.block.launch.watch"
+            self.lines.insert(start, f"w = {watch}.before(T, {address}, {size})")
+            self.emit(f"{watch}.write(T, {address}, {size}, {self.site(instruction)}, w, {instruction.volatile})")
 
     def load(self, instruction: Instruction, pointer: Value) -> None:
         type, size = instruction.type, store_size(instruction.type)
         align = required_align(type, instruction.align)
         code, count = _items(type, align)
-        self.watch(instruction, pointer, size, "read")
+        self.watch_read(instruction, pointer, size)
         if not code:
             decode, site = self.program.keep("D", decoder(type)), self.site(instruction)
             self.define(instruction, f"{decode}(read_bytes(T, {self.generic(pointer)}, {size}, {align}, {site}))")
@@ -277,10 +286,14 @@ class Body:
             self.emit(f"if {test}: {name} = {decode}(read_bytes(T, {self.generic(pointer)}, {size}, {align}, {site}))")
 
     def store(self, instruction: Instruction, value: Value, pointer: Value, align: int) -> None:
+        start = len(self.lines)
+        self._store(instruction, value, pointer, align)
+        self.watch_write(instruction, pointer, store_size(value.type), start)
+
+    def _store(self, instruction: Instruction, value: Value, pointer: Value, align: int) -> None:
         type, size = value.type, store_size(value.type)
         align = required_align(type, align)
         code, count = _items(type, align)
-        self.watch(instruction, pointer, size, "write")
         text = self.ref(value)
         encode, site = self.program.keep("E", encoder(type)), self.site(instruction)
         slow = f"write_bytes(T, {self.generic(pointer)}, {encode}({text}), {align}, {site})"

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.device.fault import Kind
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Buffer
 
 if TYPE_CHECKING:
@@ -38,9 +39,10 @@ class Access(NamedTuple):
     """How often its thread had synchronised in any way."""
     site: int
     atomic: bool
-    value: int
-    """The byte written."""
-    silent: bool
+    write: bool = False
+    value: int = -1
+    """The byte written; -1 for an atomic."""
+    silent: bool = False
     """Whether the write left the byte as it was."""
 
 
@@ -67,16 +69,16 @@ class Clock:
 
 @dataclass
 class Cell:
-    """The last write of a byte, and the reads since, one per thread."""
+    """The last write and the last read of a byte by each thread, as long as a later access may still race with them."""
 
-    write: Access | None = None
+    writes: dict[Thread, Access] = field(default_factory=dict)
     reads: dict[Thread, Access] = field(default_factory=dict)
 
 
 class Finding(NamedTuple):
     """Something that is wrong, before it gets names: see ``Launch.finding``."""
 
-    kind: str
+    kind: Kind
     message: str
     thread: Thread
     site: int
@@ -84,6 +86,7 @@ class Finding(NamedTuple):
     size: int
     write: bool
     benign: bool
+    """Whether a race cannot change any result: two writes of one value, or a write that changes nothing."""
     other: Access | None
 
 
@@ -96,23 +99,28 @@ class Watch:
     def __init__(self, written: dict[int, npt.NDArray[np.uint8]] | None = None) -> None:
         self.written = {} if written is None else written
         self.findings: list[Finding] = []
-        self._reported: set[tuple[str, int, int]] = set()
+        self._reported: set[tuple[str, int, int, bool]] = set()
         self._cells: dict[Key, Cell] = {}
         self._signals: dict[Key, tuple[dict[Thread, int], dict[int, int]]] = {}
 
     # -- accesses --------------------------------------------------------------------------------------------------
 
-    def read(self, t: Thread, address: int, size: int, site: int, volatile: bool = False) -> None:
-        self._check_written(t, address, size, site)
+    def read(
+        self, t: Thread, address: int, size: int, site: int, volatile: bool = False, check_written: bool = True
+    ) -> None:
+        if check_written:
+            self._check_written(t, address, size, site)
         base = _key(t, address)
         if base is None:
             return
-        if volatile and base[0] < 0:
+        signal = volatile and base[0] < 0
+        if signal:
             self._signal(t, base)
-        record = Access(t, t.clock.epoch, t.clock.time, site, volatile and base[0] < 0, 0, False)
+        record = Access(t, t.clock.epoch, t.clock.time, site, signal)
         for n in range(size):
             cell = self._cell(base, n)
-            self._compare(t, cell.write, record, address + n, size, False)
+            for earlier in cell.writes.values():
+                self._compare(t, earlier, record, address + n, size)
             cell.reads[t] = record
 
     def before(self, t: Thread, address: int, size: int) -> bytes:
@@ -135,7 +143,7 @@ class Watch:
         atomic = volatile and base[0] < 0
         for n in range(size):
             silent = old[n] == new[n]
-            record = Access(t, t.clock.epoch, t.clock.time, site, atomic, new[n], silent)
+            record = Access(t, t.clock.epoch, t.clock.time, site, atomic, True, new[n], silent)
             self._replace(t, self._cell(base, n), record, address + n, size)
         if atomic:
             self._signal(t, base)
@@ -148,7 +156,7 @@ class Watch:
         if base is None:
             return
         for n in range(size):
-            record = Access(t, t.clock.epoch, t.clock.time, site, True, -1, False)
+            record = Access(t, t.clock.epoch, t.clock.time, site, True, True)
             self._replace(t, self._cell(base, n), record, address + n, size)
         self._signal(t, base)
 
@@ -156,19 +164,11 @@ class Watch:
         """After a copy: padding may be copied though nobody wrote it, so unwritten bytes stay unwritten."""
         flags = self._flags(t, source, size)
         kept = None if flags is None else bytes(flags)
-        self._check_race_of_read(t, source, size, site)
+        self.read(t, source, size, site, check_written=False)
         self.write(t, to, size, site, old)
         target = self._flags(t, to, size)
         if kept is not None and target is not None:
             target[:] = kept
-
-    def _check_race_of_read(self, t: Thread, address: int, size: int, site: int) -> None:
-        reported, self.written = self.written, {}
-        local, shared = t.local.written, t.block.shared.written
-        t.local.written = t.block.shared.written = None
-        self.read(t, address, size, site)
-        self.written = reported
-        t.local.written, t.block.shared.written = local, shared
 
     # -- synchronisation -------------------------------------------------------------------------------------------
 
@@ -222,30 +222,28 @@ class Watch:
         return cell
 
     def _replace(self, t: Thread, cell: Cell, record: Access, address: int, size: int) -> None:
-        self._compare(t, cell.write, record, address, size, True)
-        for earlier in cell.reads.values():
-            self._compare(t, earlier, record, address, size, True)
-        cell.write = record
-        cell.reads = {}
+        for earlier in (*cell.writes.values(), *cell.reads.values()):
+            self._compare(t, earlier, record, address, size)
+        # What is ordered before this write is ordered before everything that is ordered after it.
+        cell.writes = {u: a for u, a in cell.writes.items() if not _is_ordered(a, t.clock)}
+        cell.reads = {u: a for u, a in cell.reads.items() if u is not t and not _is_ordered(a, t.clock)}
+        cell.writes[t] = record
 
-    def _compare(
-        self, t: Thread, earlier: Access | None, now: Access, address: int, size: int, write: bool
-    ) -> None:
+    def _compare(self, t: Thread, earlier: Access, now: Access, address: int, size: int) -> None:
         """Reports a race when nothing orders the earlier access before this one."""
-        if earlier is None or earlier.thread is t or (earlier.atomic and now.atomic) or _is_ordered(earlier, t.clock):
+        if earlier.thread is t or (earlier.atomic and now.atomic) or _is_ordered(earlier, t.clock):
             return
         scope = _scope(earlier.thread, t)
-        key = (f"race {scope}", *sorted((earlier.site, now.site)))
-        benign = _is_benign(earlier, now, write)
-        if (*key, benign) in self._reported or (*key, False) in self._reported:
+        benign = _is_benign(earlier, now)
+        first, second = sorted((earlier.site, now.site))
+        if not self._reported.isdisjoint({(scope, first, second, b) for b in {benign, False}}):
             return
-        self._reported.add((*key, benign))  # type: ignore[arg-type]
-        verbs = ("read", "write") if earlier.value == 0 and not earlier.silent and not write else ("access", "access")
-        del verbs
-        message = f"two threads of {scope} access the same byte and nothing orders them"
+        self._reported.add((scope, first, second, benign))
+        verbs = [("atomic" if a.atomic else "write" if a.write else "read") for a in (earlier, now)]
+        message = f"{verbs[0]} and {verbs[1]} of the same byte by {scope}, and nothing orders them"
         if benign:
-            message += "; the write changes nothing"
-        self.findings.append(Finding("race", message, t, now.site, address, size, write, benign, earlier))
+            message += "; the value does not depend on the order"
+        self.findings.append(Finding("race", message, t, now.site, address, size, now.write, benign, earlier))
 
     # -- unwritten memory ------------------------------------------------------------------------------------------
 
@@ -259,7 +257,7 @@ class Watch:
             buffer: Buffer | None = t.block.launch.memory.arena.find(address)
             if buffer is None or buffer.address not in self.written:
                 return None
-            return memoryview(self.written[buffer.address])[address - buffer.address :][:size]
+            return self.written[buffer.address][address - buffer.address :][:size].data
         return None if region is None else memoryview(region)[start : start + size]
 
     def mark_written(self, t: Thread, address: int, size: int) -> None:
@@ -269,9 +267,9 @@ class Watch:
 
     def _check_written(self, t: Thread, address: int, size: int, site: int) -> None:
         flags = self._flags(t, address, size)
-        if flags is None or all(flags) or ("uninitialised", site, -1) in self._reported:
+        if flags is None or all(flags) or ("uninitialised", site, -1, False) in self._reported:
             return
-        self._reported.add(("uninitialised", site, -1))
+        self._reported.add(("uninitialised", site, -1, False))
         message = f"reads {size} byte{'s' if size != 1 else ''} that nobody has written"
         self.findings.append(Finding("uninitialised", message, t, site, address, size, False, False, None))
 
@@ -290,19 +288,15 @@ def _is_ordered(earlier: Access, clock: Clock) -> bool:
     return clock.blocks.get(thread.block.number, 0) > earlier.epoch or clock.known.get(thread, -1) >= earlier.time
 
 
-def _is_benign(earlier: Access, now: Access, write: bool) -> bool:
+def _is_benign(earlier: Access, now: Access) -> bool:
     """Whether the order cannot matter: two writes of one value, or a write that leaves the byte as it was."""
-    earlier_writes = earlier.value >= 0 and earlier.silent is not None and _writes(earlier)
-    if write and earlier_writes:
+    if earlier.write and now.write:
         return earlier.value == now.value
-    return (now if write else earlier).silent
-
-
-def _writes(access: Access) -> bool:
-    return access.value != 0 or access.silent
+    return (earlier if earlier.write else now).silent
 
 
 def _scope(a: Thread, b: Thread) -> str:
+    """How far apart two threads are."""
     if a.block is not b.block:
-        return "different blocks"
-    return "the same warp" if a.warp == b.warp else "different warps"
+        return "threads of different blocks"
+    return "lanes of one warp" if a.warp == b.warp else "different warps of a block"

@@ -47,8 +47,19 @@ class Executor(Protocol):
     """A way to run one kernel on the memory of an arena. ``budget`` bounds the work, in the executor's own unit."""
 
     def __call__(
-        self, module: Module, kernel_name: str, grid: Triple, block: Triple, arguments: bytes, arena: Arena, /, *,
-        variables: Variables | None, shared_bytes: int, schedule: Schedule, budget: int,
+        self,
+        module: Module,
+        kernel_name: str,
+        grid: Triple,
+        block: Triple,
+        arguments: bytes,
+        arena: Arena,
+        /,
+        *,
+        variables: Variables | None,
+        shared_bytes: int,
+        schedule: Schedule,
+        budget: int,
     ) -> Ran:
         """Raises ``CompileError`` for code it refuses and ``DeviceError`` for an impossible launch."""  # fmt: skip
 

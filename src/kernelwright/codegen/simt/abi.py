@@ -42,8 +42,8 @@ FRAME_SAVED = 1408
 SITE = {"low": 0, "count": 8, "sectors": 16, "waves": 24, "serial": 32}
 SITE_BYTES = 128
 
-FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "shuffle")
-"""Helpers by their index in ``simt_functions``; the math helpers follow."""
+FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop")
+"""Helpers by their index in the table a context carries; the row functions of ``rows.py`` follow."""
 
 
 def macros() -> list[str]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from kernelwright.codegen.simt import bfloat
 from kernelwright.codegen.simt.program import Const, Op, Operand, bits_of, is_float
 from kernelwright.codegen.simt.shapes import V
+from kernelwright.errors import CompileError
 from kernelwright.codegen.simt.values import Rep, splat, stored
 
 if TYPE_CHECKING:
@@ -217,7 +218,7 @@ def _divide(code: str) -> Writer:
         known = divisor.value if isinstance(divisor, Const) else None
         if known == 0:
             return w.const(type, "-1") if bits > 1 else w.const(type, "true")
-        if w.lanes and bits in (32, 64) and (known is None or bits == 64):
+        if (w.lanes and bits in (32, 64) and (known is None or bits == 64)) or bits == 128:
             if known is not None and known > 0 and known & (known - 1) == 0:
                 return w.let(f"{code} {t} {a[0]}, {a[1]}")
             return w.call(f"{code}{bits}", type, [(type, a[0]), (type, a[1])])
@@ -262,13 +263,18 @@ def _bitcast(w: Width, op: Op, a: list[str]) -> str:
 
 
 def _to_float(w: Width, op: Op, a: list[str]) -> str:
-    if op.outs[0].type != "bfloat":
+    source, target = op.args[0].type, op.outs[0].type
+    if target == "double" or (target == "float" and bits_of(source) <= 64):
         return _cast(w, op, a)
+    if target == "half" and bits_of(source) <= 8:
+        return _cast(w, op, a)
+    if bits_of(source) > 64:
+        raise CompileError(f"conversions from {source} to {target} do not run on the virtual GPU")
     name = {"uitofp": "u", "sitofp": "s"}[op.code]
-    wide = w.let(f"{'zext' if name == 'u' else 'sext'} {w.type(op.args[0].type)} {a[0]} to {w.type('i64')}") if bits_of(
-        op.args[0].type
-    ) < 64 else a[0]
-    return w.call(f"bfloat_from_{name}64", "i16", [("i64", wide)])
+    wide = a[0]
+    if bits_of(source) < 64:
+        wide = w.let(f"{'zext' if name == 'u' else 'sext'} {w.type(source)} {wide} to {w.type('i64')}")
+    return w.call(f"{target}_from_{name}64", target, [("i64", wide)])
 
 
 def _to_integer(w: Width, op: Op, a: list[str]) -> str:
@@ -352,6 +358,33 @@ def _gep(w: Width, op: Op, a: list[str]) -> str:
     return total
 
 
+def _llvm(w: Width, op: Op, a: list[str]) -> str:
+    name, extra = op.detail
+    return w.intrinsic(name, op.outs[0].type, a, extra)
+
+
+def _row(w: Width, op: Op, a: list[str]) -> str:
+    return w.call(op.detail, op.outs[0].type, [(x.type, text) for x, text in zip(op.args, a, strict=True)])
+
+
+def _saturating(w: Width, op: Op, a: list[str]) -> str:
+    """``llvm.fptosi.sat``: as LLVM defines it, a NaN is 0."""
+    source, target = op.args[0].type, op.outs[0].type
+    value = a[0]
+    if source == "bfloat":
+        value, source = bfloat.widen(w, value), "float"
+    name = f"llvm.{op.code}.{w.suffix(target)}.{w.suffix(source)}"
+    w.e.declare(name, f"{w.type(target)} ({w.type(source)})")
+    return w.let(f"call {w.type(target)} @{name}({w.type(source)} {value})")
+
+
+def _class(w: Width, op: Op, a: list[str]) -> str:
+    type = op.args[0].type
+    name = f"llvm.is.fpclass.{w.suffix(type)}"
+    w.e.declare(name, f"{w.type('i1')} ({w.type(type)}, i32)")
+    return w.let(f"call {w.type('i1')} @{name}({w.type(type)} {a[0]}, i32 {op.detail})")
+
+
 TABLE: dict[str, Writer] = {
     **{c: _plain(c) for c in ("add", "sub", "mul", "and", "or", "xor")},
     **{c: _shift(c) for c in ("shl", "lshr", "ashr")},
@@ -374,6 +407,11 @@ TABLE: dict[str, Writer] = {
     "fptosi": _to_integer,
     "bitcast": _bitcast,
     "gep": _gep,
+    "llvm": _llvm,
+    "row": _row,
+    "fptosi.sat": _saturating,
+    "fptoui.sat": _saturating,
+    "fpclass": _class,
 }
 
 __all__ = ["SUFFIX", "TABLE", "Width", "extended", "is_float", "operation"]

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kernelwright.codegen.simt.program import Const, Op, Operand, bits_of, integer
+from kernelwright.codegen.inline_asm import expand_asm
+from kernelwright.codegen.simt import intrinsics
+from kernelwright.codegen.simt.make import Make
+from kernelwright.codegen.simt.program import Const, Operand, bits_of, integer
 from kernelwright.codegen.simt.scalars import scalars
 from kernelwright.errors import CompileError
-from kernelwright.ir.constants import InlineAsm
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import Function
 
@@ -75,42 +77,12 @@ def intrinsic(flat: Flattener, instruction: Instruction, callee: Function) -> No
     if named is not None:
         named(flat, instruction)
         return
-    from kernelwright.codegen.simt import intrinsics
-
-    if intrinsics.known(name):
-        _call(flat, instruction, name)
+    row = intrinsics.meaning(flat, instruction, name)
+    if row is not None:
+        flat.rows[instruction] = row
         return
     where = "is an intrinsic that the virtual GPU does not know" if callee.is_intrinsic else "is called but has no body"
     raise CompileError(f"'{name}' {where}", hint="remove the call, or define the function in device code")
-
-
-def _call(flat: Flattener, instruction: Instruction, name: str) -> None:
-    """A pure function, element by element where it works on vectors."""
-    rows = [flat.row(a) for a in instruction.arguments]
-    types = scalars(instruction.type)
-    if not types:
-        return
-    lanes = len(types)
-    vectors = [len(r) == lanes and scalars(a.type)[0].type == types[0].type for r, a in zip(rows, instruction.arguments, strict=True)]
-    from kernelwright.codegen.simt import intrinsics
-
-    plain = intrinsics.scalar_name(name)
-    if intrinsics.returns_several(name) or (lanes > 1 and intrinsics.takes_pairs(name)):
-        args = tuple(o for r in rows for o in r)
-        flat.rows[instruction] = flat.effect("call", args, plain, tuple((t.type, t.pointer) for t in types))
-        return
-    if lanes == 1 and all(len(r) == 1 for r in rows):
-        flat.rows[instruction] = [flat.emit("call", tuple(r[0] for r in rows), types[0].type, plain, types[0].pointer)]
-        return
-    if lanes == 1 and any(len(r) > 1 for r in rows):
-        flat.rows[instruction] = [intrinsics.reduce(flat, name, rows, types[0].type)]
-        return
-    del vectors
-    made: list[Operand] = []
-    for i, t in enumerate(types):
-        args = tuple(r[i] if len(r) == lanes else r[0] for r in rows)
-        made.append(flat.emit("call", args, t.type, plain, t.pointer))
-    flat.rows[instruction] = made
 
 
 # -- special registers -------------------------------------------------------------------------------------------------
@@ -132,7 +104,8 @@ def _register(flat: Flattener, instruction: Instruction, found: re.Match[str]) -
     elif kind in ("clock", "clock64", "globaltimer", "globaltimer_lo"):
         row = [flat.emit("clock", (), type)]
     elif kind.startswith("lanemask_"):
-        row = [flat.emit("call", (flat.program.source("lane", "", "i32"),), "i32", kind)]
+        lane = flat.program.source("lane", "", "i32")
+        row = [intrinsics.TABLE[kind.replace("_", ".")](Make(flat), [lane], "i32")]
     elif kind in ("clusterid", "cluster_ctaid", "cluster_ctarank") or kind in ("is_explicit_cluster",):
         row = [integer(type, 0)]
     elif kind in ("nclusterid", "cluster_nctaid", "cluster_nctarank"):
@@ -269,29 +242,6 @@ def _exit(flat: Flattener, instruction: Instruction) -> None:
     raise CompileError("'exit' inside a function does not run on the virtual GPU", hint="return instead")
 
 
-def _expect(flat: Flattener, instruction: Instruction) -> None:
-    flat.rows[instruction] = flat.row(instruction.arguments[0])
-
-
-def _constant(flat: Flattener, instruction: Instruction) -> None:
-    flat.rows[instruction] = [integer("i1", 0)]
-
-
-def _pointer_mask(flat: Flattener, instruction: Instruction) -> None:
-    pointer, mask = (flat.row(a)[0] for a in instruction.arguments)
-    if bits_of(mask.type) < 64:
-        mask = flat.emit("zext", (mask,), "i64")
-    s = scalars(instruction.type)[0]
-    flat.rows[instruction] = [flat.emit("and", (pointer, mask), "i64", None, s.pointer)]
-
-
-def _is_space(space: int) -> Callable[[Flattener, Instruction], None]:
-    def handler(flat: Flattener, instruction: Instruction) -> None:
-        flat.rows[instruction] = [flat.emit("call", (flat.row(instruction.arguments[0])[0],), "i1", f"isspacep.{space}")]
-
-    return handler
-
-
 def _load_cached(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
     """``llvm.nvvm.ldg.global.i.i32.p1(ptr, i32 align)``: a load through the read-only cache."""
     from kernelwright.ir.constants import ConstantInt
@@ -346,57 +296,19 @@ NAMED: dict[str, Callable[[Flattener, Instruction], None]] = {
     "__assert_fail": _assert,
     "vprintf": _print,
     "llvm.nvvm.exit": _exit,
-    "llvm.nvvm.isspacep.global": _is_space(1),
-    "llvm.nvvm.isspacep.shared": _is_space(3),
-    "llvm.nvvm.isspacep.const": _is_space(4),
-    "llvm.nvvm.isspacep.local": _is_space(5),
 }
-for _name in ("i1", "i8", "i16", "i32", "i64"):
-    NAMED[f"llvm.expect.{_name}"] = _expect
-    NAMED[f"llvm.expect.with.probability.{_name}"] = _expect
-    NAMED[f"llvm.is.constant.{_name}"] = _constant
-for _name in ("f16", "f32", "f64", "p0"):
-    NAMED[f"llvm.is.constant.{_name}"] = _constant
-for _name in ("p0.i64", "p1.i64", "p3.i64", "p0.i32", "p3.i32"):
-    NAMED[f"llvm.ptrmask.{_name}"] = _pointer_mask
-
 
 # -- inline assembly ---------------------------------------------------------------------------------------------------
 
-_SPACES = re.compile(r"\s+")
 
-ASSEMBLY: dict[str, Callable[[Flattener, Instruction], None]] = {}
-"""Forms of inline PTX that we know, by their text with single spaces; filled below."""
-
-
-def inline_assembly(flat: Flattener, instruction: Instruction, asm: InlineAsm) -> None:
-    text = _SPACES.sub(" ", asm.text.replace("\\09", " ").replace("\\0A", " ").strip()).rstrip("; ") + ";"
-    if text == ";":
-        return
-    handler = ASSEMBLY.get(text)
-    if handler is None:
-        raise CompileError(
-            f"inline PTX '{text}' does not run on the virtual GPU", hint="use the CUDA function for it, if there is one"
-        )
-    handler(flat, instruction)
-
-
-def _read(kind: str, axis: str = "") -> Callable[[Flattener, Instruction], None]:
-    def handler(flat: Flattener, instruction: Instruction) -> None:
-        found = _REGISTER.match(f"llvm.nvvm.read.ptx.sreg.{kind}" + (f".{axis}" if axis else ""))
-        assert found
-        _register(flat, instruction, found)
-
-    return handler
-
-
-def _ignore(flat: Flattener, instruction: Instruction) -> None:
-    """Orders memory or hints; there is nothing to order here."""
-
-
-ASSEMBLY.update(
-    {f"mov.u32 $0, %{k};": _read(k) for k in ("laneid", "warpid", "smid", "clock", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge", "lanemask_eq")}
-)
-ASSEMBLY["mov.u64 $0, %clock64;"] = _read("clock64")
-ASSEMBLY["mov.u64 $0, %globaltimer;"] = _read("globaltimer")
-ASSEMBLY.update({t: _ignore for t in ("membar.gl;", "membar.cta;", "membar.sys;", "fence.acq_rel.gpu;", "fence.acq_rel.cta;", "fence.acq_rel.sys;", "fence.sc.gpu;", "fence.sc.cta;", "fence.sc.sys;")})
+def inline_assembly(flat: Flattener, instruction: Instruction) -> None:
+    """Inline PTX runs as the IR that stands for it. Raises ``CompileError`` with the PTX for what is not known."""
+    expansion = expand_asm(instruction)
+    flat.standing_for = instruction
+    for step in expansion.instructions:
+        flat.step(step)
+    flat.standing_for = None
+    results = [o for v in expansion.results for o in flat.row(v)]
+    if results:
+        flat.rows[instruction] = results
+    expansion.drop()

@@ -7,13 +7,14 @@ shared by all lanes there is no mask at all.
 
 from __future__ import annotations
 
-from kernelwright.codegen.simt import abi, arithmetic, intrinsics, memory, warp
+from kernelwright.codegen.simt import abi, arithmetic, memory, warp
 from kernelwright.codegen.simt.divergence import Divergence
 from kernelwright.codegen.simt.graph import dominators
 from kernelwright.codegen.simt.liveness import live_into
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.pending import Ids, Pending
 from kernelwright.codegen.simt.program import Block, Const, Loop, Op, Operand, Program, Var, bits_of
+from kernelwright.codegen.simt.rows import ROWS
 from kernelwright.codegen.simt.shapes import Shape, U, V
 from kernelwright.codegen.simt.values import Rep, is_literal, lane_constants, of_const, splat, stored, text_of
 from kernelwright.errors import CompileError
@@ -114,7 +115,7 @@ class Emitter:
     def helper(self, name: str) -> str:
         """The address of a runtime function."""
         table = self.context("functions", "ptr")
-        index = abi.FUNCTIONS.index(name) if name in abi.FUNCTIONS else len(abi.FUNCTIONS) + intrinsics.MATH.index(name)
+        index = abi.FUNCTIONS.index(name) if name in abi.FUNCTIONS else len(abi.FUNCTIONS) + ROWS.index(name)
         pointer = self.let(f"getelementptr ptr, ptr {table}, i64 {index}")
         return self.let(f"load ptr, ptr {pointer}")
 
@@ -734,7 +735,6 @@ HANDLERS = {
     "fill": memory.fill,
     "print": memory.print_,
     "trap": lambda e, op: memory.stop(e, op.detail, op),
-    "call": intrinsics.call,
     "warp": warp.operation,
     "barrier-result": warp.barrier_result,
 }

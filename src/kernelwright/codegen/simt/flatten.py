@@ -96,6 +96,8 @@ class Flattener:
         self.frame_end = 0
         self.fused: dict[Instruction, Fused] = {}
         self.products: set[Instruction] = set()
+        self.standing_for: Instruction | None = None
+        """The inline assembly whose expansion is being written: faults and counts are its."""
 
     # -- blocks and functions
 
@@ -149,13 +151,14 @@ class Flattener:
                 self.now.end = max(self.now.end, self.now.start)
             for index, instruction in enumerate(origin.instructions):
                 self.instruction, self.index, self.function_now, self.names = instruction, index, function, names
+                self.standing_for = None
                 if instruction.opcode == "phi":
                     phis.append((instruction, self._phi(instruction)))
                 elif instruction.is_terminator:
                     self.now.end = index + 1
                     self._terminator(instruction, blocks, returns)
                 else:
-                    self._step(instruction)
+                    self.step(instruction)
             lasts[origin] = self.now
         for instruction, made in phis:
             self._fill(instruction, made, lasts)
@@ -296,7 +299,9 @@ class Flattener:
 
     # -- instructions
 
-    def _step(self, instruction: Instruction) -> None:
+    def step(self, instruction: Instruction) -> None:
+        """Put an instruction that is neither phi nor terminator into the program."""
+        self.instruction = self.standing_for or instruction
         opcode = instruction.opcode
         if opcode in BINARY:
             self._binary(instruction)
@@ -639,7 +644,7 @@ class Flattener:
     def _call(self, instruction: Instruction) -> None:
         callee = instruction.callee
         if isinstance(callee, InlineAsm):
-            calls.inline_assembly(self, instruction, callee)
+            calls.inline_assembly(self, instruction)
         elif not isinstance(callee, Function):
             raise CompileError(
                 f"function '{self.function_now.name}' calls through a pointer: indirect calls do not run on the virtual GPU",

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from kernelwright.codegen.simt import abi
 from kernelwright.codegen.simt.emit import ENTRY
-from kernelwright.codegen.simt.library import runtime
+from kernelwright.codegen.simt.library import functions, runtime
 from kernelwright.codegen.simt.lower import AccessInfo, HostKernel
 from kernelwright.errors import DeviceError, ToolError
 from kernelwright.passes.llvm import binding
@@ -245,6 +245,7 @@ class CompiledKernel:
         c.counting = int(kernel.options.counters)
         counts = np.zeros((len(kernel.blocks), 2), np.int64)
         c.counts = counts.ctypes.data
+        c.functions = ctypes.addressof(functions())
         fault = np.zeros(1, FAULT)
         c.fault = fault.ctypes.data
         runtime().simt_run(ctypes.byref(launch))

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from kernelwright.cache import cache_folder, content_key, write_atomically
 from kernelwright.codegen.simt import abi
+from kernelwright.codegen.simt.rows import ROWS
 from kernelwright.cuda.clang import ziglang_folder
 from kernelwright.errors import ToolError
 
@@ -58,6 +59,15 @@ def _compile(files: list[Path], options: list[str]) -> bytes:
             first = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr.strip()[:200])
             raise ToolError(f"the runtime of the virtual GPU does not compile: {first}", hint="run `kw doctor`")
         return target.read_bytes()
+
+
+@cache
+def functions() -> ctypes.Array[ctypes.c_void_p]:
+    """The table through which generated code calls the runtime: helpers, then row functions."""
+    library = runtime()
+    names = [f"simt_{name}" for name in abi.FUNCTIONS] + [f"row_{name}" for name in ROWS]
+    addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p) for name in names]
+    return (ctypes.c_void_p * len(names))(*addresses)
 
 
 @cache

@@ -101,7 +101,6 @@ static void run_block(simt_launch *l, u64 block) {
 /* Runs the launch; the fault record says how it ended. */
 void simt_run(simt_launch *l) {
   simt_context *c = &l->context;
-  c->functions = simt_functions;
   c->shared_host = (u64)l->shared;
   u32 x = c->ntid[0], y = c->ntid[1];
   u32 per = 32 / l->segments;

@@ -136,18 +136,12 @@ u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8
   return good;
 }
 
-/* Bytes a kernel's string or argument buffer may be read from, for printf and assert. */
-const u8 *simt_readable(simt_context *c, u64 address, u64 *room) {
+/* A buffer's byte by its address, with the bytes that follow it. */
+const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable) {
   const simt_buffer *b = find_buffer(c, address);
-  if (b) {
-    *room = b->end - address;
-    return (const u8 *)address;
-  }
-  if (address - SHARED_BASE < c->shared_size) {
-    *room = c->shared_size - (address - SHARED_BASE);
-    return (const u8 *)c->shared_host + (address - SHARED_BASE);
-  }
-  return NULL;
+  if (!b) return NULL;
+  *room = b->end - address, *writable = b->writable;
+  return (const u8 *)address;
 }
 
 static void count(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 space) {

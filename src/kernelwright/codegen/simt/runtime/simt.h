@@ -88,7 +88,7 @@ enum {
   FAULT_ASSERT,
   FAULT_ENDLESS,
   FAULT_READ_ONLY,
-  FAULT_PRINTF,
+  FAULT_BULK,
 };
 
 typedef struct {
@@ -166,7 +166,7 @@ u32 simt_thread_of(const simt_context *c, u32 lane);
 /* memory.c */
 void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *out);
 u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of);
-const u8 *simt_readable(simt_context *c, u64 address, u64 *room);
+const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable);
 
 /* counters.c */
 u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes);
@@ -176,10 +176,9 @@ void simt_cache_block(struct simt_cache *cache);
 
 /* check.c */
 void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space);
+void simt_check_bytes(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write);
 void simt_check_block(simt_context *c);
 void simt_check_barrier(simt_context *c);
-
-extern void *const simt_functions[];
 
 #define AGREES(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
 AGREES(simt_context, budget, ABI_CONTEXT_BUDGET);

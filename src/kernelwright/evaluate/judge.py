@@ -1,0 +1,187 @@
+"""The judge: runs a candidate on every case of a workload, under every schedule, and says what came of it.
+
+    judge = Judge(workload)
+    original = judge.reference(workload.modules())     the expected outputs, and what the original costs
+    outcome = judge({kernel: changed})                 Ok or Rejected, never an exception for what a candidate does
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kernelwright.device.memory import Arena
+from kernelwright.device.reference import BUDGET, FORWARD, run_reference
+from kernelwright.device.schedule import Schedule
+from kernelwright.errors import IRError, Misuse
+from kernelwright.evaluate.case import Arrays, Output
+from kernelwright.evaluate.compare import Given, judge
+from kernelwright.evaluate.idle import idle_warnings
+from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.rules import EXACT
+from kernelwright.evaluate.runner import LAUNCHES, Executor, Modules, Ran, Runner, Stopped, by_kernel
+from kernelwright.evaluate.workload import InProcessCase, Workload
+from kernelwright.ir import Module, print_module
+from kernelwright.passes.llvm import binding
+from kernelwright.passes.llvm import parse as llvm_parse
+
+Cost = Callable[[Sequence[Ran]], tuple[float, Mapping[str, float]]]
+"""From the results of all launches of all cases: their time in microseconds, and further figures."""
+
+
+def no_clock(results: Sequence[Ran]) -> tuple[float, Mapping[str, float]]:
+    """For executors that tell no time: every candidate takes none."""
+    return 0.0, {}
+
+
+class Judge:
+    """Judges programs, given as the module of each kernel, by the cases of a workload.
+
+    ``reference`` must be called first. Outputs are compared with the workload's oracle where it has one, otherwise with
+    what was recorded, otherwise with the original's. Time is taken under the first of ``schedules``; outputs are compared
+    under all.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        executor: Executor = run_reference,
+        *,
+        schedules: Sequence[Schedule] = (FORWARD,),
+        cost: Cost = no_clock,
+        budget: int = BUDGET,
+    ) -> None:
+        self.workload = workload
+        self.executor = executor
+        self.schedules = tuple(schedules)
+        self.cost = cost
+        self.budget = budget
+        """What one launch may spend, in the executor's unit."""
+        self.warnings: list[str] = []
+        """What makes the workload a doubtful judge: tolerances that doing nothing would pass."""
+        self._launches = LAUNCHES
+        self._original: Modules = {}
+        self._expected: list[Output] = []
+
+    def reference(self, modules: Modules | Module) -> Ok:
+        """Runs the original and keeps its outputs.
+
+        Raises ``Misuse`` when it fails on its own cases, fails the workload's oracle or recording, or gives outputs under
+        the schedules that lie further apart than the rules allow.
+        """
+        self._original = by_kernel(modules) if isinstance(modules, Module) else modules
+        self._expected, self.warnings = [], []
+        most = 0
+        for case in self.workload.in_process:
+            runner, output = self._run(self._original, case, self.schedules[0])
+            if isinstance(output, Rejected):
+                raise Misuse(f"the original {_of(case)} fails: {output}", hint="mend the program or its workload first")
+            most = max(most, len(runner.results))
+            wanted = self._wanted(case, output)
+            self._expected.append(Output({**output.arrays, **wanted}, output.before, output.inputs))
+            self.warnings += idle_warnings(self.workload.rules, wanted, output.before, output.inputs)
+        # A candidate may send the host round its loop more often than the original, but not for ever.
+        self._launches = 2 * most + 16
+        outcome = self(self._original)
+        if isinstance(outcome, Rejected):
+            raise Misuse(f"the original fails its own check: {outcome.reason}", hint=_way_out(outcome, self.workload))
+        return outcome
+
+    def __call__(self, modules: Modules | Module) -> Outcome:
+        """The outcome of a candidate; kernels that are not among its modules are the original's."""
+        changed = by_kernel(modules) if isinstance(modules, Module) else modules
+        for module in {id(m): m for m in changed.values() if m is not self._original_of(m)}.values():
+            try:
+                llvm_parse(print_module(module), binding().create_context())
+            except IRError as refused:
+                return Rejected("verify", refused.message)
+        program = {**self._original, **changed}
+        results: list[Ran] = []
+        error = 0.0
+        for case, expected in zip(self.workload.in_process, self._expected, strict=True):
+            for number, schedule in enumerate(self.schedules):
+                runner, output = self._run(program, case, schedule)
+                if isinstance(output, Rejected):
+                    return output
+                verdict = self._compare(case, output.arrays, expected)
+                if isinstance(verdict, Rejected):
+                    if number == 0:
+                        return verdict
+                    return Rejected("order", f"under schedule {schedule}, {verdict.reason}", verdict.where)
+                error = max(error, verdict)
+                results += runner.results if number == 0 else []
+        time_us, metrics = self.cost(results)
+        return Ok(time_us, error, Metrics(metrics))
+
+    def _original_of(self, module: Module) -> Module | None:
+        return next((m for m in self._original.values() if m is module), None)
+
+    def _run(self, modules: Modules, case: InProcessCase, schedule: Schedule) -> tuple[Runner, Output | Rejected]:
+        with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
+            runner = Runner(
+                modules, self.executor, arena, schedule=schedule, budget=self.budget, launches=self._launches
+            )
+            try:
+                return runner, case.run(runner, self.workload.kernel)
+            except Stopped as stopped:
+                return runner, stopped.rejected
+
+    def _wanted(self, case: InProcessCase, output: Output) -> Arrays:
+        """The expected outputs: the oracle's, the recorded ones, or the original's own."""
+        if isinstance(case, RecordedCase):
+            return case.expected(self.workload.rules)
+        if self.workload.oracle is None:
+            return output.arrays
+        wanted = {name: _as_output(values, output.arrays.get(name)) for name, values in self.workload.oracle(case).items()}
+        unknown = [name for name in wanted if name not in output.arrays]
+        if unknown:
+            raise Misuse(
+                f"the oracle of {_of(case)} gives {unknown[0]!r}, which is no output",
+                hint=f"the outputs are {', '.join(output.arrays)}",
+            )
+        return wanted
+
+    def _compare(self, case: InProcessCase, found: Arrays, expected: Output) -> float | Rejected:
+        """The largest error of all outputs, or why they are not accepted."""
+        worst = 0.0
+        for name, values in expected.arrays.items():
+            before = expected.before.get(name)
+            alike = [v for n, v in expected.inputs.items() if n != name and _alike(v, values)]
+            rule = self.workload.rules.of(name)
+            if name not in found:
+                return Rejected("compare", f"{_of(case)}: there is no output '{name}'")
+            verdict = judge(rule, found[name], values, Given(before, tuple(alike)))
+            if not verdict.accepted:
+                return Rejected("compare", f"{_of(case)}: '{name}' {verdict.sentence}")
+            worst = max(worst, verdict.figure)
+        return worst
+
+
+def _alike(left: Any, right: Any) -> bool:
+    return bool(left.shape == right.shape and left.dtype == right.dtype)
+
+
+def _as_output(values: Any, output: Any) -> Any:
+    """An oracle's array in the shape and type of the output it is for, where that loses nothing but precision."""
+    if output is None or getattr(values, "shape", None) == output.shape and values.dtype == output.dtype:
+        return values
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.size != output.size:
+        return array
+    return array.astype(output.dtype).reshape(output.shape)
+
+
+def _of(case: InProcessCase) -> str:
+    return f"case '{case.name}'" if case.name else "case"
+
+
+def _way_out(outcome: Rejected, workload: Workload) -> str:
+    if outcome.stage == "order":
+        return f"its output depends on the order of its threads; allow for that: the rules are '{workload.rules}'"
+    return "mend the program, or its oracle, or the rules of comparison"
+
+
+__all__ = ["EXACT", "Cost", "Judge", "no_clock"]
