@@ -15,7 +15,7 @@ from kernelwright.cli.tables import print_rows
 from kernelwright.errors import Misuse
 from kernelwright.pipeline import Unit
 from kernelwright.pipeline import compile as compile_program
-from kernelwright.suite import NAMES, SIZES, load
+from kernelwright.suite import APPLICATIONS, NAMES, SIZES, load
 
 EXCERPT = 14
 """Lines shown of each stage."""
@@ -40,7 +40,7 @@ def command(
         )
     if action == "list":
         rows = [
-            {"name": n, "title": (p := load(n)).title, "files": len(p.sources), "summary": p.summary} for n in NAMES
+            {"name": n, "title": (p := load(n)).title, "files": len(p.sources), "summary": p.summary} for n in (*NAMES, *APPLICATIONS)
         ]
         if as_json:
             print(json.dumps(rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from kernelwright.codegen.simt.graph import post_dominators
 from kernelwright.codegen.simt.program import Block, Program
@@ -15,13 +15,18 @@ class Divergence:
     different ways meet, so that a phi there differs from lane to lane.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, split: bool = False) -> None:
         self.program = program
         self.divergent: set[Block] = set()
         self.partial: set[Block] = set()
         self.joins: set[Block] = set()
         self._ends: dict[Block, Block | None] | None = None
         self._ways: dict[tuple[Block, Block], object] = {}
+        # Where lanes have waited for each other some may be missing from then on.
+        after = [t for b in program.blocks if b.term.code == "gather" for t in b.succs]
+        self.partial |= _reachable(after)
+        if split or not program.reducible:
+            self.partial |= set(program.blocks)
 
     def diverge(self, block: Block) -> None:
         """Take note that the branch at the end of ``block`` may send lanes different ways."""
@@ -33,7 +38,6 @@ class Divergence:
         region = self._region(block, self._ends[block])
         self.partial |= region
         if not self.program.reducible:
-            self.partial |= set(self.program.blocks)
             self.joins |= set(self.program.blocks)
             return
         loop = block.loop
@@ -46,15 +50,7 @@ class Divergence:
 
     def _region(self, block: Block, end: Block | None) -> set[Block]:
         """What can run between the branch and the place where all lanes are together again."""
-        found: set[Block] = set()
-        waiting = list(block.succs)
-        while waiting:
-            b = waiting.pop()
-            if b is end or b in found:
-                continue
-            found.add(b)
-            waiting += b.succs
-        return found
+        return _reachable(block.succs, end)
 
     def _find_joins(self, block: Block) -> None:
         """Blocks that two different ways from the branch reach: labels are passed along, where two meet is a join.
@@ -97,3 +93,15 @@ class Divergence:
             for target in b.succs:
                 if target not in loop.blocks:
                     reach(target, self._ways.setdefault((header, b), object()))
+
+
+def _reachable(starts: Iterable[Block], end: Block | None = None) -> set[Block]:
+    """Every block that can be reached from ``starts`` without going through ``end``."""
+    found: set[Block] = set()
+    waiting = list(starts)
+    while waiting:
+        block = waiting.pop()
+        if block is not end and block not in found:
+            found.add(block)
+            waiting += block.succs
+    return found

@@ -270,6 +270,9 @@ def note_uses(program: Program) -> None:
         for op in block.ops:
             for out in op.outs:
                 out.block = block
+        # What a gather answers is there when the lanes go on.
+        for out in block.term.outs:
+            out.block = block.succs[0]
     for block in program.blocks:
         for phi in block.phis:
             for arg, source in zip(phi.args, phi.sources, strict=True):

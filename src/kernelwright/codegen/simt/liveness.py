@@ -6,7 +6,7 @@ from kernelwright.codegen.simt.program import Block, Operand, Program, Var
 
 
 def live_into(program: Program) -> dict[Block, set[Var]]:
-    """The values alive when a block begins, its phis among them.
+    """The values alive when a block begins, its phis and the answers of the gather before it among them.
 
     A use of an extended value is a use of its root as well. Values that every warp is born with are left out.
     """
@@ -26,6 +26,9 @@ def live_into(program: Program) -> dict[Block, set[Var]]:
                 _add(phi.from_block(block), defined, used)
         use[block], made[block] = used, defined
     phis = {b: {p.outs[0] for p in b.phis} for b in program.blocks}
+    for block in program.blocks:
+        if block.term.outs:
+            phis[block.succs[0]].update(block.term.outs)
     live = {b: use[b] | phis[b] for b in program.blocks}
     changed = True
     while changed:

@@ -7,10 +7,10 @@ from typing import Any
 
 from kernelwright.codegen.simt.emit import Emitter
 from kernelwright.codegen.simt.flatten import flatten
+from kernelwright.codegen.simt.gathers import settle
 from kernelwright.codegen.simt.graph import arrange, note_uses
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.program import Program, bytes_of
-from kernelwright.codegen.simt.shapes import analyse
 from kernelwright.codegen.simt.spaces import infer_spaces
 from kernelwright.errors import CompileError
 from kernelwright.ir.instruction import Instruction
@@ -53,10 +53,12 @@ class AccessInfo:
 
 @dataclass(frozen=True)
 class PointInfo:
-    """A place where a warp can be suspended. ``checked``: all live lanes must be there, and need not be."""
+    """A place where lanes can wait: a barrier (``checked``: all live lanes must be there, and need not be) or a gather."""
 
     origin: Instruction | None
     checked: bool
+    operation: str
+    """A gather's operation, empty for a barrier."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def lower(module: Module, kernel_name: str, options: SimtOptions | None = None) 
     arrange(program)
     note_uses(program)
     infer_spaces(program)
-    control = analyse(program, options.geometry)
+    control = settle(program, options)
     emitter = Emitter(program, control, options)
     text = emitter.function()
     return _tables(program, emitter, text, options)
@@ -119,7 +121,10 @@ def _tables(program: Program, emitter: Emitter, text: str, options: SimtOptions)
             )
             for a in program.accesses
         ),
-        points=tuple(PointInfo(b.term.origin, b in partial) for b in emitter.points),
+        points=tuple(
+            PointInfo(b.term.origin, b in partial, str(b.term.detail) if b.term.code == "gather" else "")
+            for b in emitter.points
+        ),
         notes=tuple(program.notes),
         symbols=tuple(program.symbols),
         parameter_bytes=program.parameter_bytes,

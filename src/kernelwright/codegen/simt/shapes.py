@@ -29,19 +29,24 @@ _RANK = {"u": 0, "s": 1, "x": 2, "v": 3}
 VARYING_CALLS = frozenset(["match.any", "shuffle"])
 
 
-def analyse(program: Program, geometry: Geometry, forced: frozenset[Var] = frozenset()) -> Divergence:
-    """Gives every value its ``shape``; values in ``forced`` are ``V``. Returns what is known about control."""
-    return Analysis(program, geometry, forced).run()
+def analyse(
+    program: Program, geometry: Geometry, forced: frozenset[Var] = frozenset(), split: bool = False
+) -> Divergence:
+    """Gives every value its ``shape``; values in ``forced`` are ``V``. Returns what is known about control.
+
+    ``split``: lanes of a warp need not run in step, so that no block is certain to see all of them.
+    """
+    return Analysis(program, geometry, forced, split).run()
 
 
 class Analysis:
     """An optimistic fixed point: everything is uniform until something says otherwise."""
 
-    def __init__(self, program: Program, geometry: Geometry, forced: frozenset[Var]) -> None:
+    def __init__(self, program: Program, geometry: Geometry, forced: frozenset[Var], split: bool) -> None:
         self.program = program
         self.geometry = geometry
         self.forced = forced
-        self.control = Divergence(program)
+        self.control = Divergence(program, split)
         self.on = geometry.segments > 0 and program.reducible
 
     def run(self) -> Divergence:
@@ -53,7 +58,7 @@ class Analysis:
             return self.control
         for op in program.ops():
             for out in op.outs:
-                out.shape = None
+                out.shape = V if out in self.forced else None
         changed = True
         while changed:
             changed = False
@@ -67,6 +72,8 @@ class Analysis:
                         for out in op.outs:
                             changed |= self._lower(out, shape)
                 term = block.term
+                for out in term.outs:
+                    changed |= self._lower(out, V)
                 if len(term.targets) > 1 and block not in self.control.divergent:
                     shape = self.at(term.args[0], block)
                     if shape is not None and shape[0] != "u":
