@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.device import reference_calls, reference_intrinsics
+from kernelwright.device.reference import calls, intrinsics
 from kernelwright.passes.libdevice import called_functions, find_libdevice
 from tests.device.ir_kernels import DTYPES, Array, bfloat, evaluate, floats, integers, pairs, same
 from tests.device.test_numbers import MODES, rounding
@@ -485,8 +485,8 @@ def test_every_intrinsic_of_libdevice_is_known() -> None:
     assert len(names) > 200
     unknown = [
         n for n in sorted(names)
-        if not reference_intrinsics.lookup(n)
-        and n not in reference_calls._SPECIAL
-        and reference_intrinsics.base_name(n) not in reference_intrinsics.IGNORED | reference_calls._SPECIAL.keys()
+        if not intrinsics.lookup(n)
+        and n not in calls._SPECIAL
+        and intrinsics.base_name(n) not in intrinsics.IGNORED | calls._SPECIAL.keys()
     ]  # fmt: skip
     assert not unknown

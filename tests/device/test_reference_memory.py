@@ -11,7 +11,7 @@ import pytest
 from kernelwright.codegen.layout import shared_layout
 from kernelwright.device.memory import SHARED_BASE, Arena
 from kernelwright.device.reference import run_reference
-from kernelwright.device.reference_program import Translation
+from kernelwright.device.reference.program import Translation
 from kernelwright.device.variables import load_variables
 from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.ir import Module, parse_module

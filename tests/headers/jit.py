@@ -38,11 +38,11 @@ class Program:
         # Constructors and the registration of the host pass have nothing to register with here.
         native = re.sub(r"^@llvm\.global_ctors = .*$", "", native, flags=re.M)
         machine = llvm.Target.from_default_triple().create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=2
+            cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=1
         )
         module = llvm.parse_assembly(native)
         module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=1))
         builder.getModulePassManager().run(module, builder)
         for name, function in _LIBDEVICE.items():
             llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)

@@ -407,18 +407,20 @@ GROUPS: dict[str, list[Call]] = {
     "memory": _memory(),
     "device runtime": _runtime(),
     "half": _half(),
-    "cooperative groups": _groups(),
     "textures": _textures(),
+    "cooperative groups": _groups(),  # last: its preamble defines macros of one letter
 }
 
 
-def source(group: str, nvcc: bool = False) -> str:
-    """One function ``call_N`` per call of the group; with ``nvcc``, only the calls that CUDA 13 knows."""
-    lines = ["#include <cmath>", "#include <algorithm>", PREAMBLE.get(group, "")]
-    lines.append('extern "C" __device__ void keep(const void *);')
-    for number, call in enumerate(GROUPS[group]):
-        if nvcc and not call.in_nvcc:
-            continue
-        body = call.code if call.code.endswith(";") else f"auto result = {call.code}; keep(&result);"
-        lines.append(f'extern "C" __device__ void call_{number}({PARAMETERS}) {{ {body} }}')
+def source(*groups: str, nvcc: bool = False) -> str:
+    """One function ``call_N`` per call of the groups, numbered through; with ``nvcc``, only the calls that CUDA 13 knows."""
+    lines = ["#include <cmath>", "#include <algorithm>", 'extern "C" __device__ void keep(const void *);']
+    number = 0
+    for group in groups:
+        lines.append(PREAMBLE.get(group, ""))
+        for call in GROUPS[group]:
+            body = call.code if call.code.endswith(";") else f"auto result = {call.code}; keep(&result);"
+            if call.in_nvcc or not nvcc:
+                lines.append(f'extern "C" __device__ void call_{number}({PARAMETERS}) {{ {body} }}')
+            number += 1
     return "\n".join(lines) + "\n"

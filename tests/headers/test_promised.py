@@ -22,7 +22,6 @@ def test_comes_to_what_the_table_says(group: str, compile_cuda: CudaCompiler) ->
 
 
 @pytest.mark.parametrize(("side", "library"), [("device", "system"), ("host", "libc++"), ("host", "system")])
-@pytest.mark.parametrize("group", GROUPS)
-def test_compiles_everywhere(group: str, side: Pass, library: Library, compile_cuda: CudaCompiler) -> None:
-    compiled = compile_cuda(source(group), side=side, library=library)
+def test_all_compile_everywhere(side: Pass, library: Library, compile_cuda: CudaCompiler) -> None:
+    compiled = compile_cuda(source(*GROUPS), side=side, library=library)
     assert compiled.ok, compiled.errors

@@ -14,7 +14,8 @@ import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
-from kernelwright.passes import switches, worker
+from kernelwright.passes import forked, switches, worker
+from kernelwright.passes.llvm import binding
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import DEFAULT, PassOptions
 from tests.passes.listing import example
@@ -55,10 +56,27 @@ def bug() -> None:
     raise ZeroDivisionError("in the worker")
 
 
+@pytest.fixture(params=["fork", "process"])
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways of isolating a call."""
+    if request.param == "process":
+        monkeypatch.setattr(forked, "possible", lambda: False)
+    else:
+        binding()
+        assert forked.possible()
+    return str(request.param)
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forked, "possible", lambda: False)
+
+
 def isolated(function: object, *args: object, timeout_s: float = 60.0) -> object:
     return worker.run(function, *args, options=DEFAULT, isolate=True, timeout_s=timeout_s)  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("kind")
 def test_a_worker_gives_what_compiling_here_gives() -> None:
     text = example("figure6")
     assert optimise(text, isolate=True) == optimise(text)
@@ -87,18 +105,21 @@ def test_ablation_works_after_this_process_has_compiled() -> None:
     assert emit_ptx(example("figure5a"), "sm_80") == before
 
 
+@pytest.mark.usefixtures("kind")
 def test_llvm_giving_up_is_a_compile_error_and_the_next_call_works() -> None:
     with pytest.raises(CompileError, match=r"Cannot select: .*fsin"):
         emit_ptx(SINE, "sm_80", isolate=True)
     assert ".visible .entry" in emit_ptx(optimise(example("figure7")), isolate=True)
 
 
+@pytest.mark.usefixtures("kind")
 def test_a_crash_names_the_signal() -> None:
     with pytest.raises(ToolError, match="SIGSEGV"):
         isolated(kill_myself)
     assert isolated(process_id) != os.getpid()
 
 
+@pytest.mark.usefixtures("kind")
 def test_a_crash_is_not_explained_by_an_earlier_call() -> None:
     isolated(complain)
     with pytest.raises(ToolError, match="SIGSEGV") as error:
@@ -106,6 +127,7 @@ def test_a_crash_is_not_explained_by_an_earlier_call() -> None:
     assert "earlier" not in str(error.value)
 
 
+@pytest.mark.usefixtures("kind")
 def test_too_slow_is_stopped() -> None:
     begin = time.monotonic()
     with pytest.raises(ToolError, match=r"longer than 0\.5 s"):
@@ -114,6 +136,7 @@ def test_too_slow_is_stopped() -> None:
     assert isolated(process_id) != os.getpid()
 
 
+@pytest.mark.usefixtures("process")
 def test_a_worker_killed_between_calls_is_replaced() -> None:
     before = isolated(process_id)
     assert isinstance(before, int)
@@ -122,10 +145,12 @@ def test_a_worker_killed_between_calls_is_replaced() -> None:
     assert isolated(process_id) not in (before, os.getpid())
 
 
+@pytest.mark.usefixtures("kind")
 def test_prints_do_not_disturb_the_protocol() -> None:
     assert isolated(shout) == "unharmed"
 
 
+@pytest.mark.usefixtures("kind")
 def test_errors_arrive_with_place_and_hint() -> None:
     with pytest.raises(IRError) as error:
         optimise("define void @f() {\n  ret i32 %x\n}", isolate=True)
@@ -134,6 +159,7 @@ def test_errors_arrive_with_place_and_hint() -> None:
         isolated(bug)
 
 
+@pytest.mark.usefixtures("process")
 def test_threads_share_a_worker_in_turn() -> None:
     found: list[object] = []
     threads = [threading.Thread(target=lambda: found.append(isolated(process_id))) for _ in range(8)]
@@ -186,6 +212,7 @@ def refused(switch: str) -> str:
     return "taken"
 
 
+@pytest.mark.usefixtures("process")
 @pytest.mark.parametrize(
     ("switch", "said"),
     [
@@ -210,13 +237,46 @@ def test_a_refused_configuration_is_refused_every_time(monkeypatch: pytest.Monke
             worker.run(process_id, options=DEFAULT)
 
 
+@pytest.mark.usefixtures("kind")
 def test_misuse_crosses_unchanged() -> None:
     with pytest.raises(Misuse, match="unknown architecture"):
         optimise(example("figure7"), arch="sm_1", isolate=True)
 
 
+@pytest.mark.usefixtures("process")
 def test_warming_starts_the_process_that_the_next_call_uses() -> None:
     worker.close_all()
     worker.warm(DEFAULT)
     (started,) = worker._resident.values()
     assert isolated(process_id) == started._process.pid
+
+
+def test_a_fork_is_a_copy_that_leaves_nothing_behind() -> None:
+    binding()
+    seen: list[int] = []
+
+    def remember() -> int:
+        seen.append(1)
+        return os.getpid()
+
+    child = forked.call(remember, (), 60.0)
+    assert child != os.getpid() and seen == []
+    with pytest.raises(ChildProcessError):
+        os.waitpid(child, os.WNOHANG)
+
+
+def test_other_threads_forbid_the_fork() -> None:
+    binding()
+    gate = threading.Event()
+    thread = threading.Thread(target=gate.wait)
+    thread.start()
+    try:
+        assert not forked.possible()
+    finally:
+        gate.set()
+        thread.join()
+    assert forked.possible()
+
+
+def test_a_result_larger_than_a_pipe_arrives() -> None:
+    assert len(forked.call(bytes, (5_000_000,), 60.0)) == 5_000_000

@@ -256,6 +256,7 @@ class FakeWorker:
 
 if __name__ == "__main__":
     # Started by a program: the socket is descriptor KERNELWRIGHT_FD. Says on standard error what it saw.
+    print("printed by the worker", flush=True)
     worker = FakeWorker(Path())
     with socket.socket(fileno=int(os.environ["KERNELWRIGHT_FD"])) as own:
         worker.serve(own)

@@ -22,6 +22,7 @@ from kernelwright.cuda.runtime_library import default_settings, static_runtime
 from kernelwright.errors import CompileError, Misuse, ToolError
 
 from .conftest import Builder, run
+from .fake_worker import FakeWorker
 
 MAIN = "#include <cuda_runtime_api.h>\nint main() { return cudaFree(0); }\n"
 
@@ -158,7 +159,12 @@ def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, l
 
 def test_a_program_may_define_the_function_itself(fresh: Builder) -> None:
     own = 'extern "C" int cudaGraphLaunch(void *, void *) { return 5; }\n'
-    assert run(fresh.program({"app.cpp": own + "int main() { return cudaGraphLaunch(0, 0); }\n"})).status == 5
+    assert (
+        run(
+            fresh.program({"app.cpp": DECLARED + "int main() { return cudaGraphLaunch(0, 0); }\n", "own.cpp": own})
+        ).status
+        == 5
+    )
 
 
 def test_a_library_may_define_the_function(fresh: Builder) -> None:
@@ -357,3 +363,12 @@ def test_hermetic_c_and_cxx(tmp_path: Path) -> None:
     ran = run(program)
     assert (ran.status, ran.lines) == (100, ["no CUDA-capable device is detected3"])
     assert not any("c++" in n for n in read_elf(program).needed)
+
+
+@pytest.mark.slow
+def test_hermetic_managed_variables(tmp_path: Path) -> None:
+    hermetic = Builder(tmp_path, find_clang(hermetic=True))
+    program = hermetic.program({"live.cu": (Path(__file__).parent / "live.cu").read_text()})
+    with FakeWorker(tmp_path / "socket") as worker:
+        ran = run(program, ["managed"], KERNELWRIGHT_SOCKET=str(worker.path))
+    assert ran.lines == ["42 3", "42 3", "50 3 1 50"]

@@ -391,6 +391,13 @@ def test_a_failing_kernel(live: Live) -> None:
     assert ran.err == f"kernelwright: {sentence}\n"
     # The allocation that failed never reached the worker: two for managed variables, one after the reset.
     assert len(worker.of(M.ALLOCATE)) == 3
+    # After the reset the worker is told everything again.
+    (reset,) = (i for i, m in enumerate(worker.messages) if m.type is M.DEVICE_RESET)
+    for kind in (M.REGISTER_MODULE, M.REGISTER_KERNEL, M.REGISTER_VARIABLE):
+        before, after = (
+            [m.tail for m in part if m.type is kind] for part in (worker.messages[:reset], worker.messages[reset:])
+        )
+        assert before == after and before
 
 
 def test_what_kernels_print_comes_out_in_order(live: Live) -> None:
@@ -466,10 +473,12 @@ def test_threads_share_one_connection(live: Live) -> None:
     assert [m.sequence for m in worker.messages] == list(range(1, len(worker.messages) + 1))
 
 
-def test_a_forked_child_has_no_device_and_leaves_its_parents_alone(live: Live) -> None:
-    ran, worker = live("forks")
+def test_a_forked_child_has_no_device_and_leaves_its_parents_alone(program: Path, tmp_path: Path) -> None:
+    with FakeWorker(tmp_path / "socket") as worker:
+        ran = run(program, ["forks"], KERNELWRIGHT_SOCKET=str(worker.path), KERNELWRIGHT_REPORT="1")
     assert ran.lines == ["cudaErrorInitializationError", "cudaSuccess"]
     assert len(worker.of(M.GOODBYE)) == 1
+    assert ran.err.count('"program"') == 1, "the report is the parent's alone"
 
 
 ROOT = Path(__file__).parents[2]
@@ -478,9 +487,11 @@ WORKER = f"PYTHONPATH={ROOT / 'src'}:{ROOT} {sys.executable} -m tests.runtime.fa
 
 def test_a_program_starts_its_own_worker(program: Path) -> None:
     ran = run(program, ["children"], KERNELWRIGHT_DEVICE="h200", KERNELWRIGHT_WORKER=WORKER)
-    # The worker is not the program's child: wait() finds none.
-    assert ran.lines == ["-1"]
-    assert ran.err.startswith("worker for h200: HELLO ALLOCATE REGISTER_MODULE")
+    # The worker is not the program's child: wait() finds none. What the worker prints is not the program's output.
+    assert ran.out == "-1\n"
+    assert (
+        "worker for h200: HELLO ALLOCATE REGISTER_MODULE" in ran.err and "\nprinted by the worker\n" in f"\n{ran.err}"
+    )
     assert ran.err.rstrip().endswith("GOODBYE")
 
 

@@ -10,7 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.errors import Misuse
@@ -106,7 +106,7 @@ def takes_flags(command: Callable[..., Any], own: Sequence[Flag] = ()) -> Callab
     for flag in (*own, *COMPILE_FLAGS):
         lowest, highest = (0, 3) if flag.kind == "level" else (None, None)
         option = typer.Option(*flag.spellings, help=flag.help, min=lowest, max=highest)
-        annotation: Any = Annotated.__class_getitem__((_TYPES[flag.kind], option))  # type: ignore[attr-defined]
+        annotation = cast(Any, Annotated)[_TYPES[flag.kind], option]
         parameters.append(
             inspect.Parameter(flag.name, inspect.Parameter.KEYWORD_ONLY, default=flag.default, annotation=annotation)
         )

@@ -197,19 +197,11 @@ def _libcxx_defines(folder: Path, release: str) -> list[str]:
     kept = cache_folder() / "clang" / f"libcxx-{release}"
     flags = _read(kept)
     if flags is None:
+        # A macro nobody has used before: what zig has compiled already, it does not compile, nor say how, again.
+        fresh = f"-DKERNELWRIGHT_ASKS={os.urandom(8).hex()}"
+        target = ["-target", "x86_64-linux-gnu.2.28"]
         said = subprocess.run(
-            [
-                str(folder / "zig"),
-                "c++",
-                "-target",
-                "x86_64-linux-gnu.2.28",
-                "-c",
-                "-x",
-                "c++",
-                os.devnull,
-                "-o",
-                os.devnull,
-            ],
+            [str(folder / "zig"), "c++", *target, fresh, "-c", "-x", "c++", os.devnull, "-o", os.devnull],
             capture_output=True,
             text=True,
             env={**os.environ, "ZIG_VERBOSE_CC": "1"},

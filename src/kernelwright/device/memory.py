@@ -33,7 +33,11 @@ SHARED_BASE = 0x0100_0000_0000
 LOCAL_BASE = 0x0200_0000_0000
 WINDOW = 0x0100_0000_0000
 """Bytes of address space that belong to each of the shared and the local window."""
+FUNCTION_BASE = 0x0300_0000_0000
+"""Functions have addresses too, 16 bytes apart, so that they can be compared; nothing can be read there."""
 ARENA_BASE = 0x4000_0000_0000
+GENERIC = {0: 0, 1: 0, 3: SHARED_BASE, 4: 0, 5: LOCAL_BASE}
+"""What turns a pointer of an address space into a generic one: ``generic = pointer + GENERIC[space]``."""
 RESERVE = 64 << 30
 """Address space of an arena in bytes; memory is committed page by page as it is used."""
 GAP = 64 << 10

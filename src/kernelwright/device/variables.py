@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from kernelwright.codegen.layout import SHARED, align_of, alloc_size
-from kernelwright.device.memory import Arena, Buffer
-from kernelwright.device.reference_memory import BASES, FUNCTION_BASE
-from kernelwright.device.reference_types import Constants, encoder
+from kernelwright.device.memory import FUNCTION_BASE, GENERIC, Arena, Buffer
+from kernelwright.device.values import Constants, encoder
 from kernelwright.errors import CompileError
 from kernelwright.ir.module import GlobalVariable, Module
 
@@ -44,7 +43,7 @@ def load_variables(module: Module, arena: Arena) -> Variables:
             buffers[variable.name] = buffer
     addresses = {name: b.address for name, b in buffers.items()}
     addresses |= {name: FUNCTION_BASE + 16 * (n + 1) for n, name in enumerate(module.functions)}
-    constants = Constants(addresses, BASES)
+    constants = Constants(addresses, GENERIC)
     for variable in variables:
         if variable.initializer is not None:
             buffer = buffers[variable.name]

@@ -170,7 +170,7 @@ class RecordReader:
             raw = self._read(at, _HEADER.size)
             if len(raw) < _HEADER.size:
                 return
-            kind, encoding, stored, plain, name = _HEADER.unpack(raw)
+            kind, encoding, stored, _, name = _HEADER.unpack(raw)
             if (
                 kind not in CONTENT | STORY
                 or encoding not in (_PLAIN, _ZLIB)

@@ -64,7 +64,7 @@ class RecordedCase:
         """Restores the memory, runs the launch, and reads the buffers. Raises ``Stopped`` when the kernel fails."""
         launch, arena = self.launch, runner.arena
         put_back(arena, Snapshot(tuple((s.buffer, self.capture.content(s)) for s in self.reached)))
-        runner.variables(runner.modules[launch.kernel], self._variables)
+        runner.recorded = self._variables
         runner.launch(launch.kernel, launch.grid, launch.block, launch.arguments, launch.shared_bytes)
         found = {name: self._typed(name, arena.view(b).tobytes()) for name, b in self.names.items()}
         before = self.contents("before")
@@ -82,25 +82,19 @@ class RecordedCase:
     @cached_property
     def reached(self) -> Memory:
         """What the launch can reach, as it was before."""
-        launch = self.launch
-        after = {s.buffer: s.content for s in launch.after}
-        stored = {s.buffer.address: s for s in launch.before}
-        found = {s.buffer.address for s in launch.before if after.get(s.buffer) != s.content}
-        waiting = [p.buffer for p in launch.pointers]
-        waiting += [a for a in self._variables.values() if a in stored]
+        after = {s.buffer: s.content for s in self.launch.after}
+        stored = {s.buffer.address: s for s in self.launch.before}
         starts = np.array(sorted(stored), dtype=np.uint64)
+        waiting = [s.buffer.address for s in self.launch.before if after.get(s.buffer) != s.content]
+        waiting += [p.buffer for p in self.launch.pointers]
+        waiting += [a for a in self._variables.values() if a in stored]
+        found: set[int] = set()
         while waiting:
             address = waiting.pop()
-            if address in found and address not in waiting and address in self._followed:
-                continue
-            found.add(address)
-            self._followed.add(address)
-            waiting += [a for a in self._pointed_from(stored[address], starts, stored) if a not in self._followed]
-        return tuple(s for s in launch.before if s.buffer.address in found)
-
-    @cached_property
-    def _followed(self) -> set[int]:
-        return set()
+            if address not in found:
+                found.add(address)
+                waiting += self._pointed_from(stored[address], starts, stored)
+        return tuple(s for s in self.launch.before if s.buffer.address in found)
 
     def _pointed_from(self, source: Stored, starts: NDArray[np.uint64], stored: dict[int, Stored]) -> Iterable[int]:
         """The buffers that aligned words of a buffer point into."""
@@ -159,7 +153,6 @@ def put_back(arena: Arena, snapshot: Snapshot) -> None:
     """Makes the arena hold exactly these buffers, and lets later allocations lie behind them, always at the same place."""
     arena.reset()
     end = max((buffer.end for buffer, _ in snapshot.contents), default=arena.base)
-    behind = end + GAP - (arena.base + GAP)
     # Addresses rise and are not used again: what is allocated and freed here is never handed out.
-    arena.free(arena.allocate(max(behind, 0), "addresses of the recording", fill=None))
+    arena.free(arena.allocate(max(end - arena.base - GAP, 0), "addresses of the recording", fill=None))
     arena.restore(snapshot)

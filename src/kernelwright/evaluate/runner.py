@@ -86,6 +86,8 @@ class Runner:
         self.budget = budget
         self.launches = launches
         self.results: list[Ran] = []
+        self.recorded: Mapping[str, int] = {}
+        """Addresses of device variables that are in memory already, with the values they are to have."""
         self._variables: dict[int, Variables] = {}
 
     def launch(self, kernel: str, grid: Triple, block: Triple, arguments: bytes, shared_bytes: int = 0) -> Ran:
@@ -107,17 +109,14 @@ class Runner:
             raise Stopped(rejected_by(result.fault))
         return result
 
-    def variables(self, module: Module, recorded: Mapping[str, int] | None = None) -> Variables:
-        """The module's device variables; loaded with their initial values when they are first asked for.
-
-        ``recorded``: addresses of variables that are in memory already, with the values they are to have.
-        """
+    def variables(self, module: Module) -> Variables:
+        """The module's device variables; loaded with their initial values when they are first asked for."""
         known = self._variables.get(id(module))
         if known is None:
             known = load_variables(module, self.arena)
-            if recorded:
-                buffers = {n: b for n, a in recorded.items() if (b := self.arena.find(a)) is not None}
-                known = Variables({**known.buffers, **buffers}, {**known.addresses, **recorded})
+            if self.recorded:
+                buffers = {n: b for n, a in self.recorded.items() if (b := self.arena.find(a)) is not None}
+                known = Variables({**known.buffers, **buffers}, {**known.addresses, **self.recorded})
             self._variables[id(module)] = known
         return known
 

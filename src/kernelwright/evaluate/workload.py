@@ -1,52 +1,202 @@
-"""A workload: one kernel, the inputs it is judged on, and how far its output may lie from the expected one.
+"""A workload: the kernels to judge, the cases they are judged on, and how far an output may lie from the expected one.
 
-A Python file that ends in ``workload = Workload(...)`` is a complete one: ``kw evolve workload.py`` reads it.
+It comes from a Python file or function (``Workload``), from a recording (``Workload.from_capture``) or from a whole program
+(``Workload.from_program``). A Python file that ends in ``workload = Workload(...)`` is a complete one: ``kw evolve
+workload.py`` reads it.
 """
 
 from __future__ import annotations
 
 import runpy
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.errors import Misuse
+from kernelwright.cache import content_key, file_digest
+from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.evaluate.capture import Capture, RecordedLaunch, is_capture
+from kernelwright.evaluate.case import Arrays, Case
+from kernelwright.evaluate.compare import Rule
+from kernelwright.evaluate.program import ProgramCase, Reader, program_case
+from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.rules import Rules, rules_from
+from kernelwright.evaluate.runner import Modules, by_kernel
+from kernelwright.ir import Module, parse_module
 
-Argument = NDArray[Any] | int | float | np.generic
+InProcessCase = Case | RecordedCase
+AnyCase = InProcessCase | ProgramCase
+Oracle = Callable[[Any], Mapping[str, NDArray[Any]]]
+"""(case) -> the expected outputs by name, as far as it knows them."""
+RulesGiven = str | Rule | Rules | float | Mapping[str, str | Rule]
 
 
-@dataclass(frozen=True)
-class Case:
-    """One launch: ``arguments`` in the kernel's order, arrays for pointers. Arrays are inputs; what the kernel leaves in
-    them is compared."""
-
-    grid: tuple[int, ...]
-    block: tuple[int, ...]
-    arguments: tuple[Argument, ...]
-    shared_bytes: int = 0
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Workload:
-    """``source``: the CUDA file; ``kernel``: its name in the source; ``tolerance``: relative to the largest expected value."""
+    """What a candidate is judged by. Outputs it has no other word for must equal the original's.
 
-    source: Path
+    Raises ``Misuse`` when it contradicts itself.
+    """
+
+    source: Path | None
+    """The CUDA file (or LLVM-IR, ``.ll``) that defines the kernels; None when they come with a recording or a program."""
     kernel: str
-    cases: tuple[Case, ...]
+    """The kernel, by its name in the source; of a program of several, the one that cases without a name launch."""
+    cases: tuple[AnyCase, ...]
     tolerance: float = 0.0
+    """Short for rules: 0 is exact; otherwise against the change that the kernel makes (``compare.Change``)."""
+    rules: Rules = field(default_factory=Rules)
+    """By output. A text ("out: relative 1e-3; *: exact"), a rule or a mapping will do."""
+    oracle: Oracle | None = None
+    """An independent word on what is right; without one the original kernel is."""
+    generator: Callable[[int], AnyCase] | None = None
+    """(seed) -> a further case: other sizes and shapes, extreme and degenerate values. See ``more``."""
+    capture: Capture | None = None
+
+    def __post_init__(self) -> None:
+        rules = rules_from(self.rules)
+        if self.tolerance:
+            if rules != Rules():
+                raise Misuse("a workload has a tolerance and rules of comparison", hint="write the tolerance as a rule")
+            rules = rules_from(self.tolerance)
+        object.__setattr__(self, "rules", rules)
+        object.__setattr__(self, "cases", tuple(self.cases))
+        object.__setattr__(self, "source", None if self.source is None else Path(self.source))
+        if not self.cases:
+            raise Misuse("a workload without a case judges nothing", hint="give at least one Case")
+        if any(isinstance(c, ProgramCase) != isinstance(self.cases[0], ProgramCase) for c in self.cases):
+            raise Misuse("a workload mixes whole programs and launches", hint="make two workloads of it")
+
+    # -- where workloads come from -------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_capture(
+        cls,
+        capture: Capture | Path | str,
+        kernel: str = "",
+        *,
+        rules: RulesGiven = 0.0,
+        launches: Sequence[int] | None = None,
+    ) -> Workload:
+        """The recorded launches as cases: those of ``kernel``, or all; or those with the numbers ``launches``.
+
+        A launch that equals an earlier one in everything is left out, as is one that failed when it was recorded.
+        Raises ``Misuse`` when none is left.
+        """
+        found = capture if isinstance(capture, Capture) else Capture.read(capture)
+        table = rules_from(rules)
+        modules = {name: parse_module(found.ir(name)) for name in found.modules}
+        chosen: dict[str, RecordedCase] = {}
+        for launch in found.launches:
+            if _is_wanted(launch, kernel, launches):
+                case = RecordedCase(found, launch, modules[launch.module], table)
+                chosen.setdefault(case.fingerprint(), case)
+        if not chosen:
+            raise Misuse(
+                f"{found.path} holds no launch {f'of kernel {kernel!r} ' if kernel else ''}to judge by",
+                hint=f"its kernels are {', '.join(found.kernels) or 'none'}",
+            )
+        return cls(None, kernel, tuple(chosen.values()), rules=table, capture=found)
+
+    @classmethod
+    def from_program(
+        cls,
+        argv: Sequence[str],
+        outputs: Mapping[str, Reader] | Sequence[str],
+        folder: Path | str | None = None,
+        *,
+        rules: RulesGiven = 0.0,
+        kernel: str = "",
+        generator: Callable[[int], ProgramCase] | None = None,
+        **more: Any,
+    ) -> Workload:
+        """A whole program in a folder of inputs; ``more`` goes to ``ProgramCase`` (timeout_s, environment, ...)."""
+        case = program_case(argv, outputs, folder, **more)
+        return cls(None, kernel, (case,), rules=rules_from(rules), generator=generator)
+
+    # -- what it offers ------------------------------------------------------------------------------------------------
+
+    @property
+    def in_process(self) -> tuple[InProcessCase, ...]:
+        """The cases that an executor can run. Raises ``Misuse`` when they are whole programs."""
+        found = tuple(case for case in self.cases if not isinstance(case, ProgramCase))
+        if not found:
+            raise Misuse("this workload is a whole program", hint="record it first: kw capture app.cu -o app.capture")
+        return found
+
+    @property
+    def programs(self) -> tuple[ProgramCase, ...]:
+        """The cases that are whole programs."""
+        return tuple(case for case in self.cases if isinstance(case, ProgramCase))
+
+    def modules(self) -> Modules:
+        """The original kernels: compiled from ``source``, or as recorded. By mangled name, the module that holds each.
+
+        Raises ``CompileError`` for a source that does not compile.
+        """
+        return self._modules
+
+    @cached_property
+    def _modules(self) -> dict[str, Module]:
+        if self.source is None:
+            recorded = [case for case in self.in_process if isinstance(case, RecordedCase)]
+            return {case.launch.kernel: case.module for case in recorded}
+        if self.source.suffix == ".ll":
+            try:
+                return by_kernel(parse_module(self.source.read_text()))
+            except OSError as error:
+                raise Misuse(f"{self.source} cannot be read: {error.strerror}", hint="name an .ll file") from error
+        from kernelwright.pipeline import compile as compile_program  # clang and LLVM: only where they are needed
+
+        units = compile_program(self.source).units
+        return {kernel: module for unit in units for kernel, module in by_kernel(unit.module).items()}
+
+    def more(self, seed: int) -> AnyCase:
+        """A further case, the same for the same seed. Raises ``Misuse`` when the workload cannot make any."""
+        if self.generator is None:
+            raise Misuse("this workload makes no further cases", hint="give it one: Workload(..., generator=function)")
+        return self.generator(seed)
+
+    def with_cases(self, cases: Sequence[AnyCase]) -> Workload:
+        """The same judge on other cases."""
+        return Workload(
+            self.source, self.kernel, tuple(cases), rules=self.rules, oracle=self.oracle, generator=self.generator,
+            capture=self.capture,
+        )  # fmt: skip
+
+    def fingerprint(self) -> str:
+        """A hash of everything an outcome depends on but the candidate: sources, inputs, rules."""
+        source = file_digest(str(self.source)) or "" if self.source else ""
+        oracle = getattr(self.oracle, "__qualname__", "") if self.oracle else ""
+        return content_key([source, self.kernel, str(self.rules), oracle, *(case.fingerprint() for case in self.cases)])
+
+
+def _is_wanted(launch: RecordedLaunch, kernel: str, numbers: Sequence[int] | None) -> bool:
+    named = not kernel or launch.kernel == kernel or launch.kernel.startswith(f"_Z{len(kernel)}{kernel}")
+    return named and not launch.fault and (numbers is None or launch.number in numbers)
 
 
 def load_workload(path: Path) -> Workload:
-    """The ``workload`` of a Python file. Raises ``Misuse`` when the file is missing, fails, or defines none."""
+    """The ``workload`` of a Python file, or a recording as one.
+
+    Raises ``Misuse`` when the file is missing, is neither, fails, or defines none.
+    """
     if not path.is_file():
         raise Misuse(f"{path} does not exist", hint="give the path of a Python file that defines `workload`")
+    if is_capture(path):
+        return Workload.from_capture(path)
     try:
         found = runpy.run_path(str(path)).get("workload")
+    except KernelwrightError:
+        raise
     except Exception as error:
         raise Misuse(f"{path} fails: {type(error).__name__}: {error}", hint=f"python {path} shows where") from error
     if not isinstance(found, Workload):
         raise Misuse(f"{path} defines no `workload`", hint="end it with: workload = Workload(source, kernel, cases)")
     return found
+
+
+__all__ = ["AnyCase", "Arrays", "Case", "InProcessCase", "Oracle", "Workload", "load_workload"]

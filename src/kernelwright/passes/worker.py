@@ -5,7 +5,7 @@ a threshold once it is set, so every ablation needs a process of its own. And LL
 handle; a worker can be lost, its caller not.
 
     run(emit_ptx_here, ir, "sm_80", options, options=options)      here, or in the worker that has these options
-    run(..., isolate=True)                                         always in a worker
+    run(..., isolate=True)                                         never here: in a fork of this process, or in a worker
 
 The protocol is one pickled request and one pickled answer at a time, each behind its length, over the worker's standard
 input and output (``worker_child.py`` is the other end).
@@ -17,7 +17,6 @@ import atexit
 import os
 import pickle
 import selectors
-import signal
 import struct
 import subprocess
 import sys
@@ -28,7 +27,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from kernelwright.errors import CompileError, KernelwrightError, ToolError
+from kernelwright.errors import KernelwrightError
+from kernelwright.passes import forked
+from kernelwright.passes.answer import death, too_slow, unpacked
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.switches import process_switches
 
@@ -62,8 +63,11 @@ def run(
     worker dies without one or takes longer than ``timeout_s``.
     """
     switches = process_switches(options)
-    if switches == _here and not (isolate and not is_worker()):
-        return function(*args)  # type: ignore[call-arg]
+    if switches == _here:
+        if not isolate or is_worker():
+            return function(*args)  # type: ignore[call-arg]
+        if forked.possible():
+            return forked.call(function, args, timeout_s)
     result: R = worker(options).call(function, args, timeout_s)
     return result
 
@@ -176,10 +180,7 @@ class Worker:
 
     def _answer(self, deadline: float, timeout_s: float) -> Any:
         (size,) = HEADER.unpack(self._read(HEADER.size, deadline, timeout_s))
-        kind, value = pickle.loads(self._read(size, deadline, timeout_s))
-        if kind == "raised":
-            raise value
-        return value
+        return unpacked(self._read(size, deadline, timeout_s))
 
     def _read(self, size: int, deadline: float, timeout_s: float) -> bytes:
         pipe = self._process.stdout
@@ -190,9 +191,7 @@ class Worker:
             while missing:
                 if not selector.select(max(0.0, deadline - time.monotonic())):
                     self.close()
-                    raise ToolError(
-                        f"LLVM took longer than {timeout_s:g} s and was stopped", hint="raise the time limit"
-                    )
+                    raise too_slow(timeout_s)
                 chunk = os.read(pipe.fileno(), missing)
                 if not chunk:
                     raise self._lost()
@@ -204,14 +203,6 @@ class Worker:
         """Why the process is gone, in LLVM's words where it left some."""
         code = self._process.wait()
         self._log.seek(0)
-        lines = self._log.read().decode(errors="replace").splitlines()
+        log = self._log.read().decode(errors="replace")
         self.close()
-        reason = next((line for line in lines if "LLVM ERROR" in line or "Assertion" in line), "")
-        if "LLVM ERROR: " in reason:
-            return CompileError(
-                f"LLVM cannot compile this module: {reason.partition('LLVM ERROR: ')[2]}",
-                hint="the IR uses something that this architecture or PTX version does not have",
-            )
-        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
-        detail = reason or (lines[-1] if lines else "without a word")
-        return ToolError(f"the compile worker ended by {how}: {detail}", hint="reduce the module and report it")
+        return death(code, log)

@@ -10,8 +10,8 @@ import sys
 import threading
 from typing import Any, BinaryIO
 
-from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.passes import switches, worker
+from kernelwright.passes.answer import answer
 
 
 def main() -> None:
@@ -20,10 +20,9 @@ def main() -> None:
     os.dup2(2, 1)
     requests: queue.Queue[Any] = queue.Queue()
     threading.Thread(target=_receive, args=(sys.stdin.buffer, requests), daemon=True).start()
-    _answer(answers, _configure, (requests.get(),))
+    _send(answers, answer(_configure, (requests.get(),)))
     while True:
-        module, name, args = requests.get()
-        _answer(answers, _call, (module, name, args))
+        _send(answers, answer(_call, requests.get()))
 
 
 def _receive(pipe: BinaryIO, requests: queue.Queue[Any]) -> None:
@@ -45,14 +44,7 @@ def _call(module: str, name: str, args: tuple[Any, ...]) -> Any:
     return found(*args)
 
 
-def _answer(pipe: BinaryIO, function: Any, args: tuple[Any, ...]) -> None:
-    try:
-        answer = ("done", function(*args))
-    except KernelwrightError as error:
-        answer = ("raised", error)
-    except Exception as error:
-        answer = ("raised", ToolError(f"the compile worker failed: {type(error).__name__}: {error}"))
-    data = pickle.dumps(answer, protocol=pickle.HIGHEST_PROTOCOL)
+def _send(pipe: BinaryIO, data: bytes) -> None:
     pipe.write(worker.HEADER.pack(len(data)) + data)
     pipe.flush()
 

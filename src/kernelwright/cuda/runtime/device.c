@@ -387,7 +387,8 @@ KW_API cudaError_t cudaDeviceSynchronize(void)
     return kw_done(kw_request(KW_DEVICE_SYNCHRONIZE, NULL, 0, NULL, 0));
 }
 
-/* The one call that gets through after a failure, and mends it when the worker can. */
+/* The one call that gets through after a failure, and mends it when the worker can. The worker forgets all it was told,
+   so it is told again. */
 KW_API cudaError_t cudaDeviceReset(void)
 {
     int result = kw_connect();
@@ -403,7 +404,8 @@ KW_API cudaError_t cudaDeviceReset(void)
     kw_reset_modules();
     kw_forget_failure();
     cudaGetLastError();
-    return kw_done(kw_share_managed());
+    result = kw_share_managed();
+    return kw_done(result ? result : kw_announce_modules());
 }
 
 /* ---- limits and preferences: remembered, and told back ---- */

@@ -75,7 +75,7 @@ enum kw_message {
     KW_EVENT_QUERY = 59,             /* request  kw_handle                    -> -; result 600: not ready */
     KW_EVENT_ELAPSED = 60,           /* request  kw_elapsed                   -> kw_milliseconds */
     KW_DEVICE_SYNCHRONIZE = 61,      /* request  -                            -> - */
-    KW_DEVICE_RESET = 62,            /* request  -                            -> -, with everything freed */
+    KW_DEVICE_RESET = 62,            /* request  -                            -> -; all is freed and forgotten, as after HELLO */
     KW_DEVICE_PROPERTIES = 63,       /* request  -                            -> kw_device_properties */
     /* what tools ask, not programs */
     KW_LAST_ERROR = 79,              /* request  -                            -> -; the oldest asynchronous error not told */

@@ -51,19 +51,9 @@ static int create_stream(cudaStream_t *stream, unsigned int flags, int priority)
     return result;
 }
 
-/* Copies the stream, so that it may be destroyed meanwhile. */
-static int find_stream(cudaStream_t stream, struct CUstream_st *found)
+/* Copies a stream of the list, so that it may be destroyed meanwhile. */
+static int copy_stream(cudaStream_t stream, struct CUstream_st *found)
 {
-    if (!stream || stream == cudaStreamLegacy) {
-        *found = (struct CUstream_st){.device = kw_device};
-        return 0;
-    }
-    if (stream == cudaStreamPerThread) {
-        int result = own_stream ? 0 : create_stream(&own_stream, cudaStreamDefault, LEAST_PRIORITY);
-        if (result)
-            return result;
-        stream = own_stream;
-    }
     pthread_mutex_lock(&list);
     struct CUstream_st *each = streams;
     while (each && each != stream)
@@ -72,6 +62,21 @@ static int find_stream(cudaStream_t stream, struct CUstream_st *found)
         *found = *each;
     pthread_mutex_unlock(&list);
     return each ? 0 : cudaErrorInvalidResourceHandle;
+}
+
+static int find_stream(cudaStream_t stream, struct CUstream_st *found)
+{
+    if (!stream || stream == cudaStreamLegacy) {
+        *found = (struct CUstream_st){.device = kw_device};
+        return 0;
+    }
+    if (stream != cudaStreamPerThread)
+        return copy_stream(stream, found);
+    /* Made when it is first needed, and again when another thread has reset the device. */
+    if (own_stream && !copy_stream(own_stream, found))
+        return 0;
+    int result = create_stream(&own_stream, cudaStreamDefault, LEAST_PRIORITY);
+    return result ? result : copy_stream(own_stream, found);
 }
 
 static int find_event(cudaEvent_t event, struct CUevent_st *found)

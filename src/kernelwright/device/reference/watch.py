@@ -23,7 +23,7 @@ from kernelwright.device.fault import Kind
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Buffer
 
 if TYPE_CHECKING:
-    from kernelwright.device.reference_threads import Block, Thread
+    from kernelwright.device.reference.threads import Block, Thread
 
 Key = tuple[int, int]
 """A byte that threads share: (block, offset) in shared memory, (-1, address) in global memory."""

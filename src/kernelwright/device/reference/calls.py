@@ -8,14 +8,15 @@ from typing import Any
 
 from kernelwright.codegen.inline_asm import expand_asm
 from kernelwright.codegen.layout import store_size
-from kernelwright.device import reference_intrinsics as intrinsics
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.printf import format_text
-from kernelwright.device.reference_memory import BASES, Stop, read_bytes, read_string, write_bytes
-from kernelwright.device.reference_threads import ACTIVE, BARRIER, PAUSE, WARP_OPERATION, Thread, ThreadExit
-from kernelwright.device.reference_translate import Body, Handlers, refuse
-from kernelwright.device.reference_types import decoder, encoder
-from kernelwright.device.reference_warp import OPERATIONS
+from kernelwright.device.reference import intrinsics
+from kernelwright.device.reference.accesses import Stop, read_bytes, read_string, write_bytes
+from kernelwright.device.reference.body import Body, Handlers
+from kernelwright.device.reference.refuse import refuse
+from kernelwright.device.reference.threads import ACTIVE, BARRIER, PAUSE, WARP_OPERATION, Thread, ThreadExit
+from kernelwright.device.reference.warp import OPERATIONS
+from kernelwright.device.values import decoder, encoder
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import InlineAsm
 from kernelwright.ir.instruction import Instruction
@@ -448,5 +449,3 @@ HELPERS: dict[str, Any] = {
     "in_constant": _in_constant,
     "in_global": _in_global,
 }
-
-assert BASES[3] == SHARED_BASE

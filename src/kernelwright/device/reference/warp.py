@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.device.numbers import maximum, minimum
-from kernelwright.device.reference_types import signed
+from kernelwright.device.values import signed
 
 Lanes = dict[int, tuple[Any, ...]]
 Results = dict[int, Any]

@@ -1,8 +1,4 @@
-"""The reference executor: slow, simple, and by definition right. What it does with a kernel is what the kernel means.
-
-Each GPU thread is a Python generator that runs the translated IR; blocks run one after another, threads in the order of
-the schedule, from one synchronisation to the next. The fast executor is tested against this one.
-"""
+"""One launch: its blocks one after another, its faults with names and places."""
 
 from __future__ import annotations
 
@@ -11,10 +7,10 @@ from typing import Any
 
 from kernelwright.device.fault import Fault, Location, Triple
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
-from kernelwright.device.reference_memory import GlobalMemory, Stop
-from kernelwright.device.reference_program import Translation
-from kernelwright.device.reference_threads import Block, Thread
-from kernelwright.device.reference_watch import Finding, Watch
+from kernelwright.device.reference.accesses import GlobalMemory, Stop
+from kernelwright.device.reference.program import Translation
+from kernelwright.device.reference.threads import Block, Thread
+from kernelwright.device.reference.watch import Finding, Watch
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import DeviceError, Misuse

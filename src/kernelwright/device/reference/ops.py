@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.device import numbers as num
-from kernelwright.device.reference_types import signed
+from kernelwright.device.values import signed
 from kernelwright.ir.types import FloatType, IntType, PointerType, Type
 
 # -- integers ----------------------------------------------------------------------------------------------------------

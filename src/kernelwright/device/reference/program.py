@@ -14,17 +14,18 @@ from kernelwright.codegen.layout import (
     round_up,
     shared_layout,
 )
-from kernelwright.device import reference_calls, reference_translate
-from kernelwright.device.reference_calls import CALLS, may_wait
-from kernelwright.device.reference_memory import BASES
-from kernelwright.device.reference_translate import Body, Frame, Program, frame_of
-from kernelwright.device.reference_types import Constants, decoder
+from kernelwright.device.memory import GENERIC
+from kernelwright.device.reference import body, calls
+from kernelwright.device.reference.body import Body, Program
+from kernelwright.device.reference.calls import CALLS, may_wait
+from kernelwright.device.reference.frames import Frame, frame_of
+from kernelwright.device.reference.instructions import INSTRUCTIONS
+from kernelwright.device.values import Constants, decoder
 from kernelwright.device.variables import Variables
 from kernelwright.errors import CompileError, Misuse
-from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import Function, Module
 from kernelwright.ir.types import Type
-from kernelwright.ir.values import Argument, Value
+from kernelwright.ir.values import Value
 
 
 class Translation:
@@ -35,7 +36,7 @@ class Translation:
         self.layout: ParameterLayout = parameter_layout(self.kernel)
         self.shared: SharedLayout = shared_layout(self.kernel)
         addresses = {**variables.addresses, **self.shared.offsets}
-        self.program = Program(Constants(addresses, BASES), watched=watched)
+        self.program = Program(Constants(addresses, GENERIC), watched=watched)
         functions = [f for f in reachable_functions(self.kernel) if f.blocks]
         self.calls = {f: _callees(f) for f in functions}
         _refuse_recursion(self.kernel, self.calls, ())
@@ -83,15 +84,15 @@ class Translation:
     def _translate(self, function: Function) -> None:
         program = self.program
         byval = {value: type for value, (type, _) in self._byval[function].items()}
-        body = Body(program, function, self.frames[function], byval, CALLS)
+        translated = Body(program, function, self.frames[function], byval, {**INSTRUCTIONS, **CALLS})
         name = program.names[function]
-        text = self.sources[function.name] = body.source(name)
+        text = self.sources[function.name] = translated.source(name)
         exec(compile(text, f"<reference translation of {function.name}>", "exec"), program.namespace)
 
     def _find_generators(self, functions: list[Function]) -> None:
         """The kernel, and every function that waits or calls one that does."""
         program = self.program
-        program.namespace.update(reference_translate.HELPERS | reference_calls.HELPERS)
+        program.namespace.update(body.HELPERS | calls.HELPERS)
         program.names = {f: f"f{n}" for n, f in enumerate(functions)}
         program.generators = {self.kernel, *(f for f in functions if may_wait(f))}
         while True:
@@ -158,6 +159,3 @@ def _refuse_recursion(function: Function, calls: dict[Function, list[Function]],
             checked.add(f)
 
     visit(function, path)
-
-
-__all__ = ["Argument", "Instruction", "Translation", "kernel_of"]

@@ -13,15 +13,9 @@ from kernelwright.device.fault import Kind
 from kernelwright.device.memory import LOCAL_BASE, POISON, SHARED_BASE, WINDOW, Arena
 
 if TYPE_CHECKING:
-    from kernelwright.device.reference_threads import Thread
+    from kernelwright.device.reference.threads import Thread
 
 Place = tuple[int, int, Any, int]
-
-BASES = {0: 0, 1: 0, 3: SHARED_BASE, 4: 0, 5: LOCAL_BASE}
-"""What turns a pointer of an address space into a generic one."""
-
-FUNCTION_BASE = 0x0300_0000_0000
-"""Functions have addresses too, 16 bytes apart, so that they can be compared; nothing can be read there."""
 
 
 class Stop(Exception):

@@ -21,28 +21,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernelwright.codegen.contract import Fused, contractions
-from kernelwright.codegen.layout import align_of, alloc_size, field_offsets, round_up, store_size
-from kernelwright.device import reference_intrinsics as intrinsics
-from kernelwright.device import reference_ops as ops
+from kernelwright.codegen.contract import contractions
+from kernelwright.codegen.layout import align_of, round_up, store_size
 from kernelwright.device.memory import LOCAL_BASE
 from kernelwright.device.numbers import FORMATS
-from kernelwright.device.reference_memory import BASES, FIND, Stop, read_bytes, write_bytes
-from kernelwright.device.reference_threads import PAUSE, QUANTUM, Thread
-from kernelwright.device.reference_types import (
+from kernelwright.device.reference import intrinsics, ops
+from kernelwright.device.reference.accesses import FIND, Stop, read_bytes, write_bytes
+from kernelwright.device.reference.frames import Frame
+from kernelwright.device.reference.refuse import refuse
+from kernelwright.device.reference.runs import Run, Runs, search
+from kernelwright.device.reference.threads import PAUSE, QUANTUM, Thread
+from kernelwright.device.values import (
     Constants,
-    bits_of,
     decoder,
-    element_type,
     encoder,
     from_bits_of,
     is_aggregate,
     to_bits_of,
 )
-from kernelwright.errors import CompileError, Place
+from kernelwright.errors import CompileError
 from kernelwright.ir import types as ty
-from kernelwright.ir.constants import ConstantInt
-from kernelwright.ir.instruction import BINARY, CASTS, FLOAT_BINARY, Instruction
+from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import BasicBlock, Function
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
@@ -84,31 +83,14 @@ class Program:
         return name
 
 
-@dataclass(frozen=True)
-class Frame:
-    """The local memory of one call of a function."""
-
-    offsets: dict[Value, int]
-    """Of each alloca, and of each ``byval`` parameter, which is a copy."""
-    size: int
-    align: int
-
-
-def refuse(instruction: Instruction, why: str) -> CompileError:
-    """The error for an instruction that the device cannot run; it shows the instruction."""
-    function = instruction.function
-    place = Place(f"<ir of {function.name}>" if function else "<ir>", text=str(instruction).strip())
-    return CompileError(f"The virtual GPU cannot run '{instruction.opcode}': {why}.", place=place)
-
-
 class Body:
     """Translates one function. Other files add the calls (``reference_calls``)."""
 
     def __init__(
-        self, program: Program, function: Function, frame: Frame, byval: dict[Value, Type], calls: Handlers
+        self, program: Program, function: Function, frame: Frame, byval: dict[Value, Type], handlers: Handlers
     ) -> None:
-        """``calls`` translates the opcodes that this file does not."""
-        self.handlers: Handlers = {**_SIMPLE, **calls}
+        """``handlers`` translates each opcode but phis and terminators."""
+        self.handlers = handlers
         self.program = program
         self.function = function
         self.frame = frame
@@ -224,12 +206,12 @@ class Body:
 
     def generic(self, pointer: Value) -> str:
         """A pointer's generic address."""
-        base = BASES[_space(pointer)]
+        base = GENERIC[space_of(pointer)]
         return f"{self.ref(pointer)} + {base}" if base else self.ref(pointer)
 
     def place(self, instruction: Instruction, pointer: Value, size: int, align: int, code: str, write: bool) -> str:
         """Emits the check of one access and returns the text of its first item, ``m0[v4 - o0 >> 2]``."""
-        space, address = _space(pointer), self.ref(pointer)
+        space, address = space_of(pointer), self.ref(pointer)
         root = None if space in (3, 5) else _root(pointer)
         key = (space, root, size, align, code, write)
         n = self._places.setdefault(key, len(self._places))
@@ -320,164 +302,11 @@ class Body:
 
     def instruction(self, i: Instruction) -> None:
         """Translates everything but phis and terminators."""
-        opcode, operands = i.opcode, i.operands
-        if i in self.swallowed:
-            return
-        if i in self.fused:
-            self._fused(i, self.fused[i])
-        elif opcode in BINARY:
-            table = ops.FLOAT if opcode in FLOAT_BINARY else ops.INTEGER
-            self.compute(i, table[opcode], operands, opcode in FLOAT_BINARY)
-        elif opcode in CASTS:
-            self._cast(i)
-        elif opcode in self.handlers:
-            self.handlers[opcode](self, i)
-        else:
+        handler = self.handlers.get(i.opcode)
+        if handler is None:
             raise refuse(i, "no GPU code contains this instruction")
-
-    def _fused(self, i: Instruction, f: Fused) -> None:
-        minus_a, minus_c = "-" * f.negate_product, "-" * f.negate_addend
-        template = f"{{fma}}({minus_a}{{a}}, {{b}}, {minus_c}{{c}}{{format}})"
-        if self.flushes and i.type is ty.f32:
-            template = f"flush(fused_single({minus_a}flush({{a}}), flush({{b}}), {minus_c}flush({{c}})))"
-        self.compute(i, template, (f.left, f.right, f.addend))
-
-    def _cast(self, i: Instruction) -> None:
-        (value,) = i.operands
-        source, target = value.type, i.type
-        if i.opcode == "bitcast":
-            self._bitcast(i, value)
-            return
-        if i.opcode == "addrspacecast":
-            assert isinstance(source, PointerType) and isinstance(target, PointerType)
-            step = BASES[source.address_space] - BASES[target.address_space]
-            if step:
-                self.define(i, f"{self.ref(value)} + {step} & {M64}")
-            else:
-                self.alias(i, value)
-            return
-        same = i.opcode in ("ptrtoint", "ptrtoaddr", "inttoptr") and bits_of(source) == bits_of(target)
-        if same or (i.opcode == "zext" and not isinstance(target, VectorType)):
-            self.alias(i, value)
-            return
-        a, b = (t.element if isinstance(t, VectorType) else t for t in (source, target))
-        template = ops.cast_template(i.opcode, a, b)
-        assert template is not None
-        self.compute(i, template, (value,), isinstance(b, FloatType) and i.opcode != "fpext")
-
-    def _bitcast(self, i: Instruction, value: Value) -> None:
-        source, target = value.type, i.type
-        text = self.ref(value)
-        if source is target or isinstance(source, PointerType):
-            self.alias(i, value)
-        elif isinstance(source, FloatType) and isinstance(target, IntType):
-            self.define(i, f"{source.kind}_bits({text})")
-        elif isinstance(source, IntType) and isinstance(target, FloatType):
-            self.define(i, f"{target.kind}_from_bits({text})")
-        else:
-            self.define(i, f"from_bits_of({self._type(target)}, to_bits_of({self._type(source)}, {text}))")
-
-    def _type(self, type: Type) -> str:
-        return self.program.keep("Y", type)
-
-    def address(self, i: Instruction) -> None:
-        """``getelementptr``."""
-        base, *indices = i.operands
-        if isinstance(i.type, VectorType):
-            raise refuse(i, "vectors of pointers are not supported; compile without loop vectorisation")
-        constant, terms = 0, [self.ref(base)]
-        source: Type = i.source_type
-        for n, index in enumerate(indices):
-            if n and isinstance(source, StructType):
-                assert isinstance(index, ConstantInt) and source.fields is not None
-                constant += field_offsets(source)[index.value]
-                source = source.fields[index.value]
-                continue
-            if n:
-                source = element_type(source)
-            size = alloc_size(source)
-            if isinstance(index, ConstantInt):
-                constant += index.value * size
-            elif size:
-                terms.append(self._scaled(index, size))
-        if constant:
-            terms.append(str(constant))
-        if len(terms) == 1:
-            self.alias(i, base)
-        else:
-            self.define(i, f"{' + '.join(terms)} & {M64}")
-
-    def _scaled(self, index: Value, size: int) -> str:
-        bits, text = bits_of(index.type), self.ref(index)
-        if bits < 64:
-            sign = 1 << (bits - 1)
-            text = f"(({text} ^ {sign}) - {sign})"
-        return f"{text} * {size}" if size != 1 else text
-
-    def alloca(self, i: Instruction) -> None:
-        space = _space(i)
-        self.define(i, f"fp + {self.frame.offsets[i] + (LOCAL_BASE if space == 0 else 0)}")
-
-    def compare(self, i: Instruction) -> None:
-        self.compute(i, (ops.ICMP if i.opcode == "icmp" else ops.FCMP)[i.predicate], i.operands)
-
-    def select(self, i: Instruction) -> None:
-        condition, yes, no = i.operands
-        template = "{b} if {a} else {c}"
-        if isinstance(i.type, VectorType) and isinstance(condition.type, VectorType):
-            self.compute(i, template, i.operands)
-        else:
-            self.define(i, template.format(a=self.ref(condition), b=self.ref(yes), c=self.ref(no)))
-
-    def negate(self, i: Instruction) -> None:
-        kind = i.type.element if isinstance(i.type, VectorType) else i.type
-        assert isinstance(kind, FloatType)
-        template = f"-{{a}} if {{a}} == {{a}} else negate({{a}}, {{bits}}, {{from_bits}}, {kind.bits})"
-        self.compute(i, template, i.operands)
-
-    def freeze(self, i: Instruction) -> None:
-        self.alias(i, i.operands[0])
-
-    def extract_value(self, i: Instruction) -> None:
-        self.define(i, self.ref(i.operands[0]) + "".join(f"[{n}]" for n in i.indices))
-
-    def insert_value(self, i: Instruction) -> None:
-        aggregate, value = (self.ref(o) for o in i.operands)
-        self.define(i, _replaced(aggregate, list(i.indices), value))
-
-    def extract_element(self, i: Instruction) -> None:
-        vector, index = i.operands
-        if isinstance(index, ConstantInt):
-            self.define(i, f"{self.ref(vector)}[{index.unsigned % _count(vector)}]")
-        else:  # beyond the end: zero
-            zero = "0.0" if isinstance(i.type, FloatType) else "0"
-            text = self.ref(index)
-            self.define(i, f"{self.ref(vector)}[{text}] if {text} < {_count(vector)} else {zero}")
-
-    def insert_element(self, i: Instruction) -> None:
-        vector, value, index = i.operands
-        text = self.ref(vector)
-        if isinstance(index, ConstantInt):
-            self.define(i, _replaced(text, [index.unsigned % _count(vector)], self.ref(value)))
-        else:
-            n = self.ref(index)
-            self.define(i, f"(*{text}[:{n}], {self.ref(value)}, *{text}[{n} + 1:]) if {n} < {_count(vector)} else {text}")
-
-    def shuffle_vector(self, i: Instruction) -> None:
-        first, second, mask = i.operands
-        a, b, count = self.ref(first), self.ref(second), _count(first)
-        indices = self.program.constants.value(mask)
-        parts = [f"{a}[{n}]" if n < count else f"{b}[{n - count}]" for n in indices]
-        self.define(i, f"({', '.join(parts)},)")
-
-    def memory(self, i: Instruction) -> None:
-        if i.opcode == "load":
-            self.load(i, i.operands[0])
-        else:
-            self.store(i, i.operands[0], i.operands[1], i.align)
-
-    def fence(self, i: Instruction) -> None:
-        """A thread sees every store at once here, so fences do nothing."""
+        if i not in self.swallowed:
+            handler(self, i)
 
     # -- control ---------------------------------------------------------------------------------------------------
 
@@ -551,7 +380,7 @@ class Body:
         if len(bodies) == 1 and not runs.runs[0].loops:
             lines = [f"    {line}" for line in bodies[0]]
         else:
-            lines = ["    k = 0", "    while True:", *_search(bodies, 0, len(bodies), "        ")]
+            lines = ["    k = 0", "    while True:", *search(bodies, 0, len(bodies), "        ")]
         return "\n".join([*head, *lines, "    if 0: yield" if self.is_generator else ""])
 
     def _prologue(self) -> list[str]:
@@ -581,73 +410,6 @@ class Body:
         return ["while True:", *(f"    {line}" for line in self.lines)] if run.loops else self.lines
 
 
-@dataclass
-class Run:
-    """Blocks that follow each other without a choice."""
-
-    number: int
-    blocks: list[BasicBlock]
-    loops: bool = False
-    """Whether the last one goes back to the first, so that the run is a loop of its own."""
-
-
-class Runs:
-    """The reachable blocks of a function in reverse postorder, grouped into runs."""
-
-    def __init__(self, function: Function) -> None:
-        self.order = reverse_postorder(function)
-        predecessors: dict[BasicBlock, set[BasicBlock]] = {}
-        for block in self.order:
-            for target in block.successors:
-                predecessors.setdefault(target, set()).add(block)
-        self.runs: list[Run] = []
-        self.of: dict[BasicBlock, int] = {}
-        for block in self.order:
-            if block in self.of:
-                continue
-            run = Run(len(self.runs), [block])
-            self.runs.append(run)
-            self.of[block] = run.number
-            while True:
-                targets = set(run.blocks[-1].successors)
-                (following,) = targets if len(targets) == 1 else (None,)
-                if following is None or following in self.of or len(predecessors[following]) != 1:
-                    break
-                run.blocks.append(following)
-                self.of[following] = run.number
-            run.loops = block in run.blocks[-1].successors
-
-
-def reverse_postorder(function: Function) -> list[BasicBlock]:
-    """The blocks that can be reached, each before those it leads to where there is no way back."""
-    order: list[BasicBlock] = []
-    seen = {function.entry}
-    stack = [(function.entry, iter(function.entry.successors))]
-    while stack:
-        block, targets = stack[-1]
-        following = next((t for t in targets if t not in seen), None)
-        if following is None:
-            order.append(block)
-            stack.pop()
-        else:
-            seen.add(following)
-            stack.append((following, iter(following.successors)))
-    return order[::-1]
-
-
-def _search(bodies: list[list[str]], low: int, high: int, indent: str) -> list[str]:
-    """A binary search over ``k`` with the bodies as leaves."""
-    if high - low == 1:
-        return [indent + line for line in bodies[low]]
-    middle = (low + high) // 2
-    return [
-        f"{indent}if k < {middle}:",
-        *_search(bodies, low, middle, indent + "    "),
-        f"{indent}else:",
-        *_search(bodies, middle, high, indent + "    "),
-    ]
-
-
 def required_align(type: Type, stated: int) -> int:
     """What the hardware demands of an address: the alignment the IR promises, but no more than the access is wide."""
     natural = min(align_of(type), 16) if not is_aggregate(type) or isinstance(type, VectorType) else align_of(type)
@@ -669,19 +431,7 @@ def _stored(type: Type, text: str) -> str:
     return f"{type.text}_bits({text})" if type.text in ("half", "bfloat") else text
 
 
-def _replaced(aggregate: str, indices: list[int], value: str) -> str:
-    """A tuple with one element, possibly of an inner tuple, exchanged."""
-    first, rest = indices[0], indices[1:]
-    inner = _replaced(f"{aggregate}[{first}]", rest, value) if rest else value
-    return f"(*{aggregate}[:{first}], {inner}, *{aggregate}[{first + 1}:])"
-
-
-def _count(vector: Value) -> int:
-    assert isinstance(vector.type, VectorType)
-    return vector.type.count
-
-
-def _space(pointer: Value) -> int:
+def space_of(pointer: Value) -> int:
     assert isinstance(pointer.type, PointerType), f"{pointer.type} is no pointer"
     return pointer.type.address_space
 
@@ -719,25 +469,7 @@ def _copy_in(t: Thread, value: int | bytes, offset: int, size: int) -> int:
     return LOCAL_BASE + offset
 
 
-Handlers = dict[str, Callable[[Body, Instruction], None]]
-
-_SIMPLE: Handlers = {
-    "getelementptr": Body.address,
-    "load": Body.memory,
-    "store": Body.memory,
-    "icmp": Body.compare,
-    "fcmp": Body.compare,
-    "select": Body.select,
-    "fneg": Body.negate,
-    "freeze": Body.freeze,
-    "alloca": Body.alloca,
-    "extractvalue": Body.extract_value,
-    "insertvalue": Body.insert_value,
-    "extractelement": Body.extract_element,
-    "insertelement": Body.insert_element,
-    "shufflevector": Body.shuffle_vector,
-    "fence": Body.fence,
-}
+Handlers = dict[str, Callable[["Body", Instruction], None]]
 
 HELPERS: dict[str, Any] = {
     **ops.HELPERS,
@@ -753,22 +485,3 @@ HELPERS: dict[str, Any] = {
 }
 
 assert all(f"{kind.upper()}_FORMAT" in HELPERS for kind in FORMATS)
-
-
-def frame_of(function: Function, byval: dict[Value, tuple[Type, int]]) -> Frame:
-    """Where parameters passed by value and allocas lie. Raises ``CompileError`` for an alloca of no fixed size."""
-    offsets: dict[Value, int] = {}
-    end, widest = 0, 16
-    for value, (type, align) in byval.items():
-        offsets[value] = start = round_up(end, align)
-        end, widest = start + alloc_size(type), max(widest, align)
-    for i in function.instructions():
-        if i.opcode != "alloca":
-            continue
-        (count,) = i.operands or (ConstantInt(ty.i32, 1),)
-        if i.parent is not function.entry or not isinstance(count, ConstantInt):
-            raise refuse(i, "local arrays must have a size that is known when the kernel starts")
-        align = i.align or align_of(i.allocated_type)
-        offsets[i] = start = round_up(end, align)
-        end, widest = start + alloc_size(i.allocated_type) * count.unsigned, max(widest, align)
-    return Frame(offsets, end, widest)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.device import numbers as num
-from kernelwright.device.reference_types import signed
+from kernelwright.device.values import signed
 
 _TYPE_SUFFIX = re.compile(r"(\.(v\d+)?(i\d+|f\d+|bf16|p\d+))+$")
 

@@ -1,0 +1,18 @@
+"""The reference executor: slow, simple, and by definition right. What it does with a kernel is what the kernel means.
+
+    launch    run_reference: grid, blocks, faults with names          threads   who runs, who waits
+    program   a kernel's functions, translated                        accesses  memory, checked
+    body      one function as Python; instructions, calls, intrinsics, ops say what each instruction is
+    watch     races and reads of unwritten memory
+
+Each GPU thread is a Python generator that runs the translated IR; blocks run one after another, threads in the order of
+the schedule, from one synchronisation to the next. The fast executor is tested against this one.
+"""
+
+from __future__ import annotations
+
+from kernelwright.device.reference.launch import BUDGET, FORWARD, ReferenceResult, check_geometry, run_reference
+from kernelwright.device.reference.program import Translation
+from kernelwright.device.reference.watch import Watch
+
+__all__ = ["BUDGET", "FORWARD", "ReferenceResult", "Translation", "Watch", "check_geometry", "run_reference"]

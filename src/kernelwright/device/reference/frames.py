@@ -1,0 +1,42 @@
+"""Local memory: where the arrays of a function lie, and the structs that are passed to it by value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelwright.codegen.layout import align_of, alloc_size, round_up
+from kernelwright.device.reference.refuse import refuse
+from kernelwright.ir import types as ty
+from kernelwright.ir.constants import ConstantInt
+from kernelwright.ir.module import Function
+from kernelwright.ir.types import Type
+from kernelwright.ir.values import Value
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The local memory of one call of a function."""
+
+    offsets: dict[Value, int]
+    """Of each alloca, and of each ``byval`` parameter, which is a copy."""
+    size: int
+    align: int
+
+
+def frame_of(function: Function, byval: dict[Value, tuple[Type, int]]) -> Frame:
+    """Where parameters passed by value and allocas lie. Raises ``CompileError`` for an alloca of no fixed size."""
+    offsets: dict[Value, int] = {}
+    end, widest = 0, 16
+    for value, (type, align) in byval.items():
+        offsets[value] = start = round_up(end, align)
+        end, widest = start + alloc_size(type), max(widest, align)
+    for i in function.instructions():
+        if i.opcode != "alloca":
+            continue
+        (count,) = i.operands or (ConstantInt(ty.i32, 1),)
+        if i.parent is not function.entry or not isinstance(count, ConstantInt):
+            raise refuse(i, "local arrays must have a size that is known when the kernel starts")
+        align = i.align or align_of(i.allocated_type)
+        offsets[i] = start = round_up(end, align)
+        end, widest = start + alloc_size(i.allocated_type) * count.unsigned, max(widest, align)
+    return Frame(offsets, end, widest)
