@@ -81,16 +81,9 @@ class Unit:
     @functools.cached_property
     def linked(self) -> str:
         """The IR with the libdevice functions it needs linked in and made internal; optimising does this on its way."""
-        from kernelwright.passes import libdevice
-        from kernelwright.passes.llvm import binding, parse
+        from kernelwright.passes.libdevice import linked_text
 
-        names = libdevice.called_functions(self.source.text)
-        if not names:
-            return self.source.text
-        context = binding().create_context()
-        module = parse(self.source.text, context)
-        libdevice.link(module, context, names, _path(self.options.cuda_path))
-        return str(module)
+        return linked_text(self.source.text, _path(self.options.cuda_path))
 
     @functools.cached_property
     def optimised(self) -> str:
@@ -124,6 +117,11 @@ class Unit:
 
     @functools.cached_property
     def cubin(self) -> bytes:
+        return self.assembled[0]
+
+    @property
+    def assembled(self) -> tuple[bytes, str]:
+        """The cubin and the assembler's log, which alone tells of spills."""
         from kernelwright.codegen.cubin import assemble, find_assemblers
 
         ptx, options = self.ptx, self.options
@@ -132,11 +130,12 @@ class Unit:
         key = content_key([_versions(), *tools, ptx, options.source.arch, str(options.line_info)])
         kept = self._cache and self._cache.get("cubin", key)
         if kept:
-            return kept
-        made = assemble(ptx, options.source.arch, line_info=options.line_info, cuda_path=toolkit).data
+            log, _, data = kept.partition(b"\0")
+            return data, log.decode()
+        made = assemble(ptx, options.source.arch, line_info=options.line_info, cuda_path=toolkit)
         if self._cache:
-            self._cache.put("cubin", key, made)
-        return made
+            self._cache.put("cubin", key, made.log.replace("\0", "").encode() + b"\0" + made.data)
+        return made.data, made.log
 
     def stage(self, name: str) -> str | bytes:
         """What the stage called ``name`` produced. Raises ``Misuse`` for a name that is none of ``STAGES``."""
@@ -195,7 +194,7 @@ class Program:
         """Registers, shared memory and spills of a kernel, as the assembler reports them."""
         from kernelwright.codegen.resources import resources
 
-        return resources(self.unit_of(kernel).cubin)[kernel]
+        return resources(*self.unit_of(kernel).assembled)[kernel]
 
     def unit_of(self, kernel: str) -> Unit:
         """The unit that defines ``kernel``. Raises ``Misuse`` naming the kernels there are."""

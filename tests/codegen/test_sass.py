@@ -6,6 +6,8 @@ import struct
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from kernelwright.codegen.counts import block_counts
 from kernelwright.codegen.cubin import Assembler, assemble, find_assemblers
@@ -169,3 +171,12 @@ def test_a_damaged_line_table_is_a_tool_error() -> None:
     with pytest.raises(ToolError, match="line table is damaged"):
         line_table(SET_ADDRESS[:5], RELOCATION)
     assert read_lines(Elf((), ())) == {}
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=80))
+def test_any_bytes_are_a_table_or_a_tool_error(program: bytes) -> None:
+    try:
+        line_table(program, RELOCATION)
+    except ToolError as error:
+        assert error.hint

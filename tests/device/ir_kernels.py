@@ -117,6 +117,7 @@ def evaluate(body: str, types: list[str], result: str, *inputs: Array, extra: st
 
 # -- edge values -------------------------------------------------------------------------------------------------------
 
+
 def integers(bits: int, count: int = 200) -> Array:
     """Unsigned patterns of ``bits`` bits: every edge value, then random ones of every magnitude."""
     rng = np.random.default_rng(20)
@@ -175,4 +176,6 @@ def same(found: Array, expected: Array) -> None:
         wrong = found != expected
     if wrong.any():
         at = tuple(np.argwhere(wrong)[0])
-        raise AssertionError(f"{wrong.sum()} of {wrong.size} differ, first at {at}: {found[at]!r}, not {expected[at]!r}")
+        raise AssertionError(
+            f"{wrong.sum()} of {wrong.size} differ, first at {at}: {found[at]!r}, not {expected[at]!r}"
+        )

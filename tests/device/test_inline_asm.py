@@ -105,7 +105,9 @@ def test_carries_across_words() -> None:
     tail = " mov.b64 $0, {r0, r1}; mov.b64 $1, {r2, r3}; "
     a, b = pairs(integers(128))
     for word, step in (("add", 1), ("sub", -1)):
-        body = f"{word}.cc.u32 r0, a0, b0; {word}c.cc.u32 r1, a1, b1; {word}c.cc.u32 r2, a2, b2; {word}c.u32 r3, a3, b3;"
+        body = (
+            f"{word}.cc.u32 r0, a0, b0; {word}c.cc.u32 r1, a1, b1; {word}c.cc.u32 r2, a2, b2; {word}c.u32 r3, a3, b3;"
+        )
         ir = f"""
   %a0 = trunc i128 %a to i64
   %as = lshr i128 %a, 64

@@ -20,7 +20,8 @@ from tests.device.test_reference_ops import as_int, to_bfloat, to_signed, wrap
 
 
 def clamped(v: int, w: int) -> int:
-    return min(max(v, -(2 ** (w - 1))), 2 ** (w - 1) - 1)
+    half: int = 1 << (w - 1)
+    return min(max(v, -half), half - 1)
 
 
 Two = Callable[[int, int, int], int]
@@ -42,7 +43,9 @@ TWO: dict[str, Two] = {
 @pytest.mark.parametrize("name", TWO)
 def test_two_operands(name: str, bits: int) -> None:
     a, b = pairs(integers(bits))
-    found = evaluate(f"  %r = call i{bits} @llvm.{name}.i{bits}(i{bits} %a, i{bits} %b)", [f"i{bits}"] * 2, f"i{bits}", a, b)
+    found = evaluate(
+        f"  %r = call i{bits} @llvm.{name}.i{bits}(i{bits} %a, i{bits} %b)", [f"i{bits}"] * 2, f"i{bits}", a, b
+    )
     same(found, wrap([TWO[name](int(x), int(y), bits) for x, y in zip(a, b, strict=True)], bits))
 
 
@@ -78,7 +81,11 @@ def test_counting_zeros_and_abs(bits: int) -> None:
 def test_funnel_shifts(bits: int) -> None:
     a, b = pairs(integers(bits))
     c = np.resize(integers(bits), len(a))
-    for name, shift in (("fshl", lambda x, y, n: (x << bits | y) << n >> bits), ("fshr", lambda x, y, n: (x << bits | y) >> n)):
+    shifts: dict[str, Callable[[int, int, int], int]] = {
+        "fshl": lambda x, y, n: (x << bits | y) << n >> bits,
+        "fshr": lambda x, y, n: (x << bits | y) >> n,
+    }
+    for name, shift in shifts.items():
         found = evaluate(
             f"  %r = call i{bits} @llvm.{name}.i{bits}(i{bits} %a, i{bits} %b, i{bits} %c)", [f"i{bits}"] * 3, f"i{bits}",
             a, b, c,
@@ -126,7 +133,9 @@ def test_integer_intrinsics_work_on_vectors() -> None:
 
 
 def half_away(x: Array) -> Array:
-    return np.copysign(np.floor(np.abs(x)) + (np.abs(x) - np.floor(np.abs(x)) >= 0.5), x).astype(x.dtype)
+    below = np.floor(np.abs(x))
+    rounded: Array = np.copysign(below + (np.abs(x) - below >= 0.5), x).astype(x.dtype)
+    return rounded
 
 
 ROUNDING: dict[str, Callable[[Array], Array]] = {
@@ -168,7 +177,9 @@ def test_binary_float(name: str, type: str) -> None:
     same(found, BINARY[name](a, b))
 
 
-@pytest.mark.parametrize("name", ["exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "cosh", "sinh", "atan"])
+@pytest.mark.parametrize(
+    "name", ["exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "cosh", "sinh", "atan"]
+)
 def test_generic_math_is_the_rounded_double(name: str) -> None:
     a = floats("float")
     found = evaluate(f"  %r = call float @llvm.{name}.f32(float %a)", ["float"], "float", a)
@@ -273,7 +284,9 @@ def test_contracted_products_are_fused() -> None:
     same(evaluate(product + "  %r = fsub contract float %p, %c", types, "float", a, b, c), fused(1, -1))
     same(evaluate(product + "  %r = fsub contract float %c, %p", types, "float", a, b, c), fused(-1, 1))
     with np.errstate(all="ignore"):
-        same(evaluate("  %p = fmul float %a, %b\n  %r = fadd contract float %p, %c", types, "float", a, b, c), a * b + c)
+        same(
+            evaluate("  %p = fmul float %a, %b\n  %r = fadd contract float %p, %c", types, "float", a, b, c), a * b + c
+        )
         twice = product + "  %s = fadd contract float %p, %c\n  %r = fadd contract float %s, %p"
         same(evaluate(twice, types, "float", a, b, c), (a * b + c) + a * b)
 
@@ -323,7 +336,9 @@ def test_flush_and_saturation_modifiers() -> None:
     with np.errstate(all="ignore"):
         total = flush(flush(a) + flush(b))
         same(found, total)
-        found = evaluate("  %r = call float @llvm.nvvm.add.rn.ftz.sat.f(float %a, float %b)", ["float"] * 2, "float", a, b)
+        found = evaluate(
+            "  %r = call float @llvm.nvvm.add.rn.ftz.sat.f(float %a, float %b)", ["float"] * 2, "float", a, b
+        )
         same(found, np.where(total > 0, np.minimum(total, 1), 0).astype(np.float32))
 
 
@@ -339,7 +354,8 @@ def test_conversions_in_every_mode(mode: str) -> None:
             info = np.iinfo(kind)
             nan = 1 << (info.bits - 1) if letter == "d" or info.bits == 64 else 0
             numbers = [
-                nan if math.isnan(w) else info.max if w >= info.max else info.min if w <= info.min else int(w) for w in whole
+                nan if math.isnan(w) else info.max if w >= info.max else info.min if w <= info.min else int(w)
+                for w in whole
             ]
             same(found, wrap(numbers, info.bits))
     for word, kind in (("i", np.int32), ("ui", np.uint32), ("ll", np.int64), ("ull", np.uint64)):
@@ -453,9 +469,7 @@ def test_double_halves() -> None:
 def test_find_leading_bit() -> None:
     a = integers(32)
     for shift in (False, True):
-        found = evaluate(
-            f"  %r = call i32 @llvm.nvvm.flo.s.i32(i32 %a, i1 {str(shift).lower()})", ["i32"], "i32", a
-        )
+        found = evaluate(f"  %r = call i32 @llvm.nvvm.flo.s.i32(i32 %a, i1 {str(shift).lower()})", ["i32"], "i32", a)
         expected = []
         for v in map(int, a):
             size = (v ^ 0xFFFFFFFF if v >> 31 else v).bit_length()

@@ -141,7 +141,9 @@ __global__ void pick(int* out, const int* in, int which) {
 
 
 def test_shared_memory_is_laid_out_in_order() -> None:
-    module = parse_module(HEADER + """
+    module = parse_module(
+        HEADER
+        + """
 @a = internal addrspace(3) global [3 x i8] undef, align 1
 @unused = internal addrspace(3) global [100 x i8] undef, align 1
 @b = internal addrspace(3) global double undef, align 8
@@ -157,7 +159,8 @@ define ptx_kernel void @k(ptr %out) {
   store i64 %z, ptr %o2
   ret void
 }
-""")
+"""
+    )
     layout = shared_layout(module.function("k"))
     assert layout.offsets == {"a": 0, "b": 8, "dynamic": 16} and layout.static_bytes == 16
     assert layout.total(0) == 16 and layout.total(40) == 56
@@ -335,18 +338,18 @@ __global__ void use(int* p, int i) { *p = table[i]; }
     store = kernel_named(module, "store")
     variables = load_variables(module, arena)
 
-    def run(kernel: str, *arguments: object) -> object:
+    def run(kernel: str, *arguments: object) -> tuple[str, str]:
         result = run_reference(module, kernel, (1, 1, 1), (1, 1, 1), packed(*arguments), arena, variables=variables)
         assert result.fault is not None
         return result.fault.kind, result.fault.message
 
-    kind, message = run(store, np.uint64(0))  # type: ignore[misc]
+    kind, message = run(store, np.uint64(0))
     assert kind == "out-of-bounds" and "null" in message
     buffer = arena.allocate(64, "rows")
     arena.free(buffer)
-    kind, message = run(store, np.uint64(buffer.address + 8))  # type: ignore[misc]
+    kind, message = run(store, np.uint64(buffer.address + 8))
     assert kind == "use-after-free" and "offset 8 of buffer 'rows', which is freed" in message
-    kind, message = run(store, np.uint64(variables.addresses["table"] + 4))  # type: ignore[misc]
+    kind, message = run(store, np.uint64(variables.addresses["table"] + 4))
     assert kind == "out-of-bounds" and "buffer 'table', which is constant" in message
 
 
@@ -370,7 +373,12 @@ __global__ void k(int n) {
     if (threadIdx.x == 3) __trap();
 }""")
     fault = launch(module, "k", 1, 8, 2).fault
-    assert fault is not None and fault.kind == "assert" and "too many threads" in fault.message and fault.thread == (2, 0, 0)
+    assert (
+        fault is not None
+        and fault.kind == "assert"
+        and "too many threads" in fault.message
+        and fault.thread == (2, 0, 0)
+    )
     fault = launch(module, "k", 1, 8, 20).fault
     assert fault is not None and fault.kind == "trap" and fault.thread == (3, 0, 0)
 
@@ -397,14 +405,17 @@ def test_reaching_the_unreachable_is_a_trap() -> None:
 
 
 def test_local_memory_ends_where_its_arrays_end() -> None:
-    module = parse_module(HEADER + """
+    module = parse_module(
+        HEADER
+        + """
 define ptx_kernel void @k(i64 %i) {
   %a = alloca [5 x i32], align 4
   %p = getelementptr i32, ptr %a, i64 %i
   store i32 1, ptr %p
   ret void
 }
-""")
+"""
+    )
     with Arena() as arena:
         for index, faulty in ((4, False), (5, True)):
             result = run_reference(module, "k", (1, 1, 1), (1, 1, 1), packed(np.int64(index)), arena)

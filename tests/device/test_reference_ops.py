@@ -65,9 +65,7 @@ def test_integer_arithmetic(opcode: str, bits: int) -> None:
 def test_flags_that_promise_no_overflow_are_ignored() -> None:
     a, b = pairs(integers(32))
     for opcode, flags in (("add", "nuw nsw"), ("mul", "nsw"), ("shl", "nuw"), ("lshr", "exact"), ("or", "disjoint")):
-        plain, flagged = (
-            evaluate(f"  %r = {opcode} {f} i32 %a, %b", ["i32", "i32"], "i32", a, b) for f in ("", flags)
-        )
+        plain, flagged = (evaluate(f"  %r = {opcode} {f} i32 %a, %b", ["i32", "i32"], "i32", a, b) for f in ("", flags))
         same(plain, flagged)
 
 
@@ -185,7 +183,7 @@ def test_float_truncation_rounds_once(source: str, target: str) -> None:
 def _ties(source: str, target: str) -> Array:
     """Values half way between two of the target, and right beside the middle."""
     bits = {"float": 24, "half": 11}[target]
-    middle = np.array([(2 * n + 1) * 2.0 ** -(bits) for n in range(2 ** (bits - 1), 2 ** (bits - 1) + 20)])
+    middle = np.array([(2 * n + 1) * 2.0**-(bits) for n in range(2 ** (bits - 1), 2 ** (bits - 1) + 20)])
     kind = DTYPES[source]
     exact = middle.astype(kind)
     return np.concatenate([exact, np.nextafter(exact, kind(10)), np.nextafter(exact, kind(0))])
@@ -210,15 +208,14 @@ def test_float_extension(source: str, target: str) -> None:
 def test_float_to_integer_saturates(opcode: str, source: str, target: str) -> None:
     a = np.concatenate([floats(source), np.array([254.9, 255.5, 32767.5, -32768.9, -0.9, 0.9], DTYPES[source])])
     bits = max(int(target[1:]), 16)
-    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if opcode == "fptosi" else (0, 2**bits - 1)
-    nan = 2 ** (bits - 1) if source == "double" or bits == 64 else 0
+    low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if opcode == "fptosi" else (0, (1 << bits) - 1)
+    nan = 1 << (bits - 1) if source == "double" or bits == 64 else 0
 
     def convert(x: float) -> int:
         if math.isnan(x):
             return nan
-        if math.isinf(x):
-            return high if x > 0 else low
-        return min(max(math.trunc(x), low), high)
+        whole: int = (high if x > 0 else low) if math.isinf(x) else math.trunc(x)
+        return max(low, min(whole, high))
 
     found = evaluate(f"  %r = {opcode} {source} %a to {target}", [source], target, a)
     same(found, wrap([convert(float(x)) for x in a], int(target[1:])))

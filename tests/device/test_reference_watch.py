@@ -183,10 +183,14 @@ def test_sound_kernels_are_not_accused(compiled: Compile, launch: Launcher, name
 
 def test_whole_programs_are_clean(compiled: Compile, launch: Launcher) -> None:
     values = np.arange(500, dtype=np.int32)
-    result, _ = watched(launch, compiled(REDUCTION), "reduce", 2, 64, values, np.zeros(1, np.int32), 500, shared_bytes=256)
+    result, _ = watched(
+        launch, compiled(REDUCTION), "reduce", 2, 64, values, np.zeros(1, np.int32), 500, shared_bytes=256
+    )
     assert result.findings == ()
     f = np.ones((30, 30), np.float32)
-    result = launch(compiled(HOTSPOT), "hotspot", (3, 3), (16, 16), f, f, f.copy(), 30, 0.5, 0.5, 0.5, 0.5, watch=Watch())
+    result = launch(
+        compiled(HOTSPOT), "hotspot", (3, 3), (16, 16), f, f, f.copy(), 30, 0.5, 0.5, 0.5, 0.5, watch=Watch()
+    )
     assert result.findings == ()
     m = np.zeros((17, 17), np.int32)
     assert launch(compiled(NEEDLE), "needle", 1, 16, m, m.copy(), 17, 10, 0, watch=Watch()).findings == ()
@@ -229,7 +233,9 @@ __global__ void copy(int* b, const int* a, int n) { if (threadIdx.x < n) b[threa
 
     def run(kernel: str, *arguments: object) -> tuple[Fault, ...]:
         name = kernel_named(module, kernel)
-        result = run_reference(module, name, (1, 1, 1), (64, 1, 1), packed(*arguments), arena, watch=Watch(watch.written))
+        result = run_reference(
+            module, name, (1, 1, 1), (64, 1, 1), packed(*arguments), arena, watch=Watch(watch.written)
+        )
         return result.findings
 
     pa, pb = np.uint64(a.address), np.uint64(b.address)

@@ -65,7 +65,12 @@ def compile_cuda(scratch: Path) -> CudaCompiler:
     """``compile_cuda(text, side="device", library="system", std="c++17", arch="sm_80", *flags)``."""
 
     def compile_text(
-        text: str, *flags: str, side: Pass = "device", library: Library = "libc++", std: str = "c++17", arch: str = "sm_80"
+        text: str,
+        *flags: str,
+        side: Pass = "device",
+        library: Library = "libc++",
+        std: str = "c++17",
+        arch: str = "sm_80",
     ) -> Compiled:
         source, output = scratch / "snippet.cu", scratch / "snippet.ll"
         source.write_text(text)
@@ -73,7 +78,16 @@ def compile_cuda(scratch: Path) -> CudaCompiler:
         command = [str(ZIG / "zig"), "clang", "--target=x86_64-linux-gnu", "-resource-dir", str(scratch / "resources")]
         command += ["-x", "cuda", f"--cuda-gpu-arch={arch}", f"--cuda-{side}-only", "-nocudainc", "-nocudalib"]
         command += _library_flags(library, scratch)
-        command += ["-isystem", str(HEADERS), "-include", "kernelwright_cuda.h", f"-std={std}", "-O2", "-S", "-emit-llvm"]
+        command += [
+            "-isystem",
+            str(HEADERS),
+            "-include",
+            "kernelwright_cuda.h",
+            f"-std={std}",
+            "-O2",
+            "-S",
+            "-emit-llvm",
+        ]
         command += ["-Xclang", "-target-sdk-version=12.8", "-Wno-unknown-cuda-version", "-Wall", "-Werror"]
         command += ["-Wno-unused", "-ferror-limit=30", "-fno-caret-diagnostics"]
         command += ["-Xclang", "-disable-llvm-passes", *flags, str(source), "-o", str(output)]

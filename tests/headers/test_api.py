@@ -93,7 +93,9 @@ resource.resType = cudaResourceTypePitch2D description.addressMode[0] = cudaAddr
 """
 
 # A call may hold spaces, so a new one begins only where the parentheses of the last are closed.
-_CALL = re.compile(r"(?:\w[\w.\[\]]* = )?[\w.]+(?:<[\w<, ()]*>+)?(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?(?: \+ 1)?")
+_CALL = re.compile(
+    r"(?:\w[\w.\[\]]* = )?[\w.]+(?:<[\w<, ()]*>+)?(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?(?: \+ 1)?"
+)
 
 
 def _calls() -> list[str]:
@@ -103,7 +105,9 @@ def _calls() -> list[str]:
 def test_every_function_of_the_api_can_be_called(compile_cuda: CudaCompiler) -> None:
     text = _PREAMBLE + "".join(f"  {call};\n" for call in _calls()) + "}\n"
     for side, library in (("host", "libc++"), ("host", "system"), ("device", "libc++")):
-        compiled = compile_cuda(text, "-Wno-uninitialized", "-Wno-uninitialized-const-pointer", side=side, library=library)
+        compiled = compile_cuda(
+            text, "-Wno-uninitialized", "-Wno-uninitialized-const-pointer", side=side, library=library
+        )
         assert compiled.ok, compiled.errors
 
 
@@ -144,15 +148,21 @@ def test_vector_types_have_cudas_layout(side: str, compile_cuda: CudaCompiler) -
     for name, size in _ELEMENTS.items():
         for n in (1, 2, 3, 4):
             align = {1: size, 2: 2 * size, 3: size, 4: min(4 * size, 16)}[n]
-            lines.append(f'static_assert(sizeof({name}{n}) == {n * size} && alignof({name}{n}) == {align}, "{name}{n}");')
+            lines.append(
+                f'static_assert(sizeof({name}{n}) == {n * size} && alignof({name}{n}) == {align}, "{name}{n}");'
+            )
             values = ", ".join("1234"[:n])
-            lines.append(f"__host__ __device__ int sum_{name}{n}() {{ {name}{n} v = make_{name}{n}({values}); return (int)v.x; }}")
+            lines.append(
+                f"__host__ __device__ int sum_{name}{n}() {{ {name}{n} v = make_{name}{n}({values}); return (int)v.x; }}"
+            )
     lines += ['static_assert(sizeof(dim3) == 12 && alignof(dim3) == 4, "dim3");', "dim3 d(2); uint3 u = dim3(1, 2, 3);"]
     compiled = compile_cuda("\n".join(lines), side=side)
     assert compiled.ok, compiled.errors
 
 
-@pytest.mark.parametrize("flags", [["cc", "-std=c11", "-pedantic"], ["cc", "-std=gnu99"], ["c++", "-std=c++11"], ["c++", "-std=c++20"]])
+@pytest.mark.parametrize(
+    "flags", [["cc", "-std=c11", "-pedantic"], ["cc", "-std=gnu99"], ["c++", "-std=c++11"], ["c++", "-std=c++20"]]
+)
 def test_plain_c_and_cpp_can_include_us(flags: list[str], tmp_path: Path) -> None:
     headers = ["vector_types.h", "texture_types.h", "cuda_runtime_api.h", "cuda_runtime.h", "cuComplex.h"]
     if flags[0] == "c++":
@@ -160,7 +170,9 @@ def test_plain_c_and_cpp_can_include_us(flags: list[str], tmp_path: Path) -> Non
     for n, header in enumerate(headers):  # each on its own: the file it comes first in needs nothing before it
         body = "float *p; cudaMalloc((void **)&p, 4);" if "cuda" in header else ""
         ordered = [header, *headers[:n]]
-        text = "".join(f"#include <{h}>\n" for h in ordered) + f"int f{n}(void) {{ {body} return (int)sizeof(float4); }}\n"
+        text = (
+            "".join(f"#include <{h}>\n" for h in ordered) + f"int f{n}(void) {{ {body} return (int)sizeof(float4); }}\n"
+        )
         (tmp_path / f"plain{n}.{'c' if flags[0] == 'cc' else 'cpp'}").write_text(text)
     sources = [str(p) for p in tmp_path.glob("plain*")]
     command = [str(ZIG / "zig"), *flags, "-Wall", "-Wextra", "-Werror", f"-I{HEADERS}", "-c", *sources]
@@ -180,7 +192,12 @@ def test_numbers_are_cudas() -> None:
     enumerators = {n: int(v, 0) for n, v in re.findall(r"\b(cuda\w+)\s*=\s*(-?(?:0x)?[0-9a-fA-F]+)\b", theirs)}
     macros = {n: int(v, 0) for n, v in re.findall(r"#define\s+(cuda\w+)\s+((?:0x)?[0-9a-fA-F]+)\b", theirs)}
     own = ""
-    for header in ("driver_types.h", "kernelwright/device_attributes.h", "texture_types.h", "kernelwright/error_table.h"):
+    for header in (
+        "driver_types.h",
+        "kernelwright/device_attributes.h",
+        "texture_types.h",
+        "kernelwright/error_table.h",
+    ):
         own += re.sub(r"/\*.*?\*/", "", (HEADERS / header).read_text(), flags=re.S)
     ours = {n: int(v, 0) for n, v in re.findall(r"\b(cuda\w+)\s*=\s*(-?(?:0x)?[0-9a-fA-F]+)\b", own)}
     ours |= {n: int(v) for n, v in re.findall(r"KW_ERROR\((\w+), (\d+),", own)}

@@ -11,7 +11,7 @@ import llvmlite.binding as llvm
 import pytest
 
 from .conftest import HEADERS, CudaCompiler
-from .promised import GROUPS, source
+from .promises import GROUPS, source
 
 
 def _libdevice() -> Path | None:
@@ -39,7 +39,11 @@ def test_every_declaration_is_used_by_a_promise(declared: dict[str, str]) -> Non
     text = (HEADERS / "kernelwright" / "libdevice.h").read_text()
     table = (HEADERS / "kernelwright" / "math_table.h").read_text()
     names = {f"__nv_{f}{s}" for f in re.findall(r"^KW_(?:STANDARD|CUDA)_[12]\((\w+)\)", table, re.M) for s in ("", "f")}
-    names |= {f"__nv_{n}_{m}" for n in re.findall(r"^KW_ROUNDED\([\w ]+, (\w+),", text, re.M) for m in ("rn", "rz", "ru", "rd")}
+    names |= {
+        f"__nv_{n}_{m}"
+        for n in re.findall(r"^KW_ROUNDED\([\w ]+, (\w+),", text, re.M)
+        for m in ("rn", "rz", "ru", "rd")
+    }
     names |= set(re.findall(r"\b(__nv_\w+)\(", text)) | {"__nv_rhypot", "__nv_rhypotf"}
     names -= {n for n in names if "##" in n or n == "__nv_"}
     assert len(names) > 250

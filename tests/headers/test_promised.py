@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from .conftest import CudaCompiler, Library, Pass, bodies, optimised
-from .promised import GROUPS, source
+from .promises import GROUPS, source
 
 
 @pytest.mark.parametrize("group", GROUPS)
@@ -15,7 +15,7 @@ def test_comes_to_what_the_table_says(group: str, compile_cuda: CudaCompiler) ->
     found = bodies(optimised(compiled.ir))
     wrong = [
         f"{call.code}: no {call.expect} in\n{found[f'call_{n}']}"
-        for n, call in enumerate(GROUPS[group])
+        for n, call in enumerate(GROUPS[group].calls)
         if call.expect not in found[f"call_{n}"]
     ]
     assert not wrong, "\n".join(wrong)

@@ -9,14 +9,20 @@ from .conftest import CudaCompiler
 _GRID = "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n__global__ void k() {{ {} }}"
 
 REFUSED = {
-    "thrust": ("#include <thrust/device_vector.h>", "thrust needs the [nvidia] extra: pip install 'kernelwright[nvidia]'"),
+    "thrust": (
+        "#include <thrust/device_vector.h>",
+        "thrust needs the [nvidia] extra: pip install 'kernelwright[nvidia]'",
+    ),
     "thrust, deeper": ("#include <thrust/iterator/zip_iterator.h>", "thrust needs the [nvidia] extra"),
     "cub": ("#include <cub/cub.cuh>", "cub needs the [nvidia] extra: pip install 'kernelwright[nvidia]'"),
     "cub, deeper": ("#include <cub/block/block_reduce.cuh>", "cub needs the [nvidia] extra"),
     "cuRAND on the host": ("#include <curand.h>", "the cuRAND host library is not part of Kernelwright"),
     "grid.sync()": (_GRID.format("cg::this_grid().sync();"), "end the kernel here and launch a second one"),
     "sync(grid)": (_GRID.format("cg::sync(cg::this_grid());"), "end the kernel here and launch a second one"),
-    "a wide tile": (_GRID.format("cg::tiled_partition<64>(cg::this_thread_block()).sync();"), "use thread_block, or tiles of 32"),
+    "a wide tile": (
+        _GRID.format("cg::tiled_partition<64>(cg::this_thread_block()).sync();"),
+        "use thread_block, or tiles of 32",
+    ),
     "a crooked tile": (_GRID.format("cg::tiled_partition<12>(cg::this_thread_block()).sync();"), "is a power of two"),
     "a shuffle of a string": (
         "#include <string>\n" + _GRID.format("cg::tiled_partition<4>(cg::this_thread_block()).shfl(std::string(), 0);"),

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from .conftest import HEADERS, CudaCompiler, Library, Pass, optimised
-from .promised import source
+from .promises import source
 
 _EVERYTHING = """
 #include <algorithm>
@@ -121,7 +121,13 @@ def test_the_usual_names_are_the_main_header(compile_cuda: CudaCompiler) -> None
     skip = ("thrust", "cub", "kernelwright", "curand.h")
     headers = sorted(str(h.relative_to(HEADERS)) for h in HEADERS.rglob("*.h"))
     headers = [h for h in headers if not h.startswith(skip)]
-    for known in ("cuda.h", "device_launch_parameters.h", "sm_60_atomic_functions.h", "crt/device_functions.h", "math_constants.h"):
+    for known in (
+        "cuda.h",
+        "device_launch_parameters.h",
+        "sm_60_atomic_functions.h",
+        "crt/device_functions.h",
+        "math_constants.h",
+    ):
         assert known in headers
     text = "\n".join(f"#include <{h}>" for h in headers) + "\n__global__ void k(float *p) { *p = threadIdx.x; }"
     for side in ("device", "host"):

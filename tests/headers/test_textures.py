@@ -46,7 +46,9 @@ def program(compile_cuda: CudaCompiler) -> Program:
 def test_layout_is_the_headers(compile_cuda: CudaCompiler) -> None:
     fields = DESCRIPTOR.fields
     assert fields
-    checks = [f"static_assert(__builtin_offsetof(kwTextureDescriptor, {f}) == {o[1]}, \"{f}\");" for f, o in fields.items()]
+    checks = [
+        f'static_assert(__builtin_offsetof(kwTextureDescriptor, {f}) == {o[1]}, "{f}");' for f, o in fields.items()
+    ]
     checks.append(f'static_assert(sizeof(kwTextureDescriptor) == {DESCRIPTOR.itemsize}, "size");')
     for side in ("device", "host"):
         compiled = compile_cuda("\n".join(checks), side=side)
@@ -67,7 +69,11 @@ class Texture:
         depth, height, width, channels = self.texels.shape
         d = np.zeros(1, DESCRIPTOR)
         kind = {"f": FLOAT, "u": UNSIGNED, "i": SIGNED}[self.texels.dtype.kind]
-        d["data"], d["row_bytes"], d["slice_bytes"] = self.texels.ctypes.data, self.texels.strides[1], self.texels.strides[0]
+        d["data"], d["row_bytes"], d["slice_bytes"] = (
+            self.texels.ctypes.data,
+            self.texels.strides[1],
+            self.texels.strides[0],
+        )
         d["width"], d["height"], d["depth"] = width, height, depth
         d["channels"], d["channel_bits"], d["channel_kind"] = channels, 8 * self.texels.itemsize, kind
         d["address_mode"], d["filter_mode"], d["normalized_coords"] = self.address, self.filter, self.normalized
@@ -106,7 +112,7 @@ class Texture:
         at = [x * n if self.normalized else x for x, n in zip(at, sizes, strict=False)]
         if self.filter == POINT:
             return self._texel(values, [math.floor(x) for x in at], outside)
-        result = 0.0
+        result: Any = 0.0
         lows = [math.floor(x - 0.5) for x in at]
         weights = [round((x - 0.5 - low) * 256) / 256 for x, low in zip(at, lows, strict=True)]
         for corner in itertools.product((0, 1), repeat=len(at)):
@@ -140,9 +146,13 @@ def test_floats(dimensions: int, normalized: bool, address: int, filter_: int, p
         texture = Texture(rng.random((*shape, channels)).astype(kind), address, filter_, normalized)
         at = _places(rng, sizes, normalized)
         out = np.zeros((len(at), channels), np.float32)
-        program.call(f"{('line', 'plane', 'volume')[dimensions - 1]}_{name}", texture.descriptor().ctypes.data, at, out, len(at))
+        program.call(
+            f"{('line', 'plane', 'volume')[dimensions - 1]}_{name}", texture.descriptor().ctypes.data, at, out, len(at)
+        )
         values = texture.as_floats()
-        wanted = [texture.sample(values, list(map(float, a[:dimensions])), np.array(texture.border[:channels])) for a in at]
+        wanted = [
+            texture.sample(values, list(map(float, a[:dimensions])), np.array(texture.border[:channels])) for a in at
+        ]
         np.testing.assert_allclose(out, np.array(wanted), rtol=0, atol=3e-6 if filter_ == LINEAR else 0)
 
 
@@ -208,7 +218,10 @@ def test_references_are_addresses_in_device_memory(compile_cuda: CudaCompiler) -
     __global__ void k(float *out) { *out = tex2D(plane, 1.0f, 2.0f); }
     int main() { cudaBindTexture2D(nullptr, plane, nullptr, 4, 4, 16); k<<<1, 1>>>(nullptr); }
     """
-    device, host = compile_cuda(text), compile_cuda(text, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", "/dev/null", side="host")
+    device, host = (
+        compile_cuda(text),
+        compile_cuda(text, "-Xclang", "-fcuda-include-gpubinary", "-Xclang", "/dev/null", side="host"),
+    )
     assert device.ok and host.ok, device.errors + host.errors
     assert "@plane = dso_local addrspace(1) externally_initialized global i64 undef, align 8" in device.ir
     assert "call void @__cudaRegisterTexture(ptr %0, ptr @plane," in host.ir

@@ -97,8 +97,14 @@ def program(compile_cuda: CudaCompiler) -> Program:
             text += _loop(f"{name}{n}", "unsigned", f"__{name}{n}({'a' if name in _ONE_OPERAND else 'a, b'})")
     text += "".join(_loop(f"__{f}", "unsigned", f"__{f}(a, b)") for f in ("vsadu2", "vsads2", "vsadu4", "vsads4"))
     long_ = "unsigned long long"
-    text += _loop("mul64hi", long_, "__mul64hi((long long)a, (long long)b)") + _loop("umul64hi", long_, "__umul64hi(a, b)")
-    text += _loop("clzll", long_, "__clzll(a)") + _loop("brevll", long_, "__brevll(a)") + _loop("ffsll", long_, "__ffsll(a)")
+    text += _loop("mul64hi", long_, "__mul64hi((long long)a, (long long)b)") + _loop(
+        "umul64hi", long_, "__umul64hi(a, b)"
+    )
+    text += (
+        _loop("clzll", long_, "__clzll(a)")
+        + _loop("brevll", long_, "__brevll(a)")
+        + _loop("ffsll", long_, "__ffsll(a)")
+    )
     compiled = compile_cuda(text)
     assert compiled.ok, compiled.errors
     return Program(compiled.ir)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from kernelwright.errors import IRError
 from kernelwright.ir import parse_module
+from tests.ir.llvm import read
 
 
 def body(*lines: str) -> str:
@@ -46,6 +49,8 @@ CASES = [
     ("@x = global %s zeroinitializer", 1, 13, "no type named %s"),
     ("@x = global i32 0\n@x = global i32 1", 2, None, "@x is defined twice"),
     ("@x = global ptr @y", 1, 17, "no global or function named @y"),
+    ("@x = global i32 extractelement (i32 1, i32 0)", 1, None, "expected a vector, found a i32"),
+    ("@x = global i32 ptrtoint (ptr null to i64)", 1, None, "this 'ptrtoint' has type i64 but is used as i32"),
     ("hello", 1, 1, "expected a top level entity, found 'hello'"),
     ("define void @f() {\n  ret void\n", 1, 1, "this function has no closing '}'"),
     ("define voi @f() {\n  ret void\n}", 1, 12, "expected a type, found '@f'"),
@@ -77,10 +82,28 @@ def test_the_message_shows_line_and_caret() -> None:
     assert shown[2].index("^") == shown[1].index("ptr")
 
 
+def test_damaged_text_never_ends_in_a_traceback() -> None:
+    """Words taken out, doubled or exchanged: the text is read or refused with a place, and nothing else happens."""
+    lines = read("syntax").split("\n")
+    rng = random.Random(7)
+    refused = 0
+    for _ in range(600):
+        damaged = list(lines)
+        n = rng.choice([i for i, line in enumerate(lines) if line.strip()])
+        words = damaged[n].split(" ")
+        k = rng.randrange(len(words))
+        words[k : k + 1] = rng.choice([[], [words[k]] * 2, [rng.choice(words)], [words[k][:-1]], [words[k] + "("]])
+        damaged[n] = " ".join(words)
+        try:
+            parse_module("\n".join(damaged))
+        except IRError as error:
+            refused += 1
+            assert error.place is not None and error.place.line
+    assert refused > 200
+
+
 def test_cut_off_text_never_ends_in_a_traceback() -> None:
     """Every prefix of a program is read or refused; nothing else may happen."""
-    from tests.ir.llvm import read
-
     text = read("reduce")
     for end in range(0, 9000, 61):
         try:

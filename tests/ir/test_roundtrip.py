@@ -67,6 +67,42 @@ end:  ; preds = somewhere
     parsed(text)
 
 
+def test_comments_and_indentation_change_nothing() -> None:
+    plain = """source_filename = "a;b"
+%t = type { i32 }
+@g = global [2 x i8] c"; ", align 1
+declare void @h(i32)
+define void @f(i32 %x) #0 {
+entry:
+  switch i32 %x, label %end [
+    i32 1, label %end
+  ]
+end:
+  call void @h(i32 %x), !dbg !0
+  ret void
+}
+attributes #0 = { nounwind "k"=";" }
+!0 = !{!";", i32 1}
+"""
+    noisy = (
+        plain.replace("}\n", "} ; c, !x\n", 2).replace(" [\n", " [ ; first ]\n").replace("%end\n  ]", "%end ; ]\n  ]")
+    )
+    noisy = noisy.replace("entry:\n", "entry: ; label\n ; whole line\n").replace("!dbg !0\n", "!dbg !0 ; , !y !1\n")
+    noisy = noisy.replace("declare", "   declare").replace("i32 1}\n", "i32 1} ; end\n")
+    assert noisy.count(";") > 10
+    assert difference(parse_module(plain), parse_module(noisy)) == ""
+
+
+def test_a_result_may_be_named_like_its_opcode() -> None:
+    text = "define i32 @f(ptr %landingpad) {\n  %resume = landingpad ptr %landingpad\n  ret i32 %resume\n}\n"
+    f = parse_module(text).function("f")
+    made = f.entry.instructions[0]
+    assert made.opcode == "landingpad" and made.operands == (f.arguments[0],)
+    assert str(made) == "%resume = landingpad ptr %landingpad"
+    text = text.replace("%resume", "%landingpad.1")
+    assert "  %landingpad.1 = landingpad ptr %landingpad\n" in print_module(parse_module(text))
+
+
 def test_unknown_instructions_keep_their_words_and_their_uses() -> None:
     module = parse_module(read("syntax"))
     f = module.function("quoted fn")

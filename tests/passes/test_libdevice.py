@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.cache import cache_folder
+from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.passes import libdevice
 from kernelwright.passes.llvm import check
@@ -110,3 +111,38 @@ def test_a_read_only_cache_only_costs_time(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("KERNELWRIGHT_CACHE", str(blocked))
     libdevice._prune.cache_clear()
     assert "define internal double @__nv_sin(" in libdevice.linked_text(example("math"))
+
+
+def calls_of(intrinsic: str, kind: str, flags: str = "") -> str:
+    arguments = ", ".join([f"{kind} %x"] * (2 if "pow" in intrinsic else 1))
+    types = ", ".join([kind] * (2 if "pow" in intrinsic else 1))
+    return (
+        f"declare {kind} @{intrinsic}({types}) #0\ndeclare float @__nv_sinf(float)\n"
+        f"define ptx_kernel void @k(ptr %p, {kind} %x) {{\n  %y = call {flags} {kind} @{intrinsic}({arguments})\n"
+        f"  store {kind} %y, ptr %p\n  ret void\n}}\nattributes #0 = {{ nounwind }}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["sin", "cos", "tan", "atan", "sinh", "tanh", "exp", "exp10", "log", "log2", "log10", "pow"]
+)
+@pytest.mark.parametrize(("kind", "suffix"), [("float", "f32"), ("double", "f64")])
+def test_intrinsics_without_an_instruction_become_library_calls(name: str, kind: str, suffix: str) -> None:
+    text = calls_of(f"llvm.{name}.{suffix}", kind)
+    wanted = f"@__nv_{name}{'f' if kind == 'float' else ''}("
+    changed = libdevice.library_calls(text)
+    check(changed)
+    assert f"call  {kind} {wanted}" in changed and changed.count("declare float @__nv_sinf") == 1
+    emit_ptx(optimise(text), isolate=True)
+
+
+def test_approximate_sine_keeps_its_instruction() -> None:
+    text = calls_of("llvm.sin.f32", "float", "afn")
+    assert "call afn float @llvm.sin.f32" in libdevice.library_calls(text)
+    assert "sin.approx.f32" in emit_ptx(optimise(text), isolate=True)
+
+
+def test_other_intrinsics_are_left_alone() -> None:
+    for intrinsic, kind in (("llvm.sqrt.f64", "double"), ("llvm.exp2.f32", "float"), ("llvm.fabs.f32", "float")):
+        assert libdevice.library_calls(calls_of(intrinsic, kind)) == calls_of(intrinsic, kind)
+    assert "@__nv_exp2(" in libdevice.library_calls(calls_of("llvm.exp2.f64", "double"))

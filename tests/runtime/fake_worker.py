@@ -169,7 +169,8 @@ class FakeWorker:
                 self._obey(message)
 
     def _answer(self, channel: Channel, message: Received) -> None:
-        asked = self._answers.get(message.type, lambda *_: None)(self, message)
+        special = self._answers.get(message.type)
+        asked = special(self, message) if special else None
         answer = asked if asked is not None else self._usual_answer(message)
         if answer.printed:
             channel.output(answer.printed)

@@ -167,6 +167,7 @@ static void textures() {
     CHECK(cudaMemcpy2DToArray(array, 0, 0, pixels, 40, 40, 3, cudaMemcpyHostToDevice));
     unsigned one[12]; CHECK(cudaMemcpyFromArray(one, array, 32, 0, 48, cudaMemcpyDeviceToHost)); printf("%u %u\n", one[0], one[11]);
     SAY(cudaMemcpy2DToArray(array, 4, 0, pixels, 40, 40, 3, cudaMemcpyHostToDevice));
+    SAY(cudaMemcpy2DToArray(array, 0, 0, pixels, 20, 40, 3, cudaMemcpyHostToDevice));
     cudaResourceDesc resource = {}; resource.resType = cudaResourceTypeArray; resource.res.array.array = array;
     cudaTextureDesc description = {}; description.addressMode[0] = cudaAddressModeWrap; description.addressMode[1] = cudaAddressModeBorder;
     description.readMode = cudaReadModeNormalizedFloat; description.filterMode = cudaFilterModeLinear;

@@ -49,7 +49,7 @@ def ptx(ir: str) -> str:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple("nvptx64-nvidia-cuda").create_target_machine(cpu="sm_80")
-    return target.emit_assembly(llvm.parse_assembly(ir, llvm.create_context()))
+    return str(target.emit_assembly(llvm.parse_assembly(ir, llvm.create_context())))
 
 
 def declared_in_ptx(ptx: str) -> dict[str, list[tuple[int, int]]]:

@@ -112,9 +112,9 @@ def test_what_needs_a_cxx_library(builder: Builder) -> None:
 # ---- refused by name ----
 
 
-def refused(builder: Builder, sources: dict[str, str], **options: tuple[str, ...]) -> CompileError:
+def refused(builder: Builder, sources: dict[str, str]) -> CompileError:
     with pytest.raises(CompileError) as told:
-        builder.program(sources, link=LinkOptions(**options))
+        builder.program(sources)
     assert not any(n.endswith(".exe") for n in leftovers(builder.folder))
     return told.value
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import shutil
 import struct
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kernelwright.cuda.clang import Clang, find_clang
 from kernelwright.cuda.elf import read_elf
+from kernelwright.cuda.host import toolkit_version
 from kernelwright.cuda.protocol import KernelLayout, Launch, Message, ModuleFormat, Parameter, RegisterModule
-from kernelwright.cuda.runtime_library import SONAMES, install_shared, missing_imports
-from kernelwright.errors import Misuse
+from kernelwright.cuda.runtime_library import SONAMES, install_shared, missing_imports, static_runtime
+from kernelwright.errors import Misuse, ToolError
 
 from .conftest import Builder, run
 from .fake_worker import Answer, FakeWorker
@@ -131,3 +134,37 @@ def test_programs_without_a_shared_runtime(nvcc_folder: Path, builder: Builder) 
     assert missing_imports(builder.program({"plain.c": "int main(void) { return 0; }\n"})).library is None
     with pytest.raises(Misuse):
         missing_imports(Path(__file__))
+
+
+# ---- our static library under NVIDIA's headers ----
+
+TOOLKIT = Path("/usr/local/cuda")
+C_PROGRAM = """
+#include <stdio.h>
+#include <cuda_runtime_api.h>
+int main(void) {
+    struct cudaDeviceProp p;
+    int e = cudaGetDeviceProperties(&p, 0);
+    printf("%d %s %d %zu %d\\n", e, p.name, p.multiProcessorCount, p.reservedSharedMemPerBlock, p.maxBlocksPerMultiProcessor);
+    return 0;
+}
+"""
+
+
+@pytest.mark.skipif(not (TOOLKIT / "include" / "cuda_runtime.h").is_file(), reason="there is no CUDA toolkit")
+def test_a_program_compiled_with_a_toolkits_headers(tmp_path: Path) -> None:
+    builder = Builder(tmp_path, find_clang(cuda_path=str(TOOLKIT)))
+    program = builder.program({"with_toolkit.c": C_PROGRAM})
+    with FakeWorker(tmp_path / "socket") as worker:
+        ran = run(program, KERNELWRIGHT_SOCKET=str(worker.path))
+    assert ran.lines == ["0 Paper GPU 28 1024 16"]
+
+
+def test_headers_of_a_version_we_do_not_know(tmp_path: Path, clang: Clang) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "cuda_runtime_api.h").write_text("#define CUDART_VERSION 9020\n")
+    with pytest.raises(ToolError, match="compiled with the headers of CUDA 9"):
+        static_runtime(nvidia=toolkit_version(replace(clang, cuda_flags=(f"--cuda-path={tmp_path}",))))
+    (tmp_path / "include" / "cuda_runtime_api.h").write_text("nothing\n")
+    with pytest.raises(Misuse, match="does not tell its version"):
+        toolkit_version(replace(clang, cuda_flags=(f"--cuda-path={tmp_path}",)))

@@ -40,7 +40,8 @@ def command(
         )
     if action == "list":
         rows = [
-            {"name": n, "title": (p := load(n)).title, "files": len(p.sources), "summary": p.summary} for n in (*NAMES, *APPLICATIONS)
+            {"name": n, "title": (p := load(n)).title, "files": len(p.sources), "summary": p.summary}
+            for n in (*NAMES, *APPLICATIONS)
         ]
         if as_json:
             print(json.dumps(rows))
@@ -72,8 +73,9 @@ def _show(name: str, flags: CompileFlags, as_json: bool) -> None:
     cuda = [path for path in program.source_paths if path.suffix == ".cu"]
     begin = time.perf_counter()
     built = compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
-    unit = next(u for u in built.units if u.module.kernels)
-    kernel = unit.module.kernels[0].name
+    front_end = time.perf_counter() - begin
+    unit = next(u for u in built.units if "ptx_kernel" in u.source.text)
+    kernel = _first_kernel(unit.source.text)
     rows: list[dict[str, Any]] = []
     excerpts: list[tuple[str, list[str]]] = [(f"source  {unit.path.name}", _source_excerpt(unit, kernel))]
     for stage in ("frontend", "optimise", "ptx", "cubin"):
@@ -84,7 +86,7 @@ def _show(name: str, flags: CompileFlags, as_json: bool) -> None:
         rows.append(
             {
                 "stage": stage,
-                "ms": round(1000 * (time.perf_counter() - started), 1),
+                "ms": round(1000 * (front_end if stage == "frontend" else time.perf_counter() - started), 1),
                 "bytes": len(result),
                 f"instructions of {_readable(kernel)}": sum(_is_instruction(line) for line in body) if body else None,
             }
@@ -106,6 +108,11 @@ def _show(name: str, flags: CompileFlags, as_json: bool) -> None:
     print(
         f"{name}: {len(built.kernels)} kernels in {len(built.units)} files, {1000 * (time.perf_counter() - begin):.0f} ms in all"
     )
+
+
+def _first_kernel(text: str) -> str:
+    found = re.search(r"^define .*\bptx_kernel\b.* @([\w.$]+)\(", text, re.M)
+    return found.group(1) if found else ""
 
 
 def _readable(kernel: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kernelwright.ir import types as ty
@@ -139,3 +140,19 @@ def _bits(type: Type) -> int:
 
 def _is_pointer(type: Type) -> bool:
     return isinstance(type, PointerType)
+
+
+SPACES = {"global": 1, "shared": 3, "const": 4, "local": 5}
+"""PTX state spaces as address spaces."""
+
+Words = list[str]
+"""An opcode split at its dots."""
+Texts = list[str]
+"""Operands as they are written."""
+Family = Callable[[Builder, Words, Texts], None]
+"""Translates the PTX instructions that begin with one word."""
+
+
+def typed_as(words: Words) -> tuple[Type, bool, set[str]]:
+    """The last word as a type, whether it is signed, and the words between."""
+    return type_of(words[-1]), words[-1][0] == "s", set(words[1:-1])

@@ -37,7 +37,7 @@ def read_lines(elf: Elf) -> dict[int, LineTable]:
         return {}
     try:
         rows = _Program(section.data, _targets(elf)).run()
-    except (struct.error, IndexError) as error:
+    except (struct.error, IndexError, ZeroDivisionError) as error:
         raise ToolError(f"the cubin's line table is damaged ({error})", hint="compile it again") from error
     tables = {}
     for index, found in rows.items():

@@ -52,7 +52,7 @@ def read_elf(data: bytes) -> Elf:
         raise ToolError("this is no cubin: it does not start like an ELF file", hint="compile it again")
     try:
         return _read(data)
-    except (struct.error, IndexError, ValueError) as error:
+    except (struct.error, IndexError, ValueError, OverflowError) as error:
         raise ToolError(f"this cubin is damaged ({error})", hint="compile it again") from error
 
 

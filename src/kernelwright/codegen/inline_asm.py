@@ -99,6 +99,8 @@ class _Operands:
 
 _STATEMENT = re.compile(r"(?:@(?P<not>!?)(?P<guard>[\w%$]+) )?(?P<opcode>[\w.:]+)(?: (?P<operands>.*))?$")
 _OPERAND = re.compile(r"\s*(\{[^}]*\}|\[[^\]]*\]|[^,{\[|]+\|[^,]+|[^,]+)\s*(?:,|$)")
+
+
 def _run(builder: Builder, statement: str) -> None:
     if statement.startswith(".reg"):
         _, kind, names = statement.split(" ", 2)

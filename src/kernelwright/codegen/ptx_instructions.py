@@ -5,16 +5,12 @@ Arguments are the builder, the words after the first (``["lo", "cc", "u32"]``) a
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from kernelwright.codegen.asm_builder import Builder, UnknownPtx, type_of
+from kernelwright.codegen.asm_builder import SPACES, Builder, Family, Texts, UnknownPtx, Words, type_of, typed_as
+from kernelwright.codegen.ptx_effects import EFFECTS
 from kernelwright.ir import types as ty
-from kernelwright.ir.constants import ConstantInt, Poison
-from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
+from kernelwright.ir.constants import ConstantInt
+from kernelwright.ir.types import FloatType, IntType, PointerType, Type
 from kernelwright.ir.values import Value
-
-Words = list[str]
-Texts = list[str]
 
 
 def translate(b: Builder, words: Words, operands: Texts) -> None:
@@ -33,13 +29,8 @@ def translate(b: Builder, words: Words, operands: Texts) -> None:
 # -- integer and floating point arithmetic -----------------------------------------------------------------------------
 
 
-def _split(words: Words) -> tuple[Type, bool, set[str]]:
-    """The last word as a type, whether it is signed, and the words between."""
-    return type_of(words[-1]), words[-1][0] == "s", set(words[1:-1])
-
-
 def _add(b: Builder, words: Words, operands: Texts) -> None:
-    type, _, flags = _split(words)
+    type, _, flags = typed_as(words)
     if isinstance(type, FloatType):
         _float_add(b, words, operands, type, flags)
         return
@@ -85,7 +76,7 @@ def _rounded_name(name: str, type: FloatType, flags: set[str]) -> str:
 
 def _product(b: Builder, words: Words, x: str, y: str) -> tuple[Value, Type]:
     """The low half, high half or whole of an integer product, and its type."""
-    type, is_signed, flags = _split(words)
+    type, is_signed, flags = typed_as(words)
     assert isinstance(type, IntType)
     left, right = b.read(x, type), b.read(y, type)
     if "lo" in flags:
@@ -101,7 +92,7 @@ def _product(b: Builder, words: Words, x: str, y: str) -> tuple[Value, Type]:
 
 
 def _mul(b: Builder, words: Words, operands: Texts) -> None:
-    type, _, flags = _split(words)
+    type, _, flags = typed_as(words)
     if isinstance(type, FloatType):
         x, y = b.read(operands[1], type), b.read(operands[2], type)
         b.write(operands[0], b.call(_rounded_name("mul", type, flags), type, x, y))
@@ -122,14 +113,14 @@ def _mad(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _fma(b: Builder, words: Words, operands: Texts) -> None:
-    type, _, flags = _split(words)
+    type, _, flags = typed_as(words)
     assert isinstance(type, FloatType)
     values = [b.read(o, type) for o in operands[1:4]]
     b.write(operands[0], b.call(_rounded_name("fma", type, flags), type, *values))
 
 
 def _div(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, flags = _split(words)
+    type, is_signed, flags = typed_as(words)
     x, y = b.read(operands[1], type), b.read(operands[2], type)
     if isinstance(type, IntType):
         opcode = ("s" if is_signed else "u") + words[0]
@@ -145,7 +136,7 @@ def _div(b: Builder, words: Words, operands: Texts) -> None:
 
 def _unary_float(b: Builder, words: Words, operands: Texts) -> None:
     """``rcp``, ``sqrt``, ``rsqrt``, ``sin``, ``cos``, ``lg2``, ``ex2``, ``tanh``."""
-    type, _, flags = _split(words)
+    type, _, flags = typed_as(words)
     assert isinstance(type, FloatType)
     x = b.read(operands[1], type)
     if "approx" in flags:
@@ -159,7 +150,7 @@ def _unary_float(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _min_max(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, flags = _split(words)
+    type, is_signed, flags = typed_as(words)
     x, y = b.read(operands[1], type), b.read(operands[2], type)
     if isinstance(type, FloatType):
         nan = ".nan" * ("NaN" in flags)
@@ -171,7 +162,7 @@ def _min_max(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _abs_neg(b: Builder, words: Words, operands: Texts) -> None:
-    type, _, flags = _split(words)
+    type, _, flags = typed_as(words)
     if "ftz" in flags:
         raise UnknownPtx(f"'{'.'.join(words)}'")
     x = b.read(operands[1], type)
@@ -197,7 +188,7 @@ def _logic(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _shift(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, _ = _split(words)
+    type, is_signed, _ = typed_as(words)
     amount = b.cast(b.read(operands[2], ty.i32), type)
     opcode = "shl" if words[0] == "shl" else "ashr" if is_signed else "lshr"
     b.write(operands[0], b.make(opcode, type, b.read(operands[1], type), amount))
@@ -238,7 +229,7 @@ def _count(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _find(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, flags = _split(words)
+    type, is_signed, flags = typed_as(words)
     shift = ConstantInt(ty.i1, int("shiftamt" in flags))
     name = f"llvm.nvvm.flo.{'s' if is_signed else 'u'}.{type}"
     b.write(operands[0], b.call(name, ty.i32, b.read(operands[1], type), shift))
@@ -246,7 +237,7 @@ def _find(b: Builder, words: Words, operands: Texts) -> None:
 
 def _extract_field(b: Builder, words: Words, operands: Texts) -> None:
     """``bfe``: shifts left so that the field's top is the word's top, then right; PTX ISA, ``bfe``, for field ends."""
-    type, is_signed, _ = _split(words)
+    type, is_signed, _ = typed_as(words)
     assert isinstance(type, IntType)
     bits = ConstantInt(type, type.bits)
     x = b.read(operands[1], type)
@@ -369,13 +360,10 @@ def _cvt_float(b: Builder, words: Words, to: str, target: FloatType, x: Value, f
         raise UnknownPtx(f"'{'.'.join(words)}'")
 
 
-_SPACES = {"global": 1, "shared": 3, "const": 4, "local": 5}
-
-
 def _cvta(b: Builder, words: Words, operands: Texts) -> None:
     """``cvta.to.global.u64`` and back."""
     to = "to" in words
-    space = PointerType(_SPACES[next(w for w in words if w in _SPACES)])
+    space = PointerType(SPACES[next(w for w in words if w in SPACES)])
     x = b.read(operands[1], ty.i64)
     pointer = b.make("inttoptr", PointerType(0) if to else space, x)
     made = b.make("addrspacecast", space if to else PointerType(0), pointer)
@@ -383,7 +371,7 @@ def _cvta(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _setp(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, _ = _split(words)
+    type, is_signed, _ = typed_as(words)
     if len(words) != 3:
         raise UnknownPtx(f"'{'.'.join(words)}'")
     word = words[1]
@@ -408,144 +396,8 @@ def _selp(b: Builder, words: Words, operands: Texts) -> None:
     b.write(operands[0], b.select(condition, b.read(operands[1], type), b.read(operands[2], type)))
 
 
-# -- memory ------------------------------------------------------------------------------------------------------------
-
-
-def _address(b: Builder, words: Words, text: str) -> Value:
-    """``[$1 + 16]`` as a pointer into the space that the opcode names, generic when it names none."""
-    name, _, offset = text.strip("[] ").partition("+")
-    space = next((_SPACES[w.partition("::")[0]] for w in words if w.partition("::")[0] in _SPACES), 0)
-    value = b.read(name.strip(), ty.i64)
-    if offset:
-        value = b.make("add", ty.i64, value, ConstantInt(ty.i64, int(offset, 0)))
-    return b.make("inttoptr", PointerType(space), value)
-
-
-def _load(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, _ = _split(words)
-    pointer = _address(b, words, operands[1])
-    count = next((int(w[1]) for w in words if w in ("v2", "v4")), 1)
-    whole = VectorType(count, type) if count > 1 else type
-    value = b.make("load", whole, pointer, volatile="volatile" in words)
-    if count == 1:
-        b.write(operands[0], b.cast(value, IntType(32), is_signed) if type in (ty.i8,) else value)
-        return
-    for n, name in enumerate(operands[0].strip("{} ").split(",")):
-        b.write(name, b.make("extractelement", type, value, ConstantInt(ty.i32, n)))
-
-
-def _store(b: Builder, words: Words, operands: Texts) -> None:
-    type = type_of(words[-1])
-    pointer = _address(b, words, operands[0])
-    count = next((int(w[1]) for w in words if w in ("v2", "v4")), 1)
-    if count == 1:
-        b.make("store", ty.void, b.read(operands[1], type), pointer, volatile="volatile" in words)
-        return
-    whole = VectorType(count, type)
-    value: Value = Poison(whole)
-    for n, name in enumerate(operands[1].strip("{} ").split(",")):
-        value = b.make("insertelement", whole, value, b.read(name, type), ConstantInt(ty.i32, n))
-    b.make("store", ty.void, value, pointer, volatile="volatile" in words)
-
-
-_OPERATIONS = {"add": "add", "exch": "xchg", "and": "and", "or": "or", "xor": "xor", "inc": "uinc_wrap"}
-_OPERATIONS |= {"dec": "udec_wrap"}
-
-
-def _atom(b: Builder, words: Words, operands: Texts) -> None:
-    """``atom`` and ``red``; the second gives no result."""
-    type, is_signed, _ = _split(words)
-    values = operands if words[0] == "red" else operands[1:]
-    pointer = _address(b, words, values[0])
-    if "cas" in words:
-        pair = StructType((type, ty.i1))
-        both = b.make(
-            "cmpxchg", pair, pointer, b.read(values[1], type), b.read(values[2], type),
-            ordering="monotonic", failure_ordering="monotonic",
-        )  # fmt: skip
-        made = b.make("extractvalue", type, both, indices=(0,))
-    else:
-        word = next(w for w in words[1:] if w in ("min", "max") or w in _OPERATIONS)
-        if isinstance(type, FloatType):
-            operation = {"add": "fadd", "exch": "xchg"}[word]
-        elif word in ("min", "max"):
-            operation = word if is_signed else f"u{word}"
-        else:
-            operation = _OPERATIONS[word]
-        made = b.make(
-            "atomicrmw", type, pointer, b.read(values[1], type), operation=operation, ordering="monotonic"
-        )
-    if words[0] == "atom":
-        b.write(operands[0], made)
-
-
-# -- threads -----------------------------------------------------------------------------------------------------------
-
-
-def _barrier(b: Builder, words: Words, operands: Texts) -> None:
-    if words[1:2] == ["warp"]:
-        b.call("llvm.nvvm.bar.warp.sync", ty.void, b.read(operands[0], ty.i32))
-        return
-    what = next(w for w in words if w in ("sync", "arrive"))
-    numbers = [b.read(o, ty.i32) for o in operands]
-    ending = "count" if len(numbers) == 2 else "all"
-    aligned = ".aligned" if words[0] == "bar" or "aligned" in words else ""
-    b.call(f"llvm.nvvm.barrier.cta.{what}{aligned}.{ending}", ty.void, *numbers)
-
-
-def _vote(b: Builder, words: Words, operands: Texts) -> None:
-    name, result = words[2], ty.i32 if words[2] == "ballot" else ty.i1
-    predicate, mask = b.read(operands[1], ty.i1), b.read(operands[2], ty.i32)
-    b.write(operands[0], b.call(f"llvm.nvvm.vote.{name}.sync", result, mask, predicate))
-
-
-def _shuffle(b: Builder, words: Words, operands: Texts) -> None:
-    """``shfl.sync.idx.b32 d|p, a, b, c, mask``."""
-    value, lane, clamp, mask = (b.read(o, ty.i32) for o in operands[1:5])
-    names = operands[0].split("|")
-    name = f"llvm.nvvm.shfl.sync.{words[2]}.i32"
-    if len(names) == 1:
-        b.write(names[0], b.call(name, ty.i32, mask, value, lane, clamp))
-        return
-    both = b.call(f"{name}p", StructType((ty.i32, ty.i1)), mask, value, lane, clamp)
-    b.write(names[0], b.make("extractvalue", ty.i32, both, indices=(0,)))
-    b.write(names[1], b.make("extractvalue", ty.i1, both, indices=(1,)))
-
-
-def _active(b: Builder, words: Words, operands: Texts) -> None:
-    b.write(operands[0], b.call("llvm.nvvm.activemask", ty.i32))
-
-
-def _no_effect(b: Builder, words: Words, operands: Texts) -> None:
-    """Fences, prefetches and waits for copies that are done at once."""
-
-
-def _stop(b: Builder, words: Words, operands: Texts) -> None:
-    b.call("llvm.trap" if words[0] == "trap" else "llvm.nvvm.exit", ty.void)
-
-
-def _sleep(b: Builder, words: Words, operands: Texts) -> None:
-    b.call("llvm.nvvm.nanosleep", ty.void, b.read(operands[0], ty.i32))
-
-
-def _copy_async(b: Builder, words: Words, operands: Texts) -> None:
-    """``cp.async.ca.shared.global [to], [from], 16;`` and the waits for it."""
-    if words[2] in ("commit_group", "wait_group", "wait_all"):
-        return
-    size = int(operands[2], 0)
-    to, source = operands[0].strip("[] "), operands[1].strip("[] ")
-    target = b.make("inttoptr", PointerType(3), b.read(to, ty.i64))
-    origin = b.make("inttoptr", PointerType(1), b.read(source, ty.i64))
-    name = f"llvm.nvvm.cp.async.{words[2]}.shared.global.{size}"
-    if len(operands) > 3:
-        b.call(f"{name}.s", ty.void, target, origin, b.read(operands[3], ty.i32))
-    else:
-        b.call(name, ty.void, target, origin)
-
-
-Family = Callable[[Builder, Words, Texts], None]
-
 FAMILIES: dict[str, Family] = {
+    **EFFECTS,
     **dict.fromkeys(("add", "sub", "addc", "subc"), _add),
     **dict.fromkeys(("mad", "madc"), _mad),
     **dict.fromkeys(("div", "rem"), _div),
@@ -555,10 +407,6 @@ FAMILIES: dict[str, Family] = {
     **dict.fromkeys(("and", "or", "xor", "not"), _logic),
     **dict.fromkeys(("shl", "shr"), _shift),
     **dict.fromkeys(("popc", "clz", "brev"), _count),
-    **dict.fromkeys(("atom", "red"), _atom),
-    **dict.fromkeys(("bar", "barrier"), _barrier),
-    **dict.fromkeys(("membar", "fence", "prefetch", "prefetchu", "discard", "applypriority"), _no_effect),
-    **dict.fromkeys(("trap", "exit"), _stop),
     "mul": _mul,
     "fma": _fma,
     "shf": _funnel,
@@ -573,12 +421,4 @@ FAMILIES: dict[str, Family] = {
     "cvta": _cvta,
     "setp": _setp,
     "selp": _selp,
-    "ld": _load,
-    "ldu": _load,
-    "st": _store,
-    "vote": _vote,
-    "shfl": _shuffle,
-    "activemask": _active,
-    "nanosleep": _sleep,
-    "cp": _copy_async,
 }

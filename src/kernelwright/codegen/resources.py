@@ -41,10 +41,25 @@ class Resources:
     """Constant bank 0: the arguments, with the driver's own words before them; and bank 2, the literals."""
     code_bytes: int
 
+    def __str__(self) -> str:
+        if self.spill_store_bytes is None or self.spill_load_bytes is None:
+            spills = "spills unknown"
+        elif self.spill_store_bytes or self.spill_load_bytes:
+            spills = f"spills {self.spill_store_bytes} bytes out and {self.spill_load_bytes} in"
+        else:
+            spills = "no spills"
+        return (
+            f"{self.registers} registers, {self.shared_bytes} bytes shared, {self.stack_bytes} bytes stack, {spills}, "
+            f"{self.code_bytes} bytes code"
+        )
 
-def resources(cubin: Cubin | bytes) -> dict[str, Resources]:
-    """One entry per kernel, by name. Raises ``ToolError`` for bytes that are no cubin."""
-    data, log = (cubin.data, cubin.log) if isinstance(cubin, Cubin) else (cubin, None)
+
+def resources(cubin: Cubin | bytes, log: str | None = None) -> dict[str, Resources]:
+    """One entry per kernel, by name; ``log`` is what the assembler said when it made these bytes.
+
+    Raises ``ToolError`` for bytes that are no cubin.
+    """
+    data, log = (cubin.data, cubin.log) if isinstance(cubin, Cubin) else (cubin, log)
     elf = read_elf(data)
     registers, stacks = _by_symbol(elf, REGISTER_COUNT), _by_symbol(elf, MINIMUM_STACK_SIZE)
     reserved = RESERVED_BYTES if any(s.name.startswith(RESERVED_SYMBOL) for s in elf.symbols) else 0

@@ -9,6 +9,7 @@ clang writes the blob's bytes into the section ``.nv_fatbin`` as they are, and a
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from dataclasses import dataclass, replace
@@ -98,5 +99,24 @@ def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | Non
 
 def _api_headers(clang: Clang) -> Path:
     """Where a C or C++ file finds <cuda_runtime.h>: our headers, or the toolkit's when one was named."""
-    toolkit = next((f.removeprefix("--cuda-path=") for f in clang.cuda_flags if f.startswith("--cuda-path=")), None)
-    return HEADERS if toolkit is None else Path(toolkit) / "include"
+    toolkit = _toolkit(clang)
+    return HEADERS if toolkit is None else toolkit / "include"
+
+
+def _toolkit(clang: Clang) -> Path | None:
+    return next((Path(f.removeprefix("--cuda-path=")) for f in clang.cuda_flags if f.startswith("--cuda-path=")), None)
+
+
+def toolkit_version(clang: Clang) -> int | None:
+    """The major version of NVIDIA's headers that this clang compiles with; None when it takes ours."""
+    toolkit = _toolkit(clang)
+    if toolkit is None:
+        return None
+    header = toolkit / "include" / "cuda_runtime_api.h"
+    try:
+        found = re.search(r"#define\s+CUDART_VERSION\s+(\d+)", header.read_text(errors="replace"))
+    except OSError:
+        found = None
+    if found is None:
+        raise Misuse(f"{header} does not tell its version", hint="give --cuda-path the root of a CUDA toolkit")
+    return int(found[1]) // 1000

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from kernelwright.cuda.clang import Clang, system_cxx, ziglang_folder
 from kernelwright.cuda.elf import Elf, Symbol, archive_members, read_elf
-from kernelwright.cuda.host import HostObject
+from kernelwright.cuda.host import HostObject, toolkit_version
 from kernelwright.cuda.refused import refuse_unknown_calls
 from kernelwright.cuda.runtime_library import ZIG_TARGET, default_settings, static_runtime
 from kernelwright.errors import CompileError, Misuse, ToolError
@@ -71,7 +71,7 @@ def link_executable(
     if not objects:
         raise Misuse("there is nothing to link", hint="give at least one source file")
     options = options or LinkOptions()
-    runtime = static_runtime()
+    runtime = static_runtime(nvidia=toolkit_version(clang))
     tables = {o: read_elf(o.path) for o in objects}
     symbols = {o: t.symbols() for o, t in tables.items()}
     refuse_unknown_calls(symbols, runtime.exports, options.libraries, _defined_by(options.extra))

@@ -8,6 +8,7 @@ when their folder comes first in ``LD_LIBRARY_PATH``; ``missing_imports`` tells 
 from __future__ import annotations
 
 import functools
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -38,13 +39,14 @@ _FLAGS = (
     "-Werror",
 )
 
-_ONLY_SHARED = frozenset({"nvcc.c"})
+_FOR_NVIDIA = frozenset({"nvcc.c"})
+"""Only where objects were compiled with NVIDIA's headers."""
 _APART = frozenset({"managed_end.c"})
 """Not in the archive: linked last, by name, into programs that need it."""
 
 SONAMES: dict[int, str] = {11: "libcudart.so.11.0", 12: "libcudart.so.12", 13: "libcudart.so.13"}
 
-# Functions whose structures or parameters NVIDIA changed: ours get another name in the shared library, nvcc.c has theirs.
+# Functions whose structures or parameters differ from ours: ours get another name, and nvcc.c has NVIDIA's.
 _RENAMED: dict[int, dict[str, str]] = {
     11: {"cudaGetDeviceProperties": "kw_own_device_properties"},
     12: {"cudaGetDeviceProperties": "kw_own_device_properties"},
@@ -67,16 +69,18 @@ class StaticRuntime:
     """Every function it has for programs."""
 
 
-def static_runtime(cache: Cache | None = None) -> StaticRuntime:
-    """The static runtime, built when the cache does not have it. Raises ``ToolError`` when it cannot be built."""
+def static_runtime(cache: Cache | None = None, nvidia: int | None = None) -> StaticRuntime:
+    """The static runtime, built when the cache does not have it. Raises ``ToolError`` when it cannot be built.
+
+    ``nvidia``: the major version of NVIDIA's headers when the objects were compiled with those instead of ours.
+    """
     cache = cache or Cache()
-    key = content_key(["static", *_ingredients()])
+    key = content_key(["static", str(nvidia), *_ingredients()])
     archive, end = cache.get("runtime", key), cache.get("runtime-managed", key)
     if archive is None or end is None:
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
             folder = Path(scratch)
-            names = [s for s in _sources() if s.name not in _ONLY_SHARED | _APART]
-            objects = _compile(names, folder, ())
+            objects = _compile_all(folder, nvidia)
             made = folder / "libkwcudart.a"
             _zig(["ar", "rcsD", str(made), *map(str, objects)], "packing")
             archive = made.read_bytes()
@@ -84,6 +88,18 @@ def static_runtime(cache: Cache | None = None) -> StaticRuntime:
         cache.put("runtime", key, archive)
         cache.put("runtime-managed", key, end)
     return StaticRuntime(archive, end, exported_functions(archive))
+
+
+def _compile_all(folder: Path, nvidia: int | None) -> list[Path]:
+    if nvidia is None:
+        return _compile([s for s in _sources() if s.name not in _FOR_NVIDIA | _APART], folder, ())
+    if nvidia not in _RENAMED:
+        raise ToolError(
+            f"our CUDA runtime cannot be linked to programs compiled with the headers of CUDA {nvidia}",
+            hint=f"use the headers of CUDA {', '.join(map(str, _RENAMED))}, or leave out --cuda-path to use ours",
+        )
+    renamed = [f"-D{name}={own}" for name, own in _RENAMED[nvidia].items()]
+    return _compile([s for s in _sources() if s.name not in _APART], folder, [f"-DKW_NVCC={nvidia}", *renamed])
 
 
 def default_settings(device: str, worker: str, folder: Path) -> Path:
@@ -104,8 +120,7 @@ def shared_runtime(major: int, cache: Cache | None = None) -> bytes:
         return kept
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         folder = Path(scratch)
-        renamed = [f"-D{name}={own}" for name, own in _RENAMED[major].items()]
-        objects = _compile([s for s in _sources() if s.name not in _APART], folder, [f"-DKW_NVCC={major}", *renamed])
+        objects = _compile_all(folder, major)
         script = folder / "versions"
         script.write_text(f"{soname} {{ global: cuda*; __cuda*; local: *; }};\n")
         made = folder / soname
@@ -183,10 +198,17 @@ def _sources() -> list[Path]:
 
 
 def _ingredients() -> list[bytes | str]:
-    """All that the built libraries depend on: our sources and headers, flags, and the compiler."""
-    headers = sorted([*SOURCES.glob("*.h"), *HEADERS.rglob("*.h")])
+    """All that the built libraries depend on: our sources and the headers they include, flags, and the compiler."""
+    texts: dict[Path, bytes] = {}
+    queue = _sources()
+    while queue:
+        path = queue.pop()
+        if path not in texts and path.is_file():
+            texts[path] = path.read_bytes()
+            names = re.findall(rb'^#include "([^"]+)"', texts[path], re.M)
+            queue += [folder / name.decode() for name in names for folder in (SOURCES, HEADERS)]
     zig = (ziglang_folder() / "zig").stat()
-    return [f"{zig.st_size} {zig.st_mtime_ns}", TARGET, *_FLAGS, *(p.read_bytes() for p in [*_sources(), *headers])]
+    return [f"{zig.st_size} {zig.st_mtime_ns}", TARGET, *_FLAGS, *(texts[path] for path in sorted(texts))]
 
 
 def _compile(sources: Sequence[Path], folder: Path, defines: Sequence[str]) -> list[Path]:

@@ -39,9 +39,7 @@ class _Arguments:
         return value
 
 
-def format_text(
-    format: str, read: Callable[[int, int], bytes], read_string: Callable[[int], str]
-) -> tuple[str, int]:
+def format_text(format: str, read: Callable[[int, int], bytes], read_string: Callable[[int], str]) -> tuple[str, int]:
     """The text, and how many arguments it took.
 
     ``read(offset, size)`` gives bytes of the packed buffer, ``read_string(address)`` the text at a pointer. A specifier

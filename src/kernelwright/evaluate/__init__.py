@@ -1,6 +1,36 @@
-"""What is asked of a candidate, and what came of it."""
+"""What is asked of a candidate, and what came of it.
 
-from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
-from kernelwright.evaluate.workload import Case, Workload, load_workload
+``workload`` is what candidates are judged by: its cases (``case``, ``recorded``, ``program``) and its rules of comparison
+(``compare``, ``rules``, ``idle``). ``judge`` and ``runner`` do the judging; ``outcome`` is what came of it and ``journal`` remembers it.
+``capture`` and ``replay`` make a workload of a program's own launches; ``measure`` takes times that mean something.
+"""
 
-__all__ = ["Case", "Ok", "Outcome", "Rejected", "Workload", "load_workload"]
+from __future__ import annotations
+
+from kernelwright.evaluate.capture import Capture, Operation, ProgramIdentity
+from kernelwright.evaluate.capture_writer import CaptureWriter
+from kernelwright.evaluate.case import Case, Launch
+from kernelwright.evaluate.outcome import STAGES, Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.program import ProgramCase
+from kernelwright.evaluate.rules import Rules, parse_rule, parse_rules
+from kernelwright.evaluate.workload import Workload, load_workload
+
+__all__ = [
+    "STAGES",
+    "Capture",
+    "CaptureWriter",
+    "Case",
+    "Launch",
+    "Metrics",
+    "Ok",
+    "Operation",
+    "Outcome",
+    "ProgramCase",
+    "ProgramIdentity",
+    "Rejected",
+    "Rules",
+    "Workload",
+    "load_workload",
+    "parse_rule",
+    "parse_rules",
+]

@@ -67,7 +67,9 @@ class RecordWriter:
         try:
             self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise Misuse(f"{path} cannot be written: {error.strerror}", hint="name another file to record to") from error
+            raise Misuse(
+                f"{path} cannot be written: {error.strerror}", hint="name another file to record to"
+            ) from error
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -141,7 +143,9 @@ class RecordReader:
         try:
             self._fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
-            raise Misuse(f"{path} cannot be read: {error.strerror}", hint="kw capture app.cu -o FILE makes one") from error
+            raise Misuse(
+                f"{path} cannot be read: {error.strerror}", hint="kw capture app.cu -o FILE makes one"
+            ) from error
         try:
             self._size = os.fstat(self._fd).st_size
             self._check_start()

@@ -1,8 +1,10 @@
 """The judge: runs a candidate on every case of a workload, under every schedule, and says what came of it.
 
     judge = Judge(workload)
-    original = judge.reference(workload.modules())     the expected outputs, and what the original costs
-    outcome = judge({kernel: changed})                 Ok or Rejected, never an exception for what a candidate does
+    original = judge.reference(workload.modules())     # the expected outputs, and what the original costs
+    outcome = judge({kernel: changed})                 # Ok or Rejected, whatever the candidate does
+
+It runs candidates in this process: for code that may do anything, a worker process does the judging.
 """
 
 from __future__ import annotations
@@ -10,8 +12,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kernelwright.device.memory import Arena
-from kernelwright.device.reference import BUDGET, FORWARD, run_reference
+from kernelwright.device.reference import run_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import IRError, Misuse
 from kernelwright.evaluate.case import Arrays, Output
@@ -19,8 +24,17 @@ from kernelwright.evaluate.compare import Given, judge
 from kernelwright.evaluate.idle import idle_warnings
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.recorded import RecordedCase
-from kernelwright.evaluate.rules import EXACT
-from kernelwright.evaluate.runner import LAUNCHES, Executor, Modules, Ran, Runner, Stopped, by_kernel
+from kernelwright.evaluate.runner import (
+    BUDGET,
+    FORWARD,
+    LAUNCHES,
+    Executor,
+    Modules,
+    Ran,
+    Runner,
+    Stopped,
+    by_kernel,
+)
 from kernelwright.evaluate.workload import InProcessCase, Workload
 from kernelwright.ir import Module, print_module
 from kernelwright.passes.llvm import binding
@@ -91,7 +105,8 @@ class Judge:
     def __call__(self, modules: Modules | Module) -> Outcome:
         """The outcome of a candidate; kernels that are not among its modules are the original's."""
         changed = by_kernel(modules) if isinstance(modules, Module) else modules
-        for module in {id(m): m for m in changed.values() if m is not self._original_of(m)}.values():
+        known = {id(module) for module in self._original.values()}
+        for module in {id(m): m for m in changed.values() if id(m) not in known}.values():
             try:
                 llvm_parse(print_module(module), binding().create_context())
             except IRError as refused:
@@ -114,9 +129,6 @@ class Judge:
         time_us, metrics = self.cost(results)
         return Ok(time_us, error, Metrics(metrics))
 
-    def _original_of(self, module: Module) -> Module | None:
-        return next((m for m in self._original.values() if m is module), None)
-
     def _run(self, modules: Modules, case: InProcessCase, schedule: Schedule) -> tuple[Runner, Output | Rejected]:
         with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
             runner = Runner(
@@ -130,10 +142,12 @@ class Judge:
     def _wanted(self, case: InProcessCase, output: Output) -> Arrays:
         """The expected outputs: the oracle's, the recorded ones, or the original's own."""
         if isinstance(case, RecordedCase):
-            return case.expected(self.workload.rules)
+            return case.expected()
         if self.workload.oracle is None:
             return output.arrays
-        wanted = {name: _as_output(values, output.arrays.get(name)) for name, values in self.workload.oracle(case).items()}
+        wanted = {
+            name: _as_output(values, output.arrays.get(name)) for name, values in self.workload.oracle(case).items()
+        }
         unknown = [name for name in wanted if name not in output.arrays]
         if unknown:
             raise Misuse(
@@ -146,32 +160,27 @@ class Judge:
         """The largest error of all outputs, or why they are not accepted."""
         worst = 0.0
         for name, values in expected.arrays.items():
-            before = expected.before.get(name)
-            alike = [v for n, v in expected.inputs.items() if n != name and _alike(v, values)]
-            rule = self.workload.rules.of(name)
             if name not in found:
                 return Rejected("compare", f"{_of(case)}: there is no output '{name}'")
-            verdict = judge(rule, found[name], values, Given(before, tuple(alike)))
+            inputs = tuple(v for n, v in expected.inputs.items() if n != name and _alike(v, values))
+            given = Given(expected.before.get(name), inputs)
+            verdict = judge(self.workload.rules.of(name), found[name], values, given)
             if not verdict.accepted:
                 return Rejected("compare", f"{_of(case)}: '{name}' {verdict.sentence}")
             worst = max(worst, verdict.figure)
         return worst
 
 
-def _alike(left: Any, right: Any) -> bool:
-    return bool(left.shape == right.shape and left.dtype == right.dtype)
+def _alike(left: NDArray[Any], right: NDArray[Any]) -> bool:
+    return left.shape == right.shape and left.dtype == right.dtype
 
 
-def _as_output(values: Any, output: Any) -> Any:
-    """An oracle's array in the shape and type of the output it is for, where that loses nothing but precision."""
-    if output is None or getattr(values, "shape", None) == output.shape and values.dtype == output.dtype:
-        return values
-    import numpy as np
-
+def _as_output(values: Any, output: NDArray[Any] | None) -> NDArray[Any]:
+    """What an oracle says, in the shape and type of the output it is for; a size that differs stays different."""
     array = np.asarray(values)
-    if array.size != output.size:
+    if output is None or array.size != output.size:
         return array
-    return array.astype(output.dtype).reshape(output.shape)
+    return array.astype(output.dtype, copy=False).reshape(output.shape)
 
 
 def _of(case: InProcessCase) -> str:
@@ -182,6 +191,3 @@ def _way_out(outcome: Rejected, workload: Workload) -> str:
     if outcome.stage == "order":
         return f"its output depends on the order of its threads; allow for that: the rules are '{workload.rules}'"
     return "mend the program, or its oracle, or the rules of comparison"
-
-
-__all__ = ["EXACT", "Cost", "Judge", "no_clock"]

@@ -77,7 +77,9 @@ class RecordedCase:
     def contents(self, when: str) -> Arrays:
         """The buffers that are compared, before or after the recorded launch, as arrays of what they hold."""
         memory = {s.buffer: s for s in (self.launch.before if when == "before" else self.launch.after)}
-        return {name: self._typed(name, self.capture.content(memory[b])) for name, b in self.names.items() if b in memory}
+        return {
+            name: self._typed(name, self.capture.content(memory[b])) for name, b in self.names.items() if b in memory
+        }
 
     @cached_property
     def reached(self) -> Memory:
@@ -122,7 +124,9 @@ class RecordedCase:
     def types(self) -> dict[int, np.dtype[Any]]:
         """Element types by the address of the buffer, as far as the kernel tells."""
         kernel = self.module.functions[self.launch.kernel]
-        by_offset = {p.offset: t for p, t in zip(parameter_layout(kernel).parameters, parameter_types(kernel), strict=True)}
+        by_offset = {
+            p.offset: t for p, t in zip(parameter_layout(kernel).parameters, parameter_types(kernel), strict=True)
+        }
         found: dict[int, np.dtype[Any]] = {}
         for pointer in self.launch.pointers:
             kind = by_offset.get(pointer.offset)

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from kernelwright.codegen.layout import Parameter, parameter_layout
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.memory import Arena
-from kernelwright.device.reference import BUDGET, FORWARD
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import CompileError, DeviceError, Misuse
@@ -31,6 +30,9 @@ bytes for a struct passed by value."""
 Modules = Mapping[str, Module]
 """By kernel, the module that holds it."""
 
+FORWARD = Schedule.forward()
+BUDGET = 50_000_000
+"""What one launch may spend when nothing else is said: minutes on the slow executor."""
 LAUNCHES = 1_000_000
 """Launches that one case may make: a host loop that waits for a result may wait for ever."""
 

@@ -23,6 +23,7 @@ from kernelwright.evaluate.case import Arrays, Case
 from kernelwright.evaluate.compare import Rule
 from kernelwright.evaluate.program import ProgramCase, Reader, program_case
 from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.replay import is_called
 from kernelwright.evaluate.rules import Rules, rules_from
 from kernelwright.evaluate.runner import Modules, by_kernel
 from kernelwright.ir import Module, parse_module
@@ -175,8 +176,7 @@ class Workload:
 
 
 def _is_wanted(launch: RecordedLaunch, kernel: str, numbers: Sequence[int] | None) -> bool:
-    named = not kernel or launch.kernel == kernel or launch.kernel.startswith(f"_Z{len(kernel)}{kernel}")
-    return named and not launch.fault and (numbers is None or launch.number in numbers)
+    return is_called(launch, kernel) and not launch.fault and (numbers is None or launch.number in numbers)
 
 
 def load_workload(path: Path) -> Workload:

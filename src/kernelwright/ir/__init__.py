@@ -8,7 +8,8 @@
     text = print_module(module)
 
 In the order the data flows: ``tokens`` and ``types`` (words and types), ``values``, ``constants``, ``instruction``, ``module``
-(the nouns), ``reader``, ``read_instruction``, ``parser`` (text in), ``printer`` (text out), ``rules`` and ``verify`` (what is
+(the nouns), ``reader``, ``read_instruction``, ``read_body``, ``source``,
+``parser`` (text in), ``printer`` (text out), ``rules``, ``flags``, ``verify`` (what is
 valid), ``compare`` and ``clone``, ``cfg``, ``loops``, ``liveness``, ``layout``, ``debug`` (what can be asked).
 """
 

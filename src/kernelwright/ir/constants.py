@@ -12,7 +12,7 @@ from typing import ClassVar, TypeAlias
 
 from kernelwright.ir import types as ty
 from kernelwright.ir.tokens import unescape
-from kernelwright.ir.types import ArrayType, FloatType, FunctionType, IntType, StructType, Type
+from kernelwright.ir.types import ArrayType, FloatType, FunctionType, IntType, StructType, Type, VectorType
 from kernelwright.ir.values import Names, User, Value
 
 
@@ -296,15 +296,32 @@ class ConstantExpr(_ConstantUser):
 
 CONSTANT_CASTS = frozenset(["trunc", "bitcast", "inttoptr", "ptrtoint", "ptrtoaddr", "addrspacecast"])
 
+
+def _vector(value: Value) -> VectorType:
+    if not isinstance(value.type, VectorType):
+        raise ValueError(f"expected a vector, found a {value.type}")
+    return value.type
+
+
+def _shuffled(operands: tuple[Value, ...]) -> Type:
+    mask = _vector(operands[-1])
+    return VectorType(mask.count, _vector(operands[0]).element, mask.scalable)
+
+
+def _extracted(operands: tuple[Value, ...]) -> Type:
+    return _vector(operands[0]).element
+
+
+def _first(operands: tuple[Value, ...]) -> Type:
+    return operands[0].type
+
+
 CONSTANT_EXPRESSIONS: dict[str, Callable[[tuple[Value, ...]], Type]] = {
-    "getelementptr": lambda operands: operands[0].type,
-    "splat": lambda operands: operands[0].type,
-    **{op: (lambda operands: operands[0].type) for op in ("add", "sub", "xor")},
-    "extractelement": lambda operands: operands[0].type.element,  # type: ignore[attr-defined]
-    "insertelement": lambda operands: operands[0].type,
-    "shufflevector": lambda operands: operands[0].type,
+    **dict.fromkeys(("getelementptr", "add", "sub", "xor", "insertelement"), _first),
+    "extractelement": _extracted,
+    "shufflevector": _shuffled,
 }
-"""The expressions that are no casts, and their result type from their operands."""
+"""The expressions that are neither casts nor ``splat``, and their result type from their operands (``ValueError``)."""
 
 
 class InlineAsm(Value):

@@ -6,6 +6,7 @@ raises ``Unexpected``; the parser of the module knows the line and turns it into
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 from kernelwright.ir import types as ty
@@ -30,6 +31,7 @@ from kernelwright.ir.tokens import global_reference, joined, name_of, quoted, to
 from kernelwright.ir.types import BadType, FloatType, IntType, StructType, Type, read_type, starts_type
 from kernelwright.ir.values import ForwardValue, Value
 
+_ATTACHMENT = re.compile(r"!([-\w$.\\]+) (![0-9]+)(?:, |$)", re.ASCII).findall
 CONSTANT_FLAGS = frozenset(["nuw", "nsw", "inbounds", "nusw", "exact"])
 ASM_FLAGS = frozenset(["sideeffect", "alignstack", "inteldialect", "unwind"])
 
@@ -40,7 +42,12 @@ _WORDS = {
     "zeroinitializer": ZeroInitializer,
     "none": NoToken,
 }
+EXPRESSIONS = CONSTANT_CASTS | frozenset(CONSTANT_EXPRESSIONS) | {"splat"}
 _REFUSED = frozenset(["blockaddress", "dso_local_equivalent", "no_cfi", "ptrauth"])
+
+
+FIRST_WORD = 1 << 30
+"""``back`` for an error that is told at the first word of the line."""
 
 
 class Unexpected(Exception):
@@ -160,7 +167,7 @@ class Reader:
         if word.startswith('c"'):
             if isinstance(type, ty.ArrayType):
                 return ConstantString(type, word)
-        elif word in CONSTANT_CASTS or word in CONSTANT_EXPRESSIONS:
+        elif word in EXPRESSIONS:
             return self.expression(word, tokens, type)
         elif word in _REFUSED:
             raise Unexpected(
@@ -205,7 +212,10 @@ class Reader:
         elif opcode == "splat":
             found = type
         else:
-            found = CONSTANT_EXPRESSIONS[opcode](tuple(operands))
+            try:
+                found = CONSTANT_EXPRESSIONS[opcode](tuple(operands))
+            except ValueError as error:
+                raise Unexpected(str(error)) from None
         self.expect(tokens, ")")
         if found is not type:
             raise Unexpected(f"this '{opcode}' has type {found} but is used as {type}")
@@ -240,6 +250,23 @@ class Reader:
             if depth == 0:
                 break
         return _spaced_node(words)
+
+    def attachments(self, text: str) -> dict[str, str]:
+        """``!dbg !12, !tbaa !9`` as a dict."""
+        pairs = _ATTACHMENT(text)
+        if 2 * len(pairs) == text.count("!"):
+            return dict(pairs)
+        found: dict[str, str] = {}
+        tokens = tokens_of(text)
+        while tokens:
+            kind = tokens.pop()
+            word = tokens.pop()
+            if kind[0] != "!" or word[0] != "!":
+                raise Unexpected(f"expected metadata, found '{kind} {word}'")
+            found[kind[1:]] = self.node(word, tokens)
+            if tokens:
+                self.expect(tokens, ",")
+        return found
 
     # -- words
 
@@ -280,10 +307,7 @@ class Reader:
 
 
 VALUE_WORDS = (
-    frozenset(["null", "undef", "poison", "zeroinitializer", "none", "true", "false", "asm"])
-    | _REFUSED
-    | CONSTANT_CASTS
-    | frozenset(CONSTANT_EXPRESSIONS)
+    frozenset(["null", "undef", "poison", "zeroinitializer", "none", "true", "false", "asm"]) | _REFUSED | EXPRESSIONS
 )
 
 

@@ -3,6 +3,7 @@ milliseconds, where LLVM is loaded already."""
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import selectors
 import signal
@@ -56,6 +57,7 @@ def _serve(function: Callable[..., Any], args: tuple[Any, ...], writer: int, log
     """The copy's whole life. It must not return, nor run its parent's exit handlers."""
     code = 1
     try:
+        faulthandler.disable()  # else a crash is also told on the terminal, as if it were the caller's
         os.dup2(log, 1)
         os.dup2(log, 2)
         with os.fdopen(writer, "wb") as pipe:

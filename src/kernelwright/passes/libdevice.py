@@ -25,7 +25,14 @@ INSTALL = "pip install nvidia-cuda-nvcc-cu12==12.9.86"
 IN_WHEELS = (f"cuda_nvcc/nvvm/libdevice/{NAME}", f"cu1?/nvvm/libdevice/{NAME}")
 IN_TOOLKITS = (f"nvvm/libdevice/{NAME}",)
 
+_ATTRIBUTE_GROUP = re.compile(r" #\d+$")
 _DECLARED = re.compile(r'^declare [^@\n]*@"?(__nv_\w+)"?\(', re.MULTILINE)
+
+# LLVM's own math intrinsics for which NVPTX has no instruction; code generation would abort on them. exp2 has one in single
+# precision, and sin and cos do where the call allows an approximation.
+_WITHOUT_INSTRUCTION = "sin cos tan asin acos atan sinh cosh tanh exp exp10 log log2 log10 pow"
+_INTRINSIC = re.compile(rf"@llvm\.(?:({_WITHOUT_INSTRUCTION.replace(' ', '|')})\.(f32|f64)|(exp2)\.(f64))(?=\()")
+_APPROXIMATE = re.compile(r"\bcall\b[^@]*\b(?:fast|afn)\b[^@]*@llvm\.(?:sin|cos)\.f32\(")
 
 
 def find_libdevice(cuda_path: Path | None = None) -> Path | None:
@@ -44,11 +51,40 @@ def called_functions(ir_text: str) -> tuple[str, ...]:
     return tuple(sorted(set(_DECLARED.findall(ir_text))))
 
 
+def library_calls(ir_text: str) -> str:
+    """The module with math intrinsics that PTX lacks turned into calls of the library.
+
+    before   ``%y = call double @llvm.sin.f64(double %x)``
+    after    ``%y = call double @__nv_sin(double %x)``
+    """
+    if not _INTRINSIC.search(ir_text):
+        return ir_text
+    lines: list[str] = []
+    declared = set(_DECLARED.findall(ir_text))
+    for line in ir_text.splitlines():
+        changed = line if _APPROXIMATE.search(line) else _INTRINSIC.sub(_library_name, line)
+        if changed != line and line.startswith("declare"):
+            # Calls that keep the intrinsic need its declaration; the library's function is declared once.
+            lines.append(line)
+            name = _DECLARED.findall(changed)[0]
+            if name in declared:
+                continue
+            declared.add(name)
+            changed = _ATTRIBUTE_GROUP.sub("", changed)
+        lines.append(changed)
+    return "\n".join(lines) + "\n"
+
+
+def _library_name(found: re.Match[str]) -> str:
+    return f"@__nv_{found[1] or found[3]}{'f' if found[2] == 'f32' else ''}"
+
+
 def linked_text(ir_text: str, cuda_path: str | Path | None = None) -> str:
     """The module with the math functions it calls linked in, before any optimisation: what optimising starts from.
 
     Raises what ``link`` raises, and ``IRError`` for IR that does not parse.
     """
+    ir_text = library_calls(ir_text)
     names = called_functions(ir_text)
     if not names:
         return ir_text

@@ -34,6 +34,7 @@ def optimise(
 
 def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Path | None) -> str:
     llvm = binding()
+    ir_text = libdevice.library_calls(ir_text)
     machine = target_machine(arch, options.level)
     with llvm.create_context() as context, parse(retarget(ir_text, arch), context) as module:
         names = libdevice.called_functions(ir_text)

@@ -89,8 +89,9 @@ def worker(options: PassOptions) -> Worker:
         if found is None or not found.alive:
             found = Worker(switches)
         _resident[switches] = found
-        while len(_resident) > RESIDENT:
-            _resident.pop(next(iter(_resident))).close()
+        idle = [key for key, each in _resident.items() if not each.busy and each is not found]
+        for key in idle[: max(0, len(_resident) - RESIDENT)]:
+            _resident.pop(key).close()
     return found
 
 
@@ -139,6 +140,10 @@ class Worker:
     @property
     def alive(self) -> bool:
         return self._process.poll() is None
+
+    @property
+    def busy(self) -> bool:
+        return self._busy.locked()
 
     def call(self, function: Callable[..., R], args: tuple[Any, ...], timeout_s: float) -> R:
         with self._busy:

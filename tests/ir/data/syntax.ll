@@ -29,6 +29,7 @@ $inline = comdat any
 @ptrs = global [2 x ptr] [ptr @f, ptr @g]
 @big = constant i128 170141183460469231731687303715884105727
 @inr = constant ptr getelementptr inrange(-16, 16) (i8, ptr @t, i64 16)
+@shuffled = constant <4 x i64> shufflevector (<2 x i64> <i64 ptrtoint (ptr @t to i64), i64 0>, <2 x i64> poison, <4 x i32> zeroinitializer)
 @f128 = constant fp128 0xL00000000000000003FFF000000000000
 @x80 = constant x86_fp80 0xK3FFF8000000000000000
 

@@ -26,18 +26,20 @@ FRAME = {
     "predicate": 16,
     "run": 20,
     "warp": 24,
-    "barrier_id": 32,
-    "barrier_count": 36,
+    "waiting": 32,
+    "barrier_point": 36,
+    "conflict": 40,
     "segment_tid": 64,
     "tid": 128,
     "member": 512,
     "operand": 640,
     "operand2": 896,
-    "group": 1152,
-    "site": 1280,
+    "result": 1152,
+    "result2": 1408,
+    "site": 1536,
 }
-FRAME_SAVED = 1408
-"""Where the values saved across suspensions begin; a multiple of 64."""
+FRAME_SAVED = 1664
+"""Where the masks of the suspension points, and then the values saved across suspensions, begin; a multiple of 64."""
 
 SITE = {"low": 0, "count": 8, "sectors": 16, "waves": 24, "serial": 32}
 SITE_BYTES = 128

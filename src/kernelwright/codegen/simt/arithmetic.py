@@ -323,8 +323,7 @@ def _fneg(w: Width, op: Op, a: list[str]) -> str:
 def _fma(w: Width, op: Op, a: list[str]) -> str:
     type = op.outs[0].type
     if type in ("half", "bfloat"):
-        stored = stored(type)
-        return w.call(f"fma_{type}", stored, [(stored, x) for x in a])
+        return w.call(f"fma_{type}", type, [(type, x) for x in a])
     return w.intrinsic("fma", type, a)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from kernelwright.codegen.simt.graph import post_dominators
-from kernelwright.codegen.simt.program import Block, Program
+from kernelwright.codegen.simt.program import Block, Program, Var
 
 
 class Divergence:
@@ -20,11 +20,12 @@ class Divergence:
         self.divergent: set[Block] = set()
         self.partial: set[Block] = set()
         self.joins: set[Block] = set()
+        self.kept: frozenset[Var] = frozenset()
+        """Values that waiting lanes must find as they were: see ``gathers.py``."""
         self._ends: dict[Block, Block | None] | None = None
         self._ways: dict[tuple[Block, Block], object] = {}
         # Where lanes have waited for each other some may be missing from then on.
-        after = [t for b in program.blocks if b.term.code == "gather" for t in b.succs]
-        self.partial |= _reachable(after)
+        self._miss(_reachable(t for b in program.blocks if b.term.code == "gather" for t in b.succs))
         if split or not program.reducible:
             self.partial |= set(program.blocks)
 
@@ -36,7 +37,7 @@ class Divergence:
         if self._ends is None:
             self._ends = post_dominators(self.program.blocks)
         region = self._region(block, self._ends[block])
-        self.partial |= region
+        self._miss(region)
         if not self.program.reducible:
             self.joins |= set(self.program.blocks)
             return
@@ -47,6 +48,13 @@ class Divergence:
                 loop.divergent = True
             loop = loop.parent
         self._find_joins(block)
+
+    def _miss(self, blocks: set[Block]) -> None:
+        """Lanes may be missing in these blocks; and, where some of them wait, in all that follows."""
+        while blocks:
+            new = blocks - self.partial
+            self.partial |= new
+            blocks = _reachable(t for b in new if b.term.code == "barrier" for t in b.succs) - self.partial
 
     def _region(self, block: Block, end: Block | None) -> set[Block]:
         """What can run between the branch and the place where all lanes are together again."""

@@ -43,18 +43,19 @@ class Emitter:
         self.frame_end = abi.FRAME_SAVED
         self.mirrors: dict[Loop, list[Var]] = {}
         self.mirror_slots: dict[Var, str] = {}
-        self.points = {b: i + 1 for i, b in enumerate(b for b in program.blocks if b.term.code in ("barrier", "sync"))}
+        self.points = {b: i + 1 for i, b in enumerate(b for b in program.blocks if b.term.code in ("barrier", "gather"))}
+        """Suspension points by the block they end, numbered from 1."""
+        self.apart = [b for b in self.points if options.split or b.term.code == "gather"]
+        """The points that lanes go on from as masks say, not all together."""
+        self.frame_end += (4 * len(self.points) + 63) // 64 * 64
         self.block: Block = program.entry
         self.state: Ids = frozenset()
         self.mask = "-1"
         self.mask_vector: str | None = None
-        self.lane_range: tuple[str, str, str] | None = None
+        self.lane_ranges: list[tuple[str, str, str]] | None = None
         self.context_pointers: dict[str, str] = {}
         self.roots: dict[tuple[Var, bool, int], str] = {}
         self.needs_parts = False
-        self.released: str | None = None
-        """The lanes a gathered warp operation was released with, while it is written."""
-        self.released_vector = False
 
     # -- the smallest things
 
@@ -119,24 +120,42 @@ class Emitter:
         pointer = self.let(f"getelementptr ptr, ptr {table}, i64 {index}")
         return self.let(f"load ptr, ptr {pointer}")
 
+    def all_of(self, conditions: list[str]) -> str:
+        """The ``and`` of several ``i1``."""
+        total = conditions[0]
+        for other in conditions[1:]:
+            total = self.let(f"and i1 {total}, {other}")
+        return total
+
     # -- what blocks compute once
 
-    def active_lanes(self) -> tuple[str, str, str]:
-        """The first and the last active lane as ``i64``, and whether all between them are active too."""
+    def active_lanes(self) -> list[tuple[str, str, str]]:
+        """Per segment: the first and the last active lane as ``i64``, and whether all between them are active, and any."""
+        per = self.geometry.per_segment
         if self.mask == "-1":
-            return "0", str(self.lanes - 1), "true"
-        if self.lane_range is None:
-            self.declare("llvm.cttz.i32", "i32 (i32, i1)")
-            self.declare("llvm.ctlz.i32", "i32 (i32, i1)")
-            first = self.let(f"call i32 @llvm.cttz.i32(i32 {self.mask}, i1 false)")
-            lead = self.let(f"call i32 @llvm.ctlz.i32(i32 {self.mask}, i1 false)")
-            last = self.let(f"sub i32 31, {lead}")
-            lowest = self.let(f"and i32 {self.mask}, {self.let(f'sub i32 0, {self.mask}')}")
-            carried = self.let(f"add i32 {self.mask}, {lowest}")
-            dense = self.let(f"icmp eq i32 {self.let(f'and i32 {carried}, {self.mask}')}, 0")
-            wide = [self.let(f"zext i32 {x} to i64") for x in (first, last)]
-            self.lane_range = (wide[0], wide[1], dense)
-        return self.lane_range
+            return [("0", str(per - 1), "true")] * self.parts
+        if self.lane_ranges is None:
+            self.lane_ranges = [self._lane_range(i * per, per) for i in range(self.parts)]
+        return self.lane_ranges
+
+    def _lane_range(self, start: int, per: int) -> tuple[str, str, str]:
+        self.declare("llvm.cttz.i32", "i32 (i32, i1)")
+        self.declare("llvm.ctlz.i32", "i32 (i32, i1)")
+        mask = self.mask
+        if start:
+            mask = self.let(f"lshr i32 {mask}, {start}")
+        if per < 32 and start + per < 32:
+            mask = self.let(f"and i32 {mask}, {(1 << per) - 1}")
+        first = self.let(f"call i32 @llvm.cttz.i32(i32 {mask}, i1 false)")
+        lead = self.let(f"call i32 @llvm.ctlz.i32(i32 {mask}, i1 false)")
+        last = self.let(f"sub i32 31, {lead}")
+        lowest = self.let(f"and i32 {mask}, {self.let(f'sub i32 0, {mask}')}")
+        carried = self.let(f"add i32 {mask}, {lowest}")
+        dense = self.let(f"icmp eq i32 {self.let(f'and i32 {carried}, {mask}')}, 0")
+        if self.parts > 1:
+            dense = self.let(f"and i1 {dense}, {self.let(f'icmp ne i32 {mask}, 0')}")
+        wide = [self.let(f"zext i32 {x} to i64") for x in (first, last)]
+        return wide[0], wide[1], dense
 
     def extended_root(self, rep: Rep, i: int) -> str:
         """The root of an extended value in 64 bits, for the first lane of segment ``i``."""
@@ -237,9 +256,9 @@ class Emitter:
         """``var`` is now these numbers (or this vector); writes them down where other blocks will look."""
         rep = self.cur[var] = Rep(var.type, var.shape, parts)
         if var.slots is not None:
-            self._write(var, rep, self.mask if var.blend else None)
+            self.write(var, rep, self.mask if var.blend else None)
 
-    def _write(self, var: Var, rep: Rep, mask: str | None, vector_mask: str | None = None) -> None:
+    def write(self, var: Var, rep: Rep, mask: str | None, vector_mask: str | None = None) -> None:
         """Store into the slots of ``var``; with a mask, the other lanes keep what they have."""
         if var.shape is V:
             type = self.vector_type(var.type)
@@ -333,7 +352,7 @@ class Emitter:
         """Decides which values need a place, and which of them must keep the lanes that are not active."""
         program = self.program
         everything = not program.reducible
-        phis = {p.outs[0] for b in program.blocks for p in b.phis}
+        phis = {p.outs[0] for b in program.blocks for p in b.phis} | {o for b in program.blocks for o in b.term.outs}
         defined = [o for op in program.ops() for o in op.outs]
         for var in defined:
             if var.crosses and var.shape[0] == "x":
@@ -341,7 +360,7 @@ class Emitter:
                 if root.op is not None and root.op.code != "source":
                     root.crosses = True
         self._note_loop_exits()
-        forced = {v for v in defined if v.blend}
+        forced = {v for v in defined if v.blend} | self.control.kept
         saved = self._saved()
         slots = 0
         for var in defined:
@@ -431,7 +450,9 @@ class Emitter:
         program = self.program
         self.plan()
         self.idom = dominators(program.blocks) if self.mirrors else {}
-        starts = [frozenset([0])] + [frozenset([b.succs[0].id]) for b in self.points]
+        starts = [frozenset([0])]
+        starts += [frozenset([b.succs[0].id]) for b in self.points if b not in self.apart]
+        starts += [frozenset(b.succs[0].id for b in self.apart)] if self.apart else []
         self.pending = Pending(program, self.control, starts)
         self.masked = [b for b in program.blocks if b in self.control.partial]
         for b in self.masked:
@@ -443,7 +464,7 @@ class Emitter:
                 self._body(block)
         if any("label %done" in x for x in self.out):
             self.label("done")
-            self.line(f"ret i64 {self.let('load i64, ptr %stopped')}" if self.points else "ret i64 0")
+            self.line("ret i64 0")
         self.label("abort")
         self.line("ret i64 -1")
         self._entry()
@@ -458,26 +479,43 @@ class Emitter:
     def _entry(self) -> None:
         """How the function begins: at the start, or behind the point the warp stopped at."""
         body, self.out = self.out, []
+        together = [(b, j) for b, j in self.points.items() if b not in self.apart]
         if self.points:
-            self.line("%stopped = alloca i64")
-            self.line("store i64 0, ptr %stopped")
             pointer = self.let(f"getelementptr i8, ptr %f, i64 {abi.FRAME['resume']}")
             resume = self.let(f"load i32, ptr {pointer}")
-            cases = " ".join(f"i32 {j}, label %resume{j}" for j in self.points.values())
+            cases = " ".join(f"i32 {j}, label %resume{j}" for _, j in together)
+            if self.apart:
+                cases += f" i32 {len(self.points) + 1}, label %resume_apart"
             self.line(f"switch i32 {resume}, label %begin [ {cases} ]")
-            for block, j in self.points.items():
+            for block, j in together:
                 self.label(f"resume{j}")
-                self._enter(block.succs[0])
+                self._enter(block.succs[0], "live")
+            if self.apart:
+                self.label("resume_apart")
+                self._enter_apart()
         else:
             self.line("br label %begin")
         self.label("begin")
-        self._enter(self.program.entry)
+        self._enter(self.program.entry, "run" if self.options.split else "live")
         self.head += self.out
         self.out = body
 
-    def _enter(self, block: Block) -> None:
+    def _enter_apart(self) -> None:
+        """Lanes go on behind the points they waited at, with the answers they waited for."""
+        for block in self.apart:
+            at = abi.FRAME_SAVED + 4 * (self.points[block] - 1)
+            pointer = self.let(f"getelementptr i8, ptr %f, i64 {at}")
+            mask = self.let(f"load i32, ptr {pointer}")
+            self.line(f"store i32 {mask}, ptr %p{block.succs[0].id}")
+            if block.term.outs:
+                warp.take_answers(self, block.term, mask)
+        state = frozenset(b.succs[0].id for b in self.apart)
+        self.go(state, None)
+
+    def _enter(self, block: Block, lanes: str) -> None:
+        """All lanes of a field of the frame are in ``block``."""
         if block in self.control.partial:
-            pointer = self.let(f"getelementptr i8, ptr %f, i64 {abi.FRAME['live']}")
+            pointer = self.let(f"getelementptr i8, ptr %f, i64 {abi.FRAME[lanes]}")
             self.line(f"store i32 {self.let(f'load i32, ptr {pointer}')}, ptr %p{block.id}")
         self._settle(frozenset(), "body", block.id)
         self.line(f"br label %body{block.id}")
@@ -489,7 +527,7 @@ class Emitter:
             if self.program.blocks[other] in self.control.partial:
                 self.line(f"store i32 0, ptr %p{other}")
 
-    def _go(self, state: Ids, targets: list[int] | None) -> None:
+    def go(self, state: Ids, targets: list[int] | None) -> None:
         kind, k = self.pending.next(state, targets)
         if kind == "done":
             self.line("br label %done")
@@ -510,13 +548,13 @@ class Emitter:
         self._settle(state, "body", k)
         self.line(f"br label %body{k}")
         self.label(skip)
-        self._go(state, None)
+        self.go(state, None)
 
     def _body(self, block: Block) -> None:
         k = block.id
         self.block, self.cur = block, {}
         self.state = self.pending.body[k]
-        self.lane_range = None
+        self.lane_ranges = None
         self.mask_vector = None
         self.roots = {}
         self.label(f"body{k}")
@@ -551,19 +589,41 @@ class Emitter:
             self.line(f"store i64 {self.let(f'add i64 {old}, {value}')}, ptr {pointer}")
 
     def stop_at(self, point: int) -> None:
-        """The active lanes wait at a suspension point; others may still run."""
+        """The active lanes wait at a barrier; others may still run."""
+        if self.options.split:
+            self.wait_apart(point)
+            return
         if self.block not in self.control.partial:
             self.line(f"ret i64 {point}")
             return
         pointer = self.frame_pointer("arrived")
         here = self.let(f"or i32 {self.let(f'load i32, ptr {pointer}')}, {self.mask}")
         self.line(f"store i32 {here}, ptr {pointer}")
-        self.line(f"store i64 {point}, ptr %stopped")
-        self._go(self.state, None)
+        pointer = self.frame_pointer("barrier_point")
+        old = self.let(f"load i32, ptr {pointer}")
+        other = self.let(f"icmp ne i32 {old}, {point}")
+        clash = self.let(f"and i1 {other}, {self.let(f'icmp ne i32 {old}, 0')}")
+        conflict = self.frame_pointer("conflict")
+        known = self.let(f"load i32, ptr {conflict}")
+        self.line(f"store i32 {self.let(f'select i1 {clash}, i32 {old}, i32 {known}')}, ptr {conflict}")
+        self.line(f"store i32 {point}, ptr {pointer}")
+        self.go(self.state, None)
 
-    def operand_vector(self, operand: Operand) -> str:
-        """An operand that lanes exchange, those of other places included."""
-        return self.vector(operand)
+    def wait_apart(self, point: int) -> None:
+        """The active lanes wait at a point, each for itself."""
+        self.store_lanes("site", "i32", self.spread("i32", [str(point)]))
+        pointer = self.frame_pointer("waiting")
+        here = self.let(f"or i32 {self.let(f'load i32, ptr {pointer}')}, {self.mask}")
+        self.line(f"store i32 {here}, ptr {pointer}")
+        self.go(self.state, None)
+
+    def store_lanes(self, field: str, type: str, value: str) -> None:
+        """The active lanes' entries of an array in the frame."""
+        whole, bits = self.vector_type(type), f"<{self.lanes} x i1>"
+        name = f"llvm.masked.store.v{self.lanes}{type}.p0"
+        self.declare(name, f"void ({whole}, ptr, {bits})")
+        pointer = self.frame_pointer(field)
+        self.line(f"call void @{name}({whole} {value}, ptr align 8 {pointer}, {bits} {self.as_vector(self.mask)})")
 
     def operand_mask(self, operand: Operand) -> str:
         """The lanes whose ``i1`` operand is true."""
@@ -578,7 +638,7 @@ class Emitter:
 
     # -- the ends of blocks
 
-    def _edge(self, target: Block, mask: str, bits: str | None = None) -> None:
+    def edge(self, target: Block, mask: str, bits: str | None = None) -> None:
         """Lanes of ``mask`` go to ``target``: its phis take their values, and it is pending for them."""
         waiting = target.id in self.state
         writes = []
@@ -592,7 +652,7 @@ class Emitter:
             writes.append((out, rep))
         self._leave_loops(target, mask, bits)
         for out, rep in writes:
-            self._write(out, rep, mask if waiting or out.blend else None, bits)
+            self.write(out, rep, mask if waiting or out.blend else None, bits)
         if target in self.control.partial:
             if waiting:
                 old = self.let(f"load i32, ptr %p{target.id}")
@@ -639,9 +699,9 @@ class Emitter:
 
     def _end_jump(self, block: Block, term: Op) -> None:
         self._spend(term.targets)
-        self._edge(term.targets[0], self.mask, None)
+        self.edge(term.targets[0], self.mask, None)
         targets = [term.targets[0].id]
-        self._go(self.state | {targets[0]}, targets)
+        self.go(self.state | {targets[0]}, targets)
 
     def _end_branch(self, block: Block, term: Op) -> None:
         self._spend(term.targets)
@@ -657,28 +717,33 @@ class Emitter:
         yes = self.as_mask(bits)
         no = self.let(f"xor i32 {yes}, {self.whole_mask()}")
         no_bits = self.as_vector(no)
-        self._edge(term.targets[0], yes, bits)
-        self._edge(term.targets[1], no, no_bits)
+        self.edge(term.targets[0], yes, bits)
+        self.edge(term.targets[1], no, no_bits)
         ids = [t.id for t in term.targets]
-        self._go(self.state | frozenset(ids), ids)
+        self.go(self.state | frozenset(ids), ids)
 
     def whole_mask(self) -> str:
         """The active lanes, lanes that a narrow warp does not have left out."""
         return self.mask if self.mask != "-1" or self.lanes == 32 else str((1 << self.lanes) - 1)
+
+    def snapshot(self) -> tuple[dict[Var, Rep], str | None]:
+        """What is known here, for code that follows a branch: what one way computes the other does not see."""
+        return {v: Rep(r.type, r.shape, r.parts, r.vector) for v, r in self.cur.items()}, self.mask_vector
+
+    def restore(self, kept: tuple[dict[Var, Rep], str | None]) -> None:
+        self.cur, self.mask_vector = kept
 
     def _uniform_ways(self, ways: list[tuple[str, list[Block]]]) -> None:
         """A branch that all lanes take together."""
         text, targets = ways[0]
         labels = [self.fresh_label("way") for _ in targets]
         self.line(text.format(*labels))
-        cur, vector = self.cur, self.mask_vector
-        for target, label in zip(targets, labels, strict=True):
+        kept = [self.snapshot() for _ in targets]
+        for target, label, known in zip(targets, labels, kept, strict=True):
             self.label(label)
-            # What one way computes the other does not see.
-            self.cur = {v: Rep(r.type, r.shape, r.parts, r.vector) for v, r in cur.items()}
-            self.mask_vector = vector
-            self._edge(target, self.mask, None)
-            self._go(self.state | {target.id}, [target.id])
+            self.restore(known)
+            self.edge(target, self.mask, None)
+            self.go(self.state | {target.id}, [target.id])
 
     def _end_switch(self, block: Block, term: Op) -> None:
         self._spend(term.targets)
@@ -704,12 +769,13 @@ class Emitter:
         first = term.targets[0]
         by_target[first] = default if first not in by_target else self.let(f"or i32 {by_target[first]}, {default}")
         for target in sorted(by_target, key=lambda t: t.id):
-            self._edge(target, by_target[target], None)
+            self.edge(target, by_target[target], None)
         ids = [t.id for t in by_target]
-        self._go(self.state | frozenset(ids), ids)
+        self.go(self.state | frozenset(ids), ids)
 
     def _end_return(self, block: Block, term: Op) -> None:
         if block in self.control.partial and self.points:
+            # Barriers and gathers do not wait for those who have left.
             pointer = self.frame_pointer("live")
             live = self.let(f"load i32, ptr {pointer}")
             gone = self.let(f"xor i32 {self.mask}, -1")
@@ -717,7 +783,7 @@ class Emitter:
         if not self.state and block not in self.control.partial:
             self.line("ret i64 0")
         else:
-            self._go(self.state, None)
+            self.go(self.state, None)
 
     def _end_stop(self, block: Block, term: Op) -> None:
         memory.stop(self, "trap", term)
@@ -725,6 +791,9 @@ class Emitter:
 
     def _end_barrier(self, block: Block, term: Op) -> None:
         warp.barrier(self, block, term)
+
+    def _end_gather(self, block: Block, term: Op) -> None:
+        warp.gather(self, block, term)
 
 
 HANDLERS = {

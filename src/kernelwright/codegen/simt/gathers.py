@@ -29,6 +29,7 @@ def settle(program: Program, options: SimtOptions) -> Divergence:
             continue
         needed = kept_by_waiting_lanes(program, options.split)
         if needed <= forced:
+            control.kept = forced
             return control
         forced |= needed
         control = analyse(program, options.geometry, forced, options.split)

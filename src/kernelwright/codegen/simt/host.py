@@ -19,6 +19,8 @@ from kernelwright.codegen.simt import abi
 from kernelwright.codegen.simt.emit import ENTRY
 from kernelwright.codegen.simt.library import functions, runtime
 from kernelwright.codegen.simt.lower import AccessInfo, HostKernel
+from kernelwright.codegen.simt.warp import MODES
+from kernelwright.codegen.simt.warp import OPERATIONS as OPERATIONS_OF_WARPS
 from kernelwright.errors import DeviceError, ToolError
 from kernelwright.passes.llvm import binding
 
@@ -47,6 +49,13 @@ FAULT = np.dtype(
     ]
 )  # fmt: skip
 
+POINT = np.dtype(
+    [
+        ("is_gather", "u1"), ("checked", "u1"), ("operation", "u1"), ("mode", "u1"), ("kind", "<u2"), ("wide", "u1"),
+        ("pad", "u1"),
+    ]
+)  # fmt: skip
+
 KINDS = {"load": 0, "store": 1, "atomic": 2}
 OPERATIONS = (
     "add", "sub", "and", "nand", "or", "xor", "xchg", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin",
@@ -55,6 +64,10 @@ OPERATIONS = (
 FAULT_KINDS = (
     "", "out-of-bounds", "misaligned", "barrier", "trap", "assert", "endless", "read-only", "printf",
 )  # fmt: skip
+
+
+ROWS_OF_ORDER = 1 << 16
+"""Orders of warps that a schedule draws at most; later blocks use them again."""
 
 
 class Memory(Protocol):
@@ -130,8 +143,9 @@ class _Launch(ctypes.Structure):
         ("context", _Context), ("kernel", ctypes.c_void_p), ("frames", ctypes.c_void_p),
         ("frame_size", ctypes.c_uint64), ("local_bytes", ctypes.c_uint64), ("local", ctypes.c_void_p),
         ("shared", ctypes.c_void_p), ("n_warps", ctypes.c_uint32), ("n_threads", ctypes.c_uint32),
-        ("segments", ctypes.c_uint32), ("n_points", ctypes.c_uint32), ("point_checked", ctypes.c_void_p),
+        ("segments", ctypes.c_uint32), ("n_points", ctypes.c_uint32), ("points", ctypes.c_void_p),
         ("block_order", ctypes.c_void_p), ("warp_order", ctypes.c_void_p), ("warp_rows", ctypes.c_uint32),
+        ("n_groups", ctypes.c_uint32), ("groups", ctypes.c_void_p), ("group_rows", ctypes.c_uint32),
         ("watch_every", ctypes.c_uint32), ("first_block", ctypes.c_uint64), ("n_blocks", ctypes.c_uint64),
         ("blocks_done", ctypes.c_uint64),
     ]  # fmt: skip
@@ -141,6 +155,11 @@ class _Launch(ctypes.Structure):
 
 
 @cache
+def _pass_machine(level: int) -> Any:
+    """For the passes. An engine takes the machine it is given along, so each gets one of its own."""
+    return _machine(level)
+
+
 def _machine(level: int) -> Any:
     llvm = binding()
     features = llvm.get_host_cpu_features()
@@ -158,14 +177,14 @@ def compile_host(kernel: HostKernel) -> CompiledKernel:
     except RuntimeError as error:
         first = str(error).strip().splitlines()[0]
         raise ToolError(f"the host code of kernel '{kernel.name}' does not parse: {first}") from error
-    machine = _machine(kernel.options.level)
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(1))
+    level = kernel.options.level
+    builder = llvm.create_pass_builder(_pass_machine(level), llvm.create_pipeline_tuning_options(1))
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
     passes.add_simplify_cfg_pass()
     passes.add_aggressive_dce_pass()
     passes.run(module, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
+    engine = llvm.create_mcjit_compiler(module, _machine(level))
     engine.finalize_object()
     return CompiledKernel(kernel, engine)
 
@@ -179,9 +198,7 @@ class CompiledKernel:
         self._entry = engine.get_function_address(ENTRY)
         self._accesses = _access_table(kernel)
         self._buffers: dict[str, npt.NDArray[np.uint8]] = {}
-        checked = np.zeros(len(kernel.points) + 1, np.uint8)
-        checked[1:] = [p.checked for p in kernel.points]
-        self._checked = checked
+        self._points = _point_table(kernel)
 
     def _room(self, name: str, size: int) -> int:
         """The address of a buffer of at least ``size`` bytes at a multiple of 64, kept from launch to launch."""
@@ -209,7 +226,7 @@ class CompiledKernel:
         """
         kernel = self.kernel
         threads = block[0] * block[1] * block[2]
-        self._check_launch(grid, block, packed_args, symbols or {})
+        self._check_launch(grid, block, packed_args, symbols or {}, schedule)
         warps = (threads + 31) // 32
         launch = _Launch()
         c = launch.context
@@ -224,10 +241,14 @@ class CompiledKernel:
         g = kernel.options.geometry
         launch.segments = 32 // g.per_segment
         launch.n_points = len(kernel.points)
-        launch.point_checked = self._checked.ctypes.data
+        launch.points = self._points.ctypes.data
         total = grid[0] * grid[1] * grid[2]
         launch.n_blocks = total
         keep = _orders(launch, schedule, total, warps)
+        if kernel.options.split and not launch.n_groups:
+            whole = np.full(warps, 0xFFFFFFFF, np.uint32)
+            launch.groups, launch.n_groups, launch.group_rows = whole.ctypes.data, 1, 1
+            keep.append(whole)
 
         bounds = memory.bounds()
         c.buffers, c.n_buffers = bounds.ctypes.data, len(bounds)
@@ -252,7 +273,9 @@ class CompiledKernel:
         del keep
         return self._result(launch, counts, sites, fault[0])
 
-    def _check_launch(self, grid: Triple, block: Triple, packed: bytes, symbols: Mapping[str, int]) -> None:
+    def _check_launch(
+        self, grid: Triple, block: Triple, packed: bytes, symbols: Mapping[str, int], schedule: Schedule | None
+    ) -> None:
         name, wanted = self.kernel.name, self.kernel.options.block
         if wanted is not None and tuple(block) != tuple(wanted):
             raise DeviceError(f"Kernel '{name}' was compiled for blocks of {wanted}, not {block}.", hint="compile it for this shape")
@@ -261,6 +284,10 @@ class CompiledKernel:
         if len(packed) < self.kernel.parameter_bytes:
             raise DeviceError(
                 f"Kernel '{name}' takes {self.kernel.parameter_bytes} bytes of arguments, {len(packed)} were given."
+            )
+        if schedule is not None and schedule.kind == "subwarp" and not self.kernel.options.split:
+            raise DeviceError(
+                f"Kernel '{name}' was compiled for warps that run in step.", hint="compile it with SimtOptions(split=True)"
             )
         missing = [s for s in self.kernel.symbols if s not in symbols]
         if missing:
@@ -326,12 +353,28 @@ def _access_table(kernel: HostKernel) -> npt.NDArray[Any]:
     return table
 
 
+def _point_table(kernel: HostKernel) -> npt.NDArray[Any]:
+    table = np.zeros(len(kernel.points) + 1, POINT)
+    kinds: dict[str, int] = {}
+    for row, point in zip(table[1:], kernel.points, strict=True):
+        row["checked"] = point.checked
+        if point.operation:
+            name, _, mode = point.operation.partition(" ")
+            row["is_gather"], row["operation"], row["mode"] = 1, OPERATIONS_OF_WARPS.index(name), MODES.index(mode)
+            row["kind"] = kinds.setdefault(point.operation, len(kinds))
+    return table
+
+
 def _orders(launch: _Launch, schedule: Schedule | None, blocks: int, warps: int) -> list[npt.NDArray[np.uint32]]:
     """Puts the order of a schedule into the launch; the arrays must live as long as it."""
     if schedule is None or schedule.kind == "forward":
         return []
     order = np.array(schedule.blocks(blocks), np.uint32)
-    rows = min(blocks, max(1, (1 << 20) // warps))
+    rows = min(blocks, max(1, ROWS_OF_ORDER // warps))
     inner = np.array([schedule.warps(b, warps) for b in range(rows)], np.uint32)
     launch.block_order, launch.warp_order, launch.warp_rows = order.ctypes.data, inner.ctypes.data, rows
-    return [order, inner]
+    if schedule.kind != "subwarp":
+        return [order, inner]
+    groups = np.array([[schedule.lane_groups(b, w) for w in range(warps)] for b in range(rows)], np.uint32)
+    launch.groups, launch.n_groups, launch.group_rows = groups.ctypes.data, groups.shape[2], rows
+    return [order, inner, groups]

@@ -7,6 +7,7 @@ access of a launch that is watched, for which the runtime hands out sites that n
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt import abi
@@ -186,8 +187,9 @@ def _inline_way(e: Emitter, access: Access, address: Address, vector: bool) -> s
         return None
     if address.stride == 0 and not vector:
         return "one"
-    # Rows of several segments are counted by the runtime, which knows how they overlap.
-    return "row" if address.stride == access.bytes and e.parts == 1 else None
+    if e.parts > 1 and access.space == SHARED and access.bytes != 4 and (e.parts, access.bytes) != (2, 8):
+        return None
+    return "row" if address.stride == access.bytes else None
 
 
 def _check(e: Emitter, access: Access, address: Address, bases: list[str], way: str, fast: str, slow: str) -> None:
@@ -207,12 +209,51 @@ def _check(e: Emitter, access: Access, address: Address, bases: list[str], way: 
         good.append(e.let(f"icmp ult i64 {delta}, {count}"))
     if address.root is not None:
         good += [e.root_runs_on(address.rep, i) for i in range(address.parts)]
-    if way == "row" and e.options.counters and e.mask != "-1":
-        good.append(e.active_lanes()[2])
-    condition = good[0]
-    for other in good[1:]:
-        condition = e.let(f"and i1 {condition}, {other}")
-    e.line(f"br i1 {condition}, label %{fast}, label %{slow}, !prof !1")
+    if way == "row" and e.options.counters:
+        if e.mask != "-1":
+            good += [dense for _, _, dense in e.active_lanes()]
+        if len(bases) > 1:
+            good += _rows_are_simple(e, access, bases)
+    e.line(f"br i1 {e.all_of(good)}, label %{fast}, label %{slow}, !prof !1")
+
+
+def _rows_are_simple(e: Emitter, access: Access, bases: list[str]) -> list[str]:
+    """Conditions under which rows of several segments can be counted in line."""
+    if access.space != SHARED:
+        # Two ranges of sectors are easily counted; of four we only take those that do not fold back.
+        if len(bases) == 2:
+            return []
+        ranges = _sector_ranges(e, access, bases)
+        rising = e.all_of([e.let(f"icmp uge i64 {b[0]}, {a[1]}") for a, b in pairwise(ranges)])
+        if e.mask != "-1":
+            return [rising]
+        return [e.let(f"or i1 {rising}, {_all_equal(e, bases)}")]
+    if access.bytes == 8:
+        return []
+    step = 4 * e.geometry.per_segment
+    steps = [e.let(f"and i64 {e.let(f'sub i64 {b}, {a}')}, 127") for a, b in pairwise(bases)]
+    beside = e.all_of([e.let(f"icmp eq i64 {d}, {step}") for d in steps])
+    simple = e.let(f"or i1 {beside}, {_all_equal(e, bases)}")
+    # Two whole rows clash exactly once; parts of rows may miss each other.
+    return [] if len(bases) == 2 and e.mask == "-1" else [simple]
+
+
+def _all_equal(e: Emitter, bases: list[str]) -> str:
+    return e.all_of([e.let(f"icmp eq i64 {a}, {b}") for a, b in pairwise(bases)])
+
+
+def _sector_ranges(e: Emitter, access: Access, bases: list[str]) -> list[tuple[str, str]]:
+    """The first and last sector of the active lanes of each segment."""
+    size, found = access.bytes, []
+    for base, (first, last, _) in zip(bases, e.active_lanes(), strict=True):
+        begin = base if first == "0" else e.let(f"add i64 {base}, {e.let(f'mul i64 {first}, {size}')}")
+        if last.isdigit():
+            end = e.let(f"add i64 {base}, {int(last) * size + size - 1}")
+        else:
+            end = e.let(f"add i64 {base}, {e.let(f'mul i64 {last}, {size}')}")
+            end = e.let(f"add i64 {end}, {size - 1}") if size > 1 else end
+        found.append((e.let(f"lshr i64 {begin}, 5"), e.let(f"lshr i64 {end}, 5")))
+    return found
 
 
 def _add_to(e: Emitter, access: Access, field: str, amount: str) -> None:
@@ -225,29 +266,61 @@ def _count(e: Emitter, access: Access, bases: list[str], way: str) -> None:
     """Sectors and wavefronts beyond the first; one address of a warp is always one."""
     if not e.options.counters:
         return
-    size = access.bytes
     if way == "one":
         if len(bases) > 1:
             _count_several(e, access, bases)
-        return
-    if way == "own":
-        _add_to(e, access, "sectors", "3") if e.mask == "-1" else _count_own(e, access)
-        return
-    first, last, _ = e.active_lanes()
-    if access.space == SHARED:
+    elif way == "own":
+        if e.mask == "-1":
+            _add_to(e, access, "sectors", str(e.lanes // 8 - 1))
+        else:
+            _count_own(e, access)
+    elif access.space == SHARED:
+        _count_waves(e, access, bases)
+    else:
+        _count_sectors(e, access, bases)
+
+
+def _count_sectors(e: Emitter, access: Access, bases: list[str]) -> None:
+    ranges = _sector_ranges(e, access, bases)
+    total = "0"
+    for begin, end in ranges:
+        beyond = e.let(f"sub i64 {end}, {begin}")
+        total = beyond if total == "0" else e.let(f"add i64 {total}, {e.let(f'add i64 {beyond}, 1')}")
+    if len(bases) == 2:
+        (s, t), (u, v) = ranges
+        for name in ("umin", "umax"):
+            e.declare(f"llvm.{name}.i64", "i64 (i64, i64)")
+        e.declare("llvm.smax.i64", "i64 (i64, i64)")
+        last = e.let(f"call i64 @llvm.umin.i64(i64 {t}, i64 {v})")
+        first = e.let(f"call i64 @llvm.umax.i64(i64 {s}, i64 {u})")
+        shared = e.let(f"add i64 {e.let(f'sub i64 {last}, {first}')}, 1")
+        total = e.let(f"sub i64 {total}, {e.let(f'call i64 @llvm.smax.i64(i64 {shared}, i64 0)')}")
+    elif len(bases) > 2:
+        for a, b in pairwise(ranges):
+            same = e.let(f"zext i1 {e.let(f'icmp eq i64 {a[1]}, {b[0]}')} to i64")
+            total = e.let(f"sub i64 {total}, {same}")
+        if e.mask == "-1":
+            once = e.let(f"sub i64 {ranges[0][1]}, {ranges[0][0]}")
+            total = e.let(f"select i1 {_all_equal(e, bases)}, i64 {once}, i64 {total}")
+    _add_to(e, access, "sectors", total)
+
+
+def _count_waves(e: Emitter, access: Access, bases: list[str]) -> None:
+    size = access.bytes
+    if len(bases) == 1:
         if size <= 4:
             return
-        span = e.let(f"sub i64 {last}, {first}")
-        bytes_before_last = e.let(f"mul i64 {span}, {size}")
-        waves = e.let(f"lshr i64 {e.let(f'add i64 {bytes_before_last}, {size - 1}')}, 7")
-        _add_to(e, access, "waves", waves)
-        return
-    begin = bases[0] if first == "0" else e.let(f"add i64 {bases[0]}, {e.let(f'mul i64 {first}, {size}')}")
-    end = e.let(f"add i64 {bases[0]}, {e.let(f'mul i64 {last}, {size}')}")
-    if size > 1:
-        end = e.let(f"add i64 {end}, {size - 1}")
-    sectors = e.let(f"sub i64 {e.let(f'lshr i64 {end}, 5')}, {e.let(f'lshr i64 {begin}, 5')}")
-    _add_to(e, access, "sectors", sectors)
+        first, last, _ = e.active_lanes()[0]
+        span = e.let(f"mul i64 {e.let(f'sub i64 {last}, {first}')}, {size}")
+        _add_to(e, access, "waves", e.let(f"lshr i64 {e.let(f'add i64 {span}, {size - 1}')}, 7"))
+    elif size == 8:
+        # Each half of the warp takes a turn of its own.
+        _add_to(e, access, "waves", "1")
+    elif len(bases) == 2 and e.mask == "-1":
+        step = e.let(f"and i64 {e.let(f'sub i64 {bases[1]}, {bases[0]}')}, 127")
+        beside = e.let(f"icmp eq i64 {step}, {4 * e.geometry.per_segment}")
+        simple = e.let(f"or i1 {beside}, {_all_equal(e, bases)}")
+        _add_to(e, access, "waves", e.let(f"zext i1 {e.let(f'xor i1 {simple}, true')} to i64"))
 
 
 def _count_own(e: Emitter, access: Access) -> None:
@@ -291,30 +364,58 @@ def _inline_load(e: Emitter, access: Access, bases: list[str], way: str) -> list
     pointers = [_pointer(e, access, b) for b in bases]
     if way == "one":
         return [e.let(f"load {type}, ptr {p}, align {align}") for p in pointers]
-    whole = e.vector_type(access.type)
+    per = e.lanes if way == "own" else e.geometry.per_segment
+    rows = [_load_row(e, access, p, i, per) for i, p in enumerate(pointers)]
+    while len(rows) > 1:
+        rows = [_beside(e, type, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
+    return [rows[0][0]]
+
+
+def _beside(e: Emitter, type: str, a: tuple[str, int], b: tuple[str, int]) -> tuple[str, int]:
+    """Two vectors as one of twice the length."""
+    row = f"<{a[1]} x {type}>"
+    picks = ", ".join(f"i32 {i}" for i in range(2 * a[1]))
+    return e.let(f"shufflevector {row} {a[0]}, {row} {b[0]}, <{2 * a[1]} x i32> <{picks}>"), 2 * a[1]
+
+
+def _segment_of(e: Emitter, type: str, row: str, i: int, per: int) -> str:
+    """Piece ``i`` of a whole vector cut into pieces of ``per`` lanes."""
+    if per == e.lanes:
+        return row
+    picks = ", ".join(f"i32 {lane}" for lane in range(i * per, (i + 1) * per))
+    whole = f"<{e.lanes} x {type}>"
+    return e.let(f"shufflevector {whole} {row}, {whole} poison, <{per} x i32> <{picks}>")
+
+
+def _load_row(e: Emitter, access: Access, pointer: str, i: int, per: int) -> tuple[str, int]:
+    type = stored(access.type)
+    row, bits = f"<{per} x {type}>", f"<{per} x i1>"
     if e.mask == "-1":
-        return [e.let(f"load {whole}, ptr {pointers[0]}, align {align}")]
-    name = f"llvm.masked.load.{_suffix(e, type)}.p0"
-    bits = f"<{e.lanes} x i1>"
-    e.declare(name, f"{whole} (ptr, {bits}, {whole})")
-    arguments = f"ptr align {align} {pointers[0]}, {bits} {e.as_vector(e.mask)}, {whole} zeroinitializer"
-    return [e.let(f"call {whole} @{name}({arguments})")]
+        return e.let(f"load {row}, ptr {pointer}, align {access.align}"), per
+    name = f"llvm.masked.load.{_suffix(per, type)}.p0"
+    e.declare(name, f"{row} (ptr, {bits}, {row})")
+    active = _segment_of(e, "i1", e.as_vector(e.mask), i, per)
+    arguments = f"ptr align {access.align} {pointer}, {bits} {active}, {row} zeroinitializer"
+    return e.let(f"call {row} @{name}({arguments})"), per
 
 
 def _inline_store(e: Emitter, access: Access, bases: list[str], way: str, value: str) -> None:
-    type, align = stored(access.type), access.align
-    pointer, whole = _pointer(e, access, bases[0]), e.vector_type(access.type)
-    if e.mask == "-1":
-        e.line(f"store {whole} {value}, ptr {pointer}, align {align}")
-        return
-    name = f"llvm.masked.store.{_suffix(e, type)}.p0"
-    bits = f"<{e.lanes} x i1>"
-    e.declare(name, f"void ({whole}, ptr, {bits})")
-    e.line(f"call void @{name}({whole} {value}, ptr align {align} {pointer}, {bits} {e.as_vector(e.mask)})")
+    type, per = stored(access.type), e.lanes if way == "own" else e.geometry.per_segment
+    row, bits = f"<{per} x {type}>", f"<{per} x i1>"
+    for i, base in enumerate(bases):
+        pointer = _pointer(e, access, base)
+        part = _segment_of(e, type, value, i, per)
+        if e.mask == "-1":
+            e.line(f"store {row} {part}, ptr {pointer}, align {access.align}")
+            continue
+        name = f"llvm.masked.store.{_suffix(per, type)}.p0"
+        e.declare(name, f"void ({row}, ptr, {bits})")
+        active = _segment_of(e, "i1", e.as_vector(e.mask), i, per)
+        e.line(f"call void @{name}({row} {part}, ptr align {access.align} {pointer}, {bits} {active})")
 
 
-def _suffix(e: Emitter, type: str) -> str:
-    return f"v{e.lanes}" + {"half": "f16", "float": "f32", "double": "f64"}.get(type, type)
+def _suffix(lanes: int, type: str) -> str:
+    return f"v{lanes}" + {"half": "f16", "float": "f32", "double": "f64"}.get(type, type)
 
 
 def _call_load(e: Emitter, access: Access, address: Address, shape: object) -> list[list[str]]:

@@ -27,7 +27,7 @@ class Pending:
             is_body, k = self._waiting.pop()
             if is_body:
                 for targets in self.ways(self.blocks[k]):
-                    self._flow(self.body[k] | frozenset(targets), targets)
+                    self._flow(self.body[k] | frozenset(targets), targets or None)
             else:
                 state = self.check[k]
                 self._into_body(k, state - {k})
@@ -39,8 +39,10 @@ class Pending:
         targets = [t.id for t in dict.fromkeys(block.succs)]
         if block.term.code == "stop":
             return []
-        if block.term.code in ("barrier", "sync"):
+        if block.term.code == "barrier":
             return [[]]
+        if block.term.code == "gather":
+            return [targets, []]
         if block in self.control.divergent:
             return [targets]
         return [[t] for t in targets] or [[]]

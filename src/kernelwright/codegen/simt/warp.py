@@ -1,8 +1,7 @@
 """Barriers, and what the lanes of a warp do together.
 
 A warp operation is written for lanes that are all here: those of its member mask that have not returned. Where control
-flow cannot promise that, the operation is a suspension point of its own (see ``gather.py``) and finds the lanes it was
-released with in the frame.
+flow cannot promise that, the operation is a gather: a place to wait for the others (see ``gathers.py``).
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from kernelwright.codegen.simt import abi
 from kernelwright.codegen.simt.arithmetic import Width
 from kernelwright.codegen.simt.program import Block, Const, Op, bits_of
 from kernelwright.codegen.simt.shapes import V
-from kernelwright.codegen.simt.values import is_literal, lane_constants, splat, stored
+from kernelwright.codegen.simt.values import Rep, lane_constants, splat
 
 if TYPE_CHECKING:
     from kernelwright.codegen.simt.emit import Emitter
@@ -24,7 +23,7 @@ def barrier(e: Emitter, block: Block, term: Op) -> None:
     """The lanes wait: the number of the point is what the function returns when nothing else can run."""
     point = e.points[block]
     if term.args:
-        bits = e.active_bits(e.vector(term.args[0]))
+        bits = e.operand_mask(term.args[0])
         pointer = e.frame_pointer("predicate")
         if block in e.control.partial:
             bits = e.let(f"or i32 {e.let(f'load i32, ptr {pointer}')}, {bits}")
@@ -44,7 +43,7 @@ def barrier_result(e: Emitter, op: Op) -> None:
         result = e.let(f"and i32 {e.let(f'lshr i32 {word}, {bit}')}, 1")
     if out.type == "i1":
         result = e.let(f"icmp ne i32 {result}, 0")
-    e.define(out, [result])
+    _answer(e, op, result)
 
 
 class Members:
@@ -52,15 +51,14 @@ class Members:
 
     def __init__(self, e: Emitter, op: Op) -> None:
         self.e = e
-        here = e.released if e.released is not None else e.whole_mask()
+        here = e.whole_mask()
         member = op.args[0]
         rep = e.get(member)
         self.vector: str | None = None
         self.mask = ""
-        if rep.is_vector or (e.released is not None and e.released_vector):
+        if rep.shape[0] != "u":
             wide = e.vector_type("i32")
-            lanes = here if e.released is not None else e.spread("i32", [here])
-            self.vector = e.let(f"and {wide} {e.vector(member)}, {lanes}")
+            self.vector = e.let(f"and {wide} {e.vector_of(rep)}, {e.spread('i32', [here])}")
         elif isinstance(member, Const) and member.value == -1:
             self.mask = here
         else:
@@ -78,6 +76,97 @@ class Members:
 def operation(e: Emitter, op: Op) -> None:
     """Write a warp operation whose lanes are all here."""
     HANDLERS[op.detail.name](e, op)
+
+
+# -- waiting for others ------------------------------------------------------------------------------------------------
+
+OPERATIONS = (
+    "sync", "elect", "vote.all", "vote.any", "vote.uni", "ballot", "shuffle", "match.any", "match.all", "redux",
+)  # fmt: skip
+MODES = (
+    "", "up", "down", "bfly", "idx", "i32", "i64",
+    "add", "and", "or", "xor", "umin", "umax", "min", "max", "fmin", "fmax", "fmin.nan", "fmax.nan", "fmin.abs", "fmax.abs",
+    "fmin.abs.nan", "fmax.abs.nan",
+)  # fmt: skip
+"""By position as ``gather.c`` knows them."""
+
+
+def gather(e: Emitter, block: Block, term: Op) -> None:
+    """Do the work when every lane of the member mask is here, else wait for the runtime's answer."""
+    members = e.get(term.args[0])
+    pointer = e.frame_pointer("live")
+    live = e.let(f"load i32, ptr {pointer}")
+    absent = e.let(f"and i32 {live}, {e.let(f'xor i32 {e.mask}, -1')}")
+    if members.shape[0] == "u":
+        wanted = members.parts[0]
+        outside = e.let(f"and i32 {e.mask}, {e.let(f'xor i32 {wanted}, -1')}")
+    else:
+        bits, t = f"<{e.lanes} x i1>", e.vector_type("i32")
+        row = e.vector_of(members)
+        active = e.as_vector(e.mask)
+        wanted = _joined(e, e.let(f"select {bits} {active}, {t} {row}, {t} zeroinitializer"))
+        own = lane_constants("i32", e.lanes, 1, e.lanes)
+        lonely = e.let(f"xor {bits} {_has_lane(e, row, own)}, splat (i1 true)")
+        outside = e.active_bits(lonely)
+    missing = e.let(f"or i32 {e.let(f'and i32 {absent}, {wanted}')}, {outside}")
+    here = e.let(f"icmp eq i32 {missing}, 0")
+    for arg in term.args:
+        e.vector(arg)
+    together, wait = e.fresh_label("together"), e.fresh_label("wait")
+    e.line(f"br i1 {here}, label %{together}, label %{wait}")
+    e.label(together)
+    kept = e.snapshot()
+    HANDLERS[term.detail.name](e, term)
+    after = block.succs[0]
+    e.edge(after, e.mask)
+    e.go(e.state | {after.id}, [after.id])
+    e.label(wait)
+    e.restore(kept)
+    _bring(e, term)
+    e.wait_apart(e.points[block])
+
+
+def _joined(e: Emitter, row: str) -> str:
+    e.declare(f"llvm.vector.reduce.or.v{e.lanes}i32", f"i32 ({e.vector_type('i32')})")
+    return e.let(f"call i32 @llvm.vector.reduce.or.v{e.lanes}i32({e.vector_type('i32')} {row})")
+
+
+def _bring(e: Emitter, term: Op) -> None:
+    """Leave a waiting lane's operands in the frame."""
+    e.store_lanes("member", "i32", e.vector(term.args[0]))
+    name = term.detail.name
+    if len(term.args) > 1:
+        e.store_lanes("operand", "i64", _as_word(e, term.args[1].type, e.vector(term.args[1])))
+    if name == "shuffle":
+        wide = e.vector_type("i64")
+        step, clamp = (_as_word(e, "i32", e.vector(a)) for a in term.args[2:4])
+        high = e.let(f"shl {wide} {clamp}, splat (i64 32)")
+        e.store_lanes("operand2", "i64", e.let(f"or {wide} {step}, {high}"))
+
+
+def _as_word(e: Emitter, type: str, row: str) -> str:
+    """A lane value's bits in 64."""
+    bits = bits_of(type)
+    if type in ("float", "double", "half"):
+        row = e.let(f"bitcast {e.vector_type(type)} {row} to {e.vector_type(f'i{bits}')}")
+    if bits == 64:
+        return row
+    return e.let(f"zext {e.vector_type(f'i{bits}')} {row} to {e.vector_type('i64')}")
+
+
+def take_answers(e: Emitter, term: Op, mask: str) -> None:
+    """The results of a gather that the runtime completed, for the lanes that go on."""
+    for i, out in enumerate(term.outs):
+        if out.slots is None:
+            continue
+        type = "i64" if i == 0 else "i32"
+        pointer = e.frame_pointer("result" if i == 0 else "result2")
+        row = e.let(f"load {e.vector_type(type)}, ptr {pointer}, align 64")
+        bits = bits_of(out.type)
+        word = row if f"i{bits}" == type else e.let(f"trunc {e.vector_type(type)} {row} to {e.vector_type(f'i{bits}')}")
+        if out.type in ("float", "double", "half"):
+            word = e.let(f"bitcast {e.vector_type(f'i{bits}')} {word} to {e.vector_type(out.type)}")
+        e.write(out, Rep(out.type, V, [word]), mask)
 
 
 def _activemask(e: Emitter, op: Op) -> None:
@@ -168,11 +257,11 @@ def _constant_shuffle(e: Emitter, op: Op, step: int, clamp: int) -> None:
     value, out = op.args[1], op.outs[0]
     reads = [source_lane(op.detail.mode, lane, step, clamp) for lane in range(e.lanes)]
     if out.shape is not V:
-        row = e.operand_vector(value)
+        row = e.vector(value)
         e.define(out, [e.let(f"extractelement {e.vector_type(value.type)} {row}, i64 {reads[0][0]}")])
     else:
         type = e.vector_type(value.type)
-        row = e.operand_vector(value)
+        row = e.vector(value)
         picks = ", ".join(f"i32 {source if source < e.lanes else e.lanes}" for source, _ in reads)
         zero = splat(value.type, "0" if value.type == "i32" else "0.0")
         moved = e.let(f"shufflevector {type} {row}, {type} {zero}, <{e.lanes} x i32> <{picks}>")
@@ -228,7 +317,7 @@ def _variable_shuffle(e: Emitter, op: Op) -> None:
             source = e.let(f"or {t} {lowest}, {e.let(f'and {t} {step}, {inverse}')}")
         inside = e.let(f"icmp sle {t} {source}, {highest}")
     source = e.let(f"select <{e.lanes} x i1> {inside}, {t} {source}, {t} {lane}")
-    row = e.operand_vector(value)
+    row = e.vector(value)
     w = Width(e, True)
     moved = w.call("permute32", value.type, [(value.type, row), ("i32", source)])
     if not members.everyone:
@@ -252,7 +341,7 @@ def _match(e: Emitter, op: Op) -> None:
     bits = bits_of(value.type)
     who = members.as_vector()
     kind = op.detail.name.removeprefix("match.")
-    found = w.call(f"match_{kind}{bits}", "i32", [(value.type, e.operand_vector(value)), ("i32", who)])
+    found = w.call(f"match_{kind}{bits}", "i32", [(value.type, e.vector(value)), ("i32", who)])
     e.define(op.outs[0], [found])
     if len(op.outs) > 1:
         e.define(op.outs[1], [e.let(f"icmp ne {e.vector_type('i32')} {found}, zeroinitializer")])
@@ -263,7 +352,7 @@ def _redux(e: Emitter, op: Op) -> None:
     value, out = op.args[1], op.outs[0]
     mode = op.detail.mode.replace(".", "_")
     w = Width(e, True)
-    row = w.call(f"redux_{mode}", value.type, [(value.type, e.operand_vector(value)), ("i32", members.as_vector())])
+    row = w.call(f"redux_{mode}", value.type, [(value.type, e.vector(value)), ("i32", members.as_vector())])
     e.define(out, [row] if out.shape is V else [e.let(f"extractelement {e.vector_type(value.type)} {row}, i64 0")])
 
 
@@ -280,8 +369,3 @@ HANDLERS: dict[str, Callable[[Emitter, Op], None]] = {
     "match.all": _match,
     "redux": _redux,
 }
-
-REDUCTIONS = ("add", "and", "or", "xor", "min", "max", "umin", "umax", "fmin", "fmax", "fmin_abs", "fmax_abs",
-              "fmin_nan", "fmax_nan", "fmin_abs_nan", "fmax_abs_nan")  # fmt: skip
-
-__all__ = ["HANDLERS", "REDUCTIONS", "barrier", "barrier_result", "is_literal", "operation", "source_lane", "stored"]

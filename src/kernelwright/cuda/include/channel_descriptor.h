@@ -6,14 +6,14 @@
 // Declared, not defined, for a type that is no texel: using one fails to link with this name.
 template <class T> inline cudaChannelFormatDesc cudaCreateChannelDesc();
 
-#define KW_TEXEL(type, x, y, z, w, kind)                                          \
-    template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<type>() {      \
-        return cudaChannelFormatDesc{x, y, z, w, cudaChannelFormatKind##kind};    \
+#define KW_TEXEL(type, x, y, z, w, kind)                                       \
+    template <> inline cudaChannelFormatDesc cudaCreateChannelDesc<type>() {   \
+        return cudaChannelFormatDesc{x, y, z, w, cudaChannelFormatKind##kind}; \
     }
-#define KW_TEXELS(element, vector, bits, kind)          \
-    KW_TEXEL(element, bits, 0, 0, 0, kind)              \
-    KW_TEXEL(vector##1, bits, 0, 0, 0, kind)            \
-    KW_TEXEL(vector##2, bits, bits, 0, 0, kind)         \
+#define KW_TEXELS(element, vector, bits, kind)  \
+    KW_TEXEL(element, bits, 0, 0, 0, kind)      \
+    KW_TEXEL(vector##1, bits, 0, 0, 0, kind)    \
+    KW_TEXEL(vector##2, bits, bits, 0, 0, kind) \
     KW_TEXEL(vector##4, bits, bits, bits, bits, kind)
 KW_TEXEL(char, 8, 0, 0, 0, Signed)
 KW_TEXELS(signed char, char, 8, Signed)

@@ -1,5 +1,5 @@
-// Cooperative groups of a block and smaller: thread_block, tiles, coalesced and partitioned groups. A grid has its sizes
-// and ranks, but no barrier: that needs a cooperative launch, and is refused at compile time.
+// Cooperative groups of a block and smaller: thread_block, tiles, coalesced and partitioned groups. A grid has its
+// sizes and ranks, but no barrier: that needs a cooperative launch, and is refused at compile time.
 #pragma once
 #pragma GCC system_header
 #include "kernelwright_cuda.h"
@@ -148,7 +148,8 @@ template <unsigned int Size, class Parent = void> class thread_block_tile {
     }
 };
 
-template <unsigned int Size> KW_DEVICE thread_block_tile<Size, thread_block> tiled_partition(const thread_block &block) {
+template <unsigned int Size>
+KW_DEVICE thread_block_tile<Size, thread_block> tiled_partition(const thread_block &block) {
     return thread_block_tile<Size, thread_block>(block.thread_rank() / Size, (block.num_threads() + Size - 1) / Size);
 }
 template <unsigned int Size, unsigned int Outer, class Parent>
@@ -219,7 +220,7 @@ template <class Group, class Label> KW_DEVICE coalesced_group labeled_partition(
 
 // ---- the grid: sizes and ranks only ----
 
-#define KW_NO_GRID_SYNC                                                                                             \
+#define KW_NO_GRID_SYNC                                                                                               \
     __attribute__((unavailable("a barrier of the whole grid needs a cooperative launch, which Kernelwright does not " \
                                "support: end the kernel here and launch a second one")))
 

@@ -1,6 +1,6 @@
-// bfloat16: __nv_bfloat16, __nv_bfloat162 and their functions. All arithmetic goes through float, rounded once at the end,
-// on every architecture: + - * / are exactly the bfloat16 results. A multiply-add rounds to float (on the host to double)
-// before it rounds to bfloat16, which can differ from a single rounding in the last bit.
+// bfloat16: __nv_bfloat16, __nv_bfloat162 and their functions. On every architecture all arithmetic goes through float
+// and is rounded once at the end: + - * / are exactly the bfloat16 results. A multiply-add rounds to float (on the host
+// to double) before it rounds to bfloat16, which can differ from a single rounding in the last bit.
 #pragma once
 #pragma GCC system_header
 #if defined(__CUDA__)

@@ -25,7 +25,7 @@ typedef _Float16 __kw_half_pair __attribute__((ext_vector_type(2)));
 #define KW_N_FMA(a, b, c) KW_N_RESULT(__builtin_elementwise_fma(KW_N_VALUE(a), KW_N_VALUE(b), KW_N_VALUE(c)))
 #define KW_N2_FMA(a, b, c) \
     __builtin_bit_cast(__half2, __builtin_elementwise_fma(KW_HALF_PAIR(a), KW_HALF_PAIR(b), KW_HALF_PAIR(c)))
-#define KW_N_NATIVE_ATOMIC_ADD(address, value)                                                                   \
+#define KW_N_NATIVE_ATOMIC_ADD(address, value)                                                                     \
     __builtin_bit_cast(__half, __scoped_atomic_fetch_add((_Float16 *)address, __builtin_bit_cast(_Float16, value), \
                                                          __ATOMIC_RELAXED, __MEMORY_SCOPE_DEVICE))
 #else

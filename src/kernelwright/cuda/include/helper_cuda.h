@@ -22,12 +22,12 @@ static inline void kw_check(cudaError_t error, const char *what, const char *fil
 }
 #define checkCudaErrors(call) kw_check((call), #call, __FILE__, __LINE__)
 #define getLastCudaError(message) kw_check(cudaGetLastError(), message, __FILE__, __LINE__)
-#define printLastCudaError(message)                                                                     \
-    do {                                                                                                \
-        cudaError_t kw_error = cudaGetLastError();                                                      \
-        if (kw_error != cudaSuccess)                                                                    \
+#define printLastCudaError(message)                                                                        \
+    do {                                                                                                   \
+        cudaError_t kw_error = cudaGetLastError();                                                         \
+        if (kw_error != cudaSuccess)                                                                       \
             fprintf(stderr, "%s:%d: %s: CUDA error %d (%s)\n", __FILE__, __LINE__, message, (int)kw_error, \
-                    cudaGetErrorString(kw_error));                                                      \
+                    cudaGetErrorString(kw_error));                                                         \
     } while (0)
 
 static inline int ftoi(float value) { return (int)(value >= 0 ? value + 0.5 : value - 0.5); }

@@ -55,13 +55,14 @@ static inline bool getCmdLineArgumentString(int argc, const char **argv, const c
     *result = (char *)value;
     return value != NULL;
 }
-template <class T> static inline bool getCmdLineArgumentValue(int argc, const char **argv, const char *name, T *result) {
+template <class T>
+static inline bool getCmdLineArgumentValue(int argc, const char **argv, const char *name, T *result) {
     const char *value = kw_find_option(argc, argv, name);
     if (value) *result = (T)atof(value);
     return value != NULL;
 }
 
-// The path of a data file: as given, in ./data, or beside the executable. Null where it is in none; the caller frees it.
+// The path of a data file: as given, in ./data, or beside the executable. Null where it is in none; the caller frees.
 static inline char *sdkFindFilePath(const char *name, const char *executable) {
     std::string folder = executable ? executable : "";
     size_t slash = folder.rfind('/');

@@ -48,10 +48,10 @@ static inline bool sdkDeleteTimer(StopWatchInterface **timer) {
     *timer = 0;
     return true;
 }
-#define KW_TIMER_ACTION(name, method)                           \
-    static inline bool name(StopWatchInterface **timer) {       \
-        if (*timer) (*timer)->method();                         \
-        return true;                                            \
+#define KW_TIMER_ACTION(name, method)                     \
+    static inline bool name(StopWatchInterface **timer) { \
+        if (*timer) (*timer)->method();                   \
+        return true;                                      \
     }
 KW_TIMER_ACTION(sdkStartTimer, start)
 KW_TIMER_ACTION(sdkStopTimer, stop)

@@ -1,4 +1,4 @@
-/* Function and variable qualifiers. Outside a CUDA compile they vanish, so that a plain C or C++ file can include us. */
+/* Function and variable qualifiers. Outside a CUDA compile they vanish, so that plain C and C++ can include us. */
 #pragma once
 #pragma GCC system_header
 

@@ -1,5 +1,5 @@
 // The header every CUDA compile starts with: the driver force-includes it, and cuda_runtime.h is another name for it.
-// It holds what nvcc gives without asking. Half precision, cooperative groups and random numbers have headers of their own.
+// It holds what nvcc gives without asking. Half precision, cooperative groups and random numbers have own headers.
 #pragma once
 #pragma GCC system_header
 

@@ -9,10 +9,10 @@
 #define KW_MAKE static __inline__ __attribute__((unused))
 #endif
 
-#define KW_MAKE_VECTORS(name, element)                                                                              \
-    KW_MAKE name##1 make_##name##1(element x) { name##1 v = {x}; return v; }                                        \
-    KW_MAKE name##2 make_##name##2(element x, element y) { name##2 v = {x, y}; return v; }                          \
-    KW_MAKE name##3 make_##name##3(element x, element y, element z) { name##3 v = {x, y, z}; return v; }            \
+#define KW_MAKE_VECTORS(name, element)                                                                   \
+    KW_MAKE name##1 make_##name##1(element x) { name##1 v = {x}; return v; }                             \
+    KW_MAKE name##2 make_##name##2(element x, element y) { name##2 v = {x, y}; return v; }               \
+    KW_MAKE name##3 make_##name##3(element x, element y, element z) { name##3 v = {x, y, z}; return v; } \
     KW_MAKE name##4 make_##name##4(element x, element y, element z, element w) { name##4 v = {x, y, z, w}; return v; }
 
 KW_MAKE_VECTORS(char, signed char)

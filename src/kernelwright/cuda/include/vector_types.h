@@ -3,15 +3,15 @@
 #pragma GCC system_header
 #include "host_defines.h"
 
-/* Vectors of two and four are aligned to their size, but to 16 bytes at most; vectors of one and three to one element. */
-#define KW_VECTOR_TYPES(name, element, align2, align4)                                        \
-    struct name##1 { element x; };                                                            \
-    struct __attribute__((aligned(align2))) name##2 { element x, y; };                        \
-    struct name##3 { element x, y, z; };                                                      \
-    struct __attribute__((aligned(align4))) name##4 { element x, y, z, w; };                  \
-    typedef struct name##1 name##1;                                                           \
-    typedef struct name##2 name##2;                                                           \
-    typedef struct name##3 name##3;                                                           \
+/* Vectors of two and four are aligned to their size, but to 16 bytes at most; those of one and three to one element. */
+#define KW_VECTOR_TYPES(name, element, align2, align4)                       \
+    struct name##1 { element x; };                                           \
+    struct __attribute__((aligned(align2))) name##2 { element x, y; };       \
+    struct name##3 { element x, y, z; };                                     \
+    struct __attribute__((aligned(align4))) name##4 { element x, y, z, w; }; \
+    typedef struct name##1 name##1;                                          \
+    typedef struct name##2 name##2;                                          \
+    typedef struct name##3 name##3;                                          \
     typedef struct name##4 name##4;
 
 KW_VECTOR_TYPES(char, signed char, 2, 4)

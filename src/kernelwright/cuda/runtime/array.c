@@ -141,8 +141,8 @@ KW_API cudaError_t cudaFreeArray(cudaArray_t freed)
     return kw_done(result);
 }
 
-KW_API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *extent, unsigned int *flags,
-                                    cudaArray_t of)
+KW_API cudaError_t cudaArrayGetInfo(struct cudaChannelFormatDesc *format, struct cudaExtent *extent,
+                                    unsigned int *flags, cudaArray_t of)
 {
     KW_ENTER();
     if (!kw_is_array(of))

@@ -22,7 +22,8 @@ static int is_name(const char *start, uint64_t size, uint32_t offset)
 static int check_kernels(const char *start, uint64_t size)
 {
     const uint32_t *counts = (const void *)start;
-    if (size < 8 || counts[0] > size / sizeof(struct kw_blob_kernel) || counts[1] > size / sizeof(struct kw_blob_parameter))
+    if (size < 8 || counts[0] > size / sizeof(struct kw_blob_kernel) ||
+        counts[1] > size / sizeof(struct kw_blob_parameter))
         return 0;
     const struct kw_blob_kernel *kernel = (const void *)(counts + 2);
     const struct kw_blob_parameter *parameter = (const void *)(kernel + counts[0]);
@@ -55,7 +56,9 @@ static int check_variables(const char *start, uint64_t size)
 static int check_table(const void *data, const char *name, int (*check)(const char *, uint64_t))
 {
     const struct kw_blob_section *section = find_section(data, name);
-    return !section || (section->codec == KW_BLOB_PLAIN && check((const char *)data + section->offset, section->stored));
+    if (!section)
+        return 1;
+    return section->codec == KW_BLOB_PLAIN && check((const char *)data + section->offset, section->stored);
 }
 
 size_t kw_blob_check(const void *data)

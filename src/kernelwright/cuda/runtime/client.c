@@ -1,4 +1,12 @@
-/* The connection to the device worker: finding or starting one, the shared arena, sending and waiting. */
+/*
+ * The connection to the device worker: finding or starting one, the shared arena, sending and waiting.
+ *
+ *     KERNELWRIGHT_DEVICE   the device wanted: "none" (there is none, whatever else is set), "h200", "cuda:0", ...
+ *     KERNELWRIGHT_SOCKET   path of the socket where a worker listens; kw run sets it
+ *     KERNELWRIGHT_WORKER   otherwise the shell command that starts a worker, which finds its end of the connection as
+ *                           descriptor KERNELWRIGHT_FD
+ *     KERNELWRIGHT_REPORT   a path, or 1 for standard error: what the program registered (report.c)
+ */
 #define _GNU_SOURCE
 #include "client.h"
 
@@ -399,8 +407,8 @@ static int shake_hands(void)
         result = receive_reply(KW_HELLO, &welcome, sizeof welcome, NULL, NULL, &arena);
     pthread_mutex_unlock(&wire);
     if (!result && welcome.version != KW_PROTOCOL_VERSION) {
-        kw_say("the device worker speaks version %u of the protocol, this program version %u; compile the program again",
-               welcome.version, KW_PROTOCOL_VERSION);
+        kw_say("the device worker speaks version %u of the protocol, this program version %u; "
+               "compile the program again", welcome.version, KW_PROTOCOL_VERSION);
         result = cudaErrorInsufficientDriver;
     }
     if (!result && !welcome.device_count)

@@ -189,10 +189,18 @@ int kw_stream_number(cudaStream_t stream, uint64_t *number);
 int kw_stream_wait(cudaStream_t stream);
 void kw_drop_all_streams(void);
 
-/* ---- device.c ---- */
+/* ---- properties.c ---- */
+
+enum { KW_DEVICES = 16 }; /* more than that are not looked at */
+
+/* 0, or cudaErrorInvalidDevice for a number that is no device's. */
+int kw_check_device(int device);
 
 /* Properties of this thread's device, asked once. NULL when the worker does not tell. */
 const struct kw_device_properties *kw_properties(void);
+
+/* Of any device. Returns 0 or an error. */
+int kw_ask_properties(int device, const struct kw_device_properties **told);
 
 /* ---- array.c ---- */
 

@@ -190,7 +190,8 @@ KW_API cudaError_t cudaFuncSetAttribute(const void *host, enum cudaFuncAttribute
     if (!result && attribute == cudaFuncAttributeMaxDynamicSharedMemorySize)
         result = set_shared_limit(kernel, value);
     else if (!result && (attribute != cudaFuncAttributePreferredSharedMemoryCarveout || value < -1 || value > 100))
-        result = attribute > cudaFuncAttributePreferredSharedMemoryCarveout ? cudaErrorNotSupported : cudaErrorInvalidValue;
+        result = attribute > cudaFuncAttributePreferredSharedMemoryCarveout ? cudaErrorNotSupported
+                                                                             : cudaErrorInvalidValue;
     if (result)
         return kw_done(result);
     struct kw_function_attribute body = {.kernel = kernel->number, .attribute = attribute, .value = value};

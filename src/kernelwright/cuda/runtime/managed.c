@@ -14,6 +14,9 @@
 extern char __start_kw_managed[] __attribute__((weak, visibility("hidden")));
 extern char __stop_kw_managed[] __attribute__((weak, visibility("hidden")));
 
+/* managed_end.c; this reference keeps it when a linker drops what nobody uses. */
+extern char kw_managed_end[] __attribute__((weak, visibility("hidden")));
+
 /* Where the arena has the section; 0 until then, and in programs without managed variables. */
 static uint64_t shared;
 static struct kw_block section;
@@ -24,7 +27,8 @@ int kw_share_managed(void)
     void *copy;
     if (!size)
         return 0;
-    if ((uintptr_t)__start_kw_managed % (size_t)getpagesize() || size % (size_t)getpagesize()) {
+    size_t page = (size_t)getpagesize();
+    if (!kw_managed_end || (uintptr_t)__start_kw_managed % page || size % page) {
         kw_say("managed variables need the program to be linked with kw compile");
         return cudaErrorNotSupported;
     }

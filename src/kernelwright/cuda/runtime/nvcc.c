@@ -1,7 +1,7 @@
 /*
- * What programs built by nvcc call and ours do not; only in the shared library that stands in for NVIDIA's. There
- * KW_NVCC is the major version it stands in for, and the functions whose shape that version changed are compiled under
- * another name (runtime_library.py), so that here they can have NVIDIA's.
+ * What objects compiled with NVIDIA's headers call and ours do not: in the shared libraries that stand in for NVIDIA's,
+ * and in the static one where --cuda-path named a toolkit. KW_NVCC is the major version of those headers. The functions
+ * whose shape is not ours are compiled under another name (runtime_library.py), so that here they can have NVIDIA's.
  */
 #include "client.h"
 
@@ -26,7 +26,7 @@ KW_API char __cudaInitModule(void **handle)
     return handle != NULL;
 }
 
-/* ---- device properties in NVIDIA's layout (offsets by offsetof on the headers of 12.8 and 13.0; -1: not there) ---- */
+/* ---- device properties in NVIDIA's layout: offsets in the headers of 12.8 and of 13.0; -1: not there ---- */
 
 
 #undef cudaGetDeviceProperties
@@ -141,7 +141,8 @@ static int device_at(struct location place)
 
 KW_API cudaError_t kw_nvcc_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
                                   struct location place) __asm__("cudaMemAdvise");
-KW_API cudaError_t kw_nvcc_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice, struct location place)
+KW_API cudaError_t kw_nvcc_advise(const void *pointer, size_t bytes, enum cudaMemoryAdvise advice,
+                                  struct location place)
 {
     return kw_own_advise(pointer, bytes, advice, device_at(place));
 }

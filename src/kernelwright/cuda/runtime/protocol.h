@@ -40,7 +40,7 @@
 enum kw_message {
     /* session */
     KW_HELLO = 1,                    /* request  kw_hello: device NUL program -> kw_welcome, with the arena's memfd */
-    KW_MOVE_ARENA = 2,               /* request  kw_move_arena                -> kw_welcome; the memfd is not sent again */
+    KW_MOVE_ARENA = 2,               /* request  kw_move_arena                -> kw_welcome, without the memfd */
     KW_GOODBYE = 3,                  /* command  - */
     KW_OUTPUT = 4,                   /* output   kw_output: text */
     /* registration */
@@ -61,7 +61,7 @@ enum kw_message {
     KW_KERNEL_LAYOUT = 41,           /* request  kw_handle (a kernel)         -> kw_kernel_layout: kw_parameter[] */
     KW_FUNCTION_ATTRIBUTES = 42,     /* request  kw_handle                    -> kw_function_attributes */
     KW_SET_FUNCTION_ATTRIBUTE = 43,  /* request  kw_function_attribute        -> - */
-    KW_OCCUPANCY = 44,               /* request  kw_occupancy                 -> kw_handle: blocks on a multiprocessor */
+    KW_OCCUPANCY = 44,               /* request  kw_occupancy                 -> kw_handle: resident blocks */
     /* streams, events, device */
     KW_STREAM_CREATE = 50,           /* command  kw_stream */
     KW_STREAM_DESTROY = 51,          /* command  kw_handle */
@@ -75,10 +75,10 @@ enum kw_message {
     KW_EVENT_QUERY = 59,             /* request  kw_handle                    -> -; result 600: not ready */
     KW_EVENT_ELAPSED = 60,           /* request  kw_elapsed                   -> kw_milliseconds */
     KW_DEVICE_SYNCHRONIZE = 61,      /* request  -                            -> - */
-    KW_DEVICE_RESET = 62,            /* request  -                            -> -; all is freed and forgotten, as after HELLO */
+    KW_DEVICE_RESET = 62,            /* request  -                            -> -; all is forgotten, as after HELLO */
     KW_DEVICE_PROPERTIES = 63,       /* request  -                            -> kw_device_properties */
     /* what tools ask, not programs */
-    KW_LAST_ERROR = 79,              /* request  -                            -> -; the oldest asynchronous error not told */
+    KW_LAST_ERROR = 79,              /* request  -                            -> -; the oldest error not told yet */
     KW_SWAP_KERNEL = 80,             /* request  kw_swap: kernel name NUL, blob -> -; no blob restores the original */
     KW_COUNTERS = 81,                /* request  kw_handle: 1 resets          -> -: JSON text */
 };

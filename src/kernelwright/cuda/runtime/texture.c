@@ -1,7 +1,7 @@
 /*
- * Textures. Device code fetches with ordinary loads through a kwTextureDescriptor (texture_types.h), so a texture object
- * is the device address of a descriptor, a texture reference a device variable that holds such an address, and the
- * worker need not know of either.
+ * Textures. Device code fetches with ordinary loads through a kwTextureDescriptor (texture_types.h), so a texture
+ * object is the device address of a descriptor, a texture reference a device variable that holds such an address, and
+ * the worker need not know of either.
  */
 #include "client.h"
 

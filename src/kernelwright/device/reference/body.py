@@ -23,9 +23,9 @@ from typing import Any
 
 from kernelwright.codegen.contract import contractions
 from kernelwright.codegen.layout import align_of, round_up, store_size
-from kernelwright.device.memory import LOCAL_BASE
+from kernelwright.device.memory import GENERIC, LOCAL_BASE
 from kernelwright.device.numbers import FORMATS
-from kernelwright.device.reference import intrinsics, ops
+from kernelwright.device.reference import intrinsic_helpers, ops
 from kernelwright.device.reference.accesses import FIND, Stop, read_bytes, write_bytes
 from kernelwright.device.reference.frames import Frame
 from kernelwright.device.reference.refuse import refuse
@@ -192,7 +192,9 @@ class Body:
         text = f"{rounder}({text})" if rounder else f"({text})"
         return f"flush({text})" if flush else text
 
-    def compute(self, instruction: Instruction, template: str, operands: Sequence[Value], rounded: bool = False) -> None:
+    def compute(
+        self, instruction: Instruction, template: str, operands: Sequence[Value], rounded: bool = False
+    ) -> None:
         """Assigns the template's value to the result."""
         text = self.apply(template, instruction.type, operands, rounded)
         prefix = "round_single("
@@ -473,7 +475,7 @@ Handlers = dict[str, Callable[["Body", Instruction], None]]
 
 HELPERS: dict[str, Any] = {
     **ops.HELPERS,
-    **intrinsics.HELPERS,
+    **intrinsic_helpers.HELPERS,
     **{f"find{space}": find for space, find in FIND.items()},
     "read_bytes": read_bytes,
     "write_bytes": write_bytes,

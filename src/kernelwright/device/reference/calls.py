@@ -46,9 +46,7 @@ def may_wait(function: Function) -> bool:
 
 
 def _waits(name: str) -> bool:
-    return (
-        name in _WARP_NAMES or name == "llvm.nvvm.activemask" or name in _PAUSES or _BARRIER.match(name) is not None
-    )
+    return name in _WARP_NAMES or name == "llvm.nvvm.activemask" or name in _PAUSES or _BARRIER.match(name) is not None
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
@@ -162,9 +160,7 @@ def _copy_async(body: Body, i: Instruction) -> None:
     size = re.search(r"\.(4|8|16)(\.s)?$", i.callee.name)
     assert size is not None
     used = body.ref(rest[0]) if rest else size[1]
-    body.emit(
-        f"copy_padded(T, {body.generic(to)}, {body.generic(source)}, {size[1]}, {used}, {body.site(i)})"
-    )
+    body.emit(f"copy_padded(T, {body.generic(to)}, {body.generic(source)}, {size[1]}, {used}, {body.site(i)})")
 
 
 def _load_uncached(body: Body, i: Instruction) -> None:

@@ -21,7 +21,7 @@ from kernelwright.device.reference.watch import Clock
 from kernelwright.device.schedule import WARP
 
 if TYPE_CHECKING:
-    from kernelwright.device.reference import Launch
+    from kernelwright.device.reference.launch import Launch
 
 BARRIER, WARP_OPERATION, ACTIVE, PAUSE = range(4)
 

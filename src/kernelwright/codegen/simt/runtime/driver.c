@@ -1,8 +1,6 @@
 /* Runs the blocks of a launch one after the other, and the warps of a block from barrier to barrier. */
 #include "simt.h"
 
-enum { ORDER_FORWARD, ORDER_GIVEN };
-
 typedef struct {
   simt_context context;
   simt_kernel kernel;
@@ -14,10 +12,13 @@ typedef struct {
   u32 n_warps, n_threads;
   u32 segments;
   u32 n_points;
-  const u8 *point_checked; /* suspension points where not all live lanes need to be */
+  const simt_point *points; /* from index 1 */
   const u32 *block_order;  /* NULL: rising */
   const u32 *warp_order;   /* n_warps entries per row, one row per block modulo warp_rows; NULL: rising */
   u32 warp_rows;
+  u32 n_groups;            /* split schedules: groups of lanes per warp; 0: warps run in step */
+  const u32 *groups;       /* n_groups masks per warp, one row of warps per block modulo group_rows */
+  u32 group_rows;
   u32 watch_every; /* the caches look at every n-th block; 0: none */
   u64 first_block, n_blocks;
   u64 blocks_done;
@@ -33,20 +34,82 @@ void simt_fault_at(simt_context *c, u32 kind, u32 site, u32 lane, u64 address, u
   f->address = address, f->size = size, f->write = write;
 }
 
+static simt_frame *frame_of(const simt_launch *l, u32 w) { return (simt_frame *)(l->frames + w * l->frame_size); }
+
 static void start_block(simt_launch *l) {
   simt_context *c = &l->context;
   if (c->shared_size) memset(l->shared, UNWRITTEN, c->shared_size);
   if (l->local_bytes) memset(l->local, UNWRITTEN, l->n_warps * 32 * l->local_bytes);
   for (u32 w = 0; w < l->n_warps; w++) {
-    simt_frame *f = (simt_frame *)(l->frames + w * l->frame_size);
-    f->resume = 0, f->live = f->start, f->arrived = 0;
+    simt_frame *f = frame_of(l, w);
+    f->resume = 0, f->live = f->start, f->arrived = f->waiting = f->barrier_point = f->conflict = f->predicate = 0;
   }
+  if (c->check) simt_check_block(c);
 }
 
-static void stop_at(simt_context *c, simt_frame *f, u32 point, u32 other) {
+static void stop_at(simt_context *c, simt_frame *f, u32 point, u32 lane, u32 other) {
   c->frame = f;
-  simt_fault_at(c, FAULT_BARRIER, point, f->live ? (u32)__builtin_ctz(f->live) : 0, 0, 0, 0);
-  c->fault->detail[0] = other;
+  u32 first = !c->fault->kind;
+  simt_fault_at(c, FAULT_BARRIER, point, lane, 0, 0, 0);
+  if (first) c->fault->detail[0] = other;
+}
+
+/* Lanes that wait apart: lets those in ``lanes`` go on, each behind its own point. */
+static void go_on(simt_launch *l, simt_frame *f, u32 lanes) {
+  memset(f->masks, 0, l->n_points * sizeof(u32));
+  EACH_LANE(i, lanes) {
+    f->masks[f->site[i] - 1] |= 1u << i;
+    f->site[i] = 0;
+  }
+  f->waiting &= ~lanes;
+  f->resume = l->n_points + 1;
+}
+
+/* No lane of the warp can move. Whether they all wait at one barrier; else that is a fault. */
+static int at_barrier(simt_launch *l, simt_frame *f) {
+  simt_context *c = &l->context;
+  if (!f->waiting) return 1;
+  u32 point = 0;
+  EACH_LANE(i, f->waiting) {
+    u32 here = f->site[i];
+    if (l->points[here].is_gather || (point && point != here) || f->barrier_point) {
+      /* Named first: the lane that waits for the others of its warp. */
+      stop_at(c, f, here, i, point ? point : f->barrier_point);
+      return 0;
+    }
+    point = here;
+  }
+  f->barrier_point = point;
+  f->arrived = f->waiting;
+  return 1;
+}
+
+/* Runs a warp until its live lanes wait at a barrier or none is left. 0: the launch ends. */
+static int run_warp(simt_launch *l, simt_frame *f, const u32 *groups) {
+  simt_context *c = &l->context;
+  u32 lanes = f->resume ? f->live : f->start, starting = f->resume == 0, apart = 0;
+  c->frame = f;
+  if (l->n_groups && !starting) apart = 1;
+  for (;;) {
+    u32 n = l->n_groups ? l->n_groups : 1;
+    for (u32 g = 0; g < n; g++) {
+      u32 now = l->n_groups ? lanes & groups[g] : lanes;
+      if (!now) continue;
+      if (apart) go_on(l, f, now);
+      else if (l->n_groups) f->run = now, f->resume = 0;
+      u32 point = (u32)l->kernel(c, f);
+      if (c->budget < 0) return 0;
+      if (point) f->barrier_point = point;
+    }
+    if (!f->waiting) break;
+    lanes = simt_complete_gathers(c, f, l->points);
+    if (!lanes) break;
+    if (c->check) simt_check_warp(c, lanes);
+    apart = 1;
+  }
+  if (!at_barrier(l, f)) return 0;
+  f->resume = f->barrier_point;
+  return 1;
 }
 
 /* Every warp that has not ended waits at a barrier: checks that it is one barrier, and lets them go on. */
@@ -54,24 +117,24 @@ static int release(simt_launch *l) {
   simt_context *c = &l->context;
   u32 point = 0, any = 0, all = 1, total = 0;
   for (u32 w = 0; w < l->n_warps; w++) {
-    simt_frame *f = (simt_frame *)(l->frames + w * l->frame_size);
+    simt_frame *f = frame_of(l, w);
     if (!f->resume) continue;
-    if (point && f->resume != point) {
-      stop_at(c, f, f->resume, point);
+    u32 apart = l->points[f->resume].checked || l->n_groups;
+    u32 missing = apart ? f->live & ~f->arrived : 0;
+    if (f->conflict || missing || (point && f->resume != point)) {
+      u32 lane = missing ? (u32)__builtin_ctz(missing) : f->live ? (u32)__builtin_ctz(f->live) : 0;
+      stop_at(c, f, f->resume, lane, f->conflict ? f->conflict : missing ? 0 : point);
       return 0;
     }
     point = f->resume;
-    if (l->point_checked[point] && f->arrived != f->live) {
-      stop_at(c, f, point, 0);
-      return 0;
-    }
-    f->arrived = 0;
-    any |= (f->predicate & f->live) != 0;
-    all &= (f->predicate & f->live) == f->live;
-    total += (u32)__builtin_popcount(f->predicate & f->live);
-    f->predicate = 0;
+    u32 yes = f->predicate & f->live;
+    any |= yes != 0;
+    all &= yes == f->live;
+    total += (u32)__builtin_popcount(yes);
+    f->predicate = f->arrived = f->barrier_point = 0;
   }
   c->barrier_result = total | any << 30 | all << 31;
+  if (c->check) simt_check_barrier(c);
   return 1;
 }
 
@@ -79,18 +142,17 @@ static void run_block(simt_launch *l, u64 block) {
   simt_context *c = &l->context;
   u32 n = l->n_warps;
   const u32 *order = l->warp_order ? l->warp_order + (block % l->warp_rows) * n : NULL;
+  const u32 *groups = l->n_groups ? l->groups + (block % l->group_rows) * n * l->n_groups : NULL;
   start_block(l);
   u32 waiting = n, started = 0;
   while (waiting) {
     waiting = 0;
     for (u32 i = 0; i < n; i++) {
       u32 w = order ? order[i] : i;
-      simt_frame *f = (simt_frame *)(l->frames + w * l->frame_size);
+      simt_frame *f = frame_of(l, w);
       if (started && !f->resume) continue;
       c->local_host = (u64)(l->local + w * 32 * l->local_bytes);
-      c->frame = f;
-      f->resume = (u32)l->kernel(c, f);
-      if (c->budget < 0) return;
+      if (!run_warp(l, f, groups ? groups + w * l->n_groups : NULL)) return;
       waiting += f->resume != 0;
     }
     started = 1;

@@ -103,27 +103,28 @@ typedef struct {
 } simt_fault;
 
 typedef struct simt_frame {
-  u32 resume; /* 0: start, j: go on after suspension point j */
-  u32 start;  /* the lanes that exist */
-  u32 live;   /* the lanes that have not returned */
+  u32 resume;  /* 0: start, j: go on after suspension point j, n_points + 1: as the masks say */
+  u32 start;   /* the lanes that exist */
+  u32 live;    /* the lanes that have not returned */
   u32 arrived; /* lanes at the barrier the warp stopped at, where not all live ones must be */
   u32 predicate; /* barrier reductions: lanes whose predicate is true */
-  u32 run;       /* split schedules: the group that runs */
+  u32 run;       /* split schedules: the lanes that start */
   u32 warp;
   u32 first; /* number of the first thread */
-  u32 barrier_id;
-  u32 barrier_count;
-  u32 pad[6];
+  u32 waiting;       /* lanes that wait at a point of their own: see site */
+  u32 barrier_point; /* where the lanes that arrived wait; 0: none do */
+  u32 conflict;      /* another barrier that lanes of this warp wait at */
+  u32 pad[5];
   i32 segment_tid[3][4]; /* x, y, z of the first lane of each segment */
   u32 pad2[4];
   i32 tid[3][WARP];
-  /* warp operations that wait for lanes */
-  u32 member[WARP];
+  u32 member[WARP]; /* what lanes bring to a warp operation they wait at, and what they get */
   u64 operand[WARP];
   u64 operand2[WARP];
-  u32 group[WARP]; /* the lanes an operation was released with */
-  u32 site[WARP];  /* 1 + suspension point a lane waits at, 0: none */
-  /* saved values follow at ABI_FRAME_SAVED */
+  u64 result[WARP];
+  u32 result2[WARP];
+  u32 site[WARP];  /* the suspension point a lane waits at, 0: none */
+  u32 masks[];     /* per suspension point from 1 (at index 0): the lanes to go on there; saved values follow */
 } simt_frame;
 
 struct simt_check;
@@ -174,11 +175,26 @@ u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes);
 void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 bytes, u32 write);
 void simt_cache_block(struct simt_cache *cache);
 
+/* What is known about a suspension point. */
+typedef struct {
+  u8 is_gather;
+  u8 checked; /* a barrier that lanes of a warp may reach apart: all live ones must be there */
+  u8 operation;
+  u8 mode;
+  u16 kind; /* gathers complete with gathers of the same kind */
+  u8 wide;  /* match of 64-bit values */
+  u8 pad;
+} simt_point;
+
+/* gather.c */
+u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *points);
+
 /* check.c */
 void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space);
 void simt_check_bytes(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write);
 void simt_check_block(simt_context *c);
 void simt_check_barrier(simt_context *c);
+void simt_check_warp(simt_context *c, u32 lanes);
 
 #define AGREES(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
 AGREES(simt_context, budget, ABI_CONTEXT_BUDGET);
@@ -206,7 +222,12 @@ AGREES(simt_frame, tid, ABI_FRAME_TID);
 AGREES(simt_frame, member, ABI_FRAME_MEMBER);
 AGREES(simt_frame, operand, ABI_FRAME_OPERAND);
 AGREES(simt_frame, operand2, ABI_FRAME_OPERAND2);
-AGREES(simt_frame, group, ABI_FRAME_GROUP);
+AGREES(simt_frame, result, ABI_FRAME_RESULT);
+AGREES(simt_frame, result2, ABI_FRAME_RESULT2);
+AGREES(simt_frame, waiting, ABI_FRAME_WAITING);
+AGREES(simt_frame, barrier_point, ABI_FRAME_BARRIER_POINT);
+AGREES(simt_frame, conflict, ABI_FRAME_CONFLICT);
+AGREES(simt_frame, masks, ABI_FRAME_SAVED);
 AGREES(simt_frame, site, ABI_FRAME_SITE);
 AGREES(simt_site, low, ABI_SITE_LOW);
 AGREES(simt_site, count, ABI_SITE_COUNT);
@@ -214,6 +235,5 @@ AGREES(simt_site, sectors, ABI_SITE_SECTORS);
 AGREES(simt_site, waves, ABI_SITE_WAVES);
 AGREES(simt_site, serial, ABI_SITE_SERIAL);
 _Static_assert(sizeof(simt_site) == ABI_SITE_BYTES, "simt_site");
-_Static_assert(sizeof(simt_frame) <= ABI_FRAME_SAVED, "simt_frame");
 
 #endif

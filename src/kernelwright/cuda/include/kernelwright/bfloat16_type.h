@@ -1,4 +1,4 @@
-// __nv_bfloat16 and __nv_bfloat162: the upper 16 bits of a float, and how other numbers become one. Part of cuda_bf16.h.
+// __nv_bfloat16 and __nv_bfloat162: the upper 16 bits of a float, and what becomes one. Part of cuda_bf16.h.
 #pragma once
 #pragma GCC system_header
 #include "kernelwright/narrow_rounding.h"

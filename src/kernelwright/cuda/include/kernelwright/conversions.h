@@ -2,10 +2,10 @@
 #pragma once
 #pragma GCC system_header
 
-#define KW_CONVERT(to, from, name)                                       \
-    KW_DEVICE to __##name##_rn(from x) { return __nv_##name##_rn(x); }   \
-    KW_DEVICE to __##name##_rz(from x) { return __nv_##name##_rz(x); }   \
-    KW_DEVICE to __##name##_ru(from x) { return __nv_##name##_ru(x); }   \
+#define KW_CONVERT(to, from, name)                                     \
+    KW_DEVICE to __##name##_rn(from x) { return __nv_##name##_rn(x); } \
+    KW_DEVICE to __##name##_rz(from x) { return __nv_##name##_rz(x); } \
+    KW_DEVICE to __##name##_ru(from x) { return __nv_##name##_ru(x); } \
     KW_DEVICE to __##name##_rd(from x) { return __nv_##name##_rd(x); }
 KW_CONVERT(float, double, double2float)
 KW_CONVERT(int, double, double2int)

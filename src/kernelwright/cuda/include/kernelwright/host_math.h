@@ -1,8 +1,8 @@
 // CUDA's own math functions for host code. nvcc offers them there too; these are what the C library can express.
 // erfinv, erfcinv, erfcx, normcdfinv and the modified Bessel functions exist on the device only.
 //
-// Newer C libraries declare some of them (rsqrt, sinpi, cospi), but a program may run on an older one that lacks them. So
-// ours are inline definitions of the same C functions, which agree with any declaration before.
+// Newer C libraries declare some of them (rsqrt, sinpi, cospi), but a program may run on an older one that lacks them.
+// So ours are inline definitions of the same C functions, which agree with any declaration before.
 #pragma once
 #pragma GCC system_header
 
@@ -23,8 +23,8 @@ KW_HOST_1(cospi, (x = ::fabs(::remainder(x, 2.0))) <= 0.25 ? ::cos(3.14159265358
 KW_HOST_C void sincospi(double x, double *sine, double *cosine) noexcept { *sine = sinpi(x); *cosine = cospi(x); }
 KW_HOST_C void sincospif(float x, float *sine, float *cosine) noexcept { *sine = sinpif(x); *cosine = cospif(x); }
 
-#define KW_HOST_N(name, operands, operands_f, values, value)                              \
-    KW_HOST_C double name operands noexcept { return value; }                             \
+#define KW_HOST_N(name, operands, operands_f, values, value)  \
+    KW_HOST_C double name operands noexcept { return value; } \
     KW_HOST_C float name##f operands_f noexcept { return (float)name values; }
 KW_HOST_N(rhypot, (double x, double y), (float x, float y), ((double)x, (double)y), 1.0 / ::hypot(x, y))
 KW_HOST_N(norm3d, (double x, double y, double z), (float x, float y, float z), ((double)x, (double)y, (double)z),

@@ -1,5 +1,5 @@
-// Integer functions: counts, byte and bit shuffles, products and averages that do not overflow. Written as plain C where
-// LLVM finds the instruction by itself.
+// Integer functions: counts, byte and bit shuffles, products and averages that do not overflow. Written as plain C
+// where LLVM finds the instruction by itself.
 #pragma once
 #pragma GCC system_header
 
@@ -86,8 +86,12 @@ KW_DEVICE unsigned int __dp4a(uchar4 a, uchar4 b, unsigned int c) {
 }
 KW_DEVICE int __dp2a_lo(int a, int b, int c) { return __kw_idp2a_s(a, b, false, c); }
 KW_DEVICE int __dp2a_hi(int a, int b, int c) { return __kw_idp2a_s(a, b, true, c); }
-KW_DEVICE unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int c) { return __kw_idp2a_u(a, b, false, c); }
-KW_DEVICE unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int c) { return __kw_idp2a_u(a, b, true, c); }
+KW_DEVICE unsigned int __dp2a_lo(unsigned int a, unsigned int b, unsigned int c) {
+    return __kw_idp2a_u(a, b, false, c);
+}
+KW_DEVICE unsigned int __dp2a_hi(unsigned int a, unsigned int b, unsigned int c) {
+    return __kw_idp2a_u(a, b, true, c);
+}
 KW_DEVICE int __dp2a_lo(short2 a, char4 b, int c) {
     return __kw_idp2a_s(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), false, c);
 }

@@ -1,15 +1,15 @@
-// Entry points of NVIDIA's libdevice, by their own names and signatures (libdevice User's Guide). The code generator links
-// the bitcode, or answers the calls itself; tests/headers/test_libdevice.py checks every line here against the bitcode.
+// Entry points of NVIDIA's libdevice, by their own names and signatures (libdevice User's Guide). The code generator
+// links the bitcode, or answers the calls itself; tests/headers/test_libdevice.py checks each line against the bitcode.
 #pragma once
 #pragma GCC system_header
 
 extern "C" {
 
 // float and double forms of everything in the table
-#define KW_DECLARE_1(name)                               \
-    KW_LIBDEVICE_PURE double __nv_##name(double);        \
+#define KW_DECLARE_1(name)                        \
+    KW_LIBDEVICE_PURE double __nv_##name(double); \
     KW_LIBDEVICE_PURE float __nv_##name##f(float);
-#define KW_DECLARE_2(name)                               \
+#define KW_DECLARE_2(name)                                \
     KW_LIBDEVICE_PURE double __nv_##name(double, double); \
     KW_LIBDEVICE_PURE float __nv_##name##f(float, float);
 #define KW_STANDARD_1 KW_DECLARE_1
@@ -80,10 +80,10 @@ KW_LIBDEVICE_PURE float __nv_saturatef(float);
 KW_LIBDEVICE_PURE float __nv_frsqrt_rn(float);
 
 // one operation, rounded as the name says: nearest even, towards zero, up, down
-#define KW_ROUNDED(type, name, operands)                   \
-    KW_LIBDEVICE_PURE type __nv_##name##_rn operands;      \
-    KW_LIBDEVICE_PURE type __nv_##name##_rz operands;      \
-    KW_LIBDEVICE_PURE type __nv_##name##_ru operands;      \
+#define KW_ROUNDED(type, name, operands)              \
+    KW_LIBDEVICE_PURE type __nv_##name##_rn operands; \
+    KW_LIBDEVICE_PURE type __nv_##name##_rz operands; \
+    KW_LIBDEVICE_PURE type __nv_##name##_ru operands; \
     KW_LIBDEVICE_PURE type __nv_##name##_rd operands;
 KW_ROUNDED(float, fadd, (float, float))
 KW_ROUNDED(float, fsub, (float, float))

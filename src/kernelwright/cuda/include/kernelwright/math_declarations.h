@@ -7,9 +7,9 @@
 #pragma GCC system_header
 #include "kernelwright/qualifiers.h"
 
-#define KW_DECLARE_1(name)          \
-    KW_DEVICE double name(double);  \
-    KW_DEVICE float name(float);    \
+#define KW_DECLARE_1(name)         \
+    KW_DEVICE double name(double); \
+    KW_DEVICE float name(float);   \
     KW_DEVICE float name##f(float);
 #define KW_DECLARE_2(name)                 \
     KW_DEVICE double name(double, double); \
@@ -86,15 +86,16 @@ template <bool, class T, class> struct __kw_choose { typedef T type; };
 template <class T, class F> struct __kw_choose<false, T, F> { typedef F type; };
 template <class T> struct __kw_integer_to_double : __kw_if<__is_integral(T), double> {};
 template <class T, class U>
-struct __kw_promote2 : __kw_if<__is_arithmetic(T) && __is_arithmetic(U),
-                               typename __kw_choose<__is_same(T, float) && __is_same(U, float), float, double>::type> {};
+struct __kw_promote2
+    : __kw_if<__is_arithmetic(T) && __is_arithmetic(U),
+              typename __kw_choose<__is_same(T, float) && __is_same(U, float), float, double>::type> {};
 
-#define KW_PROMOTE_1(name)                                                                \
+#define KW_PROMOTE_1(name) \
     template <class T> KW_DEVICE typename __kw_integer_to_double<T>::type name(T x) { return ::name((double)x); }
-#define KW_PROMOTE_2(name)                                                                                    \
-    template <class T, class U> KW_DEVICE typename __kw_promote2<T, U>::type name(T x, U y) {                 \
-        typedef typename __kw_promote2<T, U>::type P;                                                      \
-        return ::name((P)x, (P)y);                                                                            \
+#define KW_PROMOTE_2(name)                                                                    \
+    template <class T, class U> KW_DEVICE typename __kw_promote2<T, U>::type name(T x, U y) { \
+        typedef typename __kw_promote2<T, U>::type P;                                         \
+        return ::name((P)x, (P)y);                                                            \
     }
 #define KW_STANDARD_1 KW_PROMOTE_1
 #define KW_INSTRUCTION_1 KW_PROMOTE_1

@@ -16,13 +16,13 @@
 #define __nv_tanf __nv_fast_tanf
 #endif
 
-#define KW_DEFINE_1(name)                                       \
+#define KW_DEFINE_1(name)                                          \
     KW_DEVICE double name(double x) { return __nv_##name(x); }     \
     KW_DEVICE float name##f(float x) { return __nv_##name##f(x); } \
     KW_DEVICE float name(float x) { return __nv_##name##f(x); }
-#define KW_DEFINE_2(name)                                                    \
-    KW_DEVICE double name(double x, double y) { return __nv_##name(x, y); }     \
-    KW_DEVICE float name##f(float x, float y) { return __nv_##name##f(x, y); }  \
+#define KW_DEFINE_2(name)                                                      \
+    KW_DEVICE double name(double x, double y) { return __nv_##name(x, y); }    \
+    KW_DEVICE float name##f(float x, float y) { return __nv_##name##f(x, y); } \
     KW_DEVICE float name(float x, float y) { return __nv_##name##f(x, y); }
 #define KW_STANDARD_1 KW_DEFINE_1
 #define KW_CUDA_1 KW_DEFINE_1
@@ -36,9 +36,9 @@ KW_DEFINE_2(rhypot)
 #undef KW_DEFINE_2
 
 // The elementwise builtins always become LLVM's intrinsic; __builtin_sqrt would become a call where errno matters.
-#define KW_DEFINE(name, intrinsic, operands, values)                              \
-    KW_DEVICE double name operands(double) { return intrinsic values; }           \
-    KW_DEVICE float name##f operands(float) { return intrinsic values; }          \
+#define KW_DEFINE(name, intrinsic, operands, values)                     \
+    KW_DEVICE double name operands(double) { return intrinsic values; }  \
+    KW_DEVICE float name##f operands(float) { return intrinsic values; } \
     KW_DEVICE float name operands(float) { return intrinsic values; }
 #define KW_X(T) (T x)
 #define KW_XY(T) (T x, T y)
@@ -61,9 +61,9 @@ KW_DEFINE(fma, __builtin_elementwise_fma, KW_XYZ, (x, y, z))
 
 // ---- functions whose operands are not all of one type: f and the C name of its float form ----
 
-#define KW_DEFINE_BOTH(result, result_f, name, operands, operands_f, values)  \
-    KW_DEVICE result name operands { return __nv_##name values; }                \
-    KW_DEVICE result_f name##f operands_f { return __nv_##name##f values; }      \
+#define KW_DEFINE_BOTH(result, result_f, name, operands, operands_f, values) \
+    KW_DEVICE result name operands { return __nv_##name values; }            \
+    KW_DEVICE result_f name##f operands_f { return __nv_##name##f values; }  \
     KW_DEVICE result_f name operands_f { return __nv_##name##f values; }
 KW_DEFINE_BOTH(double, float, frexp, (double x, int *e), (float x, int *e), (x, e))
 KW_DEFINE_BOTH(double, float, ldexp, (double x, int e), (float x, int e), (x, e))
@@ -120,7 +120,7 @@ KW_DEVICE double abs(double x) { return fabs(x); }
 // ---- tests and comparisons ----
 
 #define KW_DEFINE_TEST_1(name)                                    \
-    KW_DEVICE bool name(double x) { return __builtin_##name(x); }    \
+    KW_DEVICE bool name(double x) { return __builtin_##name(x); } \
     KW_DEVICE bool name(float x) { return __builtin_##name(x); }
 KW_DEFINE_TEST_1(isfinite)
 KW_DEFINE_TEST_1(isinf)
@@ -128,8 +128,8 @@ KW_DEFINE_TEST_1(isnan)
 KW_DEFINE_TEST_1(isnormal)
 KW_DEFINE_TEST_1(signbit)
 #undef KW_DEFINE_TEST_1
-#define KW_DEFINE_TEST_2(name)                                                  \
-    KW_DEVICE bool name(double x, double y) { return __builtin_##name(x, y); }     \
+#define KW_DEFINE_TEST_2(name)                                                 \
+    KW_DEVICE bool name(double x, double y) { return __builtin_##name(x, y); } \
     KW_DEVICE bool name(float x, float y) { return __builtin_##name(x, y); }
 KW_DEFINE_TEST_2(isgreater)
 KW_DEFINE_TEST_2(isgreaterequal)

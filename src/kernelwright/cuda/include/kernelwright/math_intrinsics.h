@@ -16,7 +16,7 @@ KW_DEVICE float __sinf(float x) { return __nv_fast_sinf(x); }
 KW_DEVICE float __tanf(float x) { return __nv_fast_tanf(x); }
 KW_DEVICE float __frsqrt_rn(float x) { return __nv_frsqrt_rn(x); }
 
-#define KW_ROUNDED_1(type, name)                                       \
+#define KW_ROUNDED_1(type, name)                                         \
     KW_DEVICE type __##name##_rn(type x) { return __nv_##name##_rn(x); } \
     KW_DEVICE type __##name##_rz(type x) { return __nv_##name##_rz(x); } \
     KW_DEVICE type __##name##_ru(type x) { return __nv_##name##_ru(x); } \

@@ -19,10 +19,10 @@ KW_LDG(double, d)
 #undef KW_LDG
 KW_DEVICE signed char __ldg(const signed char *p) { return (signed char)__nvvm_ldg_c((const char *)p); }
 
-#define KW_LDG_VECTOR(type, element, n, code)                                    \
-    KW_DEVICE type __ldg(const type *p) {                                        \
-        typedef element vector __attribute__((ext_vector_type(n)));              \
-        return __builtin_bit_cast(type, __nvvm_ldg_##code((const vector *)p));   \
+#define KW_LDG_VECTOR(type, element, n, code)                                  \
+    KW_DEVICE type __ldg(const type *p) {                                      \
+        typedef element vector __attribute__((ext_vector_type(n)));            \
+        return __builtin_bit_cast(type, __nvvm_ldg_##code((const vector *)p)); \
     }
 KW_LDG_VECTOR(char2, char, 2, c2)
 KW_LDG_VECTOR(char4, char, 4, c4)
@@ -81,12 +81,12 @@ KW_DEVICE unsigned int __isShared(const void *p) { return __nvvm_isspacep_shared
 KW_DEVICE unsigned int __isConstant(const void *p) { return __nvvm_isspacep_const(p); }
 KW_DEVICE unsigned int __isLocal(const void *p) { return __nvvm_isspacep_local(p); }
 
-#define KW_ADDRESS_SPACE(name, number)                                                                          \
-    KW_DEVICE size_t __cvta_generic_to_##name(const void *p) {                                                  \
-        return (size_t)(__attribute__((address_space(number))) const void *)p;                                  \
-    }                                                                                                           \
-    KW_DEVICE void *__cvta_##name##_to_generic(size_t raw) {                                                    \
-        return (void *)(__attribute__((address_space(number))) void *)raw;                                      \
+#define KW_ADDRESS_SPACE(name, number)                                         \
+    KW_DEVICE size_t __cvta_generic_to_##name(const void *p) {                 \
+        return (size_t)(__attribute__((address_space(number))) const void *)p; \
+    }                                                                          \
+    KW_DEVICE void *__cvta_##name##_to_generic(size_t raw) {                   \
+        return (void *)(__attribute__((address_space(number))) void *)raw;     \
     }
 KW_ADDRESS_SPACE(global, 1)
 KW_ADDRESS_SPACE(shared, 3)

@@ -1,10 +1,10 @@
-// min and max of any two numbers, on host and device. Operands of two types convert as in `a + b`, as nvcc does it; floats
-// take the number where the other operand is not one (fmin, fmax).
+// min and max of any two numbers, on host and device. Operands of two types convert as in `a + b`, as nvcc does it;
+// floats take the number where the other operand is not one (fmin, fmax).
 #pragma once
 #pragma GCC system_header
 
-#define KW_MIN_MAX(type)                                                \
-    KW_HOST_DEVICE type min(type a, type b) { return b < a ? b : a; }   \
+#define KW_MIN_MAX(type)                                              \
+    KW_HOST_DEVICE type min(type a, type b) { return b < a ? b : a; } \
     KW_HOST_DEVICE type max(type a, type b) { return a < b ? b : a; }
 KW_MIN_MAX(int)
 KW_MIN_MAX(unsigned int)

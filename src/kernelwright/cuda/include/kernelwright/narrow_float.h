@@ -1,5 +1,5 @@
-// Arithmetic, comparison, math, conversion, shuffle and atomic functions of a 16-bit float. Included once for __half and
-// once for __nv_bfloat16, which have the same functions. No include guard. The includer defines
+// Arithmetic, comparison, math, conversion, shuffle and atomic functions of a 16-bit float. Included once for __half
+// and once for __nv_bfloat16, which have the same functions. No include guard. The includer defines
 //
 //   KW_N, KW_N2                     the type and the pair of it
 //   KW_N_NAME                       what conversion functions call it: half, bfloat16
@@ -9,12 +9,12 @@
 //   KW_N_FROM_FLOAT(mode)           the name of the conversion from float with that rounding
 #define KW_N_CONSTANT(bits) KW_N_FROM_BITS((unsigned short)(bits))
 
-#define KW_N_ARITHMETIC(name, name2, op)                                                                          \
+#define KW_N_ARITHMETIC(name, name2, op)                                                                 \
     KW_NARROW_FUNCTION KW_N name(KW_N a, KW_N b) { return KW_N_RESULT(KW_N_VALUE(a) op KW_N_VALUE(b)); } \
-    KW_NARROW_FUNCTION KW_N2 name2(KW_N2 a, KW_N2 b) { return KW_N2_BINARY(a, op, b); }                       \
-    KW_NARROW_FUNCTION KW_N operator op(const KW_N &a, const KW_N &b) { return name(a, b); }                     \
-    KW_NARROW_FUNCTION KW_N2 operator op(const KW_N2 &a, const KW_N2 &b) { return name2(a, b); }                 \
-    KW_NARROW_FUNCTION KW_N &operator op##=(KW_N &a, const KW_N &b) { return a = name(a, b); }                   \
+    KW_NARROW_FUNCTION KW_N2 name2(KW_N2 a, KW_N2 b) { return KW_N2_BINARY(a, op, b); }                  \
+    KW_NARROW_FUNCTION KW_N operator op(const KW_N &a, const KW_N &b) { return name(a, b); }             \
+    KW_NARROW_FUNCTION KW_N2 operator op(const KW_N2 &a, const KW_N2 &b) { return name2(a, b); }         \
+    KW_NARROW_FUNCTION KW_N &operator op##=(KW_N &a, const KW_N &b) { return a = name(a, b); }           \
     KW_NARROW_FUNCTION KW_N2 &operator op##=(KW_N2 &a, const KW_N2 &b) { return a = name2(a, b); }
 KW_N_ARITHMETIC(__hadd, __hadd2, +)
 KW_N_ARITHMETIC(__hsub, __hsub2, -)
@@ -24,12 +24,12 @@ KW_N_ARITHMETIC(__hdiv, __h2div, /)
 
 // The _rn forms never fuse with a neighbour into a multiply-add.
 #if defined(__CUDA__)
-#define KW_N_UNFUSED(name, name2, op)                                                      \
-    KW_NARROW_FUNCTION KW_N name(KW_N a, KW_N b) {                                        \
+#define KW_N_UNFUSED(name, name2, op)                                                         \
+    KW_NARROW_FUNCTION KW_N name(KW_N a, KW_N b) {                                            \
         _Pragma("clang fp contract(off)") return KW_N_RESULT(KW_N_VALUE(a) op KW_N_VALUE(b)); \
     }                                                                                         \
-    KW_NARROW_FUNCTION KW_N2 name2(KW_N2 a, KW_N2 b) {                                    \
-        _Pragma("clang fp contract(off)") return KW_N2_BINARY(a, op, b);                   \
+    KW_NARROW_FUNCTION KW_N2 name2(KW_N2 a, KW_N2 b) {                                        \
+        _Pragma("clang fp contract(off)") return KW_N2_BINARY(a, op, b);                      \
     }
 KW_N_UNFUSED(__hadd_rn, __hadd2_rn, +)
 KW_N_UNFUSED(__hsub_rn, __hsub2_rn, -)
@@ -60,11 +60,11 @@ KW_NARROW_FUNCTION KW_N __kw_saturate(KW_N h) {
     return f > 0 ? (f < 1 ? h : KW_N_CONSTANT(KW_N_ONE)) : KW_N_CONSTANT(0);
 }
 KW_NARROW_FUNCTION KW_N __kw_rectify(KW_N h) { return (float)h < 0 ? KW_N_CONSTANT(0) : h; }
-#define KW_N_SATURATED(name, name2, of, of2)                                                \
-    KW_NARROW_FUNCTION KW_N name(KW_N a, KW_N b) { return __kw_saturate(of(a, b)); }  \
-    KW_NARROW_FUNCTION KW_N2 name2(KW_N2 a, KW_N2 b) {                                     \
-        KW_N2 r = of2(a, b);                                                                 \
-        return KW_N2(__kw_saturate(r.x), __kw_saturate(r.y));                      \
+#define KW_N_SATURATED(name, name2, of, of2)                                         \
+    KW_NARROW_FUNCTION KW_N name(KW_N a, KW_N b) { return __kw_saturate(of(a, b)); } \
+    KW_NARROW_FUNCTION KW_N2 name2(KW_N2 a, KW_N2 b) {                               \
+        KW_N2 r = of2(a, b);                                                         \
+        return KW_N2(__kw_saturate(r.x), __kw_saturate(r.y));                        \
     }
 KW_N_SATURATED(__hadd_sat, __hadd2_sat, __hadd, __hadd2)
 KW_N_SATURATED(__hsub_sat, __hsub2_sat, __hsub, __hsub2)
@@ -81,18 +81,18 @@ KW_NARROW_FUNCTION KW_N2 __hfma2_relu(KW_N2 a, KW_N2 b, KW_N2 c) {
 
 // ---- comparisons: the u forms are true where an operand is NaN ----
 
-#define KW_N_COMPARE(name, condition)                                                                  \
-    KW_NARROW_FUNCTION bool __h##name(KW_N x, KW_N y) {                                                 \
-        float a = (float)x, b = (float)y;                                                                 \
-        return condition;                                                                                 \
-    }                                                                                                     \
-    KW_NARROW_FUNCTION KW_N2 __h##name##2(KW_N2 x, KW_N2 y) {                                         \
-        return KW_N2(__h##name(x.x, y.x) ? KW_N_CONSTANT(KW_N_ONE) : KW_N_CONSTANT(0),                          \
-                       __h##name(x.y, y.y) ? KW_N_CONSTANT(KW_N_ONE) : KW_N_CONSTANT(0));                         \
-    }                                                                                                     \
-    KW_NARROW_FUNCTION unsigned int __h##name##2_mask(KW_N2 x, KW_N2 y) {                               \
-        return (__h##name(x.x, y.x) ? 0xffffu : 0u) | (__h##name(x.y, y.y) ? 0xffff0000u : 0u);           \
-    }                                                                                                     \
+#define KW_N_COMPARE(name, condition)                                                           \
+    KW_NARROW_FUNCTION bool __h##name(KW_N x, KW_N y) {                                         \
+        float a = (float)x, b = (float)y;                                                       \
+        return condition;                                                                       \
+    }                                                                                           \
+    KW_NARROW_FUNCTION KW_N2 __h##name##2(KW_N2 x, KW_N2 y) {                                   \
+        return KW_N2(__h##name(x.x, y.x) ? KW_N_CONSTANT(KW_N_ONE) : KW_N_CONSTANT(0),          \
+                       __h##name(x.y, y.y) ? KW_N_CONSTANT(KW_N_ONE) : KW_N_CONSTANT(0));       \
+    }                                                                                           \
+    KW_NARROW_FUNCTION unsigned int __h##name##2_mask(KW_N2 x, KW_N2 y) {                       \
+        return (__h##name(x.x, y.x) ? 0xffffu : 0u) | (__h##name(x.y, y.y) ? 0xffff0000u : 0u); \
+    }                                                                                           \
     KW_NARROW_FUNCTION bool __hb##name##2(KW_N2 x, KW_N2 y) { return __h##name(x.x, y.x) && __h##name(x.y, y.y); }
 KW_N_COMPARE(eq, a == b)
 KW_N_COMPARE(ne, a < b || a > b)
@@ -108,8 +108,8 @@ KW_N_COMPARE(ltu, !(a >= b))
 KW_N_COMPARE(gtu, !(a <= b))
 #undef KW_N_COMPARE
 
-#define KW_N_OPERATOR(op, name)                                                                        \
-    KW_NARROW_FUNCTION bool operator op(const KW_N &a, const KW_N &b) { return __h##name(a, b); }       \
+#define KW_N_OPERATOR(op, name)                                                                   \
+    KW_NARROW_FUNCTION bool operator op(const KW_N &a, const KW_N &b) { return __h##name(a, b); } \
     KW_NARROW_FUNCTION bool operator op(const KW_N2 &a, const KW_N2 &b) { return __hb##name##2(a, b); }
 KW_N_OPERATOR(==, eq)
 KW_N_OPERATOR(!=, neu)
@@ -128,15 +128,15 @@ KW_NARROW_FUNCTION KW_N2 __hisnan2(KW_N2 h) {
 }
 
 // min and max take the number where one operand is NaN; the _nan forms take the NaN. -0 is below +0.
-#define KW_N_EXTREME(name, name_nan, op, sign)                                                    \
-    KW_NARROW_FUNCTION KW_N name(KW_N a, KW_N b) {                                                \
-        if (__hisnan(a)) return __hisnan(b) ? KW_N_CONSTANT(KW_N_NAN) : b;                        \
-        if (__hisnan(b)) return a;                                                                \
-        float x = (float)a, y = (float)b;                                                         \
-        return x op y || (x == y && (a.__x & 0x8000) == sign) ? a : b;                            \
-    }                                                                                             \
-    KW_NARROW_FUNCTION KW_N name_nan(KW_N a, KW_N b) {                                            \
-        return __hisnan(a) || __hisnan(b) ? KW_N_CONSTANT(KW_N_NAN) : name(a, b);                 \
+#define KW_N_EXTREME(name, name_nan, op, sign)                                    \
+    KW_NARROW_FUNCTION KW_N name(KW_N a, KW_N b) {                                \
+        if (__hisnan(a)) return __hisnan(b) ? KW_N_CONSTANT(KW_N_NAN) : b;        \
+        if (__hisnan(b)) return a;                                                \
+        float x = (float)a, y = (float)b;                                         \
+        return x op y || (x == y && (a.__x & 0x8000) == sign) ? a : b;            \
+    }                                                                             \
+    KW_NARROW_FUNCTION KW_N name_nan(KW_N a, KW_N b) {                            \
+        return __hisnan(a) || __hisnan(b) ? KW_N_CONSTANT(KW_N_NAN) : name(a, b); \
     }
 KW_N_EXTREME(__hmin, __hmin_nan, <, 0x8000)
 KW_N_EXTREME(__hmax, __hmax_nan, >, 0)
@@ -153,8 +153,8 @@ KW_N_PAIRWISE(__hmax2_nan, __hmax_nan)
 
 // ---- math functions, by way of float ----
 
-#define KW_N_MATH(name, value)                                                             \
-    KW_DEVICE KW_N h##name(KW_N h) { float x = (float)h; return KW_N(value); }          \
+#define KW_N_MATH(name, value)                                                 \
+    KW_DEVICE KW_N h##name(KW_N h) { float x = (float)h; return KW_N(value); } \
     KW_DEVICE KW_N2 h2##name(KW_N2 h) { return KW_N2(h##name(h.x), h##name(h.y)); }
 KW_N_MATH(ceil, ceilf(x))
 KW_N_MATH(cos, cosf(x))
@@ -181,10 +181,10 @@ KW_N_MATH(trunc, truncf(x))
 #define KW_N_TO(type, suffix) KW_DEVICE type KW_N_PASTE(__, KW_N_NAME, 2##suffix)(KW_N h)
 #define KW_N_FROM(type, name, mode) KW_DEVICE KW_N KW_N_PASTE(__##name##2, KW_N_NAME, _##mode)(type i)
 
-#define KW_N_TO_INTEGER(type, name, conversion)                         \
-    KW_N_TO(type, name##_rn) { return conversion##_rn((float)h); }      \
-    KW_N_TO(type, name##_rz) { return conversion##_rz((float)h); }      \
-    KW_N_TO(type, name##_rd) { return conversion##_rd((float)h); }      \
+#define KW_N_TO_INTEGER(type, name, conversion)                    \
+    KW_N_TO(type, name##_rn) { return conversion##_rn((float)h); } \
+    KW_N_TO(type, name##_rz) { return conversion##_rz((float)h); } \
+    KW_N_TO(type, name##_rd) { return conversion##_rd((float)h); } \
     KW_N_TO(type, name##_ru) { return conversion##_ru((float)h); }
 KW_N_TO_INTEGER(int, int, __float2int)
 KW_N_TO_INTEGER(unsigned int, uint, __float2uint)
@@ -193,8 +193,8 @@ KW_N_TO_INTEGER(unsigned long long, ull, __float2ull)
 #undef KW_N_TO_INTEGER
 
 // The 16-bit conversions saturate, as the instruction does; NaN becomes 0.
-#define KW_N_TO_SHORT(mode)                                                                                          \
-    KW_N_TO(short, short_##mode) { return (short)max(-32768, min(32767, __float2int_##mode((float)h))); }            \
+#define KW_N_TO_SHORT(mode)                                                                               \
+    KW_N_TO(short, short_##mode) { return (short)max(-32768, min(32767, __float2int_##mode((float)h))); } \
     KW_N_TO(unsigned short, ushort_##mode) { return (unsigned short)min(65535u, __float2uint_##mode((float)h)); }
 KW_N_TO_SHORT(rn)
 KW_N_TO_SHORT(rz)
@@ -202,11 +202,11 @@ KW_N_TO_SHORT(rd)
 KW_N_TO_SHORT(ru)
 #undef KW_N_TO_SHORT
 
-// Rounding twice in one direction is rounding once. To nearest, the float in between is rounded to odd (__kw_odd_float).
-#define KW_N_FROM_INTEGER(type, name, to_float)                                                   \
-    KW_N_FROM(type, name, rn) { return KW_N(i); }                                                 \
-    KW_N_FROM(type, name, rz) { return KW_N_FROM_FLOAT(rz)(to_float##_rz(i)); }                   \
-    KW_N_FROM(type, name, rd) { return KW_N_FROM_FLOAT(rd)(to_float##_rd(i)); }                   \
+// Rounding twice in one direction is rounding once. To nearest, the float in between is rounded to odd.
+#define KW_N_FROM_INTEGER(type, name, to_float)                                 \
+    KW_N_FROM(type, name, rn) { return KW_N(i); }                               \
+    KW_N_FROM(type, name, rz) { return KW_N_FROM_FLOAT(rz)(to_float##_rz(i)); } \
+    KW_N_FROM(type, name, rd) { return KW_N_FROM_FLOAT(rd)(to_float##_rd(i)); } \
     KW_N_FROM(type, name, ru) { return KW_N_FROM_FLOAT(ru)(to_float##_ru(i)); }
 KW_N_FROM_INTEGER(int, int, __int2float)
 KW_N_FROM_INTEGER(unsigned int, uint, __uint2float)
@@ -222,12 +222,12 @@ KW_N_FROM_INTEGER(unsigned short, ushort, __uint2float)
 
 // ---- shuffles, read-only loads, atomics ----
 
-#define KW_N_SHUFFLE(name, lane_type)                                                                     \
-    KW_DEVICE KW_N2 name(unsigned int mask, KW_N2 value, lane_type lane, int width = 32) {                \
-        return __builtin_bit_cast(KW_N2, name(mask, __builtin_bit_cast(int, value), lane, width));        \
-    }                                                                                                     \
-    KW_DEVICE KW_N name(unsigned int mask, KW_N value, lane_type lane, int width = 32) {                  \
-        return KW_N_CONSTANT(name(mask, (int)value.__x, lane, width));                                    \
+#define KW_N_SHUFFLE(name, lane_type)                                                              \
+    KW_DEVICE KW_N2 name(unsigned int mask, KW_N2 value, lane_type lane, int width = 32) {         \
+        return __builtin_bit_cast(KW_N2, name(mask, __builtin_bit_cast(int, value), lane, width)); \
+    }                                                                                              \
+    KW_DEVICE KW_N name(unsigned int mask, KW_N value, lane_type lane, int width = 32) {           \
+        return KW_N_CONSTANT(name(mask, (int)value.__x, lane, width));                             \
     }
 KW_N_SHUFFLE(__shfl_sync, int)
 KW_N_SHUFFLE(__shfl_up_sync, unsigned int)
@@ -239,15 +239,15 @@ KW_DEVICE KW_N __ldg(const KW_N *p) { return KW_N_CONSTANT(__ldg((const unsigned
 KW_DEVICE KW_N2 __ldg(const KW_N2 *p) { return __builtin_bit_cast(KW_N2, __ldg((const unsigned int *)p)); }
 
 // The pair changes at once, which CUDA does not even promise.
-#define KW_N_ATOMIC_ADD(type, bits)                                                                       \
-    KW_DEVICE type atomicAdd(type *address, type value) {                                                 \
-        bits seen = *(const volatile bits *)address, expected;                                            \
-        do {                                                                                              \
-            expected = seen;                                                                              \
-            bits sum = __builtin_bit_cast(bits, __builtin_bit_cast(type, expected) + value);              \
-            seen = atomicCAS((bits *)address, expected, sum);                                             \
-        } while (seen != expected);                                                                       \
-        return __builtin_bit_cast(type, expected);                                                        \
+#define KW_N_ATOMIC_ADD(type, bits)                                                          \
+    KW_DEVICE type atomicAdd(type *address, type value) {                                    \
+        bits seen = *(const volatile bits *)address, expected;                               \
+        do {                                                                                 \
+            expected = seen;                                                                 \
+            bits sum = __builtin_bit_cast(bits, __builtin_bit_cast(type, expected) + value); \
+            seen = atomicCAS((bits *)address, expected, sum);                                \
+        } while (seen != expected);                                                          \
+        return __builtin_bit_cast(type, expected);                                           \
     }
 KW_N_ATOMIC_ADD(KW_N2, unsigned int)
 #if defined(KW_N_NATIVE_ATOMIC_ADD)

@@ -12,8 +12,8 @@
 #define KW_NARROW_METHOD inline
 #endif
 
-// A number rounded to odd as a float: cut off, and the last bit set if anything was lost. Rounding that to a 16-bit float
-// is then as if there had been no step between (S. Boldo, G. Melquiond, "When double rounding is odd", 2005).
+// A number rounded to odd as a float: cut off, and the last bit set if anything was lost. Rounding that to a 16-bit
+// float is then as if there had been no step between (S. Boldo, G. Melquiond, "When double rounding is odd", 2005).
 KW_NARROW_FUNCTION float __kw_odd_float(double value) {
     float nearest = (float)value;
     unsigned int bits = __builtin_bit_cast(unsigned int, nearest);

@@ -1,5 +1,5 @@
-// Four bytes or two half words in one 32-bit word: __vadd4, __vmaxs2, __vcmpgtu4 and so on. Each is an operation on LLVM
-// vectors, which the code generator splits where the machine has no such instruction.
+// Four bytes or two half words in one 32-bit word: __vadd4, __vmaxs2, __vcmpgtu4 and so on. Each is an operation on
+// LLVM vectors, which the code generator splits where the machine has no such instruction.
 #pragma once
 #pragma GCC system_header
 
@@ -9,16 +9,16 @@ typedef short __kw_s2 __attribute__((ext_vector_type(2)));
 typedef unsigned short __kw_u2 __attribute__((ext_vector_type(2)));
 
 // `value` is an expression of x and y, both vectors of type V.
-#define KW_SIMD(name, V, value)                                          \
-    KW_DEVICE unsigned int name(unsigned int a, unsigned int b) {        \
-        V x = __builtin_bit_cast(V, a), y = __builtin_bit_cast(V, b);    \
-        return __builtin_bit_cast(unsigned int, (V)(value));             \
+#define KW_SIMD(name, V, value)                                       \
+    KW_DEVICE unsigned int name(unsigned int a, unsigned int b) {     \
+        V x = __builtin_bit_cast(V, a), y = __builtin_bit_cast(V, b); \
+        return __builtin_bit_cast(unsigned int, (V)(value));          \
     }
 #define KW_SIMD_UNSIGNED(name, value) \
     KW_SIMD(name##2, __kw_u2, value)  \
     KW_SIMD(name##4, __kw_u4, value)
-#define KW_SIMD_SIGNED(name, value)   \
-    KW_SIMD(name##2, __kw_s2, value)  \
+#define KW_SIMD_SIGNED(name, value)  \
+    KW_SIMD(name##2, __kw_s2, value) \
     KW_SIMD(name##4, __kw_s4, value)
 KW_SIMD_UNSIGNED(__vadd, x + y)
 KW_SIMD_UNSIGNED(__vsub, x - y)
@@ -67,12 +67,12 @@ KW_DEVICE unsigned int __vabsss2(unsigned int a) { return __vmaxs2(a, __vnegss2(
 KW_DEVICE unsigned int __vabsss4(unsigned int a) { return __vmaxs4(a, __vnegss4(a)); }
 
 // Sums of absolute differences over the elements.
-#define KW_SIMD_SUM(name, difference, n)                                                               \
-    KW_DEVICE unsigned int name(unsigned int a, unsigned int b) {                                      \
-        __kw_u##n d = __builtin_bit_cast(__kw_u##n, difference(a, b));                                 \
-        unsigned int sum = 0;                                                                          \
-        for (int i = 0; i < n; i++) sum += d[i];                                                       \
-        return sum;                                                                                    \
+#define KW_SIMD_SUM(name, difference, n)                               \
+    KW_DEVICE unsigned int name(unsigned int a, unsigned int b) {      \
+        __kw_u##n d = __builtin_bit_cast(__kw_u##n, difference(a, b)); \
+        unsigned int sum = 0;                                          \
+        for (int i = 0; i < n; i++) sum += d[i];                       \
+        return sum;                                                    \
     }
 KW_SIMD_SUM(__vsadu2, __vabsdiffu2, 2)
 KW_SIMD_SUM(__vsadu4, __vabsdiffu4, 4)

@@ -1,6 +1,6 @@
-// Texture fetches as ordinary loads through a kwTextureDescriptor (texture_types.h), by the rules of the CUDA programming
-// guide, "Texture Fetching": point or linear filter (weights with 8 fractional bits), four address modes, coordinates in
-// texels or normalised, integers as they are or as floats in [0, 1] and [-1, 1].
+// Texture fetches as ordinary loads through a kwTextureDescriptor (texture_types.h), by the rules of the CUDA
+// programming guide, "Texture Fetching": point or linear filter (weights with 8 fractional bits), four address modes,
+// coordinates in texels or normalised, integers as they are or as floats in [0, 1] and [-1, 1].
 #pragma once
 #pragma GCC system_header
 
@@ -10,16 +10,16 @@
 
 // A texel type: its channel type, how many, and the float type of the same shape.
 template <class T> struct __kw_texel;
-#define KW_TEXEL(type, channel_, n, real_)              \
-    template <> struct __kw_texel<type> {               \
-        typedef channel_ channel;                       \
-        typedef real_ real;                             \
-        enum { channels = n };                          \
+#define KW_TEXEL(type, channel_, n, real_) \
+    template <> struct __kw_texel<type> {  \
+        typedef channel_ channel;          \
+        typedef real_ real;                \
+        enum { channels = n };             \
     };
-#define KW_TEXELS(element, vector)                      \
-    KW_TEXEL(element, element, 1, float)                \
-    KW_TEXEL(vector##1, element, 1, float1)             \
-    KW_TEXEL(vector##2, element, 2, float2)             \
+#define KW_TEXELS(element, vector)          \
+    KW_TEXEL(element, element, 1, float)    \
+    KW_TEXEL(vector##1, element, 1, float1) \
+    KW_TEXEL(vector##2, element, 2, float2) \
     KW_TEXEL(vector##4, element, 4, float4)
 KW_TEXEL(char, signed char, 1, float)
 KW_TEXELS(signed char, char)
@@ -41,11 +41,11 @@ KW_DEVICE float __kw_normalized(signed char x) { return fmaxf(x / 127.0f, -1.0f)
 KW_DEVICE float __kw_normalized(short x) { return fmaxf(x / 32767.0f, -1.0f); }
 
 // Texel number `index` of a row, read as channels of type C and made floats by `convert`.
-#define KW_READ_ROW(name, C, convert)                                                                 \
-    template <int n> KW_DEVICE typename __kw_floats<n>::type name(const char *row, int index) {       \
-        typename __kw_floats<n>::type texel;                                                          \
-        for (int c = 0; c < n; c++) texel[c] = convert(__ldg((const C *)row + (long)index * n + c));  \
-        return texel;                                                                                 \
+#define KW_READ_ROW(name, C, convert)                                                                \
+    template <int n> KW_DEVICE typename __kw_floats<n>::type name(const char *row, int index) {      \
+        typename __kw_floats<n>::type texel;                                                         \
+        for (int c = 0; c < n; c++) texel[c] = convert(__ldg((const C *)row + (long)index * n + c)); \
+        return texel;                                                                                \
     }
 #define KW_HALF_BITS(bits) ((float)__builtin_bit_cast(_Float16, bits))
 KW_READ_ROW(__kw_read_float, float, )
@@ -75,6 +75,8 @@ KW_DEVICE const kwTextureDescriptor *__kw_descriptor(cudaTextureObject_t object)
     return (const kwTextureDescriptor *)object;
 }
 
+KW_DEVICE const char *__kw_texel_data(const kwTextureDescriptor *t) { return (const char *)__nvvm_ldg_ull(&t->data); }
+
 // The texel that coordinate i names in a dimension of n texels, or -1 for the border.
 KW_DEVICE int __kw_texel_index(const kwTextureDescriptor *t, int dimension, int i, int n) {
     int mode = __nvvm_ldg_i(&t->address_mode[dimension]);
@@ -89,12 +91,18 @@ KW_DEVICE int __kw_texel_index(const kwTextureDescriptor *t, int dimension, int 
 // The row that holds texels (?, y, z), or null for the border.
 KW_DEVICE const char *__kw_texel_row(const kwTextureDescriptor *t, int y, int z) {
     if (y < 0 || z < 0) return 0;
-    return (const char *)__nvvm_ldg_ull(&t->data) + (long)y * __nvvm_ldg_ull(&t->row_bytes) + (long)z * __nvvm_ldg_ull(&t->slice_bytes);
+    unsigned long long row = y * __nvvm_ldg_ull(&t->row_bytes), slice = z * __nvvm_ldg_ull(&t->slice_bytes);
+    return __kw_texel_data(t) + row + slice;
 }
 
 // A coordinate in texels. Huge and undefined ones saturate, so that they still name a texel or the border.
 KW_DEVICE float __kw_texel_coordinate(const kwTextureDescriptor *t, float x, unsigned int n) {
     return __nvvm_ldg_i(&t->normalized_coords) ? x * (float)n : x;
+}
+
+// The texel that a point filter takes.
+KW_DEVICE int __kw_nearest(const kwTextureDescriptor *t, int dimension, float x, unsigned int n) {
+    return __kw_texel_index(t, dimension, __float2int_rd(__kw_texel_coordinate(t, x, n)), n);
 }
 
 template <int n> KW_DEVICE typename __kw_floats<n>::type __kw_border(const kwTextureDescriptor *t) {
@@ -129,9 +137,9 @@ KW_DEVICE typename __kw_floats<n>::type __kw_sample(const kwTextureDescriptor *t
     typedef typename __kw_floats<n>::type floats;
     unsigned int width = __nvvm_ldg_ui(&t->width), height = __nvvm_ldg_ui(&t->height), depth = __nvvm_ldg_ui(&t->depth);
     if (__nvvm_ldg_i(&t->filter_mode) == cudaFilterModePoint) {
-        int i = __kw_texel_index(t, 0, __float2int_rd(__kw_texel_coordinate(t, x, width)), width);
-        int j = dimensions > 1 ? __kw_texel_index(t, 1, __float2int_rd(__kw_texel_coordinate(t, y, height)), height) : 0;
-        int k = dimensions > 2 ? __kw_texel_index(t, 2, __float2int_rd(__kw_texel_coordinate(t, z, depth)), depth) : 0;
+        int i = __kw_nearest(t, 0, x, width);
+        int j = dimensions > 1 ? __kw_nearest(t, 1, y, height) : 0;
+        int k = dimensions > 2 ? __kw_nearest(t, 2, z, depth) : 0;
         return __kw_texel_floats<n, stored>(t, i, j, k);
     }
     const __kw_neighbours none = {{0, 0}, 0.0f};
@@ -164,15 +172,14 @@ template <class T> KW_DEVICE T __kw_read_texel(const char *row, int index) {
 // Integers: never filtered, zero on the border.
 template <class T, bool floats, bool stored> struct __kw_fetch {
     static __device__ __attribute__((always_inline, nodebug)) T linear(const kwTextureDescriptor *t, int x) {
-        return x >= 0 && x < __nvvm_ldg_ui(&t->width) ? __kw_read_texel<T>((const char *)__nvvm_ldg_ull(&t->data), x) : T();
+        return x >= 0 && x < __nvvm_ldg_ui(&t->width) ? __kw_read_texel<T>(__kw_texel_data(t), x) : T();
     }
     template <int dimensions>
     static __device__ __attribute__((always_inline, nodebug)) T sample(const kwTextureDescriptor *t, float x, float y,
                                                                        float z) {
-        unsigned int width = __nvvm_ldg_ui(&t->width), height = __nvvm_ldg_ui(&t->height), depth = __nvvm_ldg_ui(&t->depth);
-        int i = __kw_texel_index(t, 0, __float2int_rd(__kw_texel_coordinate(t, x, width)), width);
-        int j = dimensions > 1 ? __kw_texel_index(t, 1, __float2int_rd(__kw_texel_coordinate(t, y, height)), height) : 0;
-        int k = dimensions > 2 ? __kw_texel_index(t, 2, __float2int_rd(__kw_texel_coordinate(t, z, depth)), depth) : 0;
+        int i = __kw_nearest(t, 0, x, __nvvm_ldg_ui(&t->width));
+        int j = dimensions > 1 ? __kw_nearest(t, 1, y, __nvvm_ldg_ui(&t->height)) : 0;
+        int k = dimensions > 2 ? __kw_nearest(t, 2, z, __nvvm_ldg_ui(&t->depth)) : 0;
         const char *row = __kw_texel_row(t, j, k);
         return row && i >= 0 ? __kw_read_texel<T>(row, i) : T();
     }
@@ -181,7 +188,7 @@ template <class T, bool stored> struct __kw_fetch<T, true, stored> {
     enum { n = __kw_texel<T>::channels };
     static __device__ __attribute__((always_inline, nodebug)) T linear(const kwTextureDescriptor *t, int x) {
         if (x < 0 || x >= __nvvm_ldg_ui(&t->width)) return T();
-        return __builtin_bit_cast(T, __kw_read_as_floats<n, stored>(t, (const char *)__nvvm_ldg_ull(&t->data), x));
+        return __builtin_bit_cast(T, __kw_read_as_floats<n, stored>(t, __kw_texel_data(t), x));
     }
     template <int dimensions>
     static __device__ __attribute__((always_inline, nodebug)) T sample(const kwTextureDescriptor *t, float x, float y,

@@ -1,9 +1,10 @@
 // texture<T, dimensions, mode>: the older way to name a texture, a variable at file scope. On the host it is the
-// description a program fills in and binds; in device code clang turns it into 8 bytes of global memory of the same name,
-// where the runtime writes the address of the descriptor at bind time.
+// description a program fills in and binds; in device code clang turns it into 8 bytes of global memory of the same
+// name, where the runtime writes the address of the descriptor at bind time.
 //
-// clang also marks the variable as a texture in !nvvm.annotations. The code generator must drop that mark: ours are plain
-// memory, and PTX must not declare them .texref.
+// clang also marks the variable as a texture in !nvvm.annotations, and a static one as internal with no initial value.
+// The front end must drop the mark (PTX would declare the variable .texref, but ours is plain memory) and make the
+// static one externally_initialized (LLVM would take its value for undefined).
 #pragma once
 #pragma GCC system_header
 

@@ -1,0 +1,158 @@
+"""Runs one kernel on both executors and compares what they leave in memory."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.codegen.layout import parameter_layout
+from kernelwright.codegen.simt.host import CompiledKernel, LaunchResult, compile_host
+from kernelwright.codegen.simt.lower import lower
+from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.device.memory import Arena, Buffer
+from kernelwright.device.reference import ReferenceResult, run_reference
+from kernelwright.device.schedule import Schedule
+from kernelwright.device.variables import load_variables
+from kernelwright.ir import Module, parse_module
+from kernelwright.pipeline import compile as compile_program
+
+Triple = tuple[int, int, int]
+Array = npt.NDArray[Any]
+
+
+@cache
+def cuda(text: str, folder: str, level: int = 3) -> Module:
+    """The optimised module of a CUDA source."""
+    path = Path(folder) / f"k{abs(hash(text))}.cu"
+    path.write_text(text)
+    return compile_program(path, arch="sm_80", level=level).units[0].module
+
+
+_HEADER = 'target triple = "nvptx64-nvidia-cuda"\n'
+
+
+def ir(text: str) -> Module:
+    """A module written as LLVM-IR."""
+    return parse_module(_HEADER + text)
+
+
+@dataclass
+class Run:
+    """What one executor did: ``arrays`` are the buffers behind the array arguments, in order, then the variables."""
+
+    arrays: list[Array]
+    fault: Any
+    result: LaunchResult | ReferenceResult
+
+
+class Case:
+    """A kernel with its inputs. Arrays among ``arguments`` become buffers; other arguments are numbers or bytes."""
+
+    def __init__(
+        self,
+        module: Module,
+        kernel: str,
+        grid: Triple | int,
+        block: Triple | int,
+        *arguments: Any,
+        shared: int = 0,
+        budget: int = 2_000_000,
+    ) -> None:
+        self.module = module
+        self.kernel = kernel
+        self.grid = (grid, 1, 1) if isinstance(grid, int) else grid
+        self.block = (block, 1, 1) if isinstance(block, int) else block
+        self.arguments = arguments
+        self.shared = shared
+        self.budget = budget
+
+    def _memory(self, arena: Arena) -> tuple[bytes, list[tuple[Buffer, Any]], dict[str, int], Any]:
+        arena.reset()
+        buffers: list[tuple[Buffer, Any]] = []
+        values: list[Any] = []
+        for i, argument in enumerate(self.arguments):
+            if isinstance(argument, np.ndarray):
+                buffer = arena.allocate(argument.nbytes, f"argument {i}")
+                arena.view(buffer, argument.dtype)[:] = argument.reshape(-1)
+                buffers.append((buffer, argument.dtype))
+                values.append(buffer.address)
+            else:
+                values.append(argument)
+        variables = load_variables(self.module, arena)
+        for name in sorted(variables.buffers):
+            if not name.startswith((".str", "__")):
+                buffers.append((variables.buffers[name], np.uint8))
+        return self.pack(values), buffers, variables.addresses, variables
+
+    def pack(self, values: list[Any]) -> bytes:
+        """The arguments as a launch takes them."""
+        layout = parameter_layout(self.module.function(self.kernel))
+        packed = bytearray(layout.size)
+        codes = {"i8": "b", "i16": "h", "i32": "i", "i64": "q", "float": "f", "double": "d", "ptr": "Q", "i1": "?"}
+        for p, value in zip(layout.parameters, values, strict=True):
+            if isinstance(value, bytes):
+                data = value
+            else:
+                code = codes[str(p.type)]
+                wrap = value if code in "fd?" else int(value) & ((1 << 8 * struct.calcsize(code)) - 1)
+                data = struct.pack("<" + (code.upper() if code in "bhiq" else code), wrap)
+            packed[p.offset : p.offset + len(data)] = data
+        return bytes(packed)
+
+    def reference(self, arena: Arena, schedule: Schedule | None = None) -> Run:
+        packed, buffers, _, variables = self._memory(arena)
+        result = run_reference(
+            self.module, self.kernel, self.grid, self.block, packed, arena, variables=variables,
+            shared_bytes=self.shared, schedule=schedule or Schedule(), budget=self.budget,
+        )  # fmt: skip
+        return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
+
+    def compiled(self, options: SimtOptions | None = None) -> CompiledKernel:
+        return compile_host(lower(self.module, self.kernel, options or SimtOptions(block=self.block)))
+
+    def fast(
+        self, arena: Arena, options: SimtOptions | None = None, schedule: Schedule | None = None, **more: Any
+    ) -> Run:
+        kernel = self.compiled(options)
+        packed, buffers, addresses, _ = self._memory(arena)
+        result = kernel.launch(
+            arena, self.grid, self.block, packed, self.shared, schedule, self.budget, addresses, **more
+        )
+        return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
+
+    def variants(self) -> list[SimtOptions]:
+        """The code paths that must agree: specialised, for any shape, without uniformity, splittable."""
+        return [
+            SimtOptions(block=self.block),
+            SimtOptions(block=None),
+            SimtOptions(block=self.block, uniform=False, counters=False),
+            SimtOptions(block=self.block, split=True),
+        ]
+
+    def agree(self, arena: Arena, tolerance: float = 0.0, options: list[SimtOptions] | None = None) -> Run:
+        """Both executors leave the same in memory and stop for the same reason. Returns the reference's run."""
+        want = self.reference(arena)
+        for option in options or self.variants():
+            got = self.fast(arena, option)
+            self.same(want, got, tolerance, str(option))
+        return want
+
+    def same(self, want: Run, got: Run, tolerance: float, what: str) -> None:
+        kinds = (want.fault.kind if want.fault else None, got.fault.kind if got.fault else None)
+        aliases = {"read-only": "out-of-bounds"}
+        assert kinds[0] == aliases.get(kinds[1] or "", kinds[1]), f"{what}: reference {want.fault}, fast {got.fault}"
+        if want.fault:
+            return
+        for i, (a, b) in enumerate(zip(want.arrays, got.arrays, strict=True)):
+            if a.dtype.kind == "f" and tolerance:
+                np.testing.assert_allclose(b, a, rtol=tolerance, atol=tolerance, err_msg=f"{what}, array {i}")
+            elif a.dtype.kind == "f":
+                np.testing.assert_array_equal(b, a, err_msg=f"{what}, array {i}")
+            else:
+                np.testing.assert_array_equal(b, a, err_msg=f"{what}, array {i}")
