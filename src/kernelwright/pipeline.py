@@ -90,11 +90,16 @@ class Unit:
         """The IR after libdevice is linked and the middle end has run, as text."""
         from kernelwright.passes.optimise import optimise
 
-        raw, options = self.source.text, self.options
+        options = self.options
         return self._made(
             "ir",
-            [raw, options.source.arch, str(options.passes), str(options.cuda_path)],
-            lambda: optimise(raw, options.passes, arch=options.source.arch, cuda_path=_path(options.cuda_path)),
+            lambda: optimise(
+                self.source.text,
+                options.passes,
+                arch=options.source.arch,
+                cuda_path=_path(options.cuda_path),
+                isolate=True,
+            ),
         )
 
     @functools.cached_property
@@ -106,14 +111,26 @@ class Unit:
 
     @functools.cached_property
     def ptx(self) -> str:
-        from kernelwright.codegen.ptx import emit_ptx
+        """PTX of the optimised IR, its blocks named in comments; source lines in it only when they were asked for."""
+        text = self._made("ptx", self._generate)
+        return text if self.options.line_info else without_lines(text)
 
-        text, options = self.optimised, self.options
-        return self._made(
-            "ptx",
-            [text, options.source.arch, str(options.passes), str(options.line_info)],
-            lambda: (str if options.line_info else without_lines)(emit_ptx(text, options.source.arch, options.passes)),
+    def _generate(self) -> str:
+        from kernelwright.codegen.ptx import emit_ptx, generate
+
+        options = self.options
+        if "optimised" in self.__dict__ or self._kept("ir"):
+            return emit_ptx(self.optimised, options.source.arch, options.passes, isolate=True)
+        # Both in one go: going through LLVM's text twice, and through a process of its own, costs as much as the work.
+        made = generate(
+            self.source.text,
+            options.source.arch,
+            options.passes,
+            cuda_path=_path(options.cuda_path),
+            isolate=True,
         )
+        self.__dict__["optimised"] = self._made("ir", lambda: made.ir)
+        return made.ptx
 
     @functools.cached_property
     def cubin(self) -> bytes:
@@ -150,15 +167,25 @@ class Unit:
             raise Misuse(f"there is no stage {name!r}", hint=f"the stages are {', '.join(STAGES)}")
         return table[name]()
 
-    def _made(self, kind: str, parts: list[str], make: Callable[[], str]) -> str:
-        key = content_key([_versions(), *parts])
-        kept = self._cache and self._cache.get(kind, key)
+    def _made(self, kind: str, make: Callable[[], str]) -> str:
+        kept = self._kept(kind)
         if kept:
             return kept.decode()
         text = make()
         if self._cache:
-            self._cache.put(kind, key, text.encode())
+            self._cache.put(kind, self._key, text.encode())
         return text
+
+    def _kept(self, kind: str) -> bytes | None:
+        return self._cache.get(kind, self._key) if self._cache else None
+
+    @functools.cached_property
+    def _key(self) -> str:
+        """Names what the back end makes of this unit: all of it follows from the raw IR and these options."""
+        options = self.options
+        return content_key(
+            [_versions(), self.source.text, options.source.arch, str(options.passes), str(options.cuda_path)]
+        )
 
 
 class Program:

@@ -195,7 +195,9 @@ def test_hotspot_doing_nothing_passes_gevo_but_not_change() -> None:
         assert judge(Change(0.01), HOT, expected, Given(before, (HOT,))).figure == pytest.approx(1)
 
 
-@given(hnp.arrays(np.float64, 8, elements=st.floats(-1e6, 1e6)), hnp.arrays(np.float64, 8, elements=st.floats(-1e6, 1e6)))
+@given(
+    hnp.arrays(np.float64, 8, elements=st.floats(-1e6, 1e6)), hnp.arrays(np.float64, 8, elements=st.floats(-1e6, 1e6))
+)
 def test_leaving_a_buffer_as_it_was_never_passes_change(before: Array, expected: Array) -> None:
     verdict = judge(Change(0.99), before, expected, Given(before))
     assert verdict.figure == 0 or verdict.figure >= 1
@@ -206,7 +208,9 @@ def test_change_is_not_inflated_by_what_memory_held() -> None:
     wild = Given(np.full(3, 1e30))
     assert judge(Change(0.01), expected + 0.5, expected, wild).figure == pytest.approx(0.5 / 2)
     # One element has no spread; its own size is what there is.
-    assert judge(Change(0.01), np.array([101.0]), np.array([100.0]), Given(np.array([1e30]))).figure == pytest.approx(0.01)
+    assert judge(Change(0.01), np.array([101.0]), np.array([100.0]), Given(np.array([1e30]))).figure == pytest.approx(
+        0.01
+    )
 
 
 def test_a_spread_of_rounding_alone_is_no_scale() -> None:

@@ -1,7 +1,7 @@
 """What is asked of a candidate, and what came of it.
 
 ``workload`` is what candidates are judged by: its cases (``case``, ``recorded``, ``program``) and its rules of comparison
-(``compare``, ``rules``, ``idle``). ``judge`` and ``runner`` do the judging; ``outcome`` is what came of it and ``journal`` remembers it.
+(``compare``, ``rules``, ``idle``). ``judge`` and ``runner`` do the judging, ``outcome`` is what came of it, ``journal`` keeps it.
 ``capture`` and ``replay`` make a workload of a program's own launches; ``measure`` takes times that mean something.
 """
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -47,10 +47,9 @@ class Workload:
     kernel: str
     """The kernel, by its name in the source; of a program of several, the one that cases without a name launch."""
     cases: tuple[AnyCase, ...]
-    tolerance: float = 0.0
-    """Short for rules: 0 is exact; otherwise against the change that the kernel makes (``compare.Change``)."""
-    rules: Rules = field(default_factory=Rules)
-    """By output. A text ("out: relative 1e-3; *: exact"), a rule or a mapping will do."""
+    tolerance: RulesGiven = 0.0
+    """How far an output may lie from the expected one. A number is a share of the change that the kernel makes, and 0 is
+    exact; otherwise rules of comparison, as a text ("out: relative 1e-3; *: exact"), a mapping, or one rule for all."""
     oracle: Oracle | None = None
     """An independent word on what is right; without one the original kernel is."""
     generator: Callable[[int], AnyCase] | None = None
@@ -58,12 +57,7 @@ class Workload:
     capture: Capture | None = None
 
     def __post_init__(self) -> None:
-        rules = rules_from(self.rules)
-        if self.tolerance:
-            if rules != Rules():
-                raise Misuse("a workload has a tolerance and rules of comparison", hint="write the tolerance as a rule")
-            rules = rules_from(self.tolerance)
-        object.__setattr__(self, "rules", rules)
+        _ = self.rules
         object.__setattr__(self, "cases", tuple(self.cases))
         object.__setattr__(self, "source", None if self.source is None else Path(self.source))
         if not self.cases:
@@ -79,7 +73,7 @@ class Workload:
         capture: Capture | Path | str,
         kernel: str = "",
         *,
-        rules: RulesGiven = 0.0,
+        tolerance: RulesGiven = 0.0,
         launches: Sequence[int] | None = None,
     ) -> Workload:
         """The recorded launches as cases: those of ``kernel``, or all; or those with the numbers ``launches``.
@@ -88,7 +82,7 @@ class Workload:
         Raises ``Misuse`` when none is left.
         """
         found = capture if isinstance(capture, Capture) else Capture.read(capture)
-        table = rules_from(rules)
+        table = rules_from(tolerance)
         modules = {name: parse_module(found.ir(name)) for name in found.modules}
         chosen: dict[str, RecordedCase] = {}
         for launch in found.launches:
@@ -100,7 +94,7 @@ class Workload:
                 f"{found.path} holds no launch {f'of kernel {kernel!r} ' if kernel else ''}to judge by",
                 hint=f"its kernels are {', '.join(found.kernels) or 'none'}",
             )
-        return cls(None, kernel, tuple(chosen.values()), rules=table, capture=found)
+        return cls(None, kernel, tuple(chosen.values()), table, capture=found)
 
     @classmethod
     def from_program(
@@ -109,16 +103,21 @@ class Workload:
         outputs: Mapping[str, Reader] | Sequence[str],
         folder: Path | str | None = None,
         *,
-        rules: RulesGiven = 0.0,
+        tolerance: RulesGiven = 0.0,
         kernel: str = "",
         generator: Callable[[int], ProgramCase] | None = None,
         **more: Any,
     ) -> Workload:
         """A whole program in a folder of inputs; ``more`` goes to ``ProgramCase`` (timeout_s, environment, ...)."""
         case = program_case(argv, outputs, folder, **more)
-        return cls(None, kernel, (case,), rules=rules_from(rules), generator=generator)
+        return cls(None, kernel, (case,), tolerance, generator=generator)
 
     # -- what it offers ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def rules(self) -> Rules:
+        """``tolerance`` as rules of comparison by output."""
+        return rules_from(self.tolerance)
 
     @property
     def in_process(self) -> tuple[InProcessCase, ...]:
@@ -163,10 +162,7 @@ class Workload:
 
     def with_cases(self, cases: Sequence[AnyCase]) -> Workload:
         """The same judge on other cases."""
-        return Workload(
-            self.source, self.kernel, tuple(cases), rules=self.rules, oracle=self.oracle, generator=self.generator,
-            capture=self.capture,
-        )  # fmt: skip
+        return replace(self, cases=tuple(cases))
 
     def fingerprint(self) -> str:
         """A hash of everything an outcome depends on but the candidate: sources, inputs, rules."""
@@ -192,7 +188,7 @@ def load_workload(path: Path) -> Workload:
         found = runpy.run_path(str(path)).get("workload")
     except KernelwrightError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise Misuse(f"{path} fails: {type(error).__name__}: {error}", hint=f"python {path} shows where") from error
     if not isinstance(found, Workload):
         raise Misuse(f"{path} defines no `workload`", hint="end it with: workload = Workload(source, kernel, cases)")

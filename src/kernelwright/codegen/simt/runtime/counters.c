@@ -34,15 +34,16 @@ u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes) {
   return n;
 }
 
-/* The largest number of different words in one of 32 banks. */
+/* The largest number of different words in one of 32 banks; at most 32 words. */
 static u32 degree(const u32 *word, u32 n) {
-  u32 seen = 0, twice = 0;
+  u32 first[32], seen = 0, clash = 0;
   for (u32 i = 0; i < n; i++) {
-    u32 bit = 1u << (word[i] & 31);
-    twice |= seen & bit;
-    seen |= bit;
+    u32 bank = word[i] & 31, known = seen >> bank & 1;
+    clash |= known & (first[bank] != word[i]);
+    first[bank] = known ? first[bank] : word[i];
+    seen |= 1u << bank;
   }
-  if (!twice) return n ? 1 : 0;
+  if (!clash) return 1;
   u32 rows[32][WARP], used[32] = {0}, most = 1;
   for (u32 i = 0; i < n; i++) {
     u32 bank = word[i] & 31, known = 0;
@@ -57,13 +58,21 @@ static u32 degree(const u32 *word, u32 n) {
 /* Wavefronts of a shared-memory access: a request is cut so that no part asks for more than 128 bytes, and each part
    takes as many turns as its busiest bank has different words. */
 u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes) {
-  u32 words = (bytes + 3) / 4, lanes = words >= 4 ? 8 : words == 2 ? 16 : words == 3 ? 8 : 32, total = 0;
+  u32 words = (bytes + 3) / 4;
+  if (words == 1) {
+    u32 seen = 0;
+    ALL_LANES(l) seen |= (mask >> l & 1) << ((offset[l] >> 2) & 31);
+    if (__builtin_popcount(seen) == __builtin_popcount(mask)) return 1;
+    u32 word[WARP], n = 0;
+    EACH_LANE(l, mask) word[n++] = (u32)(offset[l] >> 2);
+    return n ? degree(word, n) : 1;
+  }
+  u32 lanes = words >= 3 ? 8 : 16, total = 0;
   for (u32 first = 0; first < WARP; first += lanes) {
     u32 word[WARP * 4], n = 0;
-    u32 part = lanes == 32 ? mask : mask >> first & ((1u << lanes) - 1);
+    u32 part = mask >> first & ((1u << lanes) - 1);
     EACH_LANE(l, part) for (u32 k = 0; k < words && k < 4; k++) word[n++] = (u32)(offset[first + l] >> 2) + k;
-    /* At most 32 words: lanes * words <= 32, or a part of it. */
-    if (n) total += degree(word, n < 32 ? n : 32);
+    if (n) total += degree(word, n);
   }
   return total ? total : 1;
 }
