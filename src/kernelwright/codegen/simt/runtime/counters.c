@@ -55,24 +55,55 @@ static u32 degree(const u32 *word, u32 n) {
   return most;
 }
 
-/* Wavefronts of a shared-memory access: a request is cut so that no part asks for more than 128 bytes, and each part
-   takes as many turns as its busiest bank has different words. */
-u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes) {
+/* Sectors of aligned numbers at small offsets from an address whose low bits are ``skew``. Offsets of lanes that are not
+   active are 0. */
+u32 simt_sectors(const u32 *offset, u32 skew, u32 mask) {
+  u32 sector[WARP], low = ~0u, high = 0;
+  ALL_LANES(l) {
+    u32 off = (mask >> l & 1) - 1;
+    sector[l] = (offset[l] + skew) >> 5;
+    u32 a = sector[l] | off, b = sector[l] & ~off;
+    low = a < low ? a : low;
+    high = b > high ? b : high;
+  }
+  if (high - low < 64) {
+    u64 seen = 0;
+    ALL_LANES(l) seen |= (u64)(mask >> l & 1) << ((sector[l] - low) & 63);
+    return (u32)__builtin_popcountll(seen);
+  }
+  u32 n = 0;
+  for (u32 left = mask; left; n++) {
+    u32 one = sector[__builtin_ctz(left)], same = 0;
+    ALL_LANES(l) same |= (u32)(sector[l] == one) << l;
+    left &= ~same;
+  }
+  return n;
+}
+
+/* Wavefronts: a request is cut so that no part asks for more than 128 bytes, and each part takes as many turns as its
+   busiest bank has different words. */
+u32 simt_waves(const u32 *offset, u32 mask, u32 bytes) {
   u32 words = (bytes + 3) / 4;
   if (words == 1) {
     u32 seen = 0;
     ALL_LANES(l) seen |= (mask >> l & 1) << ((offset[l] >> 2) & 31);
     if (__builtin_popcount(seen) == __builtin_popcount(mask)) return 1;
     u32 word[WARP], n = 0;
-    EACH_LANE(l, mask) word[n++] = (u32)(offset[l] >> 2);
+    EACH_LANE(l, mask) word[n++] = offset[l] >> 2;
     return n ? degree(word, n) : 1;
   }
   u32 lanes = words >= 3 ? 8 : 16, total = 0;
   for (u32 first = 0; first < WARP; first += lanes) {
     u32 word[WARP * 4], n = 0;
     u32 part = mask >> first & ((1u << lanes) - 1);
-    EACH_LANE(l, part) for (u32 k = 0; k < words && k < 4; k++) word[n++] = (u32)(offset[first + l] >> 2) + k;
+    EACH_LANE(l, part) for (u32 k = 0; k < words && k < 4; k++) word[n++] = (offset[first + l] >> 2) + k;
     if (n) total += degree(word, n);
   }
   return total ? total : 1;
+}
+
+u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes) {
+  u32 narrow[WARP];
+  ALL_LANES(l) narrow[l] = (u32)offset[l];
+  return simt_waves(narrow, mask, bytes);
 }

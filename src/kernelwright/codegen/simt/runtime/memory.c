@@ -11,12 +11,13 @@ void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *
     memcpy(out, rem, WARP * sizeof *out);
     return;
   }
-  u32 per = a->segment_lanes;
+  u32 shift = (u32)__builtin_ctz(a->segment_lanes), within = a->segment_lanes - 1u;
+  u64 stride = (u64)a->stride;
   if (a->segments == 1) {
-    u64 base = rem[0], stride = (u64)a->stride;
+    u64 base = rem[0];
     ALL_LANES(l) out[l] = base + l * stride;
   } else {
-    ALL_LANES(l) out[l] = rem[l / per] + (l % per) * (u64)a->stride;
+    ALL_LANES(l) out[l] = rem[l >> shift] + (l & within) * stride;
   }
   u64 k = (u64)a->coefficient;
   if (a->form == FORM_INDEXED) {
@@ -24,74 +25,106 @@ void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *
     else ALL_LANES(l) out[l] += k * (u64)(i64)root[l];
   } else if (a->form == FORM_EXTENDED) {
     u32 step = (u32)a->root_stride;
-    if (a->zero_extend) ALL_LANES(l) out[l] += k * (u64)((u32)root[l / per] + (l % per) * step);
-    else ALL_LANES(l) out[l] += k * (u64)(i64)(i32)((u32)root[l / per] + (l % per) * step);
+    if (a->zero_extend) ALL_LANES(l) out[l] += k * (u64)((u32)root[l >> shift] + (l & within) * step);
+    else ALL_LANES(l) out[l] += k * (u64)(i64)(i32)((u32)root[l >> shift] + (l & within) * step);
   }
 }
 
-/* Whether an active lane lies outside ``room`` places from ``start`` or off its alignment. */
-static inline u32 any_bad(const u64 *address, u32 mask, u64 start, u64 room, u64 low_bits) {
-  u64 bad = 0;
-  ALL_LANES(l) bad |= -(u64)(mask >> l & 1) & ((u64)(address[l] - start >= room) | (address[l] & low_bits));
-  return bad != 0;
+/* -- the usual case: one component per lane, one buffer, everything inside it and aligned ------------------------------ */
+
+/* Offsets of all lanes from ``start`` as 32-bit numbers; lanes that are not active get 0. Returns 0 when an active lane
+   lies outside the ``bytes`` bytes there or off its alignment, or when 32 bits cannot say.
+
+   An index is checked before it is scaled: index + first must lie in 0 .. places, where first and places are small enough
+   that their sum cannot wrap around into the allowed range. */
+static inline u32 offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 mask, u32 *offset) {
+  u32 size = a->size;
+  u64 low_bits = a->align - 1u;
+  if (bytes < size || bytes > 1u << 30) return 0;
+  if (a->form == FORM_INDEXED) {
+    i64 k = a->coefficient, d = (i64)(rem[0] - start);
+    if (k <= 0 || k > 1 << 20 || a->segments != 1 || a->stride || d > 1 << 30 || d < -(1 << 30)) return 0;
+    i64 first = (k & (k - 1)) == 0 ? d >> __builtin_ctzll((u64)k) : d / k - (d % k < 0);
+    u32 rest = (u32)(d - first * k);
+    if (((start + rest) | (u64)k) & low_bits || rest + size > bytes) return 0;
+    u32 places = (u32)((bytes - rest - size) / (u64)k) + 1, add = (u32)first, bad = 0, top = 0;
+    ALL_LANES(l) {
+      u32 on = -(mask >> l & 1), index = (u32)root[l] + add;
+      bad |= on & -(u32)(index >= places);
+      top |= on & (u32)root[l];
+      offset[l] = on & (index * (u32)k + rest);
+    }
+    return !bad && !(a->zero_extend && top >> 31);
+  }
+  if (a->form == FORM_ADDRESSES) {
+    u64 room = bytes - size + 1, bad = 0;
+    ALL_LANES(l) {
+      u64 on = -(u64)(mask >> l & 1), o = (rem[l] - start) & on;
+      bad |= (u64)(o >= room) | ((rem[l] & on) & low_bits);
+      offset[l] = (u32)o;
+    }
+    return !bad;
+  }
+  u64 address[WARP];
+  simt_addresses(a, rem, root, address);
+  u64 room = bytes - size + 1, bad = 0;
+  ALL_LANES(l) {
+    u64 on = -(u64)(mask >> l & 1), o = (address[l] - start) & on;
+    bad |= (u64)(o >= room) | ((address[l] & on) & low_bits);
+    offset[l] = (u32)o;
+  }
+  return !bad;
 }
 
-/* Moves one number per lane. Lanes that are not active read from ``safe``, so that loads need no branch. */
-#define MOVE_PLAIN(T)                                                                                    \
-  static void load_##T(const u64 *address, u64 base, u32 mask, u64 safe, T *data) {                      \
-    if (mask == ~0u) ALL_LANES(l) data[l] = *(const T *)(base + address[l]);                             \
-    else ALL_LANES(l) data[l] = *(const T *)(base + (mask >> l & 1 ? address[l] : safe));                \
-  }                                                                                                      \
-  static void store_##T(const u64 *address, u64 base, u32 mask, const T *data) {                         \
-    if (mask == ~0u) ALL_LANES(l) *(T *)(base + address[l]) = data[l];                                   \
-    else EACH_LANE(l, mask) *(T *)(base + address[l]) = data[l];                                         \
+#define MOVE_PLAIN(T)                                                                             \
+  static inline void load_##T(const u8 *base, const u32 *offset, T *data) {                       \
+    ALL_LANES(l) data[l] = *(const T *)(base + offset[l]);                                        \
+  }                                                                                               \
+  static inline void store_##T(u8 *base, const u32 *offset, u32 mask, const T *data) {            \
+    if (mask == ~0u) ALL_LANES(l) *(T *)(base + offset[l]) = data[l];                             \
+    else EACH_LANE(l, mask) *(T *)(base + offset[l]) = data[l];                                   \
   }
 MOVE_PLAIN(u8)
 MOVE_PLAIN(u16)
 MOVE_PLAIN(u32)
 MOVE_PLAIN(u64)
 
-/* All lanes of one component in one space and in order: what nearly every access is. 1 when it was done. */
-static u32 quick(simt_context *c, simt_site *s, const u64 *address, u32 mask, void *data, u32 store) {
+/* 1 when the access was of the usual kind and is done. */
+static inline u32 usual(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 store) {
   const simt_access *a = s->access;
-  u32 size = a->size;
-  if (a->components != 1 || a->align < size || size > 8 || c->attention || !mask) return 0;
-  u64 base = 0, start, room;
-  if (a->space == SHARED) {
-    if (c->shared_size < size) return 0;
-    base = c->shared_host, start = 0, room = c->shared_size - size + 1;
-  } else if (a->space == LOCAL) {
-    if (c->local_size < size || size != 4) return 0;
-    start = 0, room = c->local_size - size + 1;
+  if (a->components != 1 || c->attention || !mask || a->align < a->size) return 0;
+  u32 offset[WARP];
+  u8 *base;
+  if (a->space == GENERIC) {
+    if (store && !s->writable) return 0;
+    if (!offsets(a, rem, root, s->start, s->end - s->start, mask, offset)) return 0;
+    base = (u8 *)s->start;
+    if (c->counting) s->sectors += (i64)simt_sectors(offset, (u32)s->start & 31, mask) - 1;
+  } else if (a->space == SHARED) {
+    if (!offsets(a, rem, root, 0, c->shared_size, mask, offset)) return 0;
+    base = (u8 *)c->shared_host;
+    if (c->counting) s->waves += (i64)simt_waves(offset, mask, a->size) - 1;
   } else {
-    if (s->end - s->start < size || (store && !s->writable)) return 0;
-    start = s->start, room = s->end - s->start - size + 1;
+    if (a->size != 4 || !offsets(a, rem, root, 0, c->local_size, mask, offset)) return 0;
+    ALL_LANES(l) offset[l] = offset[l] * 32 + l * 4;
+    base = (u8 *)c->local_host;
+    if (c->counting) s->sectors += (i64)simt_sectors(offset, 0, mask) - 1;
   }
-  if (any_bad(address, mask, start, room, size - 1u)) return 0;
-  if (a->space == LOCAL) {
-    u64 place[WARP];
-    ALL_LANES(l) place[l] = address[l] * 32 + l * 4;
-    if (c->counting) s->sectors += (i64)simt_distinct_sectors(place, mask, 4) - 1;
-    if (store) store_u32(place, c->local_host, mask, data);
-    else load_u32(place, c->local_host, mask, 0, data);
-    return 1;
-  }
-  if (c->counting) {
-    if (a->space == SHARED) s->waves += (i64)simt_wavefronts(address, mask, size) - 1;
-    else s->sectors += (i64)simt_distinct_sectors(address, mask, size) - 1;
-  }
-  switch (size | store << 4) {
-    case 1: load_u8(address, base, mask, start, data); break;
-    case 2: load_u16(address, base, mask, start, data); break;
-    case 4: load_u32(address, base, mask, start, data); break;
-    case 8: load_u64(address, base, mask, start, data); break;
-    case 1 | 16: store_u8(address, base, mask, data); break;
-    case 2 | 16: store_u16(address, base, mask, data); break;
-    case 4 | 16: store_u32(address, base, mask, data); break;
-    case 8 | 16: store_u64(address, base, mask, data); break;
+  switch (a->size | store << 8) {
+    case 1: load_u8(base, offset, data); break;
+    case 2: load_u16(base, offset, data); break;
+    case 4: load_u32(base, offset, data); break;
+    case 8: load_u64(base, offset, data); break;
+    case 1 | 256: store_u8(base, offset, mask, data); break;
+    case 2 | 256: store_u16(base, offset, mask, data); break;
+    case 4 | 256: store_u32(base, offset, mask, data); break;
+    case 8 | 256: store_u64(base, offset, mask, data); break;
+    default: return 0;
   }
   return 1;
 }
+
+/* -- everything else ------------------------------------------------------------------------------------------------- */
 
 static const simt_buffer *find_buffer(const simt_context *c, u64 address) {
   u32 low = 0, high = c->n_buffers;
@@ -307,14 +340,14 @@ static void spread(const simt_access *a, u32 mask, void *data) {
 void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
   s = c->true_sites + s->index;
   const simt_access *a = s->access;
+  if (usual(c, s, rem, root, mask, data, 0)) {
+    if (a->spread) spread(a, mask, data);
+    return;
+  }
   u64 address[WARP];
   u8 *host[WARP];
   u32 space;
   simt_addresses(a, rem, root, address);
-  if (quick(c, s, address, mask, data, 0)) {
-    if (a->spread) spread(a, mask, data);
-    return;
-  }
   u32 good = simt_resolve(c, s, address, mask, host, &space);
   if (good != mask) memset(data, 0, (size_t)a->size * a->components * WARP);
   observe(c, s, address, host, good, space);
@@ -325,13 +358,13 @@ void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u
 void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
   s = c->true_sites + s->index;
   const simt_access *a = s->access;
+  if (usual(c, s, rem, root, mask, data, 1)) {
+    return;
+  }
   u64 address[WARP];
   u8 *host[WARP];
   u32 space;
   simt_addresses(a, rem, root, address);
-  if (quick(c, s, address, mask, data, 1)) {
-    return;
-  }
   u32 good = simt_resolve(c, s, address, mask, host, &space);
   observe(c, s, address, host, good, space);
   move(a, host, address, good, space, data, 1);

@@ -172,6 +172,8 @@ const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable
 /* counters.c */
 u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes);
 u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes);
+u32 simt_sectors(const u32 *offset, u32 skew, u32 mask);
+u32 simt_waves(const u32 *offset, u32 mask, u32 bytes);
 void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 bytes, u32 write);
 void simt_cache_block(struct simt_cache *cache);
 
