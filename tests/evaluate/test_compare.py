@@ -278,7 +278,7 @@ def test_a_metric_below_zero_counts_as_zero() -> None:
 
 @pytest.mark.parametrize("name", ["no_such_module:f", f"{__name__}:no_such", f"{__name__}:HOT"])
 def test_a_metric_that_is_not_there(name: str) -> None:
-    with pytest.raises(Misuse, match="metric|function"):
+    with pytest.raises(Misuse, match=r"metric|function"):
         judge(Metric(name, 0.1), HOT, HOT)
 
 

@@ -61,7 +61,7 @@ def test_order_of_metrics_does_not_matter() -> None:
 
 @pytest.mark.parametrize("figures", [(math.nan, 0), (math.inf, 0), (-1, 0), (1, math.nan), (1, math.inf), (1, -1e-9)])
 def test_an_accepted_candidate_has_figures(figures: tuple[float, float]) -> None:
-    with pytest.raises(ValueError, match="time_us|error"):
+    with pytest.raises(ValueError, match=r"time_us|error"):
         Ok(*figures)
 
 

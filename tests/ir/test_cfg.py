@@ -160,5 +160,6 @@ def test_dominance_between_instructions() -> None:
     tree = Dominators(f)
     assert tree.before(x, branch) and tree.before(x, y) and not tree.before(branch, x) and not tree.before(x, x)
     assert not tree.before(y, phi)
+    assert not tree.before(x.clone(), ret) and not tree.before(x, ret.clone())
     assert tree.reaches_operand(y, phi, 1) and not tree.reaches_operand(y, phi, 0)
     assert not tree.reaches_operand(y, ret, 0) and tree.reaches_operand(f.arguments[0], ret, 0)

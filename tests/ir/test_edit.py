@@ -164,6 +164,17 @@ def test_fields_an_opcode_does_not_have_are_refused() -> None:
             getattr(add, field)
 
 
+def test_fields_that_were_not_given_are_neutral() -> None:
+    slot = Instruction("alloca", types.ptr, allocated_type=types.i32)
+    assert (slot.address_space, slot.align, str(slot)) == (0, 0, "<badref> = alloca i32")
+    call = Instruction("call", types.void, (Poison(types.ptr),), function_type=FunctionType(types.void, ()))
+    call.argument_attributes = ()
+    assert (call.tail, call.bundles, str(call)) == ("", (), "call void poison()")
+    for field in ("tail", "bundles", "address_space"):
+        with pytest.raises(AttributeError, match="'add' has no field"):
+            getattr(Instruction("add", types.i32), field)
+
+
 def test_calls_know_their_parts() -> None:
     module = parse_module(read("syntax"))
     calls = [i for i in module.function("f").instructions() if i.opcode == "call"]

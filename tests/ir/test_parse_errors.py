@@ -41,6 +41,7 @@ CASES = [
         "must be an integer of type i32",
     ),
     (body("  %x = extractvalue { i32 } undef, 1", "  ret i32 0"), 3, 36, "{ i32 } has no element 1"),
+    (body("  %x = extractvalue [2 x i32] undef, 2", "  ret i32 0"), 3, 38, "[2 x i32] has no element 2"),
     (body("  %x = extractelement i32 %a, i32 1", "  ret i32 0"), 3, 27, "expected a vector, found a i32"),
     (body("  %x = phi i32 [ 1, %p ]", "  ret i32 0"), 3, 21, "%p is no block"),
     (body("  %x = bitcast ptr blockaddress(@f, %b) to ptr", "  ret i32 0"), 3, 20, "'blockaddress' is not supported"),

@@ -14,6 +14,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -200,13 +201,15 @@ def _libcxx_defines(folder: Path, release: str) -> list[str]:
         # A macro nobody has used before: what zig has compiled already, it does not compile, nor say how, again.
         fresh = f"-DKERNELWRIGHT_ASKS={os.urandom(8).hex()}"
         target = ["-target", "x86_64-linux-gnu.2.28"]
-        said = subprocess.run(
-            [str(folder / "zig"), "c++", *target, fresh, "-c", "-x", "c++", os.devnull, "-o", os.devnull],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "ZIG_VERBOSE_CC": "1"},
-            timeout=120,
-        )
+        with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+            said = subprocess.run(
+                [str(folder / "zig"), "c++", *target, fresh, "-c", "-x", "c++", os.devnull, "-o", "nothing.o"],
+                capture_output=True,
+                text=True,
+                cwd=scratch,
+                env={**os.environ, "ZIG_VERBOSE_CC": "1"},
+                timeout=120,
+            )
         found = dict.fromkeys(
             re.findall(r"-D_?_?(?:LIBCPP|LIBCXX|GLIBC_MINOR)\S*|-D_LIB\S*", said.stderr + said.stdout)
         )

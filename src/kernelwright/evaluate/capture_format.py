@@ -1,7 +1,7 @@
 """The bytes of a capture file: a magic line, a version, then records one after another. Nothing is ever rewritten.
 
     file    MAGIC | version (4 bytes) | record ...
-    record  kind (4) | encoding (1) | 3 zeros | stored bytes (8) | plain bytes (8) | hash of the plain bytes (16) | stored
+    record  kind (4) | encoding (4) | stored bytes (8) | plain bytes (8) | hash of the plain bytes (16) | stored
 
 Every record says what it must hash to, so that a damaged one is noticed when it is read. Records of content are named by
 that hash and written once; the others are JSON, in the order things happened. A record comes after all it speaks of, so
@@ -44,7 +44,7 @@ CONTENT = frozenset({PAGE, LIST, TEXT})
 STORY = frozenset({HEAD, MODULE, OPERATION, LAUNCH, DONE})
 
 _VERSION = struct.Struct("<I")
-_HEADER = struct.Struct("<4sB3xQQ16s")
+_HEADER = struct.Struct("<4sIQQ16s")
 _START = len(MAGIC) + _VERSION.size
 _PLAIN, _ZLIB = 0, 1
 
@@ -150,6 +150,9 @@ class RecordReader:
             self._size = os.fstat(self._fd).st_size
             self._check_start()
             self.story = list(self._scan())
+        except OSError as error:
+            self.close()
+            raise Misuse(f"{path} cannot be read: {error.strerror}", hint="name a capture file") from error
         except BaseException:
             self.close()
             raise
@@ -161,6 +164,8 @@ class RecordReader:
         if len(start) < _START:
             raise ToolError(f"{self.path} ends before its first record", hint="record the program again")
         (version,) = _VERSION.unpack_from(start, len(MAGIC))
+        if version == 0:
+            raise self.damaged(len(MAGIC))
         if version > VERSION:
             raise Misuse(
                 f"{self.path} has format {version}, this Kernelwright reads up to {VERSION}",
