@@ -1,44 +1,38 @@
-# Kernelwright. `make help` lists what there is to do.
+# Kernelwright. `make help` lists what there is to do; start.py does the same where there is no make.
 PYTHON ?= python3
-VENV := .venv
-BIN := $(VENV)/bin
+BIN := .venv/bin
 
 .PHONY: help setup demo test slow types lint check bench gpu clean
 
 help:            ## this list
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | sort
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/' | sort
 
-$(BIN)/kw: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -e '.[dev]'
-	@touch $@
+setup:           ## a virtual environment with everything in it
+	@$(PYTHON) start.py setup
 
-setup: $(BIN)/kw ## a virtual environment with everything in it
-
-demo: setup      ## the main job: one suite kernel at every stage of the compiler
-	$(BIN)/kw suite show hotspot
+demo: setup      ## the main job
+	@$(PYTHON) start.py demo
 
 test: setup      ## the whole fast test suite
-	$(BIN)/python -m pytest
+	@$(PYTHON) start.py test
 
 slow: setup      ## the tests that take longer
-	$(BIN)/python -m pytest -m slow
+	@$(PYTHON) start.py slow
 
 types: setup     ## mypy, strict
 	$(BIN)/mypy
 
 lint: setup      ## ruff
-	$(BIN)/ruff check src tests
-	$(BIN)/ruff format --check src tests
+	$(BIN)/ruff check src tests start.py
+	$(BIN)/ruff format --check src tests start.py
 
 check: lint types test ## everything that must hold before a change lands
 
 bench: setup     ## every figure the project promises
-	$(BIN)/kw bench compile
+	$(BIN)/kw bench all
 
 gpu: setup       ## everything that needs an NVIDIA GPU, in one go; says so where there is none
 	$(BIN)/python benchmarks/gpu.py
 
 clean:           ## remove what was built here
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

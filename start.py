@@ -1,0 +1,72 @@
+"""Everything a fresh machine needs, in one command: ``python3 start.py demo`` or ``python3 start.py test``.
+
+Makes a virtual environment in ``.venv`` beside this file, installs Kernelwright there, and runs the main job or the
+tests. It needs Python 3.11 to 3.13 on Linux and nothing else; running it again only does what is missing.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+ENVIRONMENT = ROOT / ".venv"
+PYTHON = ENVIRONMENT / "bin" / "python"
+KW = ENVIRONMENT / "bin" / "kw"
+
+COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
+    "demo": ("one CUDA program at every stage of the compiler", [[str(KW), "suite", "show", "hotspot"]]),
+    "test": ("the whole fast test suite", [[str(PYTHON), "-m", "pytest"]]),
+    "slow": ("the tests that take longer", [[str(PYTHON), "-m", "pytest", "-m", "slow"]]),
+    "setup": ("the virtual environment alone", []),
+}
+
+
+def main() -> int:
+    """Sets up what is missing, then runs the command; returns its exit code."""
+    chosen = sys.argv[1] if len(sys.argv) > 1 else ""
+    if chosen not in COMMANDS:
+        print("usage: python3 start.py COMMAND")
+        for name, (what, _) in COMMANDS.items():
+            print(f"  {name:6} {what}")
+        return 2
+    if not (3, 11) <= sys.version_info[:2] <= (3, 13):
+        found = ".".join(map(str, sys.version_info[:2]))
+        print(f"Kernelwright runs on Python 3.11 to 3.13, this is {found}: start it with one of those", file=sys.stderr)
+        return 2
+    failed = _set_up()
+    if failed:
+        return failed
+    for command in COMMANDS[chosen][1]:
+        code = subprocess.run(command, cwd=ROOT).returncode
+        if code:
+            return code
+    return 0
+
+
+def _set_up() -> int:
+    """Installs into ``.venv`` unless that was done since ``pyproject.toml`` last changed. Returns 0 or pip's exit code."""
+    done = ENVIRONMENT / "installed"
+    if done.is_file() and done.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime:
+        return 0
+    print("setting up .venv (once; about 250 MB are downloaded)", flush=True)
+    try:
+        venv.create(ENVIRONMENT, with_pip=True, clear=False)
+    except subprocess.CalledProcessError:
+        print(
+            "this Python cannot make virtual environments with pip (Debian: apt install python3-venv)", file=sys.stderr
+        )
+        return 3
+    pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    code = subprocess.run([*pip, "-e", ".[dev]"], cwd=ROOT).returncode
+    if code:
+        print("installing failed: see pip's message above, then run this again", file=sys.stderr)
+        return 3
+    done.touch()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
