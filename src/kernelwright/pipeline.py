@@ -14,12 +14,12 @@ import json
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kernelwright.cache import Cache, content_key, file_digest
-from kernelwright.cuda.clang import HEADERS, Clang, find_clang
+from kernelwright.cuda.clang import HEADERS, LLVM_MAJOR, Clang, find_clang
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
 from kernelwright.errors import Misuse
 from kernelwright.passes.options import PassOptions
@@ -45,6 +45,8 @@ class CompileOptions:
     """Keep ``.loc`` lines in PTX, for profilers (nvcc's ``-lineinfo``)."""
     clang: str | None = None
     cuda_path: str | None = None
+    headers: str = "own"
+    """``own``, or ``nvidia``: the CUDA headers of NVIDIA's wheels. A toolkit named by ``cuda_path`` brings its own."""
     hermetic: bool | None = None
     """C and C++ headers from the wheel: True always, None where the system has no C++ compiler."""
 
@@ -59,7 +61,8 @@ class Unit:
 
     @functools.cached_property
     def clang(self) -> Clang:
-        return find_clang(self.options.clang, self.options.cuda_path, self.options.hermetic)
+        options = self.options
+        return find_clang(options.clang, options.cuda_path, options.hermetic, options.headers)
 
     @functools.cached_property
     def source(self) -> DeviceSource:
@@ -74,6 +77,8 @@ class Unit:
                 return found
         # LLVM takes as long to load as clang takes to run: on a second core it costs nothing.
         made = device_pass(self.path, self.options.source, self.clang, meanwhile=_load_llvm)
+        if self.clang.major < LLVM_MAJOR:
+            made = _in_todays_words(made)
         if self._cache:
             self._cache.put("frontend", name, _manifest(made))
         return made
@@ -268,6 +273,14 @@ def compile(
     for unit in units:
         _ = unit.source
     return Program(units, options)
+
+
+def _in_todays_words(made: DeviceSource) -> DeviceSource:
+    """The same module as our LLVM writes it: an older clang marks kernels by metadata, not by calling convention."""
+    from kernelwright.passes.llvm import parsed
+
+    with parsed(made.text) as module:
+        return replace(made, text=str(module))
 
 
 def _load_llvm() -> None:

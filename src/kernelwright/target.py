@@ -1,11 +1,13 @@
-"""GPU descriptions: the only place that knows an ``sm_`` number.
+"""GPU descriptions: the only place that knows an ``sm_`` number, a clock or a latency.
 
-Every other room asks here. An unknown name is an error that lists the nearest known ones.
+Every other room asks here. An unknown name is an error that lists the nearest known ones. Every figure has its source
+beside it: ``gpu("a100").source("l2_latency")``.
 """
 
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kernelwright.errors import Misuse
@@ -53,6 +55,10 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 DEFAULT_ARCHITECTURE = "sm_80"
 
+# PTX 7.8 (CUDA 11.8) is the floor: it holds every instruction of the architectures up to sm_90, and drivers since
+# 2022 read it. Architectures that came later bring their own minimum.
+PTX_FLOOR = 78
+
 
 def architecture(name: str) -> Architecture:
     """The architecture called ``name``. Raises ``Misuse`` with the nearest names for one nobody knows."""
@@ -61,3 +67,296 @@ def architecture(name: str) -> Architecture:
         near = difflib.get_close_matches(name, ARCHITECTURES, n=3, cutoff=0.5) or sorted(ARCHITECTURES)
         raise Misuse(f"unknown architecture {name!r}", hint=f"did you mean {', '.join(near)}?")
     return found
+
+
+# -- GPUs ----------------------------------------------------------------------------------------------------------------
+
+KIB = 1024
+MIB = 1024 * 1024
+
+GUIDE = "CUDA C++ Programming Guide 12.9, 'Compute Capabilities', technical specifications"
+RATES = "CUDA C++ Programming Guide 12.9, 'Arithmetic Instructions', results per clock cycle per multiprocessor"
+SYNC = "CUDA C++ Programming Guide 12.9, 'Synchronization Instruction', operations per clock cycle"
+OCCUPANCY = "NVIDIA, cuda_occupancy.h of CUDA 13.0"
+P100 = "NVIDIA, Tesla P100 white paper WP-08019-001 (2016), table 1"
+V100 = "NVIDIA, Tesla V100 GPU Architecture WP-08608-001 (2017), table 1"
+A100 = "NVIDIA, A100 Tensor Core GPU Architecture v1.0 (2020)"
+H100 = "NVIDIA, H100 Tensor Core GPU Architecture v1.04 (2023)"
+H200 = "NVIDIA, H200 Tensor Core GPU data sheet (2024)"
+PROPERTIES = "the driver's device properties, as programs print them"
+VOLTA = "Jia, Maggioni, Staiger, Scarpazza, arXiv:1804.06826 (2018)"
+AMPERE = "Abdelkhalik, Arafa, Santhi, Badawy, arXiv:2208.11174 (2022)"
+HOPPER = "Luo, Fan, Li, Du, Wang, Chu, arXiv:2402.13499 (2024)"
+ACCEL = "Accel-Sim, tested configurations SM7_QV100, SM80_A100 and SM90_H200 (fitted to microbenchmarks)"
+ASSUMED = "no published figure that we trust; an assumption, to be calibrated"
+
+PIPES = ("fma", "imad", "alu", "fp64", "fp16", "xu", "lsu", "warp", "branch", "tensor")
+"""Execution pipes of a multiprocessor: multiply-add, integer multiply-add (a part of ``fma``), integer and compare, double,
+half, transcendental and conversion, memory requests, shuffles and votes, control flow, matrices."""
+
+
+@dataclass(frozen=True)
+class Multiprocessor:
+    """What every multiprocessor of one architecture has. Sizes in bytes, latencies in cycles of its own clock.
+
+    ``rates`` are lanes per cycle for each of ``PIPES``: 64 means two warp instructions per cycle. ``sources`` says for
+    each field where the figure comes from.
+    """
+
+    warps: int
+    blocks: int
+    registers: int
+    register_unit: int
+    """Registers of a warp are handed out in multiples of this many."""
+    partitions: int
+    """Warps, registers and schedulers belong to one of so many equal parts."""
+    registers_per_thread: int
+    shared_bytes: int
+    shared_per_block: int
+    shared_unit: int
+    shared_reserved: int
+    """What the system takes of each block's shared memory."""
+    carveouts: tuple[int, ...]
+    """Sizes the driver can give to shared memory where it shares its store with the L1 cache; empty where it does not."""
+    l1_bytes: int
+    """The L1 cache, together with shared memory where ``carveouts`` divide one store."""
+    issue: float
+    """Warp instructions that all schedulers together start per cycle."""
+    rates: Mapping[str, int]
+    l1_bytes_per_cycle: int
+    shared_bytes_per_cycle: int
+    l2_bytes_per_cycle: int
+    """What one multiprocessor can take from the L2 cache."""
+    alu_latency: int
+    special_latency: int
+    warp_latency: int
+    fp64_latency: int
+    shared_latency: int
+    l1_latency: int
+    constant_latency: int
+    barrier_latency: int
+    """From the last arrival to the first instruction after it."""
+    barrier_warp_cycles: int
+    """What each warp of the block adds to a barrier."""
+    sources: Mapping[str, str]
+
+    def __hash__(self) -> int:
+        return hash((self.warps, self.shared_bytes, self.l1_bytes, self.l1_latency, tuple(self.rates.items())))
+
+    @property
+    def threads(self) -> int:
+        return self.warps * WARP
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A GPU by name. Bandwidths of the whole chip; latencies in cycles as a warp waits for its data."""
+
+    name: str
+    title: str
+    arch: str
+    sm: Multiprocessor
+    multiprocessors: int
+    clock_mhz: int
+    """The highest clock, which benchmarks of single kernels run at."""
+    l2_bytes: int
+    l2_ways: int
+    l2_bytes_per_cycle: int
+    dram_gb_per_s: int
+    memory_bytes: int
+    l2_latency: int
+    dram_latency: int
+    launch_us: float
+    """The time of a kernel that does nothing, between two events of its stream."""
+    sources: Mapping[str, str]
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.clock_mhz, self.multiprocessors, self.dram_gb_per_s))
+
+    @property
+    def dram_bytes_per_cycle(self) -> float:
+        return self.dram_gb_per_s * 1e3 / self.clock_mhz
+
+    def source(self, figure: str) -> str:
+        """Where a figure comes from: a field of the GPU, ``sm.`` and one of its multiprocessor, or ``sm.rates.`` and a pipe."""
+        sources = self.sm.sources if figure.startswith("sm.") else self.sources
+        found = sources.get(figure.removeprefix("sm."))
+        if found is None:
+            raise Misuse(f"there is no figure {figure!r} of {self.name}", hint="docs/timing-model.md has their names")
+        return found
+
+
+WARP = 32
+
+_COMMON = {
+    "warps": GUIDE,
+    "blocks": GUIDE,
+    "registers": GUIDE,
+    "register_unit": OCCUPANCY,
+    "partitions": OCCUPANCY,
+    "registers_per_thread": GUIDE,
+    "shared_bytes": GUIDE,
+    "shared_per_block": GUIDE,
+    "shared_unit": OCCUPANCY,
+    "shared_reserved": OCCUPANCY,
+    "carveouts": OCCUPANCY,
+    "l2_bytes_per_cycle": "64 bytes per cycle: a request port of 2 sectors; " + ASSUMED,
+    "constant_latency": ASSUMED,
+    "barrier_latency": ASSUMED,
+    "barrier_warp_cycles": SYNC + ", divided by 32 threads",
+    "rates.fma": RATES + ", 32-bit floating-point multiply-add",
+    "rates.imad": RATES + ", 32-bit integer multiply-add",
+    "rates.alu": RATES + ", 32-bit integer add",
+    "rates.fp64": RATES + ", 64-bit floating-point multiply-add",
+    "rates.fp16": RATES + ", 16-bit floating-point multiply-add, two to an instruction",
+    "rates.xu": RATES + ", reciprocal and the like; conversions",
+    "rates.warp": RATES + ", warp shuffle",
+    "rates.lsu": "32 lanes of load and store units per multiprocessor: the architecture's white paper",
+    "rates.branch": ASSUMED,
+    "rates.tensor": ASSUMED,
+    "warp_latency": ASSUMED,
+    "fp64_latency": ASSUMED,
+}
+
+
+def _rates(fma: int, imad: int, alu: int, fp64: int, fp16: int, tensor: int) -> dict[str, int]:
+    figures = (fma, imad, alu, fp64, fp16, 16, 32, 32, 32, tensor)
+    return dict(zip(PIPES, figures, strict=True))
+
+
+PASCAL_SM = Multiprocessor(
+    warps=64, blocks=32, registers=65536, register_unit=256, partitions=2, registers_per_thread=255,
+    shared_bytes=64 * KIB, shared_per_block=48 * KIB, shared_unit=256, shared_reserved=0, carveouts=(),
+    l1_bytes=24 * KIB, issue=2.0, rates=_rates(64, 32, 64, 32, 64, 16),
+    l1_bytes_per_cycle=64, shared_bytes_per_cycle=128, l2_bytes_per_cycle=64,
+    alu_latency=6, special_latency=20, warp_latency=33, fp64_latency=8, shared_latency=24, l1_latency=82,
+    constant_latency=25, barrier_latency=20, barrier_warp_cycles=1,
+    sources=_COMMON | {
+        "l1_bytes": P100, "issue": P100 + ": two schedulers; pairs of instructions are not modelled",
+        "l1_bytes_per_cycle": VOLTA, "shared_bytes_per_cycle": P100, "alu_latency": VOLTA, "special_latency": ASSUMED,
+        "shared_latency": VOLTA, "l1_latency": VOLTA,
+        "rates.imad": "three 16-bit multiply-adds on the multiply-add pipe: " + ASSUMED,
+    },
+)  # fmt: skip
+VOLTA_SM = Multiprocessor(
+    warps=64, blocks=32, registers=65536, register_unit=256, partitions=4, registers_per_thread=255,
+    shared_bytes=96 * KIB, shared_per_block=96 * KIB, shared_unit=256, shared_reserved=0,
+    carveouts=tuple(k * KIB for k in (0, 8, 16, 32, 64, 96)),
+    l1_bytes=128 * KIB, issue=4.0, rates=_rates(64, 64, 64, 32, 64, 16),
+    l1_bytes_per_cycle=128, shared_bytes_per_cycle=128, l2_bytes_per_cycle=64,
+    alu_latency=4, special_latency=21, warp_latency=23, fp64_latency=8, shared_latency=19, l1_latency=28,
+    constant_latency=27, barrier_latency=20, barrier_warp_cycles=2,
+    sources=_COMMON | {
+        "l1_bytes": V100, "issue": V100 + ": four schedulers", "l1_bytes_per_cycle": V100, "shared_bytes_per_cycle": V100,
+        "alu_latency": VOLTA, "special_latency": ACCEL, "shared_latency": VOLTA, "l1_latency": VOLTA,
+        "fp64_latency": VOLTA, "constant_latency": VOLTA,
+    },
+)  # fmt: skip
+AMPERE_SM = Multiprocessor(
+    warps=64, blocks=32, registers=65536, register_unit=256, partitions=4, registers_per_thread=255,
+    shared_bytes=164 * KIB, shared_per_block=163 * KIB, shared_unit=128, shared_reserved=KIB,
+    carveouts=tuple(k * KIB for k in (0, 8, 16, 32, 64, 100, 132, 164)),
+    l1_bytes=192 * KIB, issue=4.0, rates=_rates(64, 64, 64, 32, 128, 16),
+    l1_bytes_per_cycle=128, shared_bytes_per_cycle=128, l2_bytes_per_cycle=64,
+    alu_latency=4, special_latency=23, warp_latency=23, fp64_latency=8, shared_latency=29, l1_latency=38,
+    constant_latency=27, barrier_latency=20, barrier_warp_cycles=2,
+    sources=_COMMON | {
+        "l1_bytes": A100, "issue": A100 + ": four schedulers", "l1_bytes_per_cycle": A100, "shared_bytes_per_cycle": A100,
+        "alu_latency": AMPERE, "special_latency": ACCEL, "shared_latency": HOPPER, "l1_latency": HOPPER,
+    },
+)  # fmt: skip
+HOPPER_SM = Multiprocessor(
+    warps=64, blocks=32, registers=65536, register_unit=256, partitions=4, registers_per_thread=255,
+    shared_bytes=228 * KIB, shared_per_block=227 * KIB, shared_unit=128, shared_reserved=KIB,
+    carveouts=tuple(k * KIB for k in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228)),
+    l1_bytes=256 * KIB, issue=4.0, rates=_rates(128, 64, 64, 64, 128, 32),
+    l1_bytes_per_cycle=128, shared_bytes_per_cycle=128, l2_bytes_per_cycle=64,
+    alu_latency=4, special_latency=23, warp_latency=23, fp64_latency=8, shared_latency=29, l1_latency=41,
+    constant_latency=27, barrier_latency=20, barrier_warp_cycles=2,
+    sources=_COMMON | {
+        "l1_bytes": H100, "issue": H100 + ": four schedulers", "l1_bytes_per_cycle": H100, "shared_bytes_per_cycle": H100,
+        "alu_latency": ACCEL, "special_latency": ACCEL, "shared_latency": HOPPER, "l1_latency": HOPPER,
+        "fp64_latency": ACCEL,
+    },
+)  # fmt: skip
+
+
+def _sources(paper: str, **others: str) -> dict[str, str]:
+    fields = ("multiprocessors", "clock_mhz", "l2_bytes", "dram_gb_per_s", "memory_bytes")
+    return {"launch_us": ASSUMED, "l2_ways": ASSUMED} | dict.fromkeys(fields, paper) | others
+
+
+GPUS: dict[str, Gpu] = {
+    g.name: g
+    for g in (
+        Gpu(
+            "p100", "NVIDIA Tesla P100 SXM2 16 GB", "sm_60", PASCAL_SM, multiprocessors=56, clock_mhz=1480,
+            l2_bytes=4 * MIB, l2_ways=16, l2_bytes_per_cycle=1223, dram_gb_per_s=732, memory_bytes=16 << 30,
+            l2_latency=234, dram_latency=440, launch_us=5.0,
+            sources=_sources(
+                P100, l2_latency=VOLTA, dram_latency=ASSUMED, l2_bytes_per_cycle=VOLTA + ": 1624 GB/s at 1328 MHz"
+            ),
+        ),
+        Gpu(
+            "v100", "NVIDIA Tesla V100 SXM2 16 GB", "sm_70", VOLTA_SM, multiprocessors=80, clock_mhz=1530,
+            l2_bytes=6 * MIB, l2_ways=16, l2_bytes_per_cycle=2048, dram_gb_per_s=900, memory_bytes=16 << 30,
+            l2_latency=193, dram_latency=375, launch_us=3.5,
+            sources=_sources(V100, l2_latency=VOLTA, dram_latency=VOLTA, l2_bytes_per_cycle=A100, l2_ways=VOLTA),
+        ),
+        Gpu(
+            "a100", "NVIDIA A100 SXM4 40 GB", "sm_80", AMPERE_SM, multiprocessors=108, clock_mhz=1410,
+            l2_bytes=40 * MIB, l2_ways=16, l2_bytes_per_cycle=5120, dram_gb_per_s=1555, memory_bytes=40 << 30,
+            l2_latency=262, dram_latency=466, launch_us=3.0,
+            sources=_sources(A100, l2_latency=HOPPER, dram_latency=HOPPER, l2_bytes_per_cycle=A100),
+        ),
+        Gpu(
+            "h100", "NVIDIA H100 SXM5 80 GB", "sm_90", HOPPER_SM, multiprocessors=132, clock_mhz=1980,
+            l2_bytes=50 * MIB, l2_ways=16, l2_bytes_per_cycle=5120, dram_gb_per_s=3350, memory_bytes=80 << 30,
+            l2_latency=263, dram_latency=479, launch_us=2.5,
+            sources=_sources(
+                H100, l2_latency=HOPPER, dram_latency=HOPPER, clock_mhz=PROPERTIES,
+                l2_bytes_per_cycle="as the A100's; " + ASSUMED,
+            ),
+        ),
+        Gpu(
+            "h200", "NVIDIA H200 SXM 141 GB", "sm_90", HOPPER_SM, multiprocessors=132, clock_mhz=1980,
+            l2_bytes=60 * MIB, l2_ways=16, l2_bytes_per_cycle=5120, dram_gb_per_s=4800, memory_bytes=141 << 30,
+            l2_latency=263, dram_latency=479, launch_us=2.5,
+            sources=_sources(
+                H200, l2_latency="as the H100's: " + HOPPER, dram_latency="as the H100's: " + HOPPER,
+                clock_mhz=PROPERTIES, l2_bytes=PROPERTIES, multiprocessors=PROPERTIES,
+                l2_bytes_per_cycle="as the A100's; " + ASSUMED,
+            ),
+        ),
+    )
+}  # fmt: skip
+DEFAULT_GPU = "h200"
+
+
+def gpu(name: str) -> Gpu:
+    """The GPU called ``name``. Raises ``Misuse`` with the names there are."""
+    found = GPUS.get(name.lower())
+    if found is None:
+        raise Misuse(f"unknown GPU {name!r}", hint=f"choose one of {', '.join(GPUS)}")
+    return found
+
+
+def stand_ins(arch: str) -> tuple[str, ...]:
+    """Architectures whose machine code may stand for ``arch``, best first: itself, then the oldest newer ones.
+
+    Assemblers drop old architectures; a figure from a stand-in says so. From sm_70 on, because older machine code is not read.
+    """
+    wanted = architecture(arch).number
+    known = sorted({a.number for a in ARCHITECTURES.values() if a.name[-1].isdigit()})
+    own = (arch,) if wanted >= OLDEST_MACHINE_CODE else ()
+    newer = [f"sm_{n}" for n in known if n > wanted and n >= OLDEST_MACHINE_CODE and f"sm_{n}" != "sm_72"]
+    return (*own, *newer[:3])
+
+
+OLDEST_MACHINE_CODE = 70
+"""Before sm_70 an instruction took 8 bytes and had other opcodes, which nothing here reads."""
+
+
+def ptx_version(arch: str) -> int:
+    """The PTX ISA version (x10) that code for ``arch`` may use and is emitted in: 78 means ``.version 7.8``."""
+    return max(architecture(arch).ptx, PTX_FLOOR)

@@ -134,7 +134,8 @@ def test_integer_intrinsics_work_on_vectors() -> None:
 
 def half_away(x: Array) -> Array:
     below = np.floor(np.abs(x))
-    rounded: Array = np.copysign(below + (np.abs(x) - below >= 0.5), x).astype(x.dtype)
+    with np.errstate(invalid="ignore"):
+        rounded: Array = np.copysign(below + (np.abs(x) - below >= 0.5), x).astype(x.dtype)
     return rounded
 
 
@@ -158,6 +159,8 @@ BINARY: dict[str, Callable[[Array, Array], Array]] = {
     "copysign": np.copysign,
     "minnum": lambda a, b: signed_zero(np.fmin(a, b), a, b, np.signbit(a) | np.signbit(b)),
     "maxnum": lambda a, b: signed_zero(np.fmax(a, b), a, b, np.signbit(a) & np.signbit(b)),
+    "minimumnum": lambda a, b: signed_zero(np.fmin(a, b), a, b, np.signbit(a) | np.signbit(b)),
+    "maximumnum": lambda a, b: signed_zero(np.fmax(a, b), a, b, np.signbit(a) & np.signbit(b)),
     "minimum": lambda a, b: signed_zero(np.minimum(a, b), a, b, np.signbit(a) | np.signbit(b)),
     "maximum": lambda a, b: signed_zero(np.maximum(a, b), a, b, np.signbit(a) & np.signbit(b)),
 }
@@ -206,6 +209,98 @@ def test_pow_powi_ldexp_frexp() -> None:
         small = np.resize(np.array([0, 1, -1, 2, 3], np.int32), len(a))
         found = evaluate(body, ["double", "i32"], "double", a, small.view(np.uint32))
         np.testing.assert_array_max_ulp(found, a ** small.astype(float), maxulp=1)
+
+
+@pytest.mark.parametrize("bits", [32, 64])
+def test_rounding_to_integers(bits: int) -> None:
+    a = np.concatenate([floats("double"), [0.49999999999999994, 2.5, -2.5, 3.5]])
+    away = half_away(a)
+    low = -(1 << (bits - 1))
+    for name, whole in (("lrint", np.rint(a)), ("llrint", np.rint(a)), ("lround", away), ("llround", away)):
+        found = evaluate(f"  %r = call i{bits} @llvm.{name}.i{bits}.f64(double %a)", ["double"], f"i{bits}", a)
+        exact = [int(math.copysign(2**70, w)) if math.isinf(w) else w for w in whole.tolist()]
+        same(found, wrap([low if math.isnan(w) else clamped(int(w), bits) for w in exact], bits))
+
+
+def test_two_results_at_once() -> None:
+    a = floats("double")
+    body = """  %p = call {{ double, double }} @llvm.{name}.f64(double %a)
+  %r = extractvalue {{ double, double }} %p, {index}"""
+    with np.errstate(all="ignore"):
+        fraction, whole = np.modf(a)
+        oracles = {("sincos", 0): np.sin(a), ("sincos", 1): np.cos(a), ("modf", 0): fraction, ("modf", 1): whole}
+    for (name, index), expected in oracles.items():
+        found = evaluate(body.format(name=name, index=index), ["double"], "double", a)
+        np.testing.assert_array_max_ulp(found, expected, maxulp=1)
+
+
+def test_two_argument_math() -> None:
+    a, b = pairs(floats("double"))
+    found = evaluate("  %r = call double @llvm.atan2.f64(double %a, double %b)", ["double"] * 2, "double", a, b)
+    np.testing.assert_array_max_ulp(found, np.arctan2(a, b), maxulp=1)
+    with np.errstate(all="ignore"):
+        small = a[(np.abs(a) < 300) | ~np.isfinite(a)]
+        found = evaluate("  %r = call double @llvm.exp10.f64(double %a)", ["double"], "double", small)
+        np.testing.assert_array_max_ulp(found, 10.0**small, maxulp=1)
+
+
+def test_half_through_integers() -> None:
+    a = floats("float")
+    with np.errstate(all="ignore"):
+        expected = a.astype(np.float16)
+    body = """  %h = call i16 @llvm.convert.to.fp16.f32(float %a)
+  %r = call float @llvm.convert.from.fp16.f32(i16 %h)"""
+    same(evaluate(body, ["float"], "float", a), expected.astype(np.float32))
+
+
+def test_values_that_pass_through() -> None:
+    a, b = pairs(integers(64))
+    same(evaluate("  %r = call i64 @llvm.expect.i64(i64 %a, i64 7)", ["i64"], "i64", a), a)
+    same(evaluate("  %r = call i64 @llvm.expect.with.probability.i64(i64 %a, i64 7, double 0.5)", ["i64"], "i64", a), a)
+    same(evaluate("  %r = call i64 @llvm.ssa.copy.i64(i64 %a)", ["i64"], "i64", a), a)
+    for name in ("launder", "strip"):
+        body = f"  %r = call ptr @llvm.{name}.invariant.group.p0(ptr %a)"
+        same(evaluate(body, ["ptr"], "ptr", a), a)
+    same(evaluate("  %r = call ptr @llvm.ptrmask.p0.i64(ptr %a, i64 %b)", ["ptr", "i64"], "ptr", a, b), a & b)
+    assert not evaluate("  %r = call i1 @llvm.is.constant.i64(i64 %a)", ["i64"], "i1", a).any()
+    body = "  %r = call i64 @llvm.objectsize.i64.p0(ptr %a, i1 false, i1 true, i1 false)"
+    assert (evaluate(body, ["ptr"], "i64", a) == 2**64 - 1).all()
+    assert (evaluate(body.replace("i1 false, i1 true", "i1 true, i1 true"), ["ptr"], "i64", a) == 0).all()
+    body = "  %p = inttoptr i32 %a to ptr\n  %q = ptrtoint ptr %p to i16\n  %r = zext i16 %q to i64"
+    same(evaluate(body, ["i32"], "i64", a.astype(np.uint32)), a & np.uint64(0xFFFF))
+
+
+REDUCE: dict[str, Callable[[Array], Array]] = {
+    "add": lambda x: np.add.reduce(x, 1),
+    "mul": lambda x: np.multiply.reduce(x, 1),
+    "and": lambda x: np.bitwise_and.reduce(x, 1),
+    "or": lambda x: np.bitwise_or.reduce(x, 1),
+    "xor": lambda x: np.bitwise_xor.reduce(x, 1),
+    "umax": lambda x: x.max(1),
+    "umin": lambda x: x.min(1),
+    "smax": lambda x: x.view(np.int32).max(1).view(np.uint32),
+    "smin": lambda x: x.view(np.int32).min(1).view(np.uint32),
+}
+
+
+@pytest.mark.parametrize("name", REDUCE)
+def test_reductions_of_integer_vectors(name: str) -> None:
+    a = np.random.default_rng(8).integers(0, 2**32, (200, 4), dtype=np.uint32)
+    found = evaluate(f"  %r = call i32 @llvm.vector.reduce.{name}.v4i32(<4 x i32> %a)", ["<4 x i32>"], "i32", a)
+    same(found, REDUCE[name](a).astype(np.uint32))
+
+
+def test_reductions_of_float_vectors_go_from_first_to_last() -> None:
+    a = np.random.default_rng(9).normal(size=(200, 4)).astype(np.float32)
+    for name, operation in (("fadd", np.add), ("fmul", np.multiply)):
+        body = f"  %r = call float @llvm.vector.reduce.{name}.v4f32(float 3.0, <4 x float> %a)"
+        total = np.full(200, 3, np.float32)
+        for n in range(4):
+            total = operation(total, a[:, n])
+        same(evaluate(body, ["<4 x float>"], "float", a), total)
+    for name, extreme in (("fmax", np.max), ("fmin", np.min), ("fmaximum", np.max), ("fminimum", np.min)):
+        body = f"  %r = call float @llvm.vector.reduce.{name}.v4f32(<4 x float> %a)"
+        same(evaluate(body, ["<4 x float>"], "float", a), extreme(a, 1))
 
 
 def test_saturating_conversion_of_llvm() -> None:

@@ -329,6 +329,22 @@ def test_an_access_across_the_end_is_out_of_bounds(compiled: Compile, arena: Are
     assert fault is not None and "2 bytes across the end" in fault.message and fault.size == 4 and fault.write
 
 
+@pytest.mark.parametrize("pointer", ["ptr addrspace(3)", "ptr"])
+def test_misaligned_shared_memory_is_told_by_its_generic_address(pointer: str) -> None:
+    address = "@s" if "3" in pointer else "addrspacecast (ptr addrspace(3) @s to ptr)"
+    module = parse_module(f"""{HEADER}
+@s = internal addrspace(3) global [16 x i8] undef, align 4
+define ptx_kernel void @k() {{
+  %p = getelementptr i8, {pointer} {address}, i64 6
+  store i32 1, {pointer} %p, align 4
+  ret void
+}}
+""")
+    with Arena() as arena:
+        fault = run_reference(module, "k", (1, 1, 1), (1, 1, 1), b"", arena).fault
+    assert fault is not None and fault.kind == "misaligned" and fault.address == SHARED_BASE + 6 and fault.write
+
+
 def test_null_freed_and_constant_memory(compiled: Compile, arena: Arena) -> None:
     module = compiled("""
 __constant__ int table[4] = {1, 2, 3, 4};

@@ -223,6 +223,17 @@ __global__ void k(int* o, int n) {
     assert result.findings == ()
 
 
+def test_structs_by_value_count_as_written(compiled: Compile, launch: Launcher) -> None:
+    module = compiled("""
+struct Config { int v[4]; };
+__device__ __noinline__ int pick(Config c, int i) { c.v[i & 3] += 1; return c.v[i & 3]; }
+__global__ void k(int* o, Config c) { o[threadIdx.x] = pick(c, threadIdx.x); }
+""")
+    out = np.zeros(8, np.int32)
+    result, _ = watched(launch, module, "k", 1, 8, out, np.arange(4, dtype=np.int32).tobytes())
+    assert result.findings == () and out.tolist() == [1, 2, 3, 4] * 2
+
+
 def test_unwritten_global_memory_is_followed_from_launch_to_launch(compiled: Compile, arena: Arena) -> None:
     module = compiled("""
 __global__ void fill(int* a, int n) { if (threadIdx.x < n) a[threadIdx.x] = 1; }

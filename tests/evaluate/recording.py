@@ -67,7 +67,7 @@ def record(path: Path) -> None:
         source = program.buffer("d_in", values)
         out = program.buffer("d_out", np.zeros(64, np.float32))
         program.buffer("d_big", np.random.default_rng(1).random(40_000, dtype=np.float32))
-        pointers = np.array([source.address + 4 * (63 - i) for i in range(64)], dtype=np.uint64)
+        pointers = np.array([source.address + 4 * (1 + i % 63) for i in range(64)], dtype=np.uint64)
         table = program.buffer("d_pointers", pointers)
         counted = program.buffer("d_counted", np.zeros(8, np.float32))
         integers = program.buffer("d_integers", np.arange(16, dtype=np.int32))

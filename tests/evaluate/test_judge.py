@@ -17,6 +17,7 @@ from kernelwright.evaluate.case import Case
 from kernelwright.evaluate.executed import instructions
 from kernelwright.evaluate.judge import Judge
 from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.runner import Argument
 from kernelwright.evaluate.workload import Workload
 from kernelwright.ir import parse_module
 from tests.evaluate import kernels
@@ -26,7 +27,7 @@ SCHEDULES = (Schedule.forward(), Schedule.reverse(), Schedule.random(1))
 
 def scaled(n: int = 8, factor: float = 3.0) -> Case:
     values = np.random.default_rng(n).random(n, dtype=np.float32)
-    arguments = {"in": values, "out": np.zeros(n, np.float32), "factor": factor, "n": n}
+    arguments: dict[str, Argument] = {"in": values, "out": np.zeros(n, np.float32), "factor": factor, "n": n}
     return Case(((n + 3) // 4,), (4,), arguments, name=f"n={n}")
 
 
@@ -105,7 +106,7 @@ def test_a_tolerance_alone_is_about_the_change(source: Path) -> None:
 
 
 def test_an_order_dependent_candidate(source: Path) -> None:
-    values = {"values": np.zeros(8, np.int32), "step": 1}
+    values: dict[str, Argument] = {"values": np.zeros(8, np.int32), "step": 1}
     # Every thread adds to the first element, without an atomic.
     racy = kernels.module(replacing=("getelementptr i32, ptr %values, i64 %w", "getelementptr i32, ptr %values, i64 0"))
     case = Case((2,), (4,), values)

@@ -126,7 +126,7 @@ def test_a_module_without_the_kernel(capture: Capture) -> None:
 def test_a_recording_is_a_workload(recorded: Path) -> None:
     workload = load_workload(recorded)
     # The second scale equals the first, and the last launch failed.
-    assert [case.name for case in workload.cases] == [  # type: ignore[union-attr]
+    assert [case.name for case in workload.cases] == [
         "_Z5scalePKfPffi #0", "follow #2", "count #3", "count #4", "add #5"
     ]  # fmt: skip
     judge = Judge(workload, run_reference, cost=instructions)

@@ -15,6 +15,8 @@ import llvmlite.binding as llvm
 import pytest
 import ziglang
 
+from .promises import GROUPS, source
+
 HEADERS = Path(__file__).parents[2] / "src" / "kernelwright" / "cuda" / "include"
 ZIG = Path(ziglang.__file__).parent
 
@@ -95,6 +97,14 @@ def compile_cuda(scratch: Path) -> CudaCompiler:
         return Compiled(done.returncode == 0, output.read_text() if output.exists() else "", done.stderr)
 
     return compile_text
+
+
+@pytest.fixture(scope="session")
+def promised_ir(compile_cuda: CudaCompiler) -> str:
+    """The device IR of every promised call, as clang writes it."""
+    compiled = compile_cuda(source(*GROUPS))
+    assert compiled.ok, compiled.errors
+    return compiled.ir
 
 
 def optimised(ir: str) -> str:

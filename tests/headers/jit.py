@@ -19,8 +19,23 @@ def _saturated(round_: Callable[[float], int]) -> Callable[[float], int]:
     return convert
 
 
+def _sincos(scale: float) -> Callable[[float, Any, Any], None]:
+    def store(x: float, sine: Any, cosine: Any) -> None:
+        sine[0], cosine[0] = math.sin(scale * x), math.cos(scale * x)
+
+    return store
+
+
+_FLOAT, _DOUBLE = ctypes.c_float, ctypes.c_double
+
 # The libdevice entries that the functions under test use.
 _LIBDEVICE = {
+    "__nv_logf": ctypes.CFUNCTYPE(_FLOAT, _FLOAT)(math.log),
+    "__nv_log": ctypes.CFUNCTYPE(_DOUBLE, _DOUBLE)(math.log),
+    "__nv_expf": ctypes.CFUNCTYPE(_FLOAT, _FLOAT)(math.exp),
+    "__nv_exp": ctypes.CFUNCTYPE(_DOUBLE, _DOUBLE)(math.exp),
+    "__nv_fast_sincosf": ctypes.CFUNCTYPE(None, _FLOAT, *[ctypes.POINTER(_FLOAT)] * 2)(_sincos(1.0)),
+    "__nv_sincospi": ctypes.CFUNCTYPE(None, _DOUBLE, *[ctypes.POINTER(_DOUBLE)] * 2)(_sincos(math.pi)),
     "__nv_float2int_rd": ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_float)(_saturated(math.floor)),
     "__nv_float2int_rz": ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_float)(_saturated(math.trunc)),
 }

@@ -10,11 +10,10 @@ from pathlib import Path
 import llvmlite.binding as llvm
 import pytest
 
-from .conftest import HEADERS, CudaCompiler
-from .promises import GROUPS, source
+from .conftest import HEADERS
 
 
-def _libdevice() -> Path | None:
+def find_libdevice() -> Path | None:
     spec = importlib.util.find_spec("nvidia")
     wheels = [Path(p) for p in (spec.submodule_search_locations or [])] if spec else []
     toolkits = [Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")), *sorted(Path("/usr/local").glob("cuda-*"))]
@@ -28,11 +27,9 @@ def _types(module: llvm.ModuleRef) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def declared(compile_cuda: CudaCompiler) -> dict[str, str]:
+def declared(promised_ir: str) -> dict[str, str]:
     """Name to type of every libdevice function that some promised call comes to."""
-    compiled = compile_cuda(source(*GROUPS))
-    assert compiled.ok, compiled.errors
-    return _types(llvm.parse_assembly(compiled.ir))
+    return _types(llvm.parse_assembly(promised_ir))
 
 
 def test_every_declaration_is_used_by_a_promise(declared: dict[str, str]) -> None:
@@ -50,9 +47,9 @@ def test_every_declaration_is_used_by_a_promise(declared: dict[str, str]) -> Non
     assert sorted(names - set(declared)) == []
 
 
-@pytest.mark.skipif(_libdevice() is None, reason="no libdevice on this machine")
+@pytest.mark.skipif(find_libdevice() is None, reason="no libdevice on this machine")
 def test_types_are_libdevices(declared: dict[str, str]) -> None:
-    path = _libdevice()
+    path = find_libdevice()
     assert path
     real = _types(llvm.parse_bitcode(path.read_bytes()))
     assert {n: t for n, t in declared.items() if real.get(n) != t} == {}

@@ -163,6 +163,9 @@ def test_from_double_without_rounding_twice(fmt: Format, program: Program) -> No
     values = np.concatenate(
         [np.nextafter(middles, 0), np.nextafter(middles, np.inf), middles, [1e300, -1e300, 0.0, -0.0]]
     )
+    # Between a midpoint and the next float, nearer to that: to even it would fall back on the midpoint.
+    gaps = np.spacing(middles.astype(np.float32)).astype(np.float64)
+    values = np.concatenate([values, middles + 0.75 * gaps, middles - 0.3 * gaps])
     values = np.concatenate([values, -values])
     out = np.zeros(len(values), np.uint16)
     program.call(f"{fmt}_double_rn", values, out, len(values))
@@ -183,9 +186,9 @@ def test_from_integers(fmt: Format, name: str, kind: type[Any], program: Program
         for s in (1, -1)
     ]
     values = np.concatenate(
-        [wide, np.array([t for t in ties if info.min <= t <= info.max], kind), [info.min, info.max]]
+        [wide, np.array([*(t for t in ties if info.min <= t <= info.max), info.min, info.max], kind)]
     )
-    values = values.astype(kind)
+    assert values.dtype == kind  # by way of double they would lose their last bits
     out = np.zeros(len(values), np.uint16)
     program.call(f"{fmt}_{name}_rn", values, out, len(values))
     _check(out, [rounded(Fraction(v), fmt, "rn") for v in values.tolist()], values.tolist(), fmt)

@@ -7,10 +7,10 @@ import re
 import pytest
 
 from kernelwright.errors import IRError, Misuse
-from kernelwright.passes.llvm import architecture_of, check, ptx_version, retarget
+from kernelwright.passes.llvm import architecture_of, check, retarget
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import PassOptions
-from kernelwright.target import ARCHITECTURES
+from kernelwright.target import ARCHITECTURES, ptx_version
 from tests.passes.listing import example
 
 REFLECT = """

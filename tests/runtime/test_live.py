@@ -390,7 +390,7 @@ def test_a_failing_kernel(live: Live) -> None:
         "cudaSuccess",
         "cudaSuccess",
     ]
-    assert ran.err == f"kernelwright: {sentence}\n"
+    assert ran.err == f"kw: {sentence}\n"
     # The allocation that failed never reached the worker: two for managed variables, one after the reset.
     assert len(worker.of(M.ALLOCATE)) == 3
     # After the reset the worker is told everything again.
@@ -412,7 +412,7 @@ def test_a_worker_that_dies(live: Live) -> None:
     assert ran.status == 9
     assert ran.lines[0].endswith("cudaErrorDevicesUnavailable")
     assert ran.err == (
-        "kernelwright: the device worker ended while the program was waiting for an answer; "
+        "kw: the device worker ended while the program was waiting for an answer; "
         "every CUDA call fails from here on\n"
     )
 
@@ -425,7 +425,7 @@ def test_a_worker_that_dies_at_the_handshake(live: Live) -> None:
 def test_a_worker_that_refuses(live: Live) -> None:
     ran, _ = live("add", answers={M.HELLO: lambda *_: Answer(result=100, sentence="there is no GPU called h300")})
     assert ran.lines == ["cudaMalloc(&da, 4 * n): cudaErrorNoDevice"]
-    assert ran.err == "kernelwright: there is no GPU called h300\n"
+    assert ran.err == "kw: there is no GPU called h300\n"
 
 
 def test_a_worker_of_another_version(live: Live) -> None:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelwright.cache import write_atomically
-from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags, Flag, quick, takes_flags
+from kernelwright.cli.flag import Flag, quick
+from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags, takes_flags
 from kernelwright.cli.guard import guarded, leave_at_once
 from kernelwright.cli.recall import leave_receipt
 from kernelwright.cuda.early import leave_recipe
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.pipeline import CUDA_SUFFIXES, STAGES, Program, Unit
 from kernelwright.pipeline import compile as compile_program
+
+if TYPE_CHECKING:
+    from kernelwright.cuda.link import LinkOptions
 
 # What can be emitted: the stage that makes it, and the usual suffix.
 EMITS = {"ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "exe": ("link", "")}
@@ -23,13 +28,18 @@ STAGE_SUFFIXES = {"frontend": ".raw.ll", "libdevice": ".linked.ll", "optimise": 
 
 
 OWN_FLAGS: tuple[Flag, ...] = (
-    Flag("output", ("-o",), "text", "Output file, or a folder; - prints."),
+    Flag("output", ("-o", "--output-file"), "text", "Output file, or a folder; - prints."),
     Flag("emit", ("--emit",), "text", "ir, ptx, cubin or exe; default: what -o says, else ptx."),
     Flag("stop_after", ("--stop-after",), "text", f"Stop after a stage and write it: {', '.join(STAGES)}."),
     Flag("print_after", ("--print-after",), "texts", "Print what a stage produced, and go on."),
-    Flag("library", ("-l",), "texts", "Library to link, for --emit exe."),
-    Flag("library_folder", ("-L",), "texts", "Folder to search for libraries."),
+    Flag("ptx", ("-ptx", "--ptx"), "switch", "", False),
+    Flag("cubin", ("-cubin", "--cubin"), "switch", "", False),
+    Flag("library", ("-l", "--library"), "texts", "Library to link, for --emit exe."),
+    Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
+    Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker, for --emit exe."),
 )
+# What nvcc's users link and our runtime stands for.
+_OUR_RUNTIME = ("cudart", "cudart_static", "cudadevrt", "culibos")
 
 
 def run_quickly(arguments: list[str]) -> None:
@@ -38,8 +48,13 @@ def run_quickly(arguments: list[str]) -> None:
     if found is None or not found[0]:
         return
     sources, values = found
-    paths = [Path(s) for s in sources]
-    guarded(lambda: compile_files(paths, flags=CompileFlags.of(values), **values), leave=leave_at_once)
+
+    def run() -> None:
+        flags = CompileFlags.of(values)
+        sys.stderr.write(flags.remarks)
+        compile_files([Path(s) for s in sources], flags=flags, **values)
+
+    guarded(run, leave=leave_at_once)
 
 
 def compile_files(
@@ -50,30 +65,43 @@ def compile_files(
     emit: str | None = None,
     stop_after: str | None = None,
     print_after: list[str] | None = None,
+    ptx: bool = False,
+    cubin: bool = False,
     library: list[str] | None = None,
     library_folder: list[str] | None = None,
+    linker: list[str] | None = None,
 ) -> None:
     """What ``kw compile`` does, its flags read."""
     _check_output(output)
-    what = _what(emit, stop_after, output)
+    what = _what(_emitted(emit, ptx, cubin), stop_after, output)
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     others = [s for s in sources if s not in cuda]
     _check_sources(sources, cuda, others, what)
     program = compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
-    messages = "".join(unit.source.warnings for unit in program.units)
-    sys.stderr.write(messages)
+    warnings = "".join(unit.source.warnings for unit in program.units)
+    sys.stderr.write(warnings)
     for stage in print_after or ():
         for unit in program.units:
             _print_stage(unit, stage)
     if len(program.units) == 1 and program.units[0].source.command:
         leave_recipe(sys.argv, str(cuda[0]), program.units[0].source.command)
     if what == "link":
-        _executable(program, others, output, library or [], library_folder or [])
+        _executable(program, others, output, _link_options(library or (), library_folder or (), linker or ()))
         return
     written = _each_unit(program, what, output)
     if flags.use_cache and not print_after:
         read = list(dict.fromkeys(path for unit in program.units for path in unit.source.dependencies))
-        leave_receipt(sys.argv, read, written, messages)
+        leave_receipt(sys.argv, read, written, flags.remarks + warnings)
+
+
+def _emitted(emit: str | None, ptx: bool, cubin: bool) -> str | None:
+    """What ``--emit`` and nvcc's ``-ptx`` and ``-cubin`` ask for together."""
+    asked = {kind for kind, given in ((emit, emit is not None), ("ptx", ptx), ("cubin", cubin)) if given}
+    if len(asked) > 1:
+        raise Misuse(
+            f"one compile makes one thing, not {' and '.join(sorted(map(str, asked)))}", hint="give one of them"
+        )
+    return next(iter(asked), None)
 
 
 def _what(emit: str | None, stop_after: str | None, output: str | None) -> str:
@@ -171,10 +199,22 @@ def _write(path: Path, data: bytes) -> None:
         ) from None
 
 
-def _executable(
-    program: Program, others: list[Path], output: str | None, libraries: list[str], folders: list[str]
-) -> None:
+def _link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequence[str]) -> LinkOptions:
     from kernelwright.cuda.link import LinkOptions
+
+    ours = [name for name in libraries if name in _OUR_RUNTIME]
+    if ours:
+        print(
+            f"kw: ignored: {' '.join(f'-l{name}' for name in ours)} (our CUDA runtime takes its place)", file=sys.stderr
+        )
+    return LinkOptions(
+        libraries=tuple(name for name in libraries if name not in _OUR_RUNTIME),
+        library_folders=tuple(folders),
+        extra=tuple(f"-Wl,{','.join(text.split())}" for text in options),
+    )
+
+
+def _executable(program: Program, others: list[Path], output: str | None, link: LinkOptions) -> None:
     from kernelwright.executable import build_executable
 
     if output == "-":
@@ -182,7 +222,6 @@ def _executable(
     target = Path(output or "a.out")
     if target.is_dir():
         target = target / program.units[0].path.stem
-    link = LinkOptions(libraries=tuple(libraries), library_folders=tuple(folders))
     _, warnings = build_executable(program, others, target, link, lambda said: print(f"kw: {said}", file=sys.stderr))
     sys.stderr.write(warnings)
 

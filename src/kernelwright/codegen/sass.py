@@ -1,26 +1,15 @@
-"""Machine instructions per IR block, by class: the PTX counts with what the assembler made of them.
+"""One machine instruction, read from its 128 bits: what it does, which pipe does it, when the next one may start.
 
-PTX with every ``.loc`` replaced by one marker per block is assembled with line information; the cubin's line table then
-says which block each machine instruction came from, wherever it was scheduled. A division is one PTX instruction and
-eight to a hundred machine instructions; this is where that shows.
+From Volta on every instruction carries its own schedule: how many cycles to wait before the next one, which of six
+counters it raises until its result or its operands are done with, and which counters it waits for. Source: Jia,
+Maggioni, Staiger, Scarpazza, "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking" (2018), section 2.1.
 """
 
 from __future__ import annotations
 
-import re
 import struct
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-
-from kernelwright.codegen.counts import Counts, origins
-from kernelwright.codegen.cubin import Assembler, Cubin, assemble
-from kernelwright.codegen.debug_line import read_lines
-from kernelwright.codegen.elf import FUNCTION, Elf, read_elf
-from kernelwright.codegen.ptx_text import PtxFunction, read_ptx
-from kernelwright.errors import Misuse
-from kernelwright.target import architecture
 
 INSTRUCTION_BYTES = 16
 """From Volta (sm_70) on; before it, instructions took 8 bytes and had other opcodes."""
@@ -61,51 +50,58 @@ NOTHING = 0x118
 HALF_AS_MOVE = 0x435
 """HFMA2 with an immediate, used to load a constant; its low bits are an integer addition's from sm_100 on."""
 
+# Where an instruction is done, by its class; those that differ from their class, by opcode. Source: the pipes that NVIDIA's
+# Nsight Compute documentation lists ("Metrics Decoder", pipelines).
+PIPE_OF_CLASS = {
+    "move": "alu", "warp": "warp", "int": "alu", "fp32": "fma", "fp64": "fp64", "fp16": "fp16", "tensor": "tensor",
+    "special": "xu", "conversion": "xu", "branch": "branch",
+} | dict.fromkeys(
+    ("load_const", "load_generic", "load_global", "load_local", "load_shared", "store_generic", "store_global",
+     "store_local", "store_shared", "atomic", "async_copy"), "lsu",
+)  # fmt: skip
+PIPE_OF_OPCODE = (
+    dict.fromkeys((0x024, 0x025, 0x026, 0x027), "imad")  # IMAD, its forms and the dot products
+    | dict.fromkeys((0x008, 0x009, 0x00A, 0x00B), "alu")  # FSEL, FMNMX, FSET, FSETP
+    | dict.fromkeys((0x100, 0x101, 0x109), "xu")  # FLO, BREV, POPC
+    | dict.fromkeys((0x045, 0x03E), "alu")  # I2FP, F2FP
+    | dict.fromkeys((0x006,), "alu")  # VOTE
+)
+
 CLASS_OF = {code: name for name, codes in OPCODES.items() for code in codes}
 CLASS_NAMES = (*OPCODES, "other")
 
-_LOCATION = re.compile(r"^\s*\.(?:loc|file)\s.*$", re.MULTILINE)
-_VERSION = re.compile(r"^\.address_size.*$", re.MULTILINE)
+BRANCH, CALL_ABSOLUTE, CALL_RELATIVE, INDIRECT, EXIT, RETURN, BARRIER = 0x147, 0x143, 0x144, 0x149, 0x14D, 0x150, 0x11D
+ALWAYS = 7
+"""The predicate that is always true."""
+NO_COUNTER = 7
+PLAIN, UNIFORM, DIVERGED, CONVERGED = range(4)
+"""Kinds of branch: BRA, BRA.U, BRA.DIV (taken when the warp has diverged), BRA.CONV (taken when it has not)."""
 
 
-@dataclass(frozen=True)
-class MachineCounts:
-    """Machine instructions of a function by IR block, then by class. ``outlined`` counts the subroutines that the
-    assembler added, such as a division's slow path, which few executions enter."""
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """``address`` in bytes from the start of its section. ``kind`` is one of ``CLASS_NAMES``, ``pipe`` one of
+    ``target.PIPES`` or empty for what only takes a turn to issue.
 
-    name: str
-    blocks: Mapping[str, Counts]
-    outlined: Counts
-
-    def total(self) -> Counter[str]:
-        """All blocks together, by class, without what is outlined."""
-        return sum((Counter(dict(c)) for c in self.blocks.values()), Counter[str]())
-
-
-def machine_counts(
-    ptx: str,
-    arch: str,
-    labels: Mapping[str, Collection[str]] | None = None,
-    *,
-    unroll: bool = False,
-    assembler: Assembler | None = None,
-    cuda_path: Path | None = None,
-    isolate: bool = False,
-) -> dict[str, MachineCounts]:
-    """Counts of every function in the PTX that has code of its own, by name; ``labels`` as in ``block_counts``.
-
-    Loops that the assembler would unroll are kept rolled unless ``unroll``: else a block's count would be that of several
-    iterations. Raises what ``assemble`` raises, and ``Misuse`` for an architecture before sm_70.
+    ``stall``: cycles until the next instruction of the warp may start. ``sets`` and ``frees`` are the counters that fall
+    when the result is written and when the operands have been read, -1 for none; ``waits`` is the mask of counters that
+    must have fallen before it starts.
     """
-    if architecture(arch).number < 70:
-        raise Misuse(f"machine instructions are not counted for {arch}", hint="choose sm_70 or newer")
-    functions = read_ptx(ptx)
-    marked, markers = _marked(ptx, functions, unroll)
-    cubin = assemble(marked, arch, line_info=True, assembler=assembler, cuda_path=cuda_path, isolate=isolate)
-    given = labels or {}
-    origin = {f.name: origins(f, given.get(f.name)) for f in functions}
-    places = {number: (name, origin[name][label]) for number, (name, label) in markers.items()}
-    return _counted(cubin, functions, places)
+
+    address: int
+    opcode: int
+    kind: str
+    pipe: str
+    guarded: bool
+    stall: int
+    sets: int
+    frees: int
+    waits: int
+    target: int = -1
+    """Where a branch or a relative call goes."""
+    flavour: int = PLAIN
+    conditional: bool = False
+    """Whether control can also go on behind it, for branches, exits and returns."""
 
 
 def opcode_class(instruction: int) -> str:
@@ -115,80 +111,45 @@ def opcode_class(instruction: int) -> str:
     return CLASS_OF.get(instruction & 0x1FF, "other")
 
 
-def _marked(ptx: str, functions: tuple[PtxFunction, ...], unroll: bool) -> tuple[str, dict[int, tuple[str, str]]]:
-    """The PTX with a line number for each block, and what each number stands for."""
-    lines = [_LOCATION.sub("", line) for line in ptx.splitlines()]
-    markers: dict[int, tuple[str, str]] = {}
-    for function in functions:
-        headers = _loop_headers(function)
-        for block in function.blocks:
-            if not block.instructions:
-                continue
-            number = len(markers) + 1
-            markers[number] = (function.name, block.label)
-            at = block.instructions[0].line - 1
-            keep = '\t.pragma "nounroll";\n' if block.label in headers and not unroll else ""
-            lines[at] = f"\t.loc 1 {number} 0\n{keep}{lines[at]}"
-    text = "\n".join(lines) + "\n"
-    return _VERSION.sub(lambda m: m[0] + '\n.file 1 "blocks"', text, count=1), markers
+def read_instructions(code: bytes, arch_number: int) -> Iterator[Instruction]:
+    """The instructions of a code section, padding left out. ``arch_number`` is 80 for sm_80; from 70 on."""
+    for address in range(0, len(code) - INSTRUCTION_BYTES + 1, INSTRUCTION_BYTES):
+        low, high = struct.unpack_from("<QQ", code, address)
+        if low & 0x1FF != NOTHING:
+            yield _read(address, low, high, arch_number)
 
 
-def _loop_headers(function: PtxFunction) -> set[str]:
-    """Where the edges lead that a depth-first walk from the entry finds to go back up its own path."""
-    successors = {block.label: block.successors for block in function.blocks}
-    entry = function.blocks[0].label
-    headers: set[str] = set()
-    seen, path = {entry}, {entry}
-    walk = [(entry, iter(successors[entry]))]
-    while walk:
-        label, rest = walk[-1]
-        target = next(rest, None)
-        if target is None:
-            path.discard(label)
-            walk.pop()
-        elif target in path:
-            headers.add(target)
-        elif target not in seen:
-            seen.add(target)
-            path.add(target)
-            walk.append((target, iter(successors[target])))
-    return headers
+def _read(address: int, low: int, high: int, arch_number: int) -> Instruction:
+    opcode, kind = low & 0x1FF, opcode_class(low)
+    guarded = low >> 12 & 7 != ALWAYS or bool(low >> 15 & 1)
+    sets, frees = high >> 46 & 7, high >> 49 & 7
+    target, flavour, conditional = -1, PLAIN, guarded
+    if opcode in (BRANCH, CALL_RELATIVE):
+        target = _target(address, low, high, arch_number)
+    if opcode == BRANCH:
+        flavour = low >> 32 & 3
+        conditional = guarded or high >> 23 & 7 != ALWAYS or flavour != PLAIN
+    return Instruction(
+        address,
+        opcode,
+        kind,
+        PIPE_OF_OPCODE.get(opcode, PIPE_OF_CLASS.get(kind, "")),
+        guarded,
+        high >> 41 & 15,
+        sets if sets != NO_COUNTER else -1,
+        frees if frees != NO_COUNTER else -1,
+        high >> 52 & 63,
+        target,
+        flavour,
+        conditional,
+    )
 
 
-def _counted(
-    cubin: Cubin, functions: tuple[PtxFunction, ...], places: Mapping[int, tuple[str, str]]
-) -> dict[str, MachineCounts]:
-    elf = read_elf(cubin.data)
-    tables = read_lines(elf)
-    kernels, known = {f.name for f in functions if f.kernel}, {f.name for f in functions}
-    blocks: dict[str, dict[str, Counter[str]]] = {}
-    outlined: dict[str, Counter[str]] = {}
-    for index, section in enumerate(elf.sections):
-        owner = section.name.removeprefix(".text.")
-        if owner not in known or index not in tables:
-            continue
-        added = _added_ranges(elf, index, known)
-        # A function that several kernels call is copied into each; one copy is enough.
-        elsewhere = set(blocks) - kernels
-        for at in range(0, section.size - INSTRUCTION_BYTES + 1, INSTRUCTION_BYTES):
-            (bits,) = struct.unpack_from("<Q", section.data, at)
-            if bits & 0x1FF == NOTHING:
-                continue
-            name, block = places.get(tables[index].line(at), (owner, ""))
-            if any(start <= at < end for start, end in added):
-                outlined.setdefault(owner, Counter())[opcode_class(bits)] += 1
-            elif block and name not in elsewhere:
-                blocks.setdefault(name, {}).setdefault(block, Counter())[opcode_class(bits)] += 1
-    return {name: MachineCounts(name, dict(found), outlined.get(name, Counter())) for name, found in blocks.items()}
-
-
-def _added_ranges(elf: Elf, section: int, known: Collection[str]) -> list[tuple[int, int]]:
-    """Where the assembler's own subroutines lie in a section: functions inside it that the PTX does not define."""
-    return [
-        (symbol.value, symbol.value + symbol.size)
-        for symbol in elf.symbols
-        if symbol.kind == FUNCTION
-        and symbol.section == section
-        and symbol.name not in known
-        and symbol.name.rpartition("$")[2] not in known
-    ]
+def _target(address: int, low: int, high: int, arch_number: int) -> int:
+    """A distance in units of 4 bytes: bits 34 to 81; from sm_90 on its lowest 8 bits lie apart, at 16 to 23."""
+    distance, bits = (high & 0x3FFFF) << 30 | low >> 34, 48
+    if arch_number >= 90:
+        distance, bits = distance << 8 | low >> 16 & 0xFF, 56
+    if distance >> (bits - 1):
+        distance -= 1 << bits
+    return address + INSTRUCTION_BYTES + 4 * distance

@@ -5,6 +5,8 @@ while (message := channel.receive()) is not None:
     match message.body:
         case Allocate(size=size):
             channel.reply(message, Memory(address=..., size=size))
+
+``take`` and ``decode`` are the two halves of ``receive``, for a worker that reads the commonest messages by itself.
 """
 
 from __future__ import annotations
@@ -16,6 +18,9 @@ from dataclasses import dataclass
 
 from kernelwright.cuda.protocol import MESSAGES, REPLY, Body, Header, Message, Nothing, Output
 from kernelwright.errors import ToolError
+
+_HEADER = struct.Struct("<IHHIi")
+_CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -33,31 +38,51 @@ class Received:
         return MESSAGES[self.type].answer is not None
 
 
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """One message as bytes: what follows its header, not looked at yet."""
+
+    type: int
+    device: int
+    sequence: int
+    rest: bytes
+
+
 class Channel:
     """One connection of a worker. Not for several threads at once."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
-        self._waiting = bytearray()
+        self._waiting = b""
+        self._at = 0
 
     def receive(self) -> Received | None:
         """The next message; None when the program has gone. Raises ``ToolError`` for bytes that are no message."""
-        head = self._take(Header.sizeof())
+        raw = self.take()
+        return None if raw is None else self.decode(raw)
+
+    def take(self) -> Raw | None:
+        """The next message undecoded; None when the program has gone. Raises ``ToolError`` for an impossible size."""
+        head = self._bytes(_HEADER.size)
         if head is None:
             return None
-        header = Header.unpack(head)
-        rest = self._take(header.size - Header.sizeof()) if header.size >= Header.sizeof() else None
+        size, kind, device, sequence, _ = _HEADER.unpack(head)
+        if size < _HEADER.size:
+            raise _no_message(kind, size)
+        rest = self._bytes(size - _HEADER.size)
+        if rest is None:
+            raise _no_message(kind, size)
+        return Raw(kind, device, sequence, rest)
+
+    def decode(self, raw: Raw) -> Received:
+        """A message with its body read. Raises ``ToolError`` for bytes that are no message."""
         try:
-            kind = Message(header.type)
-            if rest is None:
-                raise ValueError
+            kind = Message(raw.type)
             layout = MESSAGES[kind].body
-            return Received(kind, header.device, header.sequence, layout.unpack(rest), rest[layout.sizeof() :])
+            body = layout.unpack(raw.rest)
         except (ValueError, struct.error):
-            raise ToolError(
-                f"the program sent something that is no message (type {header.type}, {header.size} bytes)",
-                hint="compile the program again with this kernelwright",
-            ) from None
+            raise _no_message(raw.type, len(raw.rest) + _HEADER.size) from None
+        return Received(kind, raw.device, raw.sequence, body, raw.rest[layout.sizeof() :])
 
     def reply(self, to: Received, body: Body | None = None, tail: bytes = b"", descriptors: Sequence[int] = ()) -> None:
         """Answers a request with success. ``descriptors`` travel with the first byte."""
@@ -65,11 +90,11 @@ class Channel:
 
     def fail(self, to: Received, result: int, sentence: str = "") -> None:
         """Answers a request with a cudaError_t; ``sentence`` is printed for the user."""
-        self._send(to, result, Nothing(), sentence.encode(), ())
+        self._send(to, result, Nothing(), sentence.encode("utf-8", "replace"), ())
 
-    def output(self, text: str, stream: int = 1) -> None:
+    def output(self, text: str | bytes, stream: int = 1) -> None:
         """Prints in the program, to its standard output (1) or error (2); only before a reply."""
-        tail = text.encode("utf-8", "surrogateescape")
+        tail = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
         body = Output(stream=stream).pack()
         size = Header.sizeof() + len(body) + len(tail)
         self._connection.sendall(Header(size=size, type=Message.OUTPUT).pack() + body + tail)
@@ -84,12 +109,27 @@ class Channel:
             data = data[sent:]
         self._connection.sendall(data)
 
-    def _take(self, size: int) -> bytes | None:
-        while len(self._waiting) < size:
-            more = self._connection.recv(max(65536, size - len(self._waiting)))
-            if not more:
-                return None
-            self._waiting += more
-        taken = bytes(self._waiting[:size])
-        del self._waiting[:size]
+    def _bytes(self, size: int) -> bytes | None:
+        """The next ``size`` bytes; None when the connection ends before them."""
+        end = self._at + size
+        if end > len(self._waiting):
+            pieces = [self._waiting[self._at :]]
+            missing = size - len(pieces[0])
+            while missing > 0:
+                more = self._connection.recv(max(_CHUNK, missing))
+                if not more:
+                    return None
+                pieces.append(more)
+                missing -= len(more)
+            self._waiting = b"".join(pieces)
+            self._at, end = 0, size
+        taken = self._waiting[self._at : end]
+        self._at = end
         return taken
+
+
+def _no_message(kind: int, size: int) -> ToolError:
+    return ToolError(
+        f"the program sent something that is no message (type {kind}, {size} bytes)",
+        hint="compile the program again with this kernelwright",
+    )

@@ -2,14 +2,13 @@
 
 The default is the clang inside the ``ziglang`` wheel with our own CUDA headers. C and C++ headers come from the system
 when it has a C++ compiler (the link then uses that compiler's library), otherwise from the same wheel: a machine with
-Python and nothing else compiles. ``--clang`` names another clang, ``--cuda-path`` a CUDA toolkit whose headers and
-libdevice are used instead of ours.
+Python and nothing else compiles. ``--clang`` names another clang; ``--headers nvidia`` and ``--cuda-path`` ask for
+NVIDIA's CUDA headers instead of ours (``toolkit.py``).
 """
 
 from __future__ import annotations
 
 import functools
-import importlib.util
 import os
 import re
 import shutil
@@ -19,14 +18,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.cache import cache_folder, write_atomically
+from kernelwright.cuda.toolkit import CudaHeaders, toolkit_headers, wheel_folders, wheel_headers, wrapper_folder
 from kernelwright.errors import Misuse, ToolError
 
 HEADERS = Path(__file__).parent / "include"
 MAIN_HEADER = "kernelwright_cuda.h"
 
-# The CUDA version our headers speak for. clang wants to know it to choose the launch ABI (9.2 and later push and pop
-# the call configuration; see clang's CGCUDANV.cpp).
-SDK_VERSION = "12.8"
+# Whose CUDA headers a program may ask for.
+HEADERS_BY = ("own", "nvidia")
+
+# clang chooses the launch ABI by the CUDA version (9.2 and later push and pop the call configuration; 10.1 and later
+# end the registration with a call: clang's CGCUDANV.cpp). It takes a version it does not know for an old one.
+LAUNCH_ABI = "11.8"
+
+# The LLVM that reads what clang writes: that of the llvmlite which pyproject.toml asks for. It reads older IR, too.
+LLVM_MAJOR = 22
+
+# clang 16 is the first to know CUDA 11.8 and PTX 7.8. Our own headers are tested with 19 and later.
+OLDEST_CLANG = 16
+OLDEST_CLANG_FOR_OUR_HEADERS = 19
 
 # clang's own C++ headers inside the wheel, in the order the wheel's own driver uses.
 _ZIG_CXX = ("libcxx/include", "libcxxabi/include")
@@ -52,10 +62,12 @@ class Clang:
     """CUDA header flags."""
     system_headers: bool
     """C and C++ headers are the system's: the link must use the system's C++ library too."""
+    nvidia: CudaHeaders | None = None
+    """NVIDIA's headers, when they are used instead of ours."""
 
     @property
     def major(self) -> int:
-        return int(self.version.split(".")[0])
+        return _major(self.version)
 
     def fingerprint(self) -> str:
         return "\0".join((self.version, self.origin, *self.header_flags, *self.cuda_flags))
@@ -68,36 +80,47 @@ def system_cxx() -> str | None:
 
 def ziglang_folder() -> Path:
     """Where the ``ziglang`` wheel lies, without importing it. Raises ``ToolError`` when it is not installed."""
-    spec = importlib.util.find_spec("ziglang")
-    if spec is None or not spec.submodule_search_locations:
+    found = wheel_folders("ziglang")
+    if not found:
         raise ToolError(
             "the ziglang wheel, which carries clang, is not installed", hint="pip install 'ziglang==0.17.*'"
         )
-    return Path(next(iter(spec.submodule_search_locations)))
+    return found[0]
 
 
-def find_clang(clang: str | None = None, cuda_path: str | None = None, hermetic: bool | None = None) -> Clang:
+def find_clang(
+    clang: str | None = None, cuda_path: str | None = None, hermetic: bool | None = None, headers: str = "own"
+) -> Clang:
     """The clang to use.
 
-    ``clang``: path or name of another clang (16 or later); ``cuda_path``: root of a CUDA toolkit; ``hermetic``: take C
-    and C++ headers from the wheel even where the system has some (None: only where it has none).
-    Raises ``ToolError`` when it is missing or does not run, ``Misuse`` when a path is not what it claims.
+    ``clang``: path or name of another clang; ``cuda_path``: root of a CUDA toolkit; ``hermetic``: take C and C++ headers
+    from the wheel even where the system has some (None: only where it has none); ``headers``: ``own``, or ``nvidia`` for
+    those of NVIDIA's wheels. A toolkit is used with its own headers.
+    Raises ``ToolError`` when something is missing or does not run, ``Misuse`` when a path is not what it claims, or the
+    clang is too old for the headers or too new for the LLVM here.
     """
-    if cuda_path is not None and not (Path(cuda_path) / "include" / "cuda_runtime.h").is_file():
-        raise Misuse(
-            f"{cuda_path} is no CUDA toolkit: it has no include/cuda_runtime.h",
-            hint="give --cuda-path the folder that holds include/, bin/ and nvvm/",
-        )
-    if clang is not None:
-        return _named_clang(clang, cuda_path)
-    return _wheel_clang(cuda_path, system_cxx() is None if hermetic is None else hermetic)
+    if headers not in HEADERS_BY:
+        raise Misuse(f"there are no headers {headers!r}", hint=f"--headers is one of {', '.join(HEADERS_BY)}")
+    nvidia = None
+    if cuda_path is not None:
+        nvidia = toolkit_headers(cuda_path)
+    elif headers == "nvidia":
+        nvidia = wheel_headers()
+    if clang is None:
+        return _wheel_clang(nvidia, system_cxx() is None if hermetic is None else hermetic)
+    if hermetic:
+        raise Misuse("--hermetic means the bundled clang and its headers", hint="leave out --clang or --hermetic")
+    return _named_clang(clang, nvidia)
 
 
-def _wheel_clang(cuda_path: str | None, hermetic: bool) -> Clang:
+def _wheel_clang(nvidia: CudaHeaders | None, hermetic: bool) -> Clang:
     folder = ziglang_folder()
     command = (str(folder / "zig"), "clang")
     version, release = _wheel_version(folder)
-    resources = _resource_folder(folder, release)
+    major = _major(version)
+    if major > LLVM_MAJOR:
+        raise _too_new(f"the ziglang {release} wheel", major, "pip install 'ziglang==0.17.*'")
+    resources = _resource_folder(folder, release) if nvidia is None else wrapper_folder(major)
     flags = ["--target=x86_64-linux-gnu", "-resource-dir", str(resources)]
     if hermetic:
         lib = folder / "lib"
@@ -112,43 +135,62 @@ def _wheel_clang(cuda_path: str | None, hermetic: bool) -> Clang:
         version=version,
         origin=f"ziglang {release}",
         header_flags=tuple(flags),
-        cuda_flags=_cuda_flags(cuda_path),
+        cuda_flags=(*_wrappers(nvidia, resources), *_cuda_flags(nvidia)),
         system_headers=not hermetic,
+        nvidia=nvidia,
     )
 
 
-def _named_clang(name: str, cuda_path: str | None) -> Clang:
+def _named_clang(name: str, nvidia: CudaHeaders | None) -> Clang:
     path = shutil.which(name)
     if path is None:
         raise Misuse(
             f"there is no clang at {name}", hint="give --clang a path, or leave it out to use the bundled clang"
         )
     version = _ask_version((path,))
+    major = _major(version)
+    if major > LLVM_MAJOR:
+        raise _too_new(path, major, f"give --clang one of {OLDEST_CLANG} to {LLVM_MAJOR}, or leave it out")
+    if major < OLDEST_CLANG:
+        raise Misuse(
+            f"{path} is clang {major}, and {OLDEST_CLANG} is the oldest that works",
+            hint="install a newer clang, or leave out --clang to use the bundled one",
+        )
+    if nvidia is None and major < OLDEST_CLANG_FOR_OUR_HEADERS:
+        raise Misuse(
+            f"{path} is clang {major}: our CUDA headers need clang {OLDEST_CLANG_FOR_OUR_HEADERS} or later",
+            hint="use NVIDIA's with --headers nvidia or --cuda-path, or leave out --clang to use the bundled one",
+        )
     return Clang(
         command=(path,),
         version=version,
         origin=os.path.realpath(path),
         header_flags=(),
-        cuda_flags=_cuda_flags(cuda_path),
+        cuda_flags=_cuda_flags(nvidia),
         system_headers=True,
+        nvidia=nvidia,
     )
 
 
-def _cuda_flags(cuda_path: str | None) -> tuple[str, ...]:
-    if cuda_path is not None:
-        # The toolkit's own headers; its libdevice is linked later, by us, as ours is.
-        return (f"--cuda-path={cuda_path}", "-nocudalib", "-Wno-unknown-cuda-version")
-    return (
-        "-nocudainc",
-        "-nocudalib",
-        "-isystem",
-        str(HEADERS),
-        "-include",
-        MAIN_HEADER,
-        "-Xclang",
-        f"-target-sdk-version={SDK_VERSION}",
-        "-Wno-unknown-cuda-version",
-    )
+def _wrappers(nvidia: CudaHeaders | None, resources: Path) -> tuple[str, ...]:
+    """clang's wrappers of C++ headers. It searches them by itself, but after the C++ headers where we name those."""
+    return () if nvidia is None else ("-isystem", str(resources / "include" / "cuda_wrappers"))
+
+
+def _major(version: str) -> int:
+    return int(version.split(".")[0])
+
+
+def _too_new(what: str, major: int, hint: str) -> Misuse:
+    return Misuse(f"{what} is clang {major}: LLVM {LLVM_MAJOR} in llvmlite cannot read its IR", hint=hint)
+
+
+def _cuda_flags(nvidia: CudaHeaders | None) -> tuple[str, ...]:
+    """Never ``--cuda-path``, and no look for a toolkit: clang finds those headers that we name, and no libdevice."""
+    named = ("-isystem", str(HEADERS), "-include", MAIN_HEADER) if nvidia is None else nvidia.flags
+    # Newer drivers of clang allow `f(...)` on the device by themselves.
+    cc1 = ("-Xclang", f"-target-sdk-version={LAUNCH_ABI}", "-Xclang", "-fcuda-allow-variadic-functions")
+    return ("-nocudainc", "-nocudalib", *named, *cc1, "-Wno-unknown-cuda-version")
 
 
 @functools.cache

@@ -5,21 +5,41 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kernelwright.cuda.clang import HEADERS
 from kernelwright.errors import CompileError, Place, ToolError
 
 _DIAGNOSTIC = re.compile(
     r"^(?P<file>[^\n:]+):(?P<line>\d+):(?P<column>\d+): (?P<kind>fatal error|error): (?P<text>.*)$", re.M
 )
 
-# What a message means for a CUDA programmer, and the next step. First match wins.
+_INCLUDED = re.compile(r"^(?:In file included from|                 from) (?P<file>[^\n:]+):(?P<line>\d+)[:,]$", re.M)
 _PLACELESS = re.compile(r"^(?:clang(?:\+\+)?: )?error: (?P<text>.*)$", re.M)
 _NOT_VIABLE = re.compile(r"note: candidate function not viable: (call to __\w+__ function from __\w+__ function)")
 
+# What a message means for a CUDA programmer, and the next step. First match wins.
+_EXTRA = "add --headers nvidia, after pip install 'kernelwright[nvidia]'"
+_BUNDLED = "leave out --clang to use the bundled one"
 _HINTS: tuple[tuple[str, str], ...] = (
+    (r"^(thrust|cub) is among NVIDIA's headers", _EXTRA),
     (
-        r"'(thrust|cub|cuda/std)/.*' file not found",
-        "thrust and cub come with NVIDIA's headers: pip install 'kernelwright[nvidia]'",
+        r"'((thrust|cub|cuda|nv|cooperative_groups)/.*|mma\.h|cuda_(fp[468]|pipeline|awbarrier|occupancy).*)' file not found",
+        f"NVIDIA's headers have it: {_EXTRA}",
     ),
+    (
+        r"'curand_\w*kernel.*' file not found",
+        "our own headers have it; NVIDIA's come with pip install 'nvidia-curand-cu12==10.3.10.*'",
+    ),
+    (
+        r"'__clang_cuda_runtime_wrapper\.h' file not found",
+        f"this clang lacks its own CUDA headers (Debian: libclang-common-NN-dev); install them, or {_BUNDLED}",
+    ),
+    (
+        r"'texture_fetch_functions\.h' file not found",
+        f"this clang is too old for CUDA 13; {_BUNDLED}, or use CUDA 12",
+    ),
+    (r"undeclared identifier 'noinline'", f"this clang is too old for these CUDA headers; {_BUNDLED}"),
+    (r"unsupported CUDA gpu architecture", f"this clang does not know it: {_BUNDLED}, or choose another --arch"),
+    (r"'omp\.h' file not found", "OpenMP is not supported in host code: keep what needs it behind #ifdef _OPENMP"),
     (
         r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi).*' file not found",
         "programs that call this library are not supported",
@@ -42,7 +62,8 @@ def explain(stderr: str, source: Path) -> CompileError | ToolError:
     if found is None:
         placeless = _PLACELESS.search(stderr)
         if placeless:
-            return CompileError(placeless["text"], hint="check the flags; kw compile --help lists those that are known")
+            hint = _hint(placeless["text"]) or "check the flags; kw compile --help lists those that are known"
+            return CompileError(placeless["text"], hint=hint)
         last = stderr.strip().splitlines()
         return ToolError(
             f"clang failed on {source} without naming a place: {last[-1] if last else 'it was killed'}",
@@ -56,15 +77,32 @@ def explain(stderr: str, source: Path) -> CompileError | ToolError:
     border = _NOT_VIABLE.search(stderr, found.end(), following.start() if following else len(stderr))
     if border:
         reason += f": {border[1]}"
-    hint = next((text for pattern, text in _HINTS if re.search(pattern, reason)), None)
+    reason = reason.strip('"')  # of #error
+    if Path(file).is_relative_to(HEADERS):
+        file, line, column = _included_by(stderr[: found.start()]) or (file, line, column)
     message = reason + (f" (and {total - 1} more)" if total > 1 else "")
     error = CompileError(
         message,
         place=Place(file, line, column, _line_of(file, line)),
-        hint=hint or f"mend {file} line {line}",
+        hint=_hint(reason) or f"mend {file} line {line}",
     )
     error.add_note(stderr)
     return error
+
+
+def _hint(reason: str) -> str | None:
+    return next((text for pattern, text in _HINTS if re.search(pattern, reason)), None)
+
+
+def _included_by(before: str) -> tuple[str, int, int] | None:
+    """The line of the user's that included one of our headers: the innermost of the chain above the message."""
+    chain = []
+    for text in reversed(before.splitlines()):
+        found = _INCLUDED.match(text)
+        if not found:
+            break
+        chain.append((found["file"], int(found["line"]), 0))
+    return next((place for place in chain if place[0][0] != "<" and not Path(place[0]).is_relative_to(HEADERS)), None)
 
 
 def _line_of(file: str, line: int) -> str:

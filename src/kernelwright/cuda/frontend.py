@@ -19,7 +19,7 @@ from kernelwright.cuda.diagnostics import explain, warnings_in
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, use_header
 from kernelwright.cuda.source import changed_files, write_overlay
 from kernelwright.errors import Misuse
-from kernelwright.target import DEFAULT_ARCHITECTURE, architecture
+from kernelwright.target import DEFAULT_ARCHITECTURE, architecture, ptx_version
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,10 @@ class SourceOptions:
     undefine: tuple[str, ...] = ()
     std: str | None = None
     fast_math: bool = False
+    flush_denormals: bool = False
+    """Single-precision denormals become zero in kernels."""
+    fuse: bool = True
+    """A multiply and an add may become one operation in kernels."""
     extra: tuple[str, ...] = ()
     """Further flags for clang, as they are."""
 
@@ -42,6 +46,10 @@ class SourceOptions:
         if self.fast_math:
             # nvcc's --use_fast_math: flush denormals, approximate division and square root, contract, fast intrinsics.
             flags += ["-ffast-math", "-fgpu-flush-denormals-to-zero", "-fgpu-approx-transcendentals"]
+        if self.flush_denormals:
+            flags.append("-fgpu-flush-denormals-to-zero")
+        if not self.fuse:
+            flags.append("-ffp-contract=off")
         return flags + list(self.extra)
 
 
@@ -133,6 +141,8 @@ def device_flags(clang: Clang, options: SourceOptions) -> list[str]:
         "-x",
         "cuda",
         f"--cuda-gpu-arch={architecture(options.arch).name}",
+        # clang would take the PTX version, which decides the builtins there are, from a toolkit it happens to find.
+        f"--cuda-feature=+ptx{ptx_version(options.arch)}",
         "--cuda-device-only",
         *clang.cuda_flags,  # before the C++ headers: ours wrap some of those
         *clang.header_flags,

@@ -9,7 +9,6 @@ clang writes the blob's bytes into the section ``.nv_fatbin`` as they are, and a
 
 from __future__ import annotations
 
-import re
 import subprocess
 import tempfile
 from dataclasses import dataclass, replace
@@ -86,37 +85,23 @@ def compile_host(
 
 def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | None = None) -> list[str]:
     """clang's command line for the host pass, without optimisation, input and output."""
-    # nvcc's --use_fast_math is about device code, and -std names one language where a program may have several.
+    # nvcc's math flags are about device code, and -std names one language where a program may have several.
     std = options.std if options.std and ("++" in options.std) == (kind != "c") else None
-    user = replace(options, fast_math=False, std=std).flags()
+    user = replace(options, fast_math=False, flush_denormals=False, fuse=True, std=std).flags()
     if kind == "cuda":
         embedded = [] if blob is None else ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(blob)]
         cuda = ["-x", "cuda", f"--cuda-gpu-arch={options.arch}", "--cuda-host-only", *clang.cuda_flags, *embedded]
     else:
-        cuda = ["-x", kind, "-isystem", str(_api_headers(clang))]
+        cuda = ["-x", kind, *_api_headers(clang)]
     return [*cuda, *clang.header_flags, "-fPIC", "-c", *user]
 
 
-def _api_headers(clang: Clang) -> Path:
-    """Where a C or C++ file finds <cuda_runtime.h>: our headers, or the toolkit's when one was named."""
-    toolkit = _toolkit(clang)
-    return HEADERS if toolkit is None else toolkit / "include"
-
-
-def _toolkit(clang: Clang) -> Path | None:
-    return next((Path(f.removeprefix("--cuda-path=")) for f in clang.cuda_flags if f.startswith("--cuda-path=")), None)
+def _api_headers(clang: Clang) -> list[str]:
+    """Where a C or C++ file finds <cuda_runtime.h>."""
+    folders = (str(HEADERS),) if clang.nvidia is None else clang.nvidia.folders
+    return [word for folder in folders for word in ("-isystem", folder)]
 
 
 def toolkit_version(clang: Clang) -> int | None:
     """The major version of NVIDIA's headers that this clang compiles with; None when it takes ours."""
-    toolkit = _toolkit(clang)
-    if toolkit is None:
-        return None
-    header = toolkit / "include" / "cuda_runtime_api.h"
-    try:
-        found = re.search(r"#define\s+CUDART_VERSION\s+(\d+)", header.read_text(errors="replace"))
-    except OSError:
-        found = None
-    if found is None:
-        raise Misuse(f"{header} does not tell its version", hint="give --cuda-path the root of a CUDA toolkit")
-    return int(found[1]) // 1000
+    return clang.nvidia.version // 1000 if clang.nvidia else None

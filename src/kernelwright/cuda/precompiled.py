@@ -40,7 +40,7 @@ def precompiled_header(clang: Clang, flags: Sequence[str]) -> Path | None:
 
     Made on first use; None when it cannot be made or kept, or another CUDA's headers are in use.
     """
-    if "-include" not in flags:
+    if clang.nvidia is not None:
         return None
     stamps = [f"{p.name}{p.stat().st_mtime_ns}" for p in sorted(HEADERS.rglob("*.h"))]
     path = cache_folder() / "header" / f"{content_key([clang.fingerprint(), *flags, *stamps])}.pch"

@@ -7,6 +7,7 @@ promises. A schedule is a value: the same one gives the same run, bit for bit.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -65,7 +66,13 @@ class Schedule:
 
     def blocks(self, count: int) -> list[int]:
         """The linear block numbers in the order they start."""
-        return self._order(count, "blocks")
+        return list(self.block_order(count))
+
+    def block_order(self, count: int) -> Sequence[int]:
+        """The same, without a list of all of them where the order is plain: a grid may have 2^31 blocks."""
+        if self.kind == "forward":
+            return range(count)
+        return range(count - 1, -1, -1) if self.kind == "reverse" else self._order(count, "blocks")
 
     def warps(self, block: int, count: int) -> list[int]:
         """The warps of a block in the order they run between two barriers."""

@@ -10,25 +10,21 @@ cannot be launched at all is an exception.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from kernelwright.codegen.layout import parameter_layout
 from kernelwright.codegen.simt.host import CompiledKernel, HostFault, LaunchResult, compile_host
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.describe import describe_access
 from kernelwright.device.fault import Fault, Kind, Triple
-from kernelwright.device.memory import Arena
-from kernelwright.device.reference.launch import check_geometry, location_of
+from kernelwright.device.memory import Arena, Buffer
+from kernelwright.device.reference.launch import MAX_GRID, check_geometry, location_of
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.settings import BUDGET
 from kernelwright.device.variables import Variables, load_variables
-from kernelwright.errors import DeviceError
 from kernelwright.ir import Module, parse_module
 from kernelwright.ir.instruction import Instruction
-
-BUDGET = 1 << 34
-"""Times that warps may go back in loops during one launch, before it counts as endless."""
 
 _MESSAGES: dict[str, str] = {
     "barrier": "threads wait at different barriers, or some wait for others that cannot come",
@@ -46,7 +42,7 @@ class Loaded:
     module: Module
     variables: Variables
     source: str = ""
-    compiled: dict[tuple[str, SimtOptions], CompiledKernel] = field(default_factory=dict)
+    prepared: dict[tuple[str, SimtOptions], Prepared] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -58,14 +54,17 @@ class Launched:
     block: Triple
     shared_bytes: int
     fault: Fault | None
-    text: str
-    """What the kernel printed."""
     result: LaunchResult
     """Counters per IR block and per access."""
     compiled: CompiledKernel
     """The code that ran; its tables say what the counters count."""
     time_us: float = 0.0
     """Estimated time on the GPU that is simulated, 0 without a timing model."""
+
+    @property
+    def text(self) -> str:
+        """What the kernel printed."""
+        return self.result.printed.decode("utf-8", "replace")
 
 
 Estimate = Callable[[Loaded, Launched], float]
@@ -78,11 +77,22 @@ class VirtualGpu:
     def __init__(self, arena: Arena | None = None, estimate: Estimate | None = None) -> None:
         self.arena = arena or Arena()
         self.estimate = estimate
+        self._running: Prepared | None = None
 
-    def load(self, module: Module | str, source: str = "") -> Loaded:
-        """Puts a module on the device. Raises ``CompileError`` for variables nobody defines, ``DeviceError`` for lack of room."""
+    def load(
+        self,
+        module: Module | str,
+        source: str = "",
+        placed: Mapping[str, Buffer] | None = None,
+        fresh: Mapping[str, Buffer] | None = None,
+    ) -> Loaded:
+        """Puts a module on the device. Raises ``CompileError`` for variables nobody defines, ``DeviceError`` for lack of room.
+
+        ``placed``: variables that are in memory already and keep their values; ``fresh``: those whose memory is there, but
+        not yet their initial values.
+        """
         parsed = parse_module(module) if isinstance(module, str) else module
-        return Loaded(parsed, load_variables(parsed, self.arena), source)
+        return Loaded(parsed, load_variables(parsed, self.arena, placed, fresh), source)
 
     def unload(self, loaded: Loaded) -> None:
         """Frees a module's variables."""
@@ -90,12 +100,20 @@ class VirtualGpu:
             if self.arena.find(buffer.address) == buffer:
                 self.arena.free(buffer)
 
-    def compile(self, loaded: Loaded, kernel: str, options: SimtOptions) -> CompiledKernel:
-        """The kernel's host code for one block shape, made on first use. Raises ``CompileError`` for what cannot run."""
-        key = (kernel, options)
-        if key not in loaded.compiled:
-            loaded.compiled[key] = compile_host(lower(loaded.module, kernel, options))
-        return loaded.compiled[key]
+    def prepare(
+        self, loaded: Loaded, kernel: str, block: Triple, options: SimtOptions | None = None, *, split: bool = False
+    ) -> Prepared:
+        """A kernel ready for launches with one block shape; its host code is made at first use.
+
+        Raises ``DeviceError`` for an impossible block, ``CompileError`` for code that the virtual GPU does not run.
+        """
+        wanted = replace(options or SimtOptions(), block=block, split=split)
+        found = loaded.prepared.get((kernel, wanted))
+        if found is None:
+            check_geometry(kernel, (1, 1, 1), block)
+            found = Prepared(self, loaded, kernel, block, compile_host(lower(loaded.module, kernel, wanted)))
+            loaded.prepared[kernel, wanted] = found
+        return found
 
     def launch(
         self,
@@ -115,44 +133,76 @@ class VirtualGpu:
         Raises ``DeviceError`` for an impossible geometry or a wrong parameter buffer, ``CompileError`` for code that the
         virtual GPU does not run.
         """
-        check_geometry(kernel, grid, block)
-        wanted = parameter_layout(loaded.module.function(kernel)).size
-        if len(packed) < wanted:
-            raise DeviceError(f"Kernel '{kernel}' takes {wanted} bytes of arguments, {len(packed)} were given.")
         split = schedule is not None and schedule.kind == "subwarp"
-        options = replace(options or SimtOptions(), block=block, split=split)
-        compiled = self.compile(loaded, kernel, options)
-        result = compiled.launch(
-            self.arena, grid, block, packed, shared_bytes, schedule, budget, symbols=loaded.variables.addresses
-        )
-        launched = Launched(
-            kernel=kernel,
-            grid=grid,
-            block=block,
-            shared_bytes=shared_bytes,
-            fault=self._fault(kernel, grid, block, result.fault) if result.fault else None,
-            text=result.printed.decode("utf-8", "replace"),
-            result=result,
-            compiled=compiled,
-        )
-        return replace(launched, time_us=self.estimate(loaded, launched)) if self.estimate else launched
+        prepared = self.prepare(loaded, kernel, block, options, split=split)
+        return prepared.launch(grid, packed, shared_bytes, schedule=schedule, budget=budget)
 
-    def _fault(self, kernel: str, grid: Triple, block: Triple, found: HostFault) -> Fault:
+    def stop(self) -> bool:
+        """Ends the launch that runs, from another thread; its fault is then "endless". False when none runs.
+
+        The kernel may be just about to write its own count over ours, so ask again until the launch has ended.
+        """
+        running = self._running
+        return running is not None and running.compiled.stop()
+
+    def progress(self) -> tuple[str, int] | None:
+        """The kernel that runs and how many of its blocks are done, for another thread; None when none runs."""
+        running = self._running
+        return (running.kernel, running.compiled.blocks_done) if running is not None else None
+
+
+class Prepared:
+    """A kernel ready for launches with one block shape. Not for several threads at once."""
+
+    def __init__(self, gpu: VirtualGpu, loaded: Loaded, kernel: str, block: Triple, compiled: CompiledKernel) -> None:
+        self.kernel = kernel
+        self.block = block
+        self.compiled = compiled
+        """The code that runs; its tables say what the counters count."""
+        self._gpu = gpu
+        self._loaded = loaded
+
+    def launch(
+        self,
+        grid: Triple,
+        packed: bytes,
+        shared_bytes: int = 0,
+        *,
+        schedule: Schedule | None = None,
+        budget: int = BUDGET,
+    ) -> Launched:
+        """Runs the kernel. Raises ``DeviceError`` for an impossible grid or a parameter buffer that is too short."""
+        x, y, z = grid
+        if not (0 < x <= MAX_GRID[0] and 0 < y <= MAX_GRID[1] and 0 < z <= MAX_GRID[2]):
+            check_geometry(self.kernel, grid, self.block)
+        gpu = self._gpu
+        gpu._running = self
+        try:
+            result = self.compiled.launch(
+                gpu.arena, grid, self.block, packed, shared_bytes, schedule, budget, self._loaded.variables.addresses
+            )
+        finally:
+            gpu._running = None
+        fault = self._fault(grid, result.fault) if result.fault else None
+        launched = Launched(self.kernel, grid, self.block, shared_bytes, fault, result, self.compiled)
+        return replace(launched, time_us=gpu.estimate(self._loaded, launched)) if gpu.estimate else launched
+
+    def _fault(self, grid: Triple, found: HostFault) -> Fault:
         """What the runtime recorded, with names and places."""
         origin: Instruction | None = None
         kind, message, buffer = found.kind, _MESSAGES.get(found.kind, found.kind), ""
         if found.access is not None:
             origin = found.access.origin
             align = found.access.align
-            kind, message, buffer = describe_access(self.arena, found.address, found.size, align, found.write)
+            kind, message, buffer = describe_access(self._gpu.arena, found.address, found.size, align, found.write)
         elif found.note is not None:
             message, origin = found.note[0] or message, found.note[1]
         return Fault(
             kind=_kind(kind),
             message=message,
-            kernel=kernel,
+            kernel=self.kernel,
             where=location_of(origin) if origin is not None else None,
-            thread=_position(found.thread, block),
+            thread=_position(found.thread, self.block),
             block=_position(found.block, grid),
             address=found.address,
             size=found.size,

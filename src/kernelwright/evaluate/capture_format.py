@@ -47,6 +47,8 @@ _VERSION = struct.Struct("<I")
 _HEADER = struct.Struct("<4sIQQ16s")
 _START = len(MAGIC) + _VERSION.size
 _PLAIN, _ZLIB = 0, 1
+_MOST = 1100
+"""zlib makes data at most 1,032 times smaller; a header that promises more is damaged."""
 
 
 def hash_of(kind: bytes, plain: bytes | memoryview) -> bytes:
@@ -215,6 +217,8 @@ class RecordReader:
 
     def _plain(self, at: int) -> bytes:
         kind, encoding, stored, size, name = _HEADER.unpack(self._read(at, _HEADER.size))
+        if size > _MOST * (stored + 1):
+            raise self.damaged(at)
         data = self._read(at + _HEADER.size, stored)
         if encoding == _ZLIB:
             try:

@@ -254,10 +254,10 @@ class Journal:
             ):
                 timings.setdefault(number, {})[step] = seconds
             for number, session, at, candidate, name, key, phase, outcome, facts in found:
-                yield Row(
-                    number, session, at, json.loads(candidate), name, key, phase, outcome_from_json(outcome),
-                    json.loads(facts), timings.get(number, {}),
-                )  # fmt: skip
+                with telling(self.path):
+                    subject, more = json.loads(candidate), json.loads(facts)
+                result = outcome_from_json(outcome)
+                yield Row(number, session, at, subject, name, key, phase, result, more, timings.get(number, {}))
             after = last
 
     def events(self, kind: str | None = None, after: int = 0) -> list[Event]:
@@ -268,14 +268,14 @@ class Journal:
             if kind
             else self._all(f"{query} ORDER BY id", after)
         )
-        return [Event(number, session, at, k, json.loads(data)) for number, session, at, k, data in found]
+        with telling(self.path):
+            return [Event(number, session, at, k, json.loads(data)) for number, session, at, k, data in found]
 
     @property
     def sessions(self) -> list[Session]:
         """Who wrote here, in order."""
-        return [
-            Session(n, at, json.loads(f)) for n, at, f in self._all("SELECT id, at, facts FROM sessions ORDER BY id")
-        ]
+        with telling(self.path):
+            return [Session(n, at, json.loads(f)) for n, at, f in self._all("SELECT * FROM sessions ORDER BY id")]
 
     def __len__(self) -> int:
         """The number of evaluations."""

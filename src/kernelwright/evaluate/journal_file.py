@@ -7,6 +7,7 @@ a time holds a lock on ``FILE.lock`` beside it, which the system releases when t
 from __future__ import annotations
 
 import fcntl
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -60,7 +61,8 @@ CREATE TABLE events (           -- what happened besides evaluations: phases, ge
 CREATE INDEX events_by_kind ON events (kind, id);
 """
 
-_open_here: set[str] = set()
+_open_here: set[tuple[int, str]] = set()
+"""Process and file of the journals open for writing here; a forked child has none of its parent's."""
 
 
 class WriterLock:
@@ -70,7 +72,7 @@ class WriterLock:
         self._name = os.path.realpath(path)
         self._path = f"{self._name}.lock"
         # The system's lock does not tell two writers of one process apart.
-        if self._name in _open_here:
+        if (os.getpid(), self._name) in _open_here:
             raise _taken(path, f"this process ({os.getpid()})")
         while True:
             fd = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
@@ -87,7 +89,7 @@ class WriterLock:
         os.pwrite(fd, f"process {os.getpid()}\n".encode(), 0)
         self._fd = fd
         self._owner = os.getpid()
-        _open_here.add(self._name)
+        _open_here.add((self._owner, self._name))
 
     def _is_in_place(self, fd: int) -> bool:
         try:
@@ -96,7 +98,7 @@ class WriterLock:
             return False
 
     def release(self) -> None:
-        _open_here.discard(self._name)
+        _open_here.discard((self._owner, self._name))
         if os.getpid() == self._owner and self._is_in_place(self._fd):
             os.unlink(self._path)
         os.close(self._fd)
@@ -180,7 +182,7 @@ def telling(path: Path) -> Iterator[None]:
     """Turns SQLite's errors into sentences with a way out."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError, json.JSONDecodeError) as error:
         said = str(error)
         code = getattr(error, "sqlite_errorname", "") or ""
         if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):

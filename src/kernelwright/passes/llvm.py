@@ -13,16 +13,12 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.errors import IRError, Place, ToolError
-from kernelwright.target import DEFAULT_ARCHITECTURE, architecture
+from kernelwright.target import DEFAULT_ARCHITECTURE, ptx_version
 
 if TYPE_CHECKING:
     from llvmlite.binding import ModuleRef, TargetMachine
 
 TRIPLE = "nvptx64-nvidia-cuda"
-
-# PTX 7.8 (CUDA 11.8) is the floor: it holds every instruction of the architectures up to sm_90, and drivers since
-# 2022 read it. Architectures that came later bring their own minimum.
-PTX_FLOOR = 78
 
 _ATTRIBUTE = re.compile(r'"target-(cpu|features)"="[^"]*"')
 _CPU = re.compile(r'"target-cpu"="(sm_\w+)"')
@@ -52,11 +48,6 @@ def _target_names(llvm: Any) -> str:
         return str(llvm.Target.from_triple(TRIPLE).name)
     except RuntimeError:
         return ""
-
-
-def ptx_version(arch: str) -> int:
-    """The PTX ISA version (x10) emitted for ``arch``: 78 means ``.version 7.8``."""
-    return max(architecture(arch).ptx, PTX_FLOOR)
 
 
 def target_machine(arch: str, level: int) -> TargetMachine:

@@ -16,6 +16,9 @@ CONTEXT = {
     "ntid": 88,
     "barrier_result": 100,
     "clock": 104,
+    "attention": 112,
+    "watched": 116,
+    "dynamic_shared": 120,
 }
 
 FRAME = {
@@ -44,7 +47,7 @@ FRAME_SAVED = 1664
 SITE = {"low": 0, "count": 8, "sectors": 16, "waves": 24, "serial": 32}
 SITE_BYTES = 128
 
-FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop")
+FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace")
 """Helpers by their index in the table a context carries; the row functions of ``rows.py`` follow."""
 
 

@@ -52,9 +52,11 @@ class Emitter:
         self.state: Ids = frozenset()
         self.mask = "-1"
         self.mask_vector: str | None = None
-        self.lane_ranges: list[tuple[str, str, str]] | None = None
+        self.lane_ranges: list[tuple[str, str, str, str]] | None = None
         self.context_pointers: dict[str, str] = {}
+        self.tables: dict[tuple[int, ...], str] = {}
         self.roots: dict[tuple[Var, bool, int], str] = {}
+        self.lane_offsets: dict[tuple[int, bool, int], str] = {}
         self.needs_parts = False
 
     # -- the smallest things
@@ -120,6 +122,15 @@ class Emitter:
         pointer = self.let(f"getelementptr ptr, ptr {table}, i64 {index}")
         return self.let(f"load ptr, ptr {pointer}")
 
+    def table(self, numbers: list[int]) -> str:
+        """A constant row of bytes."""
+        name = self.tables.get(tuple(numbers))
+        if name is None:
+            name = self.tables[tuple(numbers)] = f"@table{len(self.tables)}"
+            row = ", ".join(f"i8 {n}" for n in numbers)
+            self.declared[name] = f"{name} = private constant [{len(numbers)} x i8] [{row}]"
+        return name
+
     def all_of(self, conditions: list[str]) -> str:
         """The ``and`` of several ``i1``."""
         total = conditions[0]
@@ -129,16 +140,16 @@ class Emitter:
 
     # -- what blocks compute once
 
-    def active_lanes(self) -> list[tuple[str, str, str]]:
-        """Per segment: the first and the last active lane as ``i64``, and whether all between them are active, and any."""
+    def active_lanes(self) -> list[tuple[str, str, str, str]]:
+        """Per segment: the first and last active lane as ``i64``, whether all between them are active, whether any is."""
         per = self.geometry.per_segment
         if self.mask == "-1":
-            return [("0", str(per - 1), "true")] * self.parts
+            return [("0", str(per - 1), "true", "true")] * self.parts
         if self.lane_ranges is None:
             self.lane_ranges = [self._lane_range(i * per, per) for i in range(self.parts)]
         return self.lane_ranges
 
-    def _lane_range(self, start: int, per: int) -> tuple[str, str, str]:
+    def _lane_range(self, start: int, per: int) -> tuple[str, str, str, str]:
         self.declare("llvm.cttz.i32", "i32 (i32, i1)")
         self.declare("llvm.ctlz.i32", "i32 (i32, i1)")
         mask = self.mask
@@ -152,34 +163,57 @@ class Emitter:
         lowest = self.let(f"and i32 {mask}, {self.let(f'sub i32 0, {mask}')}")
         carried = self.let(f"add i32 {mask}, {lowest}")
         dense = self.let(f"icmp eq i32 {self.let(f'and i32 {carried}, {mask}')}, 0")
-        if self.parts > 1:
-            dense = self.let(f"and i1 {dense}, {self.let(f'icmp ne i32 {mask}, 0')}")
+        some = self.let(f"icmp ne i32 {mask}, 0") if self.parts > 1 else "true"
         wide = [self.let(f"zext i32 {x} to i64") for x in (first, last)]
-        return wide[0], wide[1], dense
+        return wide[0], wide[1], dense, some
 
     def extended_root(self, rep: Rep, i: int) -> str:
-        """The root of an extended value in 64 bits, for the first lane of segment ``i``."""
+        """The root of an extended value in 64 bits, for the first lane of segment ``i``.
+
+        It is reckoned back from the first active lane: lanes before that one may wrap, nobody looks at them.
+        """
         key = (rep.root, rep.shape[2], i)
         found = self.roots.get(key)
         if found is None:
+            root = self.get(rep.root)
             code = "zext" if rep.shape[2] else "sext"
-            found = self.roots[key] = self.let(f"{code} i32 {self.get(rep.root).part(i)} to i64")
+            first = self.active_lanes()[i if len(root.parts) > 1 else 0][0]
+            if first == "0" or not root.stride:
+                found = self.let(f"{code} i32 {root.part(i)} to i64")
+            else:
+                lead = self.let(f"mul i64 {first}, {root.stride}")
+                there = self.let(f"add i32 {root.part(i)}, {self.let(f'trunc i64 {lead} to i32')}")
+                found = self.let(f"sub i64 {self.let(f'{code} i32 {there} to i64')}, {lead}")
+            self.roots[key] = found
         return found
 
     def root_runs_on(self, rep: Rep, i: int) -> str:
-        """Whether no lane of segment ``i`` wraps on its way from the root's first lane."""
+        """Whether no lane between the first and the last active one of segment ``i`` wraps."""
         key = (rep.root, rep.shape[2], ~i)
         found = self.roots.get(key)
         if found is None:
-            first = self.extended_root(rep, i)
-            reach = self.get(rep.root).stride * (self.geometry.per_segment - 1)
-            last = self.let(f"add i64 {first}, {reach}")
+            start = self.extended_root(rep, i)
+            stride = self.get(rep.root).stride
+            last = self.active_lanes()[i if len(self.get(rep.root).parts) > 1 else 0][1]
+            reach = str(int(last) * stride) if last.isdigit() else self.let(f"mul i64 {last}, {stride}")
+            end = self.let(f"add i64 {start}, {reach}")
             if rep.shape[2]:
-                found = self.let(f"icmp ult i64 {last}, 4294967296")
+                found = self.let(f"icmp ult i64 {end}, 4294967296")
             else:
-                back = self.let(f"sext i32 {self.let(f'trunc i64 {last} to i32')} to i64")
-                found = self.let(f"icmp eq i64 {last}, {back}")
+                back = self.let(f"sext i32 {self.let(f'trunc i64 {end} to i32')} to i64")
+                found = self.let(f"icmp eq i64 {end}, {back}")
             self.roots[key] = found
+        return found
+
+    def lane_offset(self, i: int, last: bool, stride: int) -> str:
+        """The bytes from the first lane of segment ``i`` to its first or last active one."""
+        lane = self.active_lanes()[i][1 if last else 0]
+        if lane.isdigit():
+            return str(int(lane) * stride)
+        key = (i, last, stride)
+        found = self.lane_offsets.get(key)
+        if found is None:
+            found = self.lane_offsets[key] = self.let(f"mul i64 {lane}, {stride}")
         return found
 
     # -- values
@@ -556,7 +590,7 @@ class Emitter:
         self.state = self.pending.body[k]
         self.lane_ranges = None
         self.mask_vector = None
-        self.roots = {}
+        self.roots, self.lane_offsets = {}, {}
         self.label(f"body{k}")
         if block in self.control.partial:
             self.mask = self.let(f"load i32, ptr %p{k}")
@@ -570,6 +604,8 @@ class Emitter:
             self.mask = self.context_pointers[key]
         if self.options.counters:
             self._count(k)
+        if self.options.trace:
+            self._trace(k)
         for op in block.ops:
             self.operation(op)
         getattr(self, f"_end_{block.term.code}")(block, block.term)
@@ -628,6 +664,19 @@ class Emitter:
     def operand_mask(self, operand: Operand) -> str:
         """The lanes whose ``i1`` operand is true."""
         return self.active_bits(self.vector(operand))
+
+    def _trace(self, k: int) -> None:
+        """Tell who watches that this warp runs the block."""
+        pointer = self.let(f"getelementptr i8, ptr %c, i64 {abi.CONTEXT['watched']}")
+        watched = self.let(f"icmp ne i32 {self.let(f'load i32, ptr {pointer}')}, 0")
+        tell, on = self.fresh_label("tell"), self.fresh_label("on")
+        self.line(f"br i1 {watched}, label %{tell}, label %{on}, !prof !0")
+        self.label(tell)
+        self.declare("llvm.ctpop.i32", "i32 (i32)")
+        lanes = self.let(f"call i32 @llvm.ctpop.i32(i32 {self.whole_mask()})")
+        self.line(f"call void {self.helper('trace')}(ptr %c, i32 1, i32 {k}, i32 {lanes})")
+        self.line(f"br label %{on}")
+        self.label(on)
 
     def operation(self, op: Op) -> None:
         handler = HANDLERS.get(op.code)
@@ -796,6 +845,23 @@ class Emitter:
         warp.gather(self, block, term)
 
 
+def _clock(e: Emitter, op: Op) -> None:
+    """A clock that moves whenever somebody looks: a loop that waits for it ends."""
+    pointer = e.let(f"getelementptr i8, ptr %c, i64 {abi.CONTEXT['clock']}")
+    now = e.let(f"add i64 {e.let(f'load i64, ptr {pointer}')}, 1")
+    e.line(f"store i64 {now}, ptr {pointer}")
+    out = op.outs[0]
+    if out.type != "i64":
+        now = e.let(f"trunc i64 {now} to {out.type}")
+    e.define(out, [now] if out.shape is not V else [e.spread(out.type, [now])])
+
+
+def _dynamic_shared(e: Emitter, op: Op) -> None:
+    size = e.context("dynamic_shared", "i32")
+    out = op.outs[0]
+    e.define(out, [size] if out.shape is not V else [e.spread(out.type, [size])])
+
+
 HANDLERS = {
     "load": memory.load,
     "store": memory.store,
@@ -803,6 +869,8 @@ HANDLERS = {
     "copy": memory.copy,
     "fill": memory.fill,
     "print": memory.print_,
+    "clock": _clock,
+    "dynamic-shared": _dynamic_shared,
     "trap": lambda e, op: memory.stop(e, op.detail, op),
     "warp": warp.operation,
     "barrier-result": warp.barrier_result,

@@ -8,66 +8,31 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.codegen.simt import abi
+from kernelwright.codegen.simt import records
 from kernelwright.codegen.simt.emit import ENTRY
 from kernelwright.codegen.simt.library import functions, runtime
-from kernelwright.codegen.simt.lower import AccessInfo, HostKernel
+from kernelwright.codegen.simt.lower import HostKernel
+from kernelwright.codegen.simt.records import ACCESS, FLOATS, KINDS, OPERATIONS, POINT, SITE
+from kernelwright.codegen.simt.results import Found, HostFault, LaunchResult
 from kernelwright.codegen.simt.warp import MODES
-from kernelwright.codegen.simt.warp import OPERATIONS as OPERATIONS_OF_WARPS
+from kernelwright.codegen.simt.warp import OPERATIONS as WARP_OPERATIONS
+from kernelwright.codegen.simt.watch import Caches, Watch, Watching
 from kernelwright.errors import DeviceError, ToolError
 from kernelwright.passes.llvm import binding
 
 Triple = tuple[int, int, int]
 
-ACCESS = np.dtype(
-    [
-        ("kind", "u1"), ("space", "u1"), ("size", "u1"), ("components", "u1"), ("align", "u1"), ("form", "u1"),
-        ("zero_extend", "u1"), ("segments", "u1"), ("segment_lanes", "u1"), ("spread", "u1"), ("operation", "u1"),
-        ("is_float", "u1"), ("footprint", "<u4"), ("stride", "<i8"), ("coefficient", "<i8"), ("root_stride", "<i8"),
-    ],
-    align=True,
-)  # fmt: skip
-SITE = np.dtype(
-    [
-        ("low", "<u8"), ("count", "<u8"), ("sectors", "<i8"), ("waves", "<i8"), ("serial", "<i8"),
-        ("in_shared", "<u8"), ("in_local", "<u8"), ("start", "<u8"), ("end", "<u8"), ("writable", "<u4"),
-        ("index", "<u4"), ("l1_hits", "<u8"), ("l2_hits", "<u8"), ("looked_up", "<u8"), ("access", "<u8"),
-        ("reserved", "<u8", (2,)),
-    ]
-)  # fmt: skip
-FAULT = np.dtype(
-    [
-        ("kind", "<u4"), ("site", "<u4"), ("block", "<u4"), ("thread", "<u4"), ("address", "<u8"),
-        ("size", "<u4"), ("write", "<u4"), ("detail", "<u8", (6,)),
-    ]
-)  # fmt: skip
-
-POINT = np.dtype(
-    [
-        ("is_gather", "u1"), ("checked", "u1"), ("operation", "u1"), ("mode", "u1"), ("kind", "<u2"), ("wide", "u1"),
-        ("pad", "u1"),
-    ]
-)  # fmt: skip
-
-KINDS = {"load": 0, "store": 1, "atomic": 2}
-OPERATIONS = (
-    "add", "sub", "and", "nand", "or", "xor", "xchg", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin",
-    "uinc_wrap", "udec_wrap", "cas", "usub_cond", "usub_sat",
-)  # fmt: skip
-FAULT_KINDS = (
-    "", "out-of-bounds", "misaligned", "barrier", "trap", "assert", "endless", "read-only", "printf",
-)  # fmt: skip
-
-
 ROWS_OF_ORDER = 1 << 16
 """Orders of warps that a schedule draws at most; later blocks use them again."""
+PRINT_BYTES = 8 << 20
+"""Room for what a launch prints."""
+SHARED_LIMIT = 1 << 20
 
 
 class Memory(Protocol):
@@ -89,68 +54,6 @@ class Schedule(Protocol):
     def lane_groups(self, block: int, warp: int) -> list[int]: ...
 
 
-@dataclass(frozen=True)
-class HostFault:
-    """Why a launch stopped. ``access`` is the access concerned, ``block`` and ``thread`` are linear numbers."""
-
-    kind: str
-    access: AccessInfo | None
-    note: tuple[str, Any, Any] | None
-    block: int
-    thread: int
-    address: int
-    size: int
-    write: bool
-    other: int = 0
-    detail: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class LaunchResult:
-    """``executions`` and ``lanes`` count per block of ``kernel.blocks``, the others per access of ``kernel.accesses``."""
-
-    fault: HostFault | None
-    executions: npt.NDArray[np.int64]
-    lanes: npt.NDArray[np.int64]
-    sectors: npt.NDArray[np.int64]
-    """32-byte sectors of global and local memory."""
-    wavefronts: npt.NDArray[np.int64]
-    """Turns of shared memory."""
-    serial: npt.NDArray[np.int64]
-    """Further turns of atomics on one address."""
-    printed: bytes
-    blocks_done: int
-    budget_left: int
-
-
-class _Context(ctypes.Structure):
-    _fields_ = [
-        ("budget", ctypes.c_int64), ("shared_host", ctypes.c_uint64), ("local_host", ctypes.c_uint64),
-        ("parameters", ctypes.c_uint64), ("symbols", ctypes.c_void_p), ("sites", ctypes.c_void_p),
-        ("counts", ctypes.c_void_p), ("functions", ctypes.c_void_p), ("ctaid", ctypes.c_uint32 * 3),
-        ("nctaid", ctypes.c_uint32 * 3), ("ntid", ctypes.c_uint32 * 3), ("barrier_result", ctypes.c_uint32),
-        ("clock", ctypes.c_uint64), ("true_sites", ctypes.c_void_p), ("n_sites", ctypes.c_uint32),
-        ("attention", ctypes.c_uint32), ("shared_size", ctypes.c_uint64), ("local_size", ctypes.c_uint64),
-        ("parameter_size", ctypes.c_uint64), ("buffers", ctypes.c_void_p), ("n_buffers", ctypes.c_uint32),
-        ("counting", ctypes.c_uint32), ("block_linear", ctypes.c_uint32), ("frame", ctypes.c_void_p),
-        ("fault", ctypes.c_void_p), ("check", ctypes.c_void_p), ("cache", ctypes.c_void_p), ("print", ctypes.c_void_p),
-        ("print_size", ctypes.c_uint64), ("print_used", ctypes.c_uint64), ("print_lost", ctypes.c_uint64),
-    ]  # fmt: skip
-
-
-class _Launch(ctypes.Structure):
-    _fields_ = [
-        ("context", _Context), ("kernel", ctypes.c_void_p), ("frames", ctypes.c_void_p),
-        ("frame_size", ctypes.c_uint64), ("local_bytes", ctypes.c_uint64), ("local", ctypes.c_void_p),
-        ("shared", ctypes.c_void_p), ("n_warps", ctypes.c_uint32), ("n_threads", ctypes.c_uint32),
-        ("segments", ctypes.c_uint32), ("n_points", ctypes.c_uint32), ("points", ctypes.c_void_p),
-        ("block_order", ctypes.c_void_p), ("warp_order", ctypes.c_void_p), ("warp_rows", ctypes.c_uint32),
-        ("n_groups", ctypes.c_uint32), ("groups", ctypes.c_void_p), ("group_rows", ctypes.c_uint32),
-        ("watch_every", ctypes.c_uint32), ("first_block", ctypes.c_uint64), ("n_blocks", ctypes.c_uint64),
-        ("blocks_done", ctypes.c_uint64),
-    ]  # fmt: skip
-
-
 # -- compiling ---------------------------------------------------------------------------------------------------------
 
 
@@ -162,11 +65,17 @@ def _pass_machine(level: int) -> Any:
 
 def _machine(level: int) -> Any:
     llvm = binding()
-    features = llvm.get_host_cpu_features()
-    # Whole 512-bit registers, and no hardware bfloat conversion, which drops subnormals.
-    flat = features.flatten() + ",-prefer-256-bit,-avx512bf16,-avxneconvert,-avx512fp16"
+    name, features = _processor()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=flat, opt=level, jit=True)
+    return target.create_target_machine(cpu=name, features=features, opt=level, jit=True)
+
+
+@cache
+def _processor() -> tuple[str, str]:
+    llvm = binding()
+    features = llvm.get_host_cpu_features().flatten()
+    # Whole 512-bit registers, and no hardware bfloat conversion, which drops subnormals.
+    return llvm.get_host_cpu_name(), features + ",-prefer-256-bit,-avx512bf16,-avxneconvert,-avx512fp16"
 
 
 def compile_host(kernel: HostKernel) -> CompiledKernel:
@@ -175,7 +84,7 @@ def compile_host(kernel: HostKernel) -> CompiledKernel:
     try:
         module = llvm.parse_assembly(kernel.text, llvm.create_context())
     except RuntimeError as error:
-        first = str(error).strip().splitlines()[0]
+        first = " ".join(str(error).split())[:200]
         raise ToolError(f"the host code of kernel '{kernel.name}' does not parse: {first}") from error
     level = kernel.options.level
     builder = llvm.create_pass_builder(_pass_machine(level), llvm.create_pipeline_tuning_options(1))
@@ -195,18 +104,56 @@ class CompiledKernel:
     def __init__(self, kernel: HostKernel, engine: Any) -> None:
         self.kernel = kernel
         self._engine = engine
-        self._entry = engine.get_function_address(ENTRY)
+        self._buffers: dict[str, tuple[npt.NDArray[np.uint8], int]] = {}
+        self._running: records.Launch | None = None
         self._accesses = _access_table(kernel)
-        self._buffers: dict[str, npt.NDArray[np.uint8]] = {}
         self._points = _point_table(kernel)
+        self._sites: dict[int, npt.NDArray[Any]] = {}
+        n = max(len(kernel.accesses), 1)
+        self._live = (np.zeros(n, SITE), np.zeros(n, SITE), np.zeros((len(kernel.blocks), 2), np.int64))
+        self._fault = records.Fault()
+        self._launch = self._prepared()
+
+    def _prepared(self) -> records.Launch:
+        """What is the same in every launch."""
+        kernel, launch = self.kernel, records.Launch()
+        launch.kernel = self._engine.get_function_address(ENTRY)
+        launch.frame_size = (kernel.frame_bytes + 63) // 64 * 64
+        launch.local_bytes = (kernel.local_bytes + 3) // 4 * 4
+        launch.segments = 32 // kernel.options.geometry.per_segment
+        launch.n_points, launch.points = len(kernel.points), self._points.ctypes.data
+        c = launch.context
+        c.functions = ctypes.addressof(functions())
+        c.parameters, c.parameter_size = self._room("parameters", max(kernel.parameter_bytes, 64)), kernel.parameter_bytes
+        c.true_sites, c.blind_sites, c.counts = (a.ctypes.data for a in self._live)
+        c.n_sites, c.counting = len(kernel.accesses), int(kernel.options.counters)
+        c.local_size = kernel.local_bytes
+        c.fault = ctypes.addressof(self._fault)
+        return launch
+
+    @property
+    def blocks_done(self) -> int:
+        """Blocks that the launch under way has finished, for another thread."""
+        running = self._running
+        return int(running.blocks_done) if running is not None else 0
+
+    def stop(self) -> bool:
+        """Takes what is left of the budget of the launch under way, from another thread; False when there is none.
+
+        A warp may be about to write back its own count, so this is called until the launch has ended.
+        """
+        running = self._running
+        if running is not None:
+            running.context.budget = -(1 << 62)
+        return running is not None
 
     def _room(self, name: str, size: int) -> int:
         """The address of a buffer of at least ``size`` bytes at a multiple of 64, kept from launch to launch."""
         have = self._buffers.get(name)
-        if have is None or have.size < size + 64:
-            have = self._buffers[name] = np.zeros(size + 64, np.uint8)
-        address: int = have.ctypes.data
-        return (address + 63) // 64 * 64
+        if have is None or have[0].size < size + 64:
+            made = np.zeros(size + 64, np.uint8)
+            have = self._buffers[name] = (made, (made.ctypes.data + 63) // 64 * 64)
+        return have[1]
 
     def launch(
         self,
@@ -218,74 +165,82 @@ class CompiledKernel:
         schedule: Schedule | None = None,
         budget: int = 1 << 40,
         symbols: Mapping[str, int] | None = None,
+        watch: Watch | None = None,
     ) -> LaunchResult:
         """Runs the kernel to its end or its first fault; effects are in the memory.
 
         ``shared_bytes`` is the dynamic part; ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is
         the number of times warps may go back in loops. Raises ``DeviceError`` for a launch that cannot begin.
         """
-        kernel = self.kernel
+        kernel, launch = self.kernel, self._launch
+        self._check_launch(grid, block, packed_args, symbols or {}, schedule, shared_bytes)
         threads = block[0] * block[1] * block[2]
-        self._check_launch(grid, block, packed_args, symbols or {}, schedule)
         warps = (threads + 31) // 32
-        launch = _Launch()
-        c = launch.context
         shared_size = kernel.shared_total(shared_bytes)
-        launch.shared = self._room("shared", max(shared_size, 64))
-        launch.frame_size = (kernel.frame_bytes + 63) // 64 * 64
-        launch.frames = self._room("frames", warps * launch.frame_size)
-        launch.local_bytes = (kernel.local_bytes + 3) // 4 * 4
-        launch.local = self._room("local", warps * 32 * launch.local_bytes + 64)
-        launch.kernel = self._entry
-        launch.n_warps, launch.n_threads = warps, threads
-        g = kernel.options.geometry
-        launch.segments = 32 // g.per_segment
-        launch.n_points = len(kernel.points)
-        launch.points = self._points.ctypes.data
         total = grid[0] * grid[1] * grid[2]
-        launch.n_blocks = total
+        c = launch.context
+        launch.n_warps, launch.n_threads, launch.n_blocks, launch.blocks_done = warps, threads, total, 0
+        launch.shared = self._room("shared", max(shared_size, 64))
+        launch.frames = self._room("frames", warps * launch.frame_size)
+        launch.local = self._room("local", warps * 32 * launch.local_bytes + 64)
+        launch.block_order = launch.warp_order = launch.groups = None
+        launch.n_groups = launch.watch_every = 0
         keep = _orders(launch, schedule, total, warps)
         if kernel.options.split and not launch.n_groups:
             whole = np.full(warps, 0xFFFFFFFF, np.uint32)
             launch.groups, launch.n_groups, launch.group_rows = whole.ctypes.data, 1, 1
             keep.append(whole)
-
         bounds = memory.bounds()
         c.buffers, c.n_buffers = bounds.ctypes.data, len(bounds)
-        parameters = self._room("parameters", max(kernel.parameter_bytes, 64))
-        ctypes.memmove(parameters, packed_args, len(packed_args))
-        c.parameters, c.parameter_size = parameters, kernel.parameter_bytes
-        addresses = np.array([(symbols or {})[name] for name in kernel.symbols] or [0], np.uint64)
-        c.symbols = addresses.ctypes.data
+        ctypes.memmove(c.parameters, packed_args, min(len(packed_args), kernel.parameter_bytes))
+        if kernel.symbols:
+            addresses = np.array([(symbols or {})[name] for name in kernel.symbols], np.uint64)
+            c.symbols = addresses.ctypes.data
+            keep.append(addresses)
         c.nctaid, c.ntid = grid, block
-        c.shared_size, c.local_size = shared_size, kernel.local_bytes
-        c.budget = budget
-        sites = self._sites(shared_size)
-        c.sites = c.true_sites = sites.ctypes.data
-        c.n_sites = len(kernel.accesses)
-        c.counting = int(kernel.options.counters)
-        counts = np.zeros((len(kernel.blocks), 2), np.int64)
-        c.counts = counts.ctypes.data
-        c.functions = ctypes.addressof(functions())
-        fault = np.zeros(1, FAULT)
-        c.fault = fault.ctypes.data
-        runtime().simt_run(ctypes.byref(launch))
-        del keep
-        return self._result(launch, counts, sites, fault[0])
+        c.shared_size, c.dynamic_shared = shared_size, shared_bytes
+        c.budget, c.clock = budget, 0
+        c.print_used = c.print_lost = 0
+        c.check = c.cache = None
+        if kernel.prints:
+            c.print, c.print_size = self._room("print", PRINT_BYTES), PRINT_BYTES
+        sites, blind, counts = self._live
+        self._reset_sites(sites, blind, shared_size)
+        counts.fill(0)
+        ctypes.memset(c.fault, 0, ctypes.sizeof(records.Fault))
+        watching = Watching(watch, launch, bounds) if watch is not None else None
+        self._running = launch
+        try:
+            runtime().simt_run(ctypes.byref(launch))
+            return self._result(launch, bounds, watching)
+        finally:
+            self._running = None
+            if watching is not None:
+                watching.close()
 
     def _check_launch(
-        self, grid: Triple, block: Triple, packed: bytes, symbols: Mapping[str, int], schedule: Schedule | None
+        self,
+        grid: Triple,
+        block: Triple,
+        packed: bytes,
+        symbols: Mapping[str, int],
+        schedule: Schedule | None,
+        shared_bytes: int,
     ) -> None:
-        name, wanted = self.kernel.name, self.kernel.options.block
-        if wanted is not None and tuple(block) != tuple(wanted):
-            raise DeviceError(f"Kernel '{name}' was compiled for blocks of {wanted}, not {block}.", hint="compile it for this shape")
+        name, options = self.kernel.name, self.kernel.options
+        if options.block is not None and tuple(block) != tuple(options.block):
+            raise DeviceError(
+                f"Kernel '{name}' was compiled for blocks of {options.block}, not {block}.", hint="compile it for this shape"
+            )
         if min(*grid, *block) < 1 or block[0] * block[1] * block[2] > 1024:
             raise DeviceError(f"Kernel '{name}' cannot be launched with grid {grid} and blocks of {block}.")
         if len(packed) < self.kernel.parameter_bytes:
             raise DeviceError(
                 f"Kernel '{name}' takes {self.kernel.parameter_bytes} bytes of arguments, {len(packed)} were given."
             )
-        if schedule is not None and schedule.kind == "subwarp" and not self.kernel.options.split:
+        if not 0 <= shared_bytes <= SHARED_LIMIT:
+            raise DeviceError(f"Kernel '{name}' cannot have {shared_bytes} bytes of dynamic shared memory.")
+        if schedule is not None and schedule.kind == "subwarp" and not options.split:
             raise DeviceError(
                 f"Kernel '{name}' was compiled for warps that run in step.", hint="compile it with SimtOptions(split=True)"
             )
@@ -293,53 +248,82 @@ class CompiledKernel:
         if missing:
             raise DeviceError(f"Kernel '{name}' needs the addresses of variables {', '.join(missing)}.")
 
-    def _sites(self, shared_size: int) -> npt.NDArray[Any]:
-        sites = np.zeros(max(len(self._accesses), 1), SITE)
-        if len(self._accesses):
+    def _reset_sites(self, sites: npt.NDArray[Any], blind: npt.NDArray[Any], shared_size: int) -> None:
+        """Nothing counted, no buffer known; shared and local memory are where they always are."""
+        fresh = self._sites.get(shared_size)
+        if fresh is None:
+            fresh = self._sites[shared_size] = np.zeros(len(sites), SITE)
             n = len(self._accesses)
-            sites["index"][:n] = np.arange(n)
-            sites["access"][:n] = self._accesses.ctypes.data + np.arange(n) * ACCESS.itemsize
-            room = np.where(self._accesses["space"] == 1, shared_size, self.kernel.local_bytes)
-            spare = room.astype(np.int64) - self._accesses["footprint"]
-            count = np.where(spare >= 0, spare // np.maximum(self._accesses["align"], 1) + 1, 0)
-            sites["count"][:n] = np.where(self._accesses["space"] == 0, 0, count)
-        return sites
+            if n:
+                fresh["index"][:n] = np.arange(n)
+                fresh["access"][:n] = self._accesses.ctypes.data + np.arange(n) * ACCESS.itemsize
+                room = np.where(self._accesses["space"] == 1, shared_size, self.kernel.local_bytes)
+                spare = room.astype(np.int64) - self._accesses["footprint"]
+                count = np.where(spare >= 0, spare // np.maximum(self._accesses["align"], 1) + 1, 0)
+                fresh["count"][:n] = np.where(self._accesses["space"] == 0, 0, count)
+        sites[:] = fresh
+        blind["index"] = fresh["index"]
 
-    def _result(self, launch: _Launch, counts: Any, sites: Any, fault: Any) -> LaunchResult:
-        kernel = self.kernel
-        n = len(kernel.accesses)
-        executions = counts[:, 0].copy()
-        lanes = counts[:, 1].copy()
-        for i, b in enumerate(kernel.blocks):
-            if b.whole:
-                lanes[i] = executions[i] * kernel.options.geometry.lanes
-        at = np.array([a.block for a in kernel.accesses], np.int64)
-        runs = executions[at] if n else np.zeros(0, np.int64)
-        space = self._accesses["space"][:n]
-        in_shared = np.where(space == 1, runs, sites["in_shared"][:n].astype(np.int64))
+    def _result(self, launch: records.Launch, bounds: npt.NDArray[Any], watching: Watching | None) -> LaunchResult:
+        c = launch.context
+        sites, _, counts = self._live
+        found: tuple[Found, ...] = ()
+        incomplete, lost = False, 0
+        events = np.zeros(0, np.uint64)
+        if watching is not None:
+            found, incomplete = watching.found(self.kernel)
+            events, lost = watching.events()
         return LaunchResult(
-            fault=self._fault(fault, launch),
-            executions=executions,
-            lanes=lanes,
-            sectors=sites["sectors"][:n] + runs - in_shared,
-            wavefronts=sites["waves"][:n] + in_shared,
-            serial=sites["serial"][:n].copy(),
-            printed=b"",
-            blocks_done=launch.blocks_done,
-            budget_left=max(launch.context.budget, 0),
+            kernel=self.kernel,
+            fault=self._host_fault(bounds) if self._fault.kind else None,
+            printed=ctypes.string_at(c.print, c.print_used) if c.print_used else b"",
+            prints_lost=int(c.print_lost),
+            blocks_done=int(launch.blocks_done),
+            budget_left=max(int(c.budget), 0),
+            counts=counts.copy(),
+            sites=sites.copy(),
+            space=self._accesses["space"],
+            found=found,
+            incomplete=incomplete,
+            events=events,
+            events_lost=lost,
         )
 
-    def _fault(self, record: Any, launch: _Launch) -> HostFault | None:
-        kind = FAULT_KINDS[int(record["kind"])]
-        if not kind:
-            return None
-        site = int(record["site"])
-        access = self.kernel.accesses[site] if kind in ("out-of-bounds", "misaligned", "read-only") else None
-        note = self.kernel.notes[site] if kind in ("trap", "assert") else None
+    def _host_fault(self, bounds: npt.NDArray[Any]) -> HostFault:
+        record, kernel = self._fault, self.kernel
+        site, number = record.site, record.kind
+        note = other = None
+        if number == records.AT_BARRIER:
+            note = ("", kernel.points[site - 1].origin)
+            other = kernel.points[record.detail[0] - 1].origin if record.detail[0] else None
+        elif number in records.AT_NOTE:
+            message = _assertion(record, bounds) if records.FAULT_KINDS[number] == "assert" else ""
+            note = (message, kernel.notes[site].origin)
         return HostFault(
-            kind, access, note, int(record["block"]), int(record["thread"]), int(record["address"]),
-            int(record["size"]), bool(record["write"]), 0, tuple(int(d) for d in record["detail"]),
-        )  # fmt: skip
+            kind=records.FAULT_KINDS[number],
+            access=kernel.accesses[site] if number in records.AT_ACCESS else None,
+            note=note,
+            block=record.block,
+            thread=record.thread,
+            address=record.address,
+            size=record.size,
+            write=bool(record.write),
+            other=other,
+        )
+
+
+def _assertion(record: records.Fault, bounds: npt.NDArray[Any]) -> str:
+    """``file:line: function: assertion `text` failed``, with what can be read of it."""
+    what, where, line, who = record.detail[0], record.detail[1], record.detail[2], record.detail[3]
+    return f"{_text(where, bounds)}:{line}: {_text(who, bounds)}: assertion `{_text(what, bounds)}` failed"
+
+
+def _text(address: int, bounds: npt.NDArray[Any]) -> str:
+    for row in bounds:
+        if row["start"] <= address < row["end"]:
+            raw = ctypes.string_at(address, min(int(row["end"]) - address, 4096))
+            return raw.split(b"\0")[0].decode("utf-8", "replace")
+    return "?"
 
 
 def _access_table(kernel: HostKernel) -> npt.NDArray[Any]:
@@ -347,7 +331,11 @@ def _access_table(kernel: HostKernel) -> npt.NDArray[Any]:
     for row, a in zip(table, kernel.accesses, strict=True):
         row["kind"] = KINDS[a.kind]
         row["space"], row["size"], row["components"], row["align"] = a.space, a.size, a.components, a.align
-        row["operation"] = OPERATIONS.index(a.operation) if a.operation else 0
+        operation, _, packed = a.operation.partition(".")
+        row["operation"] = OPERATIONS.index(operation) if operation else 0
+        type, _, several = (packed or a.type).partition("x")
+        row["is_float"], row["several"] = FLOATS.get(type, 0), int(several or 1)
+        row["is_volatile"] = a.volatile
         for field, value in a.form.items():
             row[field] = value
     return table
@@ -360,12 +348,12 @@ def _point_table(kernel: HostKernel) -> npt.NDArray[Any]:
         row["checked"] = point.checked
         if point.operation:
             name, _, mode = point.operation.partition(" ")
-            row["is_gather"], row["operation"], row["mode"] = 1, OPERATIONS_OF_WARPS.index(name), MODES.index(mode)
+            row["is_gather"], row["operation"], row["mode"] = 1, WARP_OPERATIONS.index(name), MODES.index(mode)
             row["kind"] = kinds.setdefault(point.operation, len(kinds))
     return table
 
 
-def _orders(launch: _Launch, schedule: Schedule | None, blocks: int, warps: int) -> list[npt.NDArray[np.uint32]]:
+def _orders(launch: records.Launch, schedule: Schedule | None, blocks: int, warps: int) -> list[npt.NDArray[Any]]:
     """Puts the order of a schedule into the launch; the arrays must live as long as it."""
     if schedule is None or schedule.kind == "forward":
         return []
@@ -378,3 +366,8 @@ def _orders(launch: _Launch, schedule: Schedule | None, blocks: int, warps: int)
     groups = np.array([[schedule.lane_groups(b, w) for w in range(warps)] for b in range(rows)], np.uint32)
     launch.groups, launch.n_groups, launch.group_rows = groups.ctypes.data, groups.shape[2], rows
     return [order, inner, groups]
+
+
+__all__ = [
+    "Caches", "CompiledKernel", "Found", "HostFault", "LaunchResult", "Memory", "Schedule", "Watch", "compile_host",
+]  # fmt: skip

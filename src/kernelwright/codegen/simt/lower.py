@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from kernelwright.codegen.simt.emit import Emitter
 from kernelwright.codegen.simt.flatten import flatten
@@ -44,6 +43,9 @@ class AccessInfo:
     components: int
     align: int
     operation: str
+    type: str
+    volatile: bool
+    """Volatile, or an atomic load or store: what others do at the same address is meant to be seen."""
     form: dict[str, int]
     origin: Instruction
     function: str
@@ -62,6 +64,14 @@ class PointInfo:
 
 
 @dataclass(frozen=True)
+class NoteInfo:
+    """An instruction that is no plain access but can end a launch or be noticed: ``trap``, ``copy``, ``fill``, ``print``."""
+
+    code: str
+    origin: Instruction
+
+
+@dataclass(frozen=True)
 class HostKernel:
     """Host IR of one kernel for one block shape, and what is needed to run it and to read its counters."""
 
@@ -71,7 +81,7 @@ class HostKernel:
     blocks: tuple[BlockInfo, ...]
     accesses: tuple[AccessInfo, ...]
     points: tuple[PointInfo, ...]
-    notes: tuple[tuple[str, Instruction, Any], ...]
+    notes: tuple[NoteInfo, ...]
     symbols: tuple[str, ...]
     """Device variables whose addresses a launch must give."""
     parameter_bytes: int
@@ -79,6 +89,11 @@ class HostKernel:
     dynamic_offset: int
     local_bytes: int
     frame_bytes: int
+
+    @property
+    def prints(self) -> bool:
+        """Whether the kernel calls printf."""
+        return any(n.code == "print" for n in self.notes)
 
     def shared_total(self, dynamic_bytes: int) -> int:
         """Bytes of shared memory of a block launched with so many dynamic ones."""
@@ -116,7 +131,8 @@ def _tables(program: Program, emitter: Emitter, text: str, options: SimtOptions)
         ),
         accesses=tuple(
             AccessInfo(
-                a.index, a.kind, a.space, bytes_of(a.type), a.components, a.align, a.operation, a.form, a.origin,
+                a.index, a.kind, a.space, bytes_of(a.type), a.components, a.align, a.operation, a.type,
+                a.origin.volatile or (a.kind != "atomic" and a.origin.ordering != ""), a.form, a.origin,
                 a.function, home.get(a.index, 0),
             )
             for a in program.accesses
@@ -125,7 +141,7 @@ def _tables(program: Program, emitter: Emitter, text: str, options: SimtOptions)
             PointInfo(b.term.origin, b in partial, str(b.term.detail) if b.term.code == "gather" else "")
             for b in emitter.points
         ),
-        notes=tuple(program.notes),
+        notes=tuple(NoteInfo(code, origin) for code, origin, _ in program.notes),
         symbols=tuple(program.symbols),
         parameter_bytes=program.parameter_bytes,
         static_shared=program.shared_bytes,

@@ -16,6 +16,8 @@ class SimtOptions:
     block: tuple[int, int, int] | None = None
     counters: bool = True
     """Count executions, lanes, sectors and wavefronts."""
+    trace: bool = False
+    """Record the blocks that watched warps run, in order."""
     split: bool = False
     """Allow schedules that split a warp into groups of lanes that do not run in step."""
     uniform: bool = True

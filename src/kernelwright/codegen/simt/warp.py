@@ -180,7 +180,17 @@ def _answer(e: Emitter, op: Op, mask: str, out: int = 0) -> None:
 
 
 def _sync(e: Emitter, op: Op) -> None:
-    """All lanes are here, and what they wrote is seen: nothing is left to do."""
+    """All lanes are here, and what they wrote is seen; who watches for races is told that they met."""
+    pointer = e.let(f"getelementptr i8, ptr %c, i64 {abi.CONTEXT['attention']}")
+    watched = e.let(f"icmp ne i32 {e.let(f'load i32, ptr {pointer}')}, 0")
+    rows = e.vector(op.args[0])
+    tell, on = e.fresh_label("tell"), e.fresh_label("on")
+    e.line(f"br i1 {watched}, label %{tell}, label %{on}, !prof !0")
+    e.label(tell)
+    e.line(f"store {e.vector_type('i32')} {rows}, ptr {e.scratch(0)}, align 16")
+    e.line(f"call void {e.helper('synced')}(ptr %c, i32 {e.whole_mask()}, ptr {e.scratch(0)})")
+    e.line(f"br label %{on}")
+    e.label(on)
 
 
 def _elect(e: Emitter, op: Op) -> None:

@@ -14,21 +14,21 @@ class StopWatchInterface {
         if (!running_) return;
         last_ = now() - begin_;
         total_ += last_;
-        sessions_++;
+        runs_++;
         running_ = false;
     }
     void reset() {
         last_ = total_ = 0;
-        sessions_ = 0;
+        runs_ = 0;
         if (running_) begin_ = now();
     }
-    // The total so far, the session that runs included.
+    // The total so far, the run under way included.
     float getTime() const { return (float)(total_ + (running_ ? now() - begin_ : 0)); }
-    float getAverageTime() const { return sessions_ ? (float)(total_ / sessions_) : 0.0f; }
+    float getAverageTime() const { return runs_ ? (float)(total_ / runs_) : 0.0f; }
 
   private:
     double begin_ = 0, last_ = 0, total_ = 0;
-    int sessions_ = 0;
+    int runs_ = 0;
     bool running_ = false;
 
     static double now() {

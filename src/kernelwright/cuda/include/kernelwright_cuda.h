@@ -27,6 +27,7 @@
 #include <new>
 #include <utility>
 
+#include "kernelwright/older_clang.h"
 #include "kernelwright/builtin_variables.h"
 #include "kernelwright/device_runtime.h"
 #include "kernelwright/libdevice.h"

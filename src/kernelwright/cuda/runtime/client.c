@@ -2,7 +2,7 @@
  * The connection to the device worker: finding or starting one, the shared arena, sending and waiting.
  *
  *     KERNELWRIGHT_DEVICE   the device wanted: "none" (there is none, whatever else is set), "h200", "cuda:0", ...
- *     KERNELWRIGHT_SOCKET   path of the socket where a worker listens; kw run sets it
+ *     KERNELWRIGHT_SOCKET   path of the socket where a worker listens, or @ and a name that is no file; kw run sets it
  *     KERNELWRIGHT_WORKER   otherwise the shell command that starts a worker, which finds its end of the connection as
  *                           descriptor KERNELWRIGHT_FD
  *     KERNELWRIGHT_REPORT   a path, or 1 for standard error: what the program registered (report.c)
@@ -60,7 +60,7 @@ void kw_say(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "kernelwright: %s\n", line);
+    fprintf(stderr, "kw: %s\n", line);
 }
 
 const char *kw_device_name(void)
@@ -284,8 +284,12 @@ static int connect_to(const char *path)
         return -1;
     }
     strcpy(address.sun_path, path);
+    /* A name of Linux's that is no file begins with a NUL and is as long as the address says (unix(7)). */
+    if (*path == '@')
+        address.sun_path[0] = 0;
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path) + (*path != '@'));
     int descriptor = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (descriptor >= 0 && connect(descriptor, (void *)&address, sizeof address) == 0)
+    if (descriptor >= 0 && connect(descriptor, (void *)&address, size) == 0)
         return descriptor;
     kw_say("no device worker answers at KERNELWRIGHT_SOCKET=%s: %s", path, strerror(errno));
     if (descriptor >= 0)

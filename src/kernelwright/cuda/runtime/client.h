@@ -51,7 +51,7 @@ int kw_request(uint16_t type, const void *body, size_t body_size, void *reply, s
 int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size, void **tail,
                     size_t *tail_size);
 
-/* Tells the user once, on standard error, with the library's name in front. */
+/* Tells the user, on standard error, with the project's name in front. */
 void kw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Commands have been sent since the device was last known to be idle: host copies must wait. */
@@ -85,6 +85,7 @@ struct kw_kernel {
     uint32_t static_shared_bytes;
     uint32_t max_dynamic_shared_bytes; /* set by cudaFuncSetAttribute; 0: the device's default */
     uint64_t launches;
+    int is_told; /* why a launch of it was refused */
     struct kw_kernel *next; /* with the same hash */
 };
 

@@ -40,28 +40,52 @@ KW_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *s
 
 /* ---- launches ---- */
 
-static int is_within(dim3 size, const uint32_t *limit)
+/* Says, once for each kernel, why a launch is refused: the error's own name tells little. */
+static int refuse(struct kw_kernel *kernel, int error, const char *reason, uint64_t wanted, uint64_t allowed)
 {
-    return size.x && size.y && size.z && size.x <= limit[0] && size.y <= limit[1] && size.z <= limit[2];
+    if (!__atomic_exchange_n(&kernel->is_told, 1, __ATOMIC_RELAXED))
+        kw_say("a launch of kernel %s was refused: %s is %llu, and %llu is the most", kernel->name, reason,
+               (unsigned long long)wanted, (unsigned long long)allowed);
+    return error;
+}
+
+static int check_extent(struct kw_kernel *kernel, const char *const reasons[], dim3 size, const uint32_t *limit)
+{
+    uint32_t each[] = {size.x, size.y, size.z};
+    for (int i = 0; i < 3; i++)
+        if (!each[i] || each[i] > limit[i])
+            return refuse(kernel, cudaErrorInvalidConfiguration, reasons[i], each[i], limit[i]);
+    return 0;
 }
 
 /* What CUDA refuses at the launch itself; the rest is for the worker. */
-static int check_geometry(const struct kw_kernel *kernel, dim3 grid, dim3 block, size_t shared_bytes)
+static int check_geometry(struct kw_kernel *kernel, dim3 grid, dim3 block, size_t shared_bytes)
 {
+    static const char *const grids[] = {"the number of blocks", "the number of blocks in y", "the number of blocks in z"};
+    static const char *const blocks[] = {"the number of threads per block in x", "the number of threads per block in y",
+                                         "the number of threads per block in z"};
     const struct kw_device_properties *device = kw_properties();
     if (!device)
         return cudaErrorInitializationError;
+    int result = check_extent(kernel, grids, grid, device->max_grid);
+    if (!result)
+        result = check_extent(kernel, blocks, block, device->max_block);
+    if (result)
+        return result;
     uint64_t threads = (uint64_t)block.x * block.y * block.z;
-    if (!is_within(grid, device->max_grid) || !is_within(block, device->max_block) ||
-        threads > device->max_threads_per_block)
-        return cudaErrorInvalidConfiguration;
+    if (threads > device->max_threads_per_block)
+        return refuse(kernel, cudaErrorInvalidConfiguration, "the number of threads per block", threads,
+                      device->max_threads_per_block);
     if (kernel->max_threads && threads > kernel->max_threads)
-        return cudaErrorLaunchOutOfResources;
+        return refuse(kernel, cudaErrorLaunchOutOfResources,
+                      "the number of threads per block (its __launch_bounds__ say so)", threads, kernel->max_threads);
     uint64_t limit = device->shared_bytes_per_block;
     if (kernel->max_dynamic_shared_bytes + kernel->static_shared_bytes > limit)
         limit = kernel->max_dynamic_shared_bytes + kernel->static_shared_bytes;
     if (shared_bytes + kernel->static_shared_bytes > limit)
-        return cudaErrorInvalidValue;
+        return refuse(kernel, cudaErrorInvalidValue,
+                      "its shared memory in bytes (cudaFuncSetAttribute allows more than 48 KiB)",
+                      shared_bytes + kernel->static_shared_bytes, limit);
     return 0;
 }
 

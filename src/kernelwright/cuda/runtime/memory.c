@@ -128,7 +128,13 @@ static cudaError_t release(void *pointer, int host)
     struct kw_block found;
     if (!pointer)
         return kw_done(cudaSuccess);
-    if (!kw_find_block(pointer, &found) || (found.kind == KW_MEMORY_PINNED) != host)
+    if (!kw_find_block(pointer, &found)) {
+        /* The worker remembers what was there, and says so. */
+        struct kw_handle body = {.handle = (uint64_t)pointer};
+        kw_request(KW_FREE, &body, sizeof body, NULL, 0);
+        return kw_done(cudaErrorInvalidValue);
+    }
+    if ((found.kind == KW_MEMORY_PINNED) != host)
         return kw_done(cudaErrorInvalidValue);
     return kw_done(kw_release(pointer));
 }

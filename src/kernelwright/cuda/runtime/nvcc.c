@@ -26,6 +26,65 @@ KW_API char __cudaInitModule(void **handle)
     return handle != NULL;
 }
 
+/* ---- launches with attributes, as cub of CUDA 13 makes them: hints are taken for what they are, the rest is refused ---- */
+
+/* Access policy, synchronisation, cluster scheduling, early start, priority, memory domains, carveout, link use. */
+#define HINTS (1u << 0 | 1u << 1 | 1u << 3 | 1u << 5 | 1u << 6 | 1u << 8 | 1u << 9 | 1u << 10 | 1u << 14 | 1u << 16)
+
+enum { ATTRIBUTE_COOPERATIVE = 2, ATTRIBUTE_CLUSTER = 4 };
+
+struct launch_attribute {
+    int kind;
+    union {
+        char room[64];
+        int cooperative;
+        struct {
+            unsigned int x, y, z;
+        } cluster;
+    } value __attribute__((aligned(8)));
+};
+
+struct launch_configuration {
+    dim3 grid, block;
+    size_t shared_bytes;
+    cudaStream_t stream;
+    const struct launch_attribute *attributes;
+    unsigned int count;
+};
+
+static int is_hint(const struct launch_attribute *attribute)
+{
+    switch (attribute->kind) {
+    case ATTRIBUTE_COOPERATIVE:
+        return !attribute->value.cooperative;
+    case ATTRIBUTE_CLUSTER:
+        return attribute->value.cluster.x * attribute->value.cluster.y * attribute->value.cluster.z <= 1;
+    default:
+        return attribute->kind >= 0 && attribute->kind < 32 && HINTS >> attribute->kind & 1;
+    }
+}
+
+static cudaError_t launch_configured(const struct launch_configuration *c, const void *kernel, void **arguments,
+                                     cudaStream_t stream)
+{
+    if (!c)
+        return kw_done(cudaErrorInvalidValue);
+    for (unsigned int i = 0; i < c->count; i++)
+        if (!is_hint(&c->attributes[i]))
+            return kw_done(cudaErrorNotSupported);
+    return cudaLaunchKernel(kernel, c->grid, c->block, arguments, c->shared_bytes, stream);
+}
+
+KW_API cudaError_t cudaLaunchKernelExC(const struct launch_configuration *c, const void *kernel, void **arguments)
+{
+    return launch_configured(c, kernel, arguments, c ? c->stream : NULL);
+}
+
+KW_API cudaError_t cudaLaunchKernelExC_ptsz(const struct launch_configuration *c, const void *kernel, void **arguments)
+{
+    return launch_configured(c, kernel, arguments, c && c->stream ? c->stream : cudaStreamPerThread);
+}
+
 /* ---- device properties in NVIDIA's layout: offsets in the headers of 12.8 and of 13.0; -1: not there ---- */
 
 

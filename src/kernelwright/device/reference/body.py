@@ -24,7 +24,6 @@ from typing import Any
 from kernelwright.codegen.contract import contractions
 from kernelwright.codegen.layout import align_of, round_up, store_size
 from kernelwright.device.memory import GENERIC, LOCAL_BASE
-from kernelwright.device.numbers import FORMATS
 from kernelwright.device.reference import intrinsic_helpers, ops
 from kernelwright.device.reference.accesses import FIND, Stop, read_bytes, write_bytes
 from kernelwright.device.reference.frames import Frame
@@ -395,7 +394,8 @@ class Body:
             lines.append(f"T.sp = fp + {round_up(self.frame.size, 16)}")
         for value, type in self.byval.items():
             offset = self.frame.offsets[value]
-            lines.append(f"{self.names[value]} = copy_in(T, {self.names[value]}, fp + {offset}, {store_size(type)})")
+            name, site = self.names[value], self.program.site(self.function.entry.instructions[0])
+            lines.append(f"{name} = copy_in(T, {name}, fp + {offset}, {store_size(type)}, {site})")
         return lines + self.prologue
 
     def _run(self, run: Run, runs: Runs) -> list[str]:
@@ -464,10 +464,12 @@ def _unreachable(t: Thread, site: int) -> None:
     raise Stop("trap", "the thread reached a place that the program promised it never would", t, site)
 
 
-def _copy_in(t: Thread, value: int | bytes, offset: int, size: int) -> int:
+def _copy_in(t: Thread, value: int | bytes, offset: int, size: int, site: int) -> int:
     """A ``byval`` parameter: the bytes of the launch, or those a pointer names, copied into local memory."""
-    data = value if isinstance(value, bytes) else read_bytes(t, value, size, 1, 0)
+    data = value if isinstance(value, bytes) else read_bytes(t, value, size, 1, site)
     t.local.raw[offset : offset + size] = data
+    if t.local.written is not None:
+        t.local.written[offset : offset + size] = b"\1" * size
     return LOCAL_BASE + offset
 
 
@@ -485,5 +487,3 @@ HELPERS: dict[str, Any] = {
     "copy_in": _copy_in,
     "negate": ops.negate,
 }
-
-assert all(f"{kind.upper()}_FORMAT" in HELPERS for kind in FORMATS)

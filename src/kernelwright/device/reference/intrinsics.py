@@ -58,7 +58,7 @@ _LLVM_INTEGER = {
     "is.fpclass": "is_class({a}, {F}) & {b} != 0",
     "convert.to.fp16": "half_bits(round_half({a}))",
     "convert.from.fp16": "half_from_bits({a}) * 1.0",
-    "objectsize": "{m}",
+    "objectsize": "0 if {b} else {m}",
 }
 
 _LLVM_FLOAT = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,7 +88,7 @@ class Launch:
     def run(self) -> bool:
         """Runs every block. Whether threads had exited when others met at a barrier."""
         count = self.grid[0] * self.grid[1] * self.grid[2]
-        waiting = iter(self.schedule.blocks(count))
+        waiting = iter(self.schedule.block_order(count))
         spinning: list[Block] = []
         exited_early = False
         more = True
@@ -174,10 +175,15 @@ def run_reference(
     values = translation.arguments(arguments)
     launch = Launch(translation, values, GlobalMemory(arena), grid, block, shared_bytes, schedule, budget, watch)
     fault, exited_early = None, False
+    collects = gc.isenabled()
+    gc.disable()  # a launch makes no cycles that outlive its blocks, and looking for them takes half its time
     try:
         exited_early = launch.run()
     except Stop as stop:
         fault = launch.fault_of(stop)
+    finally:
+        if collects:
+            gc.enable()
     return ReferenceResult(
         fault,
         "".join(launch.text),

@@ -32,6 +32,10 @@ PATIENCE = 8
 
 READY, WAITING_WARP, WAITING_ACTIVE, WAITING_BARRIER, DONE = range(5)
 
+NO_MEMORY = Region(0)
+NO_CLOCK = Clock()
+"""What all threads share that need none of their own."""
+
 Event = tuple[Any, ...]
 
 
@@ -61,8 +65,8 @@ class Thread:
         self.tid_x = number % self.ntid_x
         self.tid_y = number // self.ntid_x % self.ntid_y
         self.tid_z = number // self.ntid_x // self.ntid_y
-        self.local = Region(launch.local_bytes, launch.watched)
-        self.clock = Clock()
+        self.local = Region(launch.local_bytes, launch.watched) if launch.local_bytes else NO_MEMORY
+        self.clock = Clock() if launch.watched else NO_CLOCK
         self.sp = 0
         self.state = READY
         self.value: Any = None
@@ -94,6 +98,7 @@ class Block:
             mine = self.threads[warp * WARP : (warp + 1) * WARP]
             self.warps.append([mine[n] for n in launch.schedule.lanes(number, warp) if n < len(mine)])
         self.order = launch.schedule.warps(number, warps)
+        self.size = len(self.threads)
         self.arrivals: dict[int, list[Thread]] = {}
         """Threads that announced themselves at a barrier (``barrier.arrive``) and went on."""
         self.exited_early = False
@@ -117,6 +122,8 @@ class Block:
                 idle += 1
                 if idle > PATIENCE:
                     return False
+        # Blocks and threads know each other; without that they go as soon as nobody else does.
+        self.threads, self.warps = [], []
         return True
 
     def _run_warp(self, warp: list[Thread]) -> bool:
@@ -237,7 +244,7 @@ class Block:
                 self._divergent(first, other, "meet at different barriers")
 
     def _open_barrier(self, threads: list[Thread]) -> None:
-        self.exited_early |= self.live < len(self.threads) and threads[0].event[2] == 0
+        self.exited_early |= self.live < self.size and threads[0].event[2] == 0
         predicates = [t.event[5] for t in threads]
         results = {"popc": sum(map(bool, predicates)), "and": all(predicates), "or": any(predicates), "": None}
         for thread in threads:

@@ -1,16 +1,85 @@
 /* Atomics: one lane after the other, in lane order. */
 #include "simt.h"
 
-enum { ADD, SUB, AND, NAND, OR, XOR, XCHG, MAX, MIN, UMAX, UMIN, FADD, FSUB, FMAX, FMIN, INC, DEC, CAS, COND_SUB, SUB_SAT };
+enum {
+  ADD, SUB, AND, NAND, OR, XOR, XCHG, MAX, MIN, UMAX, UMIN, FADD, FSUB, FMAX, FMIN, FMAXIMUM, FMINIMUM, INC, DEC, CAS,
+  COND_SUB, SUB_SAT
+};
+enum { INTEGER, HALF, BFLOAT, SINGLE, DOUBLE };
 
-static u64 narrow(u64 x, u32 size) { return size == 8 ? x : x & ((1ull << 8 * size) - 1); }
-static i64 widen(u64 x, u32 size) { return (i64)(x << (64 - 8 * size)) >> (64 - 8 * size); }
-static float as_float(u64 x) { u32 b = (u32)x; float f; memcpy(&f, &b, 4); return f; }
-static u64 from_float(float f) { u32 b; memcpy(&b, &f, 4); return b; }
-static double as_double(u64 x) { double f; memcpy(&f, &x, 8); return f; }
-static u64 from_double(double f) { u64 b; memcpy(&b, &f, 8); return b; }
+static i64 widen(u64 x, u32 bits) { return (i64)(x << (64 - bits)) >> (64 - bits); }
 
-static u64 combine(u32 operation, u32 size, u64 old, u64 x, u64 expected) {
+static double value_of(u64 bits, u32 type) {
+  switch (type) {
+    case HALF: {
+      _Float16 h;
+      u16 w = (u16)bits;
+      memcpy(&h, &w, 2);
+      return (double)h;
+    }
+    case BFLOAT: {
+      u32 w = (u32)bits << 16;
+      float f;
+      memcpy(&f, &w, 4);
+      return (double)f;
+    }
+    case SINGLE: {
+      u32 w = (u32)bits;
+      float f;
+      memcpy(&f, &w, 4);
+      return (double)f;
+    }
+  }
+  double d;
+  memcpy(&d, &bits, 8);
+  return d;
+}
+
+/* Sums of two numbers of at most 24 bits are exact enough in double to be rounded once more. */
+static u64 bits_of(double d, u32 type) {
+  u64 bits = 0;
+  if (type == HALF) {
+    _Float16 h = (_Float16)d;
+    memcpy(&bits, &h, 2);
+  } else if (type == DOUBLE) {
+    memcpy(&bits, &d, 8);
+  } else {
+    float f = (float)d;
+    u32 w;
+    memcpy(&w, &f, 4);
+    if (type == SINGLE) return w;
+    if (f != f) return 0x7FFF;
+    if ((double)f != d && f - f == 0) {
+      if (__builtin_fabs((double)f) > __builtin_fabs(d)) w -= 1;
+      w |= 1;
+    }
+    bits = (w + 0x7FFF + (w >> 16 & 1)) >> 16 & 0xFFFF;
+  }
+  return bits;
+}
+
+static u64 larger(u64 old, u64 x, u32 type, u32 sign) {
+  double a = value_of(old, type), b = value_of(x, type);
+  if (a != a) return x;
+  if (b != b) return old;
+  if (a == b) return (__builtin_signbit(a) != 0) == sign ? old : x;
+  return (a > b) == !sign ? old : x;
+}
+
+static u64 combine_floats(u32 operation, u32 type, u64 old, u64 x) {
+  double a = value_of(old, type), b = value_of(x, type);
+  switch (operation) {
+    case FADD: return bits_of(a + b, type);
+    case FSUB: return bits_of(a - b, type);
+    case FMAX: return larger(old, x, type, 0);
+    case FMIN: return larger(old, x, type, 1);
+    case FMAXIMUM: return a != a || b != b ? bits_of(a + b, type) : larger(old, x, type, 0);
+    case FMINIMUM: return a != a || b != b ? bits_of(a + b, type) : larger(old, x, type, 1);
+  }
+  return x;
+}
+
+static u64 combine(u32 operation, u32 bits, u64 old, u64 x, u64 expected) {
   switch (operation) {
     case ADD: return old + x;
     case SUB: return old - x;
@@ -19,14 +88,10 @@ static u64 combine(u32 operation, u32 size, u64 old, u64 x, u64 expected) {
     case OR: return old | x;
     case XOR: return old ^ x;
     case XCHG: return x;
-    case MAX: return widen(old, size) > widen(x, size) ? old : x;
-    case MIN: return widen(old, size) < widen(x, size) ? old : x;
+    case MAX: return widen(old, bits) > widen(x, bits) ? old : x;
+    case MIN: return widen(old, bits) < widen(x, bits) ? old : x;
     case UMAX: return old > x ? old : x;
     case UMIN: return old < x ? old : x;
-    case FADD: return size == 4 ? from_float(as_float(old) + as_float(x)) : from_double(as_double(old) + as_double(x));
-    case FSUB: return size == 4 ? from_float(as_float(old) - as_float(x)) : from_double(as_double(old) - as_double(x));
-    case FMAX: return size == 4 ? from_float(__builtin_fmaxf(as_float(old), as_float(x))) : from_double(__builtin_fmax(as_double(old), as_double(x)));
-    case FMIN: return size == 4 ? from_float(__builtin_fminf(as_float(old), as_float(x))) : from_double(__builtin_fmin(as_double(old), as_double(x)));
     case INC: return old >= x ? 0 : old + 1;
     case DEC: return old == 0 || old > x ? x : old - 1;
     case CAS: return old == expected ? x : old;
@@ -34,6 +99,30 @@ static u64 combine(u32 operation, u32 size, u64 old, u64 x, u64 expected) {
     case SUB_SAT: return old >= x ? old - x : 0;
   }
   return old;
+}
+
+static u64 next_value(const simt_access *a, u64 old, u64 x, u64 expected) {
+  u32 bits = a->size * 8u;
+  if (a->operation < FADD || a->operation > FMINIMUM) return combine(a->operation, bits, old, x, expected);
+  if (a->several <= 1) return combine_floats(a->operation, a->is_float, old, x);
+  u32 part = bits / a->several;
+  u64 ones = (1ull << part) - 1, total = 0;
+  for (u32 i = 0; i < a->several; i++)
+    total |= (combine_floats(a->operation, a->is_float, old >> (i * part) & ones, x >> (i * part) & ones) & ones) << (i * part);
+  return total;
+}
+
+/* Turns beyond the first: lanes on one address go one after the other. */
+static u32 turns(const u64 *address, u32 mask) {
+  u32 most = 0;
+  EACH_LANE(l, mask) {
+    u32 same = 0;
+    ALL_LANES(k) same |= (u32)(address[k] == address[l]) << k;
+    u32 n = (u32)__builtin_popcount(same & mask);
+    if (n > most) most = n;
+    if (n == (u32)__builtin_popcount(mask)) break;
+  }
+  return most ? most - 1 : 0;
 }
 
 void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u8 *out, const u8 *operand, const u8 *expected) {
@@ -44,13 +133,21 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   u32 space, size = a->size;
   simt_addresses(a, rem, root, address);
   u32 good = simt_resolve(c, s, address, mask, host, &space);
+  if (good != mask) memset(out, 0, (size_t)size * WARP);
+  simt_observe(c, s, address, host, good, space, operand);
+  if (c->counting) s->serial += turns(address, good);
   EACH_LANE(l, good) {
+    u8 *place = host[l];
     u64 old = 0, x = 0, e = 0;
-    memcpy(&old, host[l], size);
+    /* Wider than a word, local memory is not in one piece. */
+    u32 apart = size == 8 && (a->space == LOCAL || address[l] - LOCAL_BASE < WINDOW);
+    memcpy(&old, place, apart ? 4 : size);
+    if (apart) memcpy((u8 *)&old + 4, place + 128, 4);
     memcpy(&x, operand + l * size, size);
     if (expected) memcpy(&e, expected + l * size, size);
-    u64 next = narrow(combine(a->operation, size, old, x, e), size);
-    memcpy(host[l], &next, size);
+    u64 next = next_value(a, old, x, e);
+    memcpy(place, &next, apart ? 4 : size);
+    if (apart) memcpy(place + 128, (u8 *)&next + 4, 4);
     memcpy(out + l * size, &old, size);
   }
 }

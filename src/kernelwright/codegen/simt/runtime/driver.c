@@ -44,6 +44,13 @@ static void start_block(simt_launch *l) {
     simt_frame *f = frame_of(l, w);
     f->resume = 0, f->live = f->start, f->arrived = f->waiting = f->barrier_point = f->conflict = f->predicate = 0;
   }
+  if (c->cache) {
+    c->watched = l->watch_every && c->block_linear % l->watch_every == 0;
+    c->frame = NULL;
+    if (c->watched) simt_cache_block(c);
+  }
+  c->attention = c->check || c->watched;
+  c->sites = c->attention ? c->blind_sites : c->true_sites;
   if (c->check) simt_check_block(c);
 }
 
@@ -104,7 +111,6 @@ static int run_warp(simt_launch *l, simt_frame *f, const u32 *groups) {
     if (!f->waiting) break;
     lanes = simt_complete_gathers(c, f, l->points);
     if (!lanes) break;
-    if (c->check) simt_check_warp(c, lanes);
     apart = 1;
   }
   if (!at_barrier(l, f)) return 0;
@@ -135,6 +141,7 @@ static int release(simt_launch *l) {
   }
   c->barrier_result = total | any << 30 | all << 31;
   if (c->check) simt_check_barrier(c);
+  if (c->watched) c->frame = NULL, simt_trace(c, TRACE_BARRIER, point, 0);
   return 1;
 }
 

@@ -78,7 +78,6 @@ static void answer(simt_frame *f, const simt_point *p, u32 members) {
 /* Answers every gather that is complete and returns the lanes that may go on. A lane that is not in its own mask can never
    go on. */
 u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *points) {
-  (void)c;
   u32 released = 0;
   EACH_LANE(l, f->waiting) {
     const simt_point *p = &points[f->site[l]];
@@ -90,7 +89,20 @@ u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *poin
     }
     if (!complete) continue;
     answer(f, p, members);
+    if (p->operation == SYNC && c->check) simt_check_warp(c, members);
     released |= members;
   }
   return released;
+}
+
+/* The lanes of ``member`` (per lane) that are in ``mask`` met at a barrier of the warp. */
+void simt_synced(simt_context *c, u32 mask, const u32 *member) {
+  if (!c->check) return;
+  u32 done = 0;
+  EACH_LANE(l, mask) {
+    if (done >> l & 1) continue;
+    u32 group = member[l] & mask;
+    simt_check_warp(c, group);
+    done |= group;
+  }
 }

@@ -41,15 +41,23 @@ static inline u32 offsets(const simt_access *a, const u64 *rem, const i32 *root,
   u32 size = a->size;
   u64 low_bits = a->align - 1u;
   if (bytes < size || bytes > 1u << 30) return 0;
-  if (a->form == FORM_INDEXED) {
-    i64 k = a->coefficient, d = (i64)(rem[0] - start);
-    if (k <= 0 || k > 1 << 20 || a->segments != 1 || a->stride || d > 1 << 30 || d < -(1 << 30)) return 0;
-    i64 first = (k & (k - 1)) == 0 ? d >> __builtin_ctzll((u64)k) : d / k - (d % k < 0);
-    u32 rest = (u32)(d - first * k);
+  if (a->form == FORM_INDEXED && !a->stride) {
+    i64 k = a->coefficient;
+    u32 add[WARP], rest = 0;
+    if (k <= 0 || k > 1 << 20) return 0;
+    for (u32 g = 0; g < a->segments; g++) {
+      i64 d = (i64)(rem[g] - start);
+      if (d > 1 << 30 || d < -(1 << 30)) return 0;
+      i64 first = (k & (k - 1)) == 0 ? d >> __builtin_ctzll((u64)k) : d / k - (d % k < 0);
+      if (g && rest != (u32)(d - first * k)) return 0;
+      rest = (u32)(d - first * k);
+      if (a->segments == 1) ALL_LANES(l) add[l] = (u32)first;
+      else for (u32 l = g * a->segment_lanes, n = a->segment_lanes; n; n--) add[l++] = (u32)first;
+    }
     if (((start + rest) | (u64)k) & low_bits || rest + size > bytes) return 0;
-    u32 places = (u32)((bytes - rest - size) / (u64)k) + 1, add = (u32)first, bad = 0, top = 0;
+    u32 places = (u32)((bytes - rest - size) / (u64)k) + 1, bad = 0, top = 0;
     ALL_LANES(l) {
-      u32 on = -(mask >> l & 1), index = (u32)root[l] + add;
+      u32 on = -(mask >> l & 1), index = (u32)root[l] + add[l];
       bad |= on & -(u32)(index >= places);
       top |= on & (u32)root[l];
       offset[l] = on & (index * (u32)k + rest);
@@ -233,6 +241,9 @@ u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8
   return good;
 }
 
+/* The row of the table that holds an address that is known to be in it. */
+u32 simt_buffer_index(const simt_context *c, u64 address) { return (u32)(find_buffer(c, address) - c->buffers); }
+
 /* A buffer's byte by its address, with the bytes that follow it. */
 const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable) {
   const simt_buffer *b = find_buffer(c, address);
@@ -263,25 +274,35 @@ static void count(simt_context *c, simt_site *s, const u64 *address, u32 mask, u
   }
 }
 
-static void observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space) {
+/* Counts an access, and lets those that watch see it. ``data`` is what a store is about to write. */
+void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space, const void *data) {
   if (!mask) return;
-  u32 generic_mask = mask;
+  const simt_access *a = s->access;
   if (space == 3) {
-    /* A warp that touches several spaces at once: each is a request of its own. */
+    /* A warp that touches several memories at once: each is a request of its own. */
     u32 by[3] = {0, 0, 0};
     EACH_LANE(l, mask) {
       u32 kind = address[l] - SHARED_BASE < WINDOW ? SHARED : address[l] - LOCAL_BASE < WINDOW ? LOCAL : GENERIC;
       by[kind] |= 1u << l;
     }
-    for (u32 kind = 0; kind < 3; kind++)
-      if (by[kind]) observe(c, s, address, host, by[kind], kind);
+    for (u32 kind = 0; kind < 3; kind++) simt_observe(c, s, address, host, by[kind], kind, data);
     return;
   }
   if (c->counting) count(c, s, address, mask, space);
-  if (c->attention) {
-    if (c->cache && space != SHARED) simt_cache_access(c, s, address, generic_mask, s->access->size * s->access->components, s->access->kind != LOAD);
-    if (c->check) simt_check_access(c, s, address, host, mask, space);
+  if (!c->attention) return;
+  if (c->cache && c->watched && space != SHARED) {
+    u64 place[WARP];
+    if (space == LOCAL) {
+      u64 base = (u64)c->local_host;
+      ALL_LANES(l) place[l] = base + (address[l] & (LOCAL_BASE - 1)) / 4 * 128 + l * 4;
+    }
+    simt_cache_access(c, s, space == LOCAL ? place : address, mask, a->size * a->components, a->kind);
+  } else if (c->cache && c->watched) {
+    u64 offset[WARP];
+    ALL_LANES(l) offset[l] = address[l] & (SHARED_BASE - 1);
+    simt_trace(c, TRACE_SHARED, s->index, simt_wavefronts(offset, mask, a->size * a->components));
   }
+  if (c->check) simt_check_access(c, s, address, host, mask, data);
 }
 
 /* Local memory lies word by word across the lanes, so anything wider than a word is put together from words. */
@@ -350,7 +371,7 @@ void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u
   simt_addresses(a, rem, root, address);
   u32 good = simt_resolve(c, s, address, mask, host, &space);
   if (good != mask) memset(data, 0, (size_t)a->size * a->components * WARP);
-  observe(c, s, address, host, good, space);
+  simt_observe(c, s, address, host, good, space, data);
   move(a, host, address, good, space, data, 0);
   if (a->spread) spread(a, mask, data);
 }
@@ -366,6 +387,6 @@ void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, 
   u32 space;
   simt_addresses(a, rem, root, address);
   u32 good = simt_resolve(c, s, address, mask, host, &space);
-  observe(c, s, address, host, good, space);
+  simt_observe(c, s, address, host, good, space, data);
   move(a, host, address, good, space, data, 1);
 }

@@ -1,4 +1,6 @@
 /* What kernels ask the host for: bulk copies, text, and an end. */
+#include <stdio.h>
+
 #include "simt.h"
 
 /* Where ``bytes`` bytes of a lane's generic address lie; NULL and a fault when they are nobody's. Local memory is handled
@@ -75,105 +77,125 @@ void simt_fill(simt_context *c, u32 note, u32 mask, const u64 *to, const u8 *val
   }
 }
 
-/* A print is kept as it was called: the format's text, the packed arguments, and the text of those that are pointers to
-   text. Formatting happens after the launch. A record: u32 bytes, thread, block, format length, arguments length,
-   texts; format; arguments; per text u32 argument offset, u32 length, bytes. */
-static u64 text_length(simt_context *c, u32 lane, u64 address) {
-  u64 n = 0, room = 0;
-  u32 writable;
+/* -- printf ---------------------------------------------------------------------------------------------------------- */
+
+#define TEXT_LIMIT 4096
+
+/* The text at a lane's pointer, cut at TEXT_LIMIT; "(null)" where there is none. */
+static u32 read_text(simt_context *c, u32 lane, u64 address, u8 *text) {
+  u64 room = 0;
+  u32 writable, n = 0;
+  const u8 *host = NULL;
   if (address - LOCAL_BASE < WINDOW) {
-    u64 offset = address - LOCAL_BASE;
-    while (offset + n < c->local_size && *local_byte(c, lane, offset + n)) n++;
+    for (u64 at = address - LOCAL_BASE; at + n < c->local_size && n < TEXT_LIMIT - 1; n++)
+      if (!(text[n] = *local_byte(c, lane, at + n))) break;
+    text[n] = 0;
     return n;
   }
-  const u8 *host;
   if (address - SHARED_BASE < c->shared_size) {
     host = (u8 *)c->shared_host + (address - SHARED_BASE);
     room = c->shared_size - (address - SHARED_BASE);
   } else {
     host = simt_find(c, address, &room, &writable);
   }
-  while (host && n < room && host[n]) n++;
+  if (!host) {
+    memcpy(text, "(null)", 7);
+    return 6;
+  }
+  while (n < room && n < TEXT_LIMIT - 1 && host[n]) text[n] = host[n], n++;
+  text[n] = 0;
   return n;
 }
 
-static const u8 *text_at(simt_context *c, u32 lane, u64 address, u64 n, u8 *buffer) {
-  if (address - LOCAL_BASE < WINDOW) {
-    for (u64 i = 0; i < n; i++) buffer[i] = *local_byte(c, lane, address - LOCAL_BASE + i);
-    return buffer;
-  }
-  if (address - SHARED_BASE < c->shared_size) return (u8 *)c->shared_host + (address - SHARED_BASE);
-  return (const u8 *)address;
+typedef struct {
+  simt_context *c;
+  u32 note, lane;
+  u64 from;
+  u32 at;
+} arguments;
+
+static u64 take(arguments *a, u32 size) {
+  u64 value = 0;
+  a->at = (a->at + size - 1) / size * size;
+  u8 *host = place(a->c, a->note, a->lane, a->from + a->at, size, 0);
+  if (host) gather_bytes(a->c, a->lane, a->from + a->at, host, (u8 *)&value, size);
+  a->at += size;
+  return value;
 }
 
-#define TEXT_LIMIT 4096
+/* One conversion, by C's own: ``spec`` is its text from % to the letter, stars already replaced. */
+static u32 convert(arguments *a, char *spec, u32 n, u32 wide, char kind, u8 *to, u32 room) {
+  char with_length[80];
+  u8 text[TEXT_LIMIT];
+  int made;
+  spec[n] = 0;
+  switch (kind) {
+    case 'd': case 'i': case 'o': case 'u': case 'x': case 'X':
+      if (wide) made = snprintf(with_length, sizeof with_length, "%.*sll%c", (int)n - 1, spec, kind), made = snprintf((char *)to, room, with_length, take(a, 8));
+      else made = snprintf((char *)to, room, spec, (u32)take(a, 4));
+      break;
+    case 'c': made = snprintf((char *)to, room, spec, (int)take(a, 4)); break;
+    case 's': read_text(a->c, a->lane, take(a, 8), text), made = snprintf((char *)to, room, spec, text); break;
+    case 'p': made = snprintf((char *)to, room, spec, (void *)take(a, 8)); break;
+    default: {
+      u64 bits = take(a, 8);
+      double d;
+      memcpy(&d, &bits, 8);
+      made = snprintf((char *)to, room, spec, d);
+    }
+  }
+  return made < 0 ? 0 : (u32)made < room ? (u32)made : room;
+}
 
-/* Walks the format as C's printf does, noting where the arguments lie. Returns how many there are. */
-static u32 arguments_of(const u8 *format, u64 n, u32 *bytes, u32 *texts, u32 n_texts, u32 *found_texts) {
-  u32 count = 0, at = 0, texts_found = 0;
-  for (u64 i = 0; i < n; i++) {
-    if (format[i] != '%') continue;
-    u32 wide = 0, stars = 0;
-    for (i++; i < n; i++) {
-      u8 ch = format[i];
-      if (ch == '*') stars++;
+/* The whole text of a call; returns its length, and the number of arguments in ``*count``. */
+static u32 print_one(arguments *a, const u8 *format, u32 length, u8 *to, u32 room, u32 *count) {
+  u32 done = 0;
+  for (u32 i = 0; i < length && done < room; i++) {
+    if (format[i] != '%') {
+      to[done++] = format[i];
+      continue;
+    }
+    char spec[64] = "%";
+    u32 n = 1, wide = 0, before = a->at, taken = 0, k = i + 1;
+    for (; k < length && n < 40; k++) {
+      u8 ch = format[k];
+      if (ch == '*') n += (u32)snprintf(spec + n, 12, "%d", (int)take(a, 4)), taken++;
       else if (ch == 'l' || ch == 'j' || ch == 'z' || ch == 't') wide = 1;
-      else if (!(ch == '-' || ch == '+' || ch == ' ' || ch == '#' || ch == '.' || ch == 'h' || ch == 'L' || (ch >= '0' && ch <= '9'))) break;
+      else if (ch == 'h' || ch == 'L') continue;
+      else if (strchr("-+ #.0123456789", ch)) spec[n++] = (char)ch;
+      else break;
     }
-    if (i >= n) break;
-    u8 kind = format[i];
-    if (kind == '%') continue;
-    for (; stars; stars--) at = (at + 3) / 4 * 4 + 4, count++;
-    u32 eight = wide || kind == 's' || kind == 'p' || strchr("eEfFgGaA", kind) != NULL;
-    if (!strchr("diouxXcspeEfFgGaA", kind)) continue;
-    u32 size = kind == 'c' ? 4 : eight ? 8 : 4;
-    at = (at + size - 1) / size * size;
-    if (kind == 's' && texts_found < n_texts) texts[texts_found++] = at;
-    at += size, count++;
+    char kind = k < length ? (char)format[k] : 0;
+    if (kind == '%') {
+      to[done++] = '%', i = k;
+      continue;
+    }
+    if (!kind || !strchr("diouxXcspeEfFgGaA", kind)) {
+      /* Not a conversion: printed as it stands. */
+      a->at = before;
+      to[done++] = '%';
+      continue;
+    }
+    spec[n++] = kind;
+    done += convert(a, spec, n, wide, kind, to + done, room - done);
+    *count += taken + 1, i = k;
   }
-  *bytes = at, *found_texts = texts_found;
-  return count;
+  return done;
 }
 
-void simt_print(simt_context *c, u32 note, u32 mask, const u64 *format, const u64 *arguments, i32 *result) {
+void simt_print(simt_context *c, u32 note, u32 mask, const u64 *format, const u64 *packed, i32 *result) {
   EACH_LANE(l, mask) {
-    u8 local_text[TEXT_LIMIT];
-    u64 length = text_length(c, l, format[l]);
-    if (length > TEXT_LIMIT) length = TEXT_LIMIT;
-    const u8 *text = text_at(c, l, format[l], length, local_text);
-    u32 bytes, texts[32], n_texts;
-    result[l] = (i32)arguments_of(text, length, &bytes, texts, 32, &n_texts);
-    u8 packed[1024];
-    if (bytes > sizeof packed) bytes = sizeof packed;
-    if (bytes) {
-      u8 *host = place(c, note, l, arguments[l], bytes, 0);
-      if (!host) continue;
-      gather_bytes(c, l, arguments[l], host, packed, bytes);
-    }
-    u64 need = 24 + length + bytes;
-    u64 lengths[32], pointers[32];
-    for (u32 i = 0; i < n_texts; i++) {
-      pointers[i] = 0;
-      if (texts[i] + 8 <= bytes) memcpy(&pointers[i], packed + texts[i], 8);
-      lengths[i] = text_length(c, l, pointers[i]);
-      if (lengths[i] > TEXT_LIMIT) lengths[i] = TEXT_LIMIT;
-      need += 8 + lengths[i];
-    }
-    if (c->print_used + need > c->print_size) {
+    u8 text[TEXT_LIMIT], out[2 * TEXT_LIMIT];
+    u32 length = read_text(c, l, format[l], text), count = 0;
+    arguments a = {c, note, l, packed[l], 0};
+    u32 made = print_one(&a, text, length, out, sizeof out, &count);
+    result[l] = (i32)count;
+    if (c->print_used + made > c->print_size) {
       c->print_lost++;
       continue;
     }
-    u8 *to = c->print + c->print_used;
-    u32 head[6] = {(u32)need, simt_thread_of(c, l), c->block_linear, (u32)length, bytes, n_texts};
-    memcpy(to, head, 24), to += 24;
-    memcpy(to, text, length), to += length;
-    memcpy(to, packed, bytes), to += bytes;
-    for (u32 i = 0; i < n_texts; i++) {
-      u32 pair[2] = {texts[i], (u32)lengths[i]};
-      memcpy(to, pair, 8), to += 8;
-      memcpy(to, text_at(c, l, pointers[i], lengths[i], local_text), lengths[i]), to += lengths[i];
-    }
-    c->print_used += need;
+    memcpy(c->print + c->print_used, out, made);
+    c->print_used += made;
   }
 }
 

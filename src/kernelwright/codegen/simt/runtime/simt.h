@@ -46,7 +46,9 @@ typedef struct {
   u8 segment_lanes;
   u8 spread;    /* the result is one value per segment: put it in the segment's first lane */
   u8 operation; /* atomics */
-  u8 is_float;
+  u8 is_volatile; /* or a load or store that is atomic */
+  u8 is_float;    /* of the operand of an atomic: 0 no, 1 half, 2 bfloat, 3 float, 4 double; times the number of them */
+  u8 several;
   u32 footprint; /* bytes that the inline path of one segment touches */
   i64 stride;    /* of the plain part, bytes from lane to lane */
   i64 coefficient;
@@ -142,10 +144,12 @@ typedef struct simt_context {
   u32 ctaid[3], nctaid[3], ntid[3];
   u32 barrier_result;
   u64 clock;
-  /* below: not seen by generated code */
-  simt_site *true_sites;
-  u32 n_sites;
   u32 attention; /* every access comes to the helpers, because a check or a cache watches */
+  u32 watched;   /* the cache looks at this block */
+  u32 dynamic_shared, pad;
+  /* below: not seen by generated code */
+  simt_site *true_sites, *blind_sites; /* blind: copies that always miss */
+  u32 n_sites;
   u64 shared_size, local_size, parameter_size;
   const simt_buffer *buffers;
   u32 n_buffers;
@@ -166,7 +170,9 @@ u32 simt_thread_of(const simt_context *c, u32 lane);
 
 /* memory.c */
 void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *out);
+void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space, const void *data);
 u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of);
+u32 simt_buffer_index(const simt_context *c, u64 address);
 const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable);
 
 /* counters.c */
@@ -174,8 +180,12 @@ u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes);
 u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes);
 u32 simt_sectors(const u32 *offset, u32 skew, u32 mask);
 u32 simt_waves(const u32 *offset, u32 mask, u32 bytes);
-void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 bytes, u32 write);
-void simt_cache_block(struct simt_cache *cache);
+
+/* cache.c: launches in which some blocks are looked at more closely */
+enum { TRACE_THREAD_BLOCK, TRACE_BLOCK, TRACE_GLOBAL, TRACE_SHARED, TRACE_BARRIER };
+void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 bytes, u32 kind);
+void simt_cache_block(simt_context *c);
+void simt_trace(simt_context *c, u32 kind, u32 which, u32 amount);
 
 /* What is known about a suspension point. */
 typedef struct {
@@ -192,7 +202,7 @@ typedef struct {
 u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *points);
 
 /* check.c */
-void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space);
+void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, const void *data);
 void simt_check_bytes(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write);
 void simt_check_block(simt_context *c);
 void simt_check_barrier(simt_context *c);
@@ -212,6 +222,9 @@ AGREES(simt_context, nctaid, ABI_CONTEXT_NCTAID);
 AGREES(simt_context, ntid, ABI_CONTEXT_NTID);
 AGREES(simt_context, barrier_result, ABI_CONTEXT_BARRIER_RESULT);
 AGREES(simt_context, clock, ABI_CONTEXT_CLOCK);
+AGREES(simt_context, attention, ABI_CONTEXT_ATTENTION);
+AGREES(simt_context, watched, ABI_CONTEXT_WATCHED);
+AGREES(simt_context, dynamic_shared, ABI_CONTEXT_DYNAMIC_SHARED);
 AGREES(simt_frame, resume, ABI_FRAME_RESUME);
 AGREES(simt_frame, start, ABI_FRAME_START);
 AGREES(simt_frame, live, ABI_FRAME_LIVE);

@@ -30,7 +30,7 @@ template <class T, class Operator> KW_DEVICE T reduce(const coalesced_group &gro
     unsigned int rank = group.thread_rank(), size = group.size();
     for (unsigned int step = 1; step < size; step *= 2) {
         T other = group.shfl_down(value, step);
-        if (rank % (2 * step) == 0 && rank + step < size) value = op(value, other);
+        if (rank + step < size) value = op(value, other);
     }
     return group.shfl(value, 0);
 }

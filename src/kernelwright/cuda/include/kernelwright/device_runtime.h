@@ -33,6 +33,8 @@ KW_DEVICE __attribute__((noreturn)) void __assert_fail(const char *message, cons
     __assertfail(message, file, line, function, sizeof(char));
 }
 
+// A clang with CUDA wrappers of its own brings these with its <new>.
+#if !defined(__CLANG_CUDA_WRAPPERS_NEW)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Winline-new-delete"
 __device__ __inline__ void *operator new(size_t bytes) { return ::malloc(bytes); }
@@ -48,3 +50,4 @@ __device__ __inline__ void operator delete(void *, void *) noexcept {}
 __device__ __inline__ void operator delete[](void *, void *) noexcept {}
 #endif
 #pragma clang diagnostic pop
+#endif

@@ -1,2 +1,2 @@
-// What every cub header of ours says. NVIDIA's own are in the [nvidia] extra.
-#error "cub needs the [nvidia] extra: pip install 'kernelwright[nvidia]'"
+// What every cub header of ours says.
+#error "cub is among NVIDIA's headers: compile with --headers nvidia"

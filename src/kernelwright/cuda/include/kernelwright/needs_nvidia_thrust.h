@@ -1,2 +1,2 @@
-// What every thrust header of ours says. NVIDIA's own are in the [nvidia] extra.
-#error "thrust needs the [nvidia] extra: pip install 'kernelwright[nvidia]'"
+// What every thrust header of ours says.
+#error "thrust is among NVIDIA's headers: compile with --headers nvidia"

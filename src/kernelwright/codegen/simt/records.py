@@ -1,0 +1,99 @@
+"""The runtime's structs as Python sees them; ``runtime/simt.h`` and ``runtime/check.h`` are the other half."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+
+ACCESS = np.dtype(
+    [
+        ("kind", "u1"), ("space", "u1"), ("size", "u1"), ("components", "u1"), ("align", "u1"), ("form", "u1"),
+        ("zero_extend", "u1"), ("segments", "u1"), ("segment_lanes", "u1"), ("spread", "u1"), ("operation", "u1"),
+        ("is_volatile", "u1"), ("is_float", "u1"), ("several", "u1"), ("footprint", "<u4"), ("stride", "<i8"),
+        ("coefficient", "<i8"), ("root_stride", "<i8"),
+    ],
+    align=True,
+)  # fmt: skip
+SITE = np.dtype(
+    [
+        ("low", "<u8"), ("count", "<u8"), ("sectors", "<i8"), ("waves", "<i8"), ("serial", "<i8"),
+        ("in_shared", "<u8"), ("in_local", "<u8"), ("start", "<u8"), ("end", "<u8"), ("writable", "<u4"),
+        ("index", "<u4"), ("l1_hits", "<u8"), ("l2_hits", "<u8"), ("looked_up", "<u8"), ("access", "<u8"),
+        ("reserved", "<u8", (2,)),
+    ]
+)  # fmt: skip
+POINT = np.dtype(
+    [
+        ("is_gather", "u1"), ("checked", "u1"), ("operation", "u1"), ("mode", "u1"), ("kind", "<u2"), ("wide", "u1"),
+        ("pad", "u1"),
+    ]
+)  # fmt: skip
+FINDING = np.dtype(
+    [
+        ("kind", "<u4"), ("scope", "<u4"), ("site", "<u4"), ("other_site", "<u4"), ("block", "<u4"), ("thread", "<u4"),
+        ("other_block", "<u4"), ("other_thread", "<u4"), ("address", "<u8"), ("size", "<u4"), ("write", "<u4"),
+        ("other_write", "<u4"), ("benign", "<u4"), ("atomic", "<u4"), ("other_atomic", "<u4"), ("count", "<u8"),
+    ]
+)  # fmt: skip
+
+
+class Fault(ctypes.Structure):
+    _fields_ = [
+        ("kind", ctypes.c_uint32), ("site", ctypes.c_uint32), ("block", ctypes.c_uint32), ("thread", ctypes.c_uint32),
+        ("address", ctypes.c_uint64), ("size", ctypes.c_uint32), ("write", ctypes.c_uint32),
+        ("detail", ctypes.c_uint64 * 6),
+    ]  # fmt: skip
+
+
+class Context(ctypes.Structure):
+    _fields_ = [
+        ("budget", ctypes.c_int64), ("shared_host", ctypes.c_uint64), ("local_host", ctypes.c_uint64),
+        ("parameters", ctypes.c_uint64), ("symbols", ctypes.c_void_p), ("sites", ctypes.c_void_p),
+        ("counts", ctypes.c_void_p), ("functions", ctypes.c_void_p), ("ctaid", ctypes.c_uint32 * 3),
+        ("nctaid", ctypes.c_uint32 * 3), ("ntid", ctypes.c_uint32 * 3), ("barrier_result", ctypes.c_uint32),
+        ("clock", ctypes.c_uint64), ("attention", ctypes.c_uint32), ("watched", ctypes.c_uint32),
+        ("dynamic_shared", ctypes.c_uint32), ("pad", ctypes.c_uint32),
+        ("true_sites", ctypes.c_void_p), ("blind_sites", ctypes.c_void_p), ("n_sites", ctypes.c_uint32),
+        ("shared_size", ctypes.c_uint64), ("local_size", ctypes.c_uint64), ("parameter_size", ctypes.c_uint64),
+        ("buffers", ctypes.c_void_p), ("n_buffers", ctypes.c_uint32), ("counting", ctypes.c_uint32),
+        ("block_linear", ctypes.c_uint32), ("frame", ctypes.c_void_p), ("fault", ctypes.c_void_p),
+        ("check", ctypes.c_void_p), ("cache", ctypes.c_void_p), ("print", ctypes.c_void_p),
+        ("print_size", ctypes.c_uint64), ("print_used", ctypes.c_uint64), ("print_lost", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+class Launch(ctypes.Structure):
+    _fields_ = [
+        ("context", Context), ("kernel", ctypes.c_void_p), ("frames", ctypes.c_void_p),
+        ("frame_size", ctypes.c_uint64), ("local_bytes", ctypes.c_uint64), ("local", ctypes.c_void_p),
+        ("shared", ctypes.c_void_p), ("n_warps", ctypes.c_uint32), ("n_threads", ctypes.c_uint32),
+        ("segments", ctypes.c_uint32), ("n_points", ctypes.c_uint32), ("points", ctypes.c_void_p),
+        ("block_order", ctypes.c_void_p), ("warp_order", ctypes.c_void_p), ("warp_rows", ctypes.c_uint32),
+        ("n_groups", ctypes.c_uint32), ("groups", ctypes.c_void_p), ("group_rows", ctypes.c_uint32),
+        ("watch_every", ctypes.c_uint32), ("first_block", ctypes.c_uint64), ("n_blocks", ctypes.c_uint64),
+        ("blocks_done", ctypes.c_uint64),
+    ]  # fmt: skip
+
+
+class Check(ctypes.Structure):
+    """The part of ``simt_check`` that the host fills in and reads."""
+
+    _fields_ = [
+        ("races", ctypes.c_uint32), ("unwritten", ctypes.c_uint32), ("written", ctypes.c_void_p),
+        ("shared_written", ctypes.c_void_p), ("local_written", ctypes.c_void_p), ("findings", ctypes.c_void_p),
+        ("n_findings", ctypes.c_uint32), ("max_findings", ctypes.c_uint32), ("incomplete", ctypes.c_uint32),
+    ]  # fmt: skip
+
+
+KINDS = {"load": 0, "store": 1, "atomic": 2}
+OPERATIONS = (
+    "add", "sub", "and", "nand", "or", "xor", "xchg", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin",
+    "fmaximum", "fminimum", "uinc_wrap", "udec_wrap", "cas", "usub_cond", "usub_sat",
+)  # fmt: skip
+FLOATS = {"half": 1, "bfloat": 2, "float": 3, "double": 4}
+FAULT_KINDS = (
+    "", "out-of-bounds", "misaligned", "barrier", "trap", "assert", "endless", "read-only", "out-of-bounds",
+)  # fmt: skip
+AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8])
+"""What the ``site`` of a fault of each kind counts."""

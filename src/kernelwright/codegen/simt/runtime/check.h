@@ -1,0 +1,83 @@
+/* What the checker keeps while a launch is watched. */
+#ifndef KERNELWRIGHT_CHECK_H
+#define KERNELWRIGHT_CHECK_H
+
+#include "simt.h"
+
+enum { FIND_RACE, FIND_UNWRITTEN };
+enum { SCOPE_WARP, SCOPE_BLOCK, SCOPE_GRID };
+
+/* Something that is wrong: one for each pair of accesses, not for each byte. */
+typedef struct {
+  u32 kind, scope;
+  u32 site, other_site;
+  u32 block, thread, other_block, other_thread;
+  u64 address;
+  u32 size, write, other_write, benign;
+  u32 atomic, other_atomic;
+  u64 count;
+} simt_finding;
+
+/* An access as later ones see it. ``time``: how often its thread had synchronised; ``epoch``: barriers of its block. */
+typedef struct {
+  u32 block;
+  u16 thread;
+  u16 flags;
+  u32 time, epoch;
+  u32 site;
+} simt_record;
+enum { IS_THERE = 1, IS_WRITE = 2, IS_ATOMIC = 4, IS_SILENT = 8 };
+
+/* A word of memory, or a byte of one that was touched in parts. Readers that may matter: the last one, one more of its
+   warp, one of another warp, one of another block; those three are in ``others``, when there are any. */
+typedef struct {
+  simt_record write, read;
+  u32 value;
+  u32 others; /* index in the pool, 0: none */
+  u32 bytes;  /* index in the pool of the four cells of its bytes, 0: not taken apart */
+} simt_cell;
+
+/* What passed through an atomic: who came by, and what each knew. */
+struct simt_log;
+typedef struct simt_knowledge {
+  struct simt_log *log; /* the first ``n`` entries of a log; NULL: everything in ``parts`` */
+  u64 n;
+  struct simt_knowledge **parts;
+  u64 stamp;
+} simt_knowledge;
+typedef struct {
+  simt_record who; /* time and epoch when it came by */
+  simt_knowledge *knew;
+} simt_passage;
+typedef struct simt_log {
+  u64 address;
+  simt_passage *entries;
+  u64 n, room;
+  struct simt_log *next;
+} simt_log;
+
+typedef struct simt_check {
+  u32 races, unwritten;
+  u8 **written; /* per buffer: a flag per byte, or NULL */
+  u8 *shared_written, *local_written;
+  simt_finding *findings;
+  u32 n_findings, max_findings;
+  u32 incomplete; /* memory ran out: not everything was followed */
+  u32 n_threads;
+  u64 limit, used; /* bytes of shadow */
+  /* inside */
+  u32 epoch;
+  u32 *times;             /* per thread */
+  u32 *known;             /* per warp: what lane l knows of lane k */
+  simt_knowledge **knows; /* per thread */
+  struct simt_page **pages;
+  u64 n_pages;
+  simt_cell *pool;
+  u32 pool_n, pool_room;
+  simt_log **logs;
+  void **blocks; /* allocations to free */
+  u64 n_blocks, room_blocks;
+  u64 stamp;
+} simt_check;
+
+#endif

@@ -1,0 +1,17 @@
+// What nvcc gives every program without asking, where NVIDIA's headers are in use and clang's wrapper of them does not:
+// headers of the C library, new and delete, and min and max in host code.
+#pragma once
+#pragma GCC system_header
+
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <new>
+#include <utility>
+
+#include "../qualifiers.h"
+#define KW_MIN_MAX_SIDE KW_HOST
+#include "../min_max_overloads.h"

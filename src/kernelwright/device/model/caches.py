@@ -1,0 +1,211 @@
+"""Where the bytes come from: the logged requests replayed through an L1 and an L2 cache, and what that says of the launch.
+
+The L1 cache of a watched thread block is the share of its multiprocessor's that it has while others are resident. The L2
+cache is replayed with as many of its sets as the watched neighbours are of all blocks that run at once: what they do to
+their part, the others do to theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.device.model import native
+from kernelwright.device.model.observed import LINE, SECTOR, AccessCount, BlockTrace, Observed
+from kernelwright.device.model.occupancy import Occupancy, l1_bytes
+from kernelwright.target import Gpu
+
+L1_WAYS = 16
+"""The real one is nearly fully associative; 16 ways with mixed set numbers come close to that."""
+L2_ASSUMED = 0.5
+"""Of a launch that was not logged: the share of what reaches L2 that is found there."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Sectors of 32 bytes over the whole launch. Loads that hit in L1 go no further; stores and atomics all reach L2.
+
+    ``latency``: per access, the cycles a request waits on average; None for accesses that were never logged.
+    ``hot_turns``: atomics on the line that most of them hit. ``logged`` says whether any of it was replayed.
+    """
+
+    requested: float
+    at_l1: float
+    at_l2: float
+    dram_read: float
+    dram_written: float
+    latency: tuple[float | None, ...]
+    to_l2: tuple[float, ...]
+    """Per access: sectors that reach L2."""
+    hot_turns: float
+    logged: bool
+
+    @property
+    def l1_hit_rate(self) -> float:
+        return self.at_l1 / self.requested if self.requested else 0.0
+
+    @property
+    def l2_hit_rate(self) -> float:
+        return max(0.0, 1 - self.dram_read / self.at_l2) if self.at_l2 else 0.0
+
+    @property
+    def dram_bytes(self) -> float:
+        return SECTOR * (self.dram_read + self.dram_written)
+
+
+def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: float = 1.0) -> Traffic:
+    """What a launch moves on ``gpu`` with so many blocks resident. Deterministic."""
+    if any(len(t.requests) for t in observed.trace):
+        return _replayed(observed, gpu, resident, latency_factor)
+    sectors = [float(a.sectors) for a in observed.accesses]
+    total = sum(sectors)
+    footprint = _footprint(observed.buffers, None)
+    read = sum(s for s, a in zip(sectors, observed.accesses, strict=True) if a.kind != "store")
+    missing = min(read * (1 - L2_ASSUMED), footprint) * (1 - observed.warm)
+    written = min(total - read, footprint) * (1 - observed.warm)
+    return Traffic(
+        total, 0.0, total, missing, written, (None,) * len(sectors), tuple(sectors), _hot_turns(observed, None), False
+    )
+
+
+def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) -> Traffic:
+    accesses = observed.accesses
+    run = _neighbours(observed.trace)
+    l1 = _sets(l1_bytes(gpu, resident.blocks, observed.geometry.shared_bytes) // resident.blocks, L1_WAYS)
+    at_once = min(observed.geometry.blocks, resident.blocks * gpu.multiprocessors)
+    l2 = _sets(gpu.l2_bytes * len(run) // at_once, gpu.l2_ways)
+    counts, by_block = _replay(run, accesses, l1, l2)
+    apart = [t for t in observed.trace if t not in run]
+    # Blocks far apart share nothing: of them only what happens in L1 counts.
+    everywhere = counts + _replay(apart, accesses, l1, l2)[0] if apart else counts
+
+    hits = everywhere[:, 1] / np.maximum(1, everywhere[:, 0])
+    seen = everywhere[:, 0] > 0
+    loads = np.array([a.kind == "load" for a in accesses] or [False])
+    usual = _share(everywhere[loads & seen, 1].sum(), everywhere[loads & seen, 0].sum()) if len(accesses) else 0.0
+    sectors = [float(a.sectors) for a in accesses]
+    at_l1 = [
+        s * (float(hits[i]) if seen[i] else usual) if a.kind == "load" or a.space == "local" else 0.0
+        for i, (s, a) in enumerate(zip(sectors, accesses, strict=True))
+    ]
+    to_l2 = [s - hit for s, hit in zip(sectors, at_l1, strict=True)]
+    footprint = _footprint(observed.buffers, run)
+    read = _extrapolated(by_block[:, 0], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
+    written = _extrapolated(by_block[:, 1], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
+    read, written = (min(sum(to_l2), x) * (1 - observed.warm) for x in (read, written))
+    sampled_reads = _share(float(by_block[:, 0].sum()) * observed.geometry.blocks, len(run))
+    # The replay starts with a cold L2 cache; over the whole launch misses may be rarer, and waits shorter.
+    rarer = min(1.0, _share(read, sampled_reads)) if sampled_reads else 1.0
+    return Traffic(
+        sum(sectors), sum(at_l1), sum(to_l2), read, written, _latencies(everywhere, gpu, rarer, factor), tuple(to_l2),
+        _hot_turns(observed, run), True,
+    )  # fmt: skip
+
+
+def _replay(
+    blocks: Sequence[BlockTrace], accesses: Sequence[AccessCount], l1: tuple[int, int], l2: tuple[int, int]
+) -> tuple[native.Integers, native.Integers]:
+    kinds = np.array([_kind(a) for a in accesses] or [0], np.int32)
+    rows: list[npt.NDArray[Any]] = []
+    lines: list[npt.NDArray[np.uint64]] = []
+    offset = 0
+    for index, block in enumerate(blocks):
+        # Warps take turns: request 1 of each, then request 2, from barrier to barrier.
+        order = np.lexsort((block.requests["warp"], block.requests["turn"], block.requests["phase"]))
+        asked = block.requests[order]
+        row = np.zeros(len(asked), native.REQUEST)
+        row["access"], row["kind"], row["block"] = asked["access"], kinds[asked["access"]], index
+        row["first_line"] = asked["first_line"] + offset
+        row["last_line"] = row["first_line"] + asked["lines"]
+        rows.append(row)
+        lines.append(block.lines)
+        offset += len(block.lines)
+    requests = np.concatenate(rows) if rows else np.zeros(0, native.REQUEST)
+    every = np.ascontiguousarray(np.concatenate(lines) if lines else np.zeros(0, np.uint64))
+    return native.replay(requests, every, l1, l2, len(accesses), len(blocks))
+
+
+def _kind(access: AccessCount) -> int:
+    return native.KINDS[f"local {access.kind}" if access.space == "local" else access.kind]
+
+
+def _neighbours(trace: Sequence[BlockTrace]) -> tuple[BlockTrace, ...]:
+    """The longest run of watched blocks with consecutive numbers."""
+    best: list[BlockTrace] = []
+    run: list[BlockTrace] = []
+    for each in sorted(trace, key=lambda t: t.number):
+        run = [*run, each] if run and each.number == run[-1].number + 1 else [each]
+        best = run if len(run) > len(best) else best
+    return tuple(best)
+
+
+def _sets(size: int, ways: int) -> tuple[int, int]:
+    """Sets and ways of a cache of ``size`` bytes, at least one set."""
+    return max(1, size // (ways * LINE)), ways
+
+
+def _extrapolated(by_block: native.Integers, blocks: int, footprint: float, l2_sectors: float) -> float:
+    """Misses of all blocks, from those of a run of neighbours in order.
+
+    The first half of the run meets a cold cache and pays for what all share; each further block pays what the blocks of
+    the second half did. What fits into the cache is missed once: then no more than the buffers hold, else the part of it
+    that cannot stay.
+    """
+    n = len(by_block)
+    if not n or n >= blocks:
+        return float(by_block.sum())
+    half = n // 2
+    later = float(by_block[half:].sum()) / (n - half)
+    total = float(by_block.sum()) + later * (blocks - n)
+    if not footprint or total <= footprint:
+        return total
+    stays = min(1.0, l2_sectors / footprint)
+    return footprint + (total - footprint) * (1 - stays)
+
+
+def _footprint(buffers: Sequence[tuple[int, int]], trace: Sequence[BlockTrace] | None) -> float:
+    """Sectors of the buffers that the logged blocks touch; of all buffers when nothing was logged."""
+    if trace is None:
+        return sum(end - start for start, end in buffers) / SECTOR
+    lines = np.unique(np.concatenate([t.lines >> np.uint64(4) for t in trace] or [np.zeros(0, np.uint64)]))
+    total = 0
+    for start, end in buffers:
+        first, last = np.searchsorted(lines, [start // LINE, -(-end // LINE)])
+        total += (end - start) if last > first else 0
+    return total / SECTOR
+
+
+def _latencies(counts: native.Integers, gpu: Gpu, rarer: float, factor: float) -> tuple[float | None, ...]:
+    near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
+    found: list[float | None] = []
+    for at_l1, at_l2, at_dram in counts[:, 5:8].tolist():
+        total = at_l1 + at_l2 + at_dram
+        slow = at_dram * rarer
+        found.append((at_l1 * near + (at_l2 + at_dram - slow) * middle + slow * far) / total if total else None)
+    return tuple(found)
+
+
+def _hot_turns(observed: Observed, trace: Sequence[BlockTrace] | None) -> float:
+    """Turns of global atomics on the line that takes most of them, over the launch."""
+    accesses = [i for i, a in enumerate(observed.accesses) if a.kind == "atomic" and a.space == "global"]
+    total = sum(observed.accesses[i].requests + observed.accesses[i].serial for i in accesses)
+    if not total or trace is None:
+        return float(total)
+    turns: dict[int, int] = {}
+    for block in trace:
+        asked = block.requests[np.isin(block.requests["access"], accesses)]
+        for first, count, each in zip(
+            asked["first_line"].tolist(), asked["lines"].tolist(), asked["turns"].tolist(), strict=True
+        ):
+            for line in block.lines[first : first + count].tolist():
+                turns[line >> 4] = turns.get(line >> 4, 0) + each
+    seen = sum(turns.values())
+    return total * max(turns.values()) / seen if seen else float(total)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,49 @@
+"""A fault as one sentence for the person whose program it was, with the source line below it where the file is at hand."""
+
+from __future__ import annotations
+
+from kernelwright.codegen.layout import parameter_layout
+from kernelwright.cuda.names import readable
+from kernelwright.device.fault import Fault
+from kernelwright.device.memory import Arena
+from kernelwright.ir.module import Module
+from kernelwright.ir.types import PointerType
+
+
+def sentence_of(fault: Fault, module: Module | None = None, packed: bytes = b"", arena: Arena | None = None) -> str:
+    """Where, which kernel, block and thread, and what. With the launch's arguments, also which of them the buffer is."""
+    who = f"kernel {readable(fault.kernel)}" if fault.kernel else "a kernel"
+    if fault.block is not None and fault.thread is not None:
+        who += f", block {fault.block}, thread {fault.thread}"
+    place = f"{fault.where.file}:{fault.where.line}: " if fault.where and fault.where.line else ""
+    told = f"{place}{who}: {fault.message}"
+    if fault.buffer and module is not None and arena is not None:
+        told += _argument(fault, module, packed, arena)
+    line = _source_line(fault)
+    return f"{told}\n    {line}" if line else told
+
+
+def _argument(fault: Fault, module: Module, packed: bytes, arena: Arena) -> str:
+    """`` (argument 'c')`` when the buffer is one that the kernel was given."""
+    kernel = module.functions[fault.kernel]
+    named = []
+    for argument, parameter in zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True):
+        if not isinstance(parameter.type, PointerType) or parameter.byval:
+            continue
+        address = int.from_bytes(packed[parameter.offset : parameter.offset + parameter.size], "little")
+        buffer = arena.find(address) or arena.find_freed(address)
+        if buffer is not None and buffer.name == fault.buffer:
+            named.append(f"'{argument.name}'")
+    if not named:
+        return ""
+    return f"; it is the kernel's argument {' and '.join(named)}"
+
+
+def _source_line(fault: Fault) -> str:
+    if fault.where is None or not fault.where.line:
+        return ""
+    try:
+        with open(fault.where.file, encoding="utf-8", errors="replace") as file:
+            return next((text.strip() for number, text in enumerate(file, 1) if number == fault.where.line), "")
+    except OSError:
+        return ""

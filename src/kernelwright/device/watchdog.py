@@ -1,0 +1,87 @@
+"""A thread beside the session that sees what the session cannot while a kernel runs: time, and that the program is gone.
+
+Kernels run outside Python's lock, so this thread goes on. It never touches the session: it takes the kernel's budget away,
+and the session finds out.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+TICK_S = 0.05
+SAY_AFTER_S = 10.0
+"""On a terminal, a kernel that takes longer is said to be under way, and again after as long."""
+
+
+class Stoppable(Protocol):
+    """What the watchdog needs of a device."""
+
+    def stop(self) -> bool: ...
+
+    def progress(self) -> tuple[str, int] | None: ...
+
+
+class Watchdog:
+    """Ends kernels that run longer than ``timeout_s`` (0: never) or whose program is gone. Starts its thread at once."""
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        device: Callable[[], Stoppable | None],
+        timeout_s: float,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        self.began: float | None = None
+        """When the launch under way began (``time.monotonic``); the session sets it."""
+        self.gone = False
+        """The program has closed its end of the connection."""
+        self.timed_out = False
+        """The last launch was ended because its time was up; the session clears it."""
+        self._device = device
+        self._timeout_s = timeout_s
+        self._say = say if say is not None else _on_a_terminal
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLRDHUP)
+        self._ended = threading.Event()
+        threading.Thread(target=self._watch, name="watchdog", daemon=True).start()
+
+    def end(self) -> None:
+        """Lets the thread go."""
+        self._ended.set()
+
+    def _watch(self) -> None:
+        said = 0.0
+        while not self._ended.is_set():
+            if self.gone:
+                time.sleep(TICK_S)
+            else:
+                self.gone = bool(self._poll.poll(1000 * TICK_S))
+            began, device = self.began, self._device()
+            if began is None or device is None:
+                said = 0.0
+                continue
+            lasted = time.monotonic() - began
+            if self._timeout_s and lasted > self._timeout_s:
+                self.timed_out = True
+            if self.gone or self.timed_out:
+                device.stop()
+            elif lasted > said + SAY_AFTER_S:
+                said = lasted
+                self._tell(device, lasted)
+
+    def _tell(self, device: Stoppable, lasted: float) -> None:
+        progress = device.progress()
+        if progress is not None:
+            kernel, blocks = progress
+            self._say(f"kernel {kernel} has run for {lasted:.0f} s, {blocks} blocks are done")
+
+
+def _on_a_terminal(line: str) -> None:
+    if sys.stderr.isatty():
+        print(f"kw: {line}", file=sys.stderr, flush=True)

@@ -1,0 +1,150 @@
+"""The worker process: ``python -m kernelwright.device.worker``, started by a CUDA program for itself.
+
+It finds its end of the connection as the descriptor ``KERNELWRIGHT_FD``, serves that one program and ends with it. The
+process that does the work is a child of the one that was started, which waits and says how it ended when that was not as
+it should be: killed for want of memory, say, or by a defect of ours or LLVM's.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kernelwright.device.session import Session
+    from kernelwright.device.settings import Settings
+
+PREFIX = "kw"
+
+
+def main() -> int:
+    """Serves the connection that the environment names. Returns the exit code."""
+    number = os.environ.get("KERNELWRIGHT_FD", "")
+    if not number.isdigit():
+        say("a device worker is started by a CUDA program; KERNELWRIGHT_FD is not set")
+        return 2
+    connection = socket.socket(fileno=int(number))
+    child = fork_worker(lambda: serve(connection))
+    connection.close()
+    _, status = os.waitpid(child, 0)
+    said = how_it_ended(status)
+    if said:
+        say(said)
+    return os.waitstatus_to_exitcode(status) and 3
+
+
+def fork_worker(work: Callable[[], object]) -> int:
+    """Starts ``work`` in a process of its own, which the terminal's Ctrl-C does not reach; returns its number."""
+    child = os.fork()
+    if child:
+        return child
+    code = 3
+    try:
+        # The program decides when it ends; a worker that ended first would leave it with errors.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        work()
+        code = 0
+    except BaseException as error:
+        _complain(error)
+    finally:
+        _leave(code)
+
+
+def _leave(code: int) -> NoReturn:
+    """Ends the process without what its parent has registered to do at its own end."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            pass
+    os._exit(code)
+
+
+def _complain(error: BaseException) -> None:
+    from kernelwright.errors import KernelwrightError
+
+    if isinstance(error, KernelwrightError):
+        say(str(error))
+        return
+    import traceback
+
+    say(f"the device worker met a defect in Kernelwright: {''.join(traceback.format_exception(error))}")
+
+
+def serve(connection: socket.socket) -> Session | None:
+    """Serves one program until it ends; None when what the environment asks for cannot be had, and the program was told."""
+    from kernelwright.device.session import Session
+    from kernelwright.device.settings import Settings
+    from kernelwright.errors import KernelwrightError
+
+    try:
+        settings = Settings.of(os.environ)
+        limit_memory(settings)
+        session = Session(connection, settings)
+    except KernelwrightError as error:
+        refuse(connection, error)
+        return None
+    session.serve()
+    if session.untold is not None and session.untold.sentence:
+        say(session.untold.sentence)
+    return session
+
+
+def refuse(connection: socket.socket, error: Exception) -> None:
+    """Tells a program that it gets no device, and why."""
+    from kernelwright.cuda.channel import Channel
+    from kernelwright.device.cuda_errors import CudaError
+
+    channel = Channel(connection)
+    first = channel.receive()
+    if first is not None:
+        channel.fail(first, CudaError.NO_DEVICE, str(error))
+
+
+def limit_memory(settings: Settings) -> None:
+    """Lets this process take no more than the settings allow, besides the address space that the arena reserves."""
+    if settings.memory_bytes is None:
+        return
+    import resource
+
+    from kernelwright.device.memory import RESERVE
+
+    with open("/proc/self/statm") as sizes:
+        taken = int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    limit = taken + RESERVE + _OVERHEAD + settings.memory_bytes
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+_OVERHEAD = 1 << 30
+"""Address space for Python, LLVM and the stacks of threads, most of which is never used."""
+
+
+def how_it_ended(status: int) -> str:
+    """One sentence about a worker's end, empty when it was in order or has been told already."""
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return ""
+    name = signal.Signals(-code).name
+    why = {
+        signal.SIGKILL: "; the system kills processes when memory runs out: use smaller inputs, or --memory",
+        signal.SIGABRT: "; LLVM or the C library gave up, perhaps for want of memory",
+        signal.SIGBUS: "; the machine has run out of memory for the device",
+    }.get(signal.Signals(-code), "; this is a defect in Kernelwright, please report it with the program")
+    return f"the device worker was ended by {name}{why}"
+
+
+def say(line: str) -> None:
+    """Tells the person at the program's standard error."""
+    try:
+        print(f"{PREFIX}: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())
