@@ -4,18 +4,29 @@
     app.cu ─ host pass ──────────────┴─► app.o ┐
     util.c ─ host pass ────────────────► util.o┴─ link with our CUDA runtime ─► app
 
-The program carries its kernels as LLVM-IR and PTX; on which device they run is decided when it starts.
+The program carries its kernels as LLVM-IR and PTX; on which device they run is decided when it starts. Started by hand, it
+asks for the device ``auto`` and starts a worker of the installation that linked it (``worker_command``).
 """
 
 from __future__ import annotations
 
+import os
+import shlex
+import site
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+from kernelwright.codegen.layout import shared_layout
 from kernelwright.cuda import blob, kernel_table
-from kernelwright.cuda.host import HostObject, compile_host
+from kernelwright.cuda.clang import Clang
+from kernelwright.cuda.frontend import SourceOptions, prerequisites
+from kernelwright.cuda.host import HostObject, compile_host, host_flags, language
 from kernelwright.cuda.link import LinkOptions, link_executable
+from kernelwright.errors import ToolError
 from kernelwright.pipeline import Program, Unit
 
 
@@ -47,12 +58,41 @@ def build_executable(
         return output, "".join(o.warnings for o in objects)
 
 
+def host_files(path: Path, options: SourceOptions, clang: Clang) -> tuple[str, ...]:
+    """Every file that the host pass of ``path`` reads, absolute, ``path`` first. Raises ``ToolError`` when clang fails."""
+    flags = host_flags(clang, options, language(path))
+    command = [*clang.command, *(f for f in flags if f != "-c"), "-M", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
+    if done.returncode:
+        raise ToolError(f"clang does not list what {path} includes: {done.stderr.strip()[:200]}", hint="kw doctor")
+    return prerequisites(done.stdout, Path(os.devnull))
+
+
 def device_blob(unit: Unit) -> bytes:
     """The device code of a unit, as it is embedded: optimised IR, PTX, and the tables of kernels and variables."""
     # The tables come from the IR before optimisation: the host registers every variable, also one that no kernel uses.
     kernels, variables = kernel_table.tables(unit.source.text)
+    shared = _static_shared_bytes(unit)
+    kernels = tuple(replace(k, static_shared_bytes=shared.get(k.name, 0)) for k in kernels)
     arch = unit.options.source.arch
     content = blob.Blob(
         source=str(unit.path), ir=unit.optimised, kernels=kernels, variables=variables, ptx={arch: unit.ptx}
     )
     return blob.write(content)
+
+
+def _static_shared_bytes(unit: Unit) -> dict[str, int]:
+    """Bytes of ``__shared__`` variables by kernel."""
+    if "addrspace(3) global" not in unit.optimised:
+        return {}
+    return {kernel.name: shared_layout(kernel).static_bytes for kernel in unit.module.kernels}
+
+
+def worker_command() -> str:
+    """The shell command by which a program starts a worker of this installation, wherever the program is run from."""
+    start = f"{shlex.quote(sys.executable)} -P -m kernelwright.device.worker"
+    root = str(Path(__file__).parents[1])
+    if root in site.getsitepackages():
+        return start
+    # Not where this Python looks by itself: a working tree, or another folder of packages.
+    return f"PYTHONPATH={shlex.quote(root)}${{PYTHONPATH:+:$PYTHONPATH}} {start}"

@@ -137,8 +137,8 @@ def test_the_order_is_nvjitlink_first() -> None:
     assert all(re.fullmatch(r"\d+\.\d+", a.version) for a in ASSEMBLERS)
 
 
-def test_a_toolkit_named_is_the_only_place_searched(tmp_path: Path) -> None:
-    assert find_assemblers(tmp_path) == ()
+def test_a_toolkit_with_assemblers_is_the_only_place_searched(tmp_path: Path) -> None:
+    assert find_assemblers(tmp_path) == find_assemblers()
     (tmp_path / "bin").mkdir()
     made = script(tmp_path / "bin", "ptxas", "exit 0")
     assert find_assemblers(tmp_path) == (made,)

@@ -41,7 +41,7 @@ def test_workloads_that_contradict_themselves() -> None:
     with pytest.raises(Misuse, match="cannot be read"):
         Workload(Path("/no/such.ll"), "scale", (case(),)).modules()
     with pytest.raises(Misuse, match="kw capture"):
-        _ = Workload.from_program(["true"], ["stdout"]).in_process
+        Workload.from_program(["true"], ["stdout"]).modules()
 
 
 def test_further_cases() -> None:

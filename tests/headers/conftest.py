@@ -15,6 +15,8 @@ import llvmlite.binding as llvm
 import pytest
 import ziglang
 
+from kernelwright.target import ptx_version
+
 from .promises import GROUPS, source
 
 HEADERS = Path(__file__).parents[2] / "src" / "kernelwright" / "cuda" / "include"
@@ -79,6 +81,8 @@ def compile_cuda(scratch: Path) -> CudaCompiler:
         output.unlink(missing_ok=True)
         command = [str(ZIG / "zig"), "clang", "--target=x86_64-linux-gnu", "-resource-dir", str(scratch / "resources")]
         command += ["-x", "cuda", f"--cuda-gpu-arch={arch}", f"--cuda-{side}-only", "-nocudainc", "-nocudalib"]
+        # Else clang takes the PTX version from a toolkit it happens to find, and has few builtins where there is none.
+        command += [f"--cuda-feature=+ptx{ptx_version(arch)}"] if side == "device" else []
         command += _library_flags(library, scratch)
         command += [
             "-isystem",

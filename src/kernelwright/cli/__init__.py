@@ -23,6 +23,10 @@ def main() -> None:
         from kernelwright.cli.compile import run_quickly
 
         run_quickly(sys.argv[2:])
+    if len(sys.argv) > 2 and sys.argv[1] == "run":
+        from kernelwright.cli.run import run_quickly as run_program_quickly
+
+        run_program_quickly(sys.argv[2:])
     from kernelwright.cli.app import run
 
     run()

@@ -17,6 +17,7 @@ from kernelwright.cli.guard import guarded, tell
 # that `kw --help` prints. A module is imported when its command runs, so that `kw --help` stays quick.
 COMMANDS: dict[str, tuple[str, str]] = {
     "compile": ("kernelwright.cli.compile", "CUDA source to IR, PTX, cubin or an executable."),
+    "run": ("kernelwright.cli.run", "Compile a CUDA program and run it, GPU or not."),
     "passes": ("kernelwright.cli.passes", "The optimisation pipeline, step by step, with examples."),
     "evolve": ("kernelwright.cli.evolve", "Search for a faster kernel, and say what each gain rests on."),
     "suite": ("kernelwright.cli.suite", "The CUDA programs that ship with the package."),

@@ -86,7 +86,7 @@ def compile_files(
     if len(program.units) == 1 and program.units[0].source.command:
         leave_recipe(sys.argv, str(cuda[0]), program.units[0].source.command)
     if what == "link":
-        _executable(program, others, output, _link_options(library or (), library_folder or (), linker or ()))
+        _executable(program, others, output, link_options(library or (), library_folder or (), linker or ()))
         return
     written = _each_unit(program, what, output)
     if flags.use_cache and not print_after:
@@ -199,8 +199,10 @@ def _write(path: Path, data: bytes) -> None:
         ) from None
 
 
-def _link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequence[str]) -> LinkOptions:
+def link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequence[str]) -> LinkOptions:
+    """What ``-l``, ``-L`` and ``-Xlinker`` say; a program started by hand finds a device worker of this installation."""
     from kernelwright.cuda.link import LinkOptions
+    from kernelwright.executable import worker_command
 
     ours = [name for name in libraries if name in _OUR_RUNTIME]
     if ours:
@@ -211,6 +213,8 @@ def _link_options(libraries: Sequence[str], folders: Sequence[str], options: Seq
         libraries=tuple(name for name in libraries if name not in _OUR_RUNTIME),
         library_folders=tuple(folders),
         extra=tuple(f"-Wl,{','.join(text.split())}" for text in options),
+        device="auto",
+        worker=worker_command(),
     )
 
 

@@ -16,6 +16,7 @@ from kernelwright.cache import cache_folder
 from kernelwright.cli.tables import print_rows
 from kernelwright.codegen.toolchain import Toolchain, toolchain
 from kernelwright.cuda.clang import HEADERS, find_clang, system_cxx
+from kernelwright.cuda.toolkit import EXTRA, toolkit_headers
 from kernelwright.errors import KernelwrightError
 
 REINSTALL = "pip install --force-reinstall kernelwright"
@@ -52,6 +53,9 @@ def examine(cuda_path: Path | None = None) -> Iterator[Finding]:
     tools = toolchain(cuda_path)
     yield from _front_end(tools)
     yield _headers()
+    yield _nvidia_headers()
+    if cuda_path is not None:
+        yield Finding("toolkit headers", "ok", f"CUDA {_dotted(toolkit_headers(str(cuda_path)).version)} ({cuda_path})")
     yield from _back_end(tools)
     yield _host_compiler()
     yield from _gpu(tools)
@@ -87,6 +91,21 @@ def _headers() -> Finding:
     if main.is_file():
         return Finding("CUDA headers", "ok", f"our own, {sum(1 for p in HEADERS.rglob('*') if p.is_file())} files")
     return Finding("CUDA headers", "missing", f"{main} is not there", REINSTALL)
+
+
+def _nvidia_headers() -> Finding:
+    """The extra: nothing but programs that use thrust, cub and their like needs it."""
+    try:
+        found = find_clang(headers="nvidia")
+    except KernelwrightError as error:
+        return Finding("NVIDIA headers", "absent", f"{error.message}; only thrust, cub and the like need them", EXTRA)
+    version = _dotted(found.nvidia.version) if found.nvidia else ""
+    return Finding("NVIDIA headers", "ok", f"CUDA {version}, for --headers nvidia")
+
+
+def _dotted(version: int) -> str:
+    """12090 -> 12.9"""
+    return f"{version // 1000}.{version % 1000 // 10}"
 
 
 def _back_end(tools: Toolchain) -> Iterator[Finding]:

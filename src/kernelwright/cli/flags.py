@@ -10,7 +10,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, cast
 
 from kernelwright.cli.flag import Flag, Kind
@@ -73,6 +73,14 @@ class CompileFlags:
     use_cache: bool
     remarks: str = ""
     """A line for stderr about flags that were ignored or narrowed; empty when there is nothing to say."""
+    names_arch: bool = False
+    """Whether the architecture was asked for, rather than left to us."""
+
+    def for_arch(self, arch: str) -> CompileFlags:
+        """The same flags for ``arch``, unless they name another."""
+        if self.names_arch:
+            return self
+        return replace(self, options=replace(self.options, source=replace(self.options.source, arch=arch)))
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> CompileFlags:
@@ -108,7 +116,8 @@ class CompileFlags:
         lines = [f"kw: ignored: {', '.join(said)}\n"] if said else []
         if others:
             lines.append(f"kw: compiling for {arch} alone, not for {', '.join(others)}: --arch chooses\n")
-        return cls(options, not value["no_cache"], "".join(lines))
+        names_arch = any(value[name] for name in ("arch", "generate_code", "gpu_code"))
+        return cls(options, not value["no_cache"], "".join(lines), names_arch)
 
 
 def _architecture(

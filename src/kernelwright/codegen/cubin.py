@@ -48,12 +48,13 @@ class Cubin:
 
 
 def find_assemblers(cuda_path: Path | None = None) -> tuple[Assembler, ...]:
-    """Those installed, best first: nvJitLink before ptxas, wheels before toolkits."""
+    """Those installed, best first: nvJitLink before ptxas, wheels before toolkits; of a toolkit that has its own, only those."""
     libraries = files(
         ("nvjitlink/lib/libnvJitLink.so.*", "cu1?/lib/libnvJitLink.so.*"), ("lib64/libnvJitLink.so",), cuda_path
     )
     programs = files(("cuda_nvcc/bin/ptxas", "cu1?/bin/ptxas"), ("bin/ptxas",), cuda_path)
-    return (*(Assembler("nvJitLink", path) for path in libraries), *(Assembler("ptxas", path) for path in programs))
+    found = (*(Assembler("nvJitLink", path) for path in libraries), *(Assembler("ptxas", path) for path in programs))
+    return found if found or cuda_path is None else find_assemblers()
 
 
 def find_ptxas(cuda_path: Path | None = None) -> Path | None:

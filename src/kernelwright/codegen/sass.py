@@ -56,7 +56,7 @@ PIPE_OF_CLASS = {
     "move": "alu", "warp": "warp", "int": "alu", "fp32": "fma", "fp64": "fp64", "fp16": "fp16", "tensor": "tensor",
     "special": "xu", "conversion": "xu", "branch": "branch",
 } | dict.fromkeys(
-    ("load_const", "load_generic", "load_global", "load_local", "load_shared", "store_generic", "store_global",
+    ("load_generic", "load_global", "load_local", "load_shared", "store_generic", "store_global",
      "store_local", "store_shared", "atomic", "async_copy"), "lsu",
 )  # fmt: skip
 PIPE_OF_OPCODE = (

@@ -127,7 +127,7 @@ def _run(command: list[str], source: Path, meanwhile: Callable[[], object]) -> _
         if failed or not output.is_file():
             return _Run(command, None, (), said)
         text = output.read_text(encoding="utf-8", errors="surrogateescape")
-        return _Run(command, text, _dependencies(listed.read_text(), folder), said)
+        return _Run(command, text, prerequisites(listed.read_text(), folder), said)
     except BaseException:
         running.stop()
         raise
@@ -157,7 +157,7 @@ def device_flags(clang: Clang, options: SourceOptions) -> list[str]:
     ]
 
 
-def _dependencies(rule: str, scratch: Path) -> tuple[str, ...]:
+def prerequisites(rule: str, scratch: Path) -> tuple[str, ...]:
     """The prerequisites of a make rule, as absolute paths in order; scratch files are left out."""
     names = re.findall(r"(?:\\[ #]|\$\$|[^\s\\]|\\(?!\n))+", rule.split(":", 1)[1])
     paths = (name.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for name in names)

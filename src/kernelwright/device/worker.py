@@ -11,11 +11,12 @@ import os
 import signal
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NoReturn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kernelwright.device.observer import Observer
     from kernelwright.device.session import Session
     from kernelwright.device.settings import Settings
 
@@ -29,7 +30,7 @@ def main() -> int:
         say("a device worker is started by a CUDA program; KERNELWRIGHT_FD is not set")
         return 2
     connection = socket.socket(fileno=int(number))
-    child = fork_worker(lambda: serve(connection))
+    child = fork_worker(lambda: serve(connection, from_environment))
     connection.close()
     _, status = os.waitpid(child, 0)
     said = how_it_ended(status)
@@ -76,16 +77,28 @@ def _complain(error: BaseException) -> None:
     say(f"the device worker met a defect in Kernelwright: {''.join(traceback.format_exception(error))}")
 
 
-def serve(connection: socket.socket) -> Session | None:
-    """Serves one program until it ends; None when what the environment asks for cannot be had, and the program was told."""
-    from kernelwright.device.session import Session
+def from_environment() -> Settings:
+    """What the environment says. Raises ``Misuse``."""
     from kernelwright.device.settings import Settings
+
+    return Settings.of(os.environ)
+
+
+def serve(
+    connection: socket.socket,
+    settings_of: Callable[[], Settings],
+    observers: Sequence[Observer] = (),
+    *,
+    finish: bool = False,
+) -> Session | None:
+    """Serves one program until it ends; None when what is asked for cannot be had, which the program was told."""
+    from kernelwright.device.session import Session
     from kernelwright.errors import KernelwrightError
 
     try:
-        settings = Settings.of(os.environ)
+        settings = settings_of()
         limit_memory(settings)
-        session = Session(connection, settings)
+        session = Session(connection, settings, observers, finish)
     except KernelwrightError as error:
         refuse(connection, error)
         return None

@@ -24,6 +24,7 @@ import fcntl
 import json
 import os
 import struct
+import weakref
 import zlib
 from collections.abc import Iterator
 from hashlib import blake2b
@@ -148,6 +149,7 @@ class RecordReader:
             raise Misuse(
                 f"{path} cannot be read: {error.strerror}", hint="kw capture app.cu -o FILE makes one"
             ) from error
+        self._closing = weakref.finalize(self, os.close, self._fd)
         try:
             self._size = os.fstat(self._fd).st_size
             self._check_start()
@@ -245,6 +247,4 @@ class RecordReader:
         )
 
     def close(self) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        self._closing()

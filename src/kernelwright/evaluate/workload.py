@@ -42,8 +42,8 @@ class Workload:
     Raises ``Misuse`` when it contradicts itself.
     """
 
-    source: Path | None
-    """The CUDA file (or LLVM-IR, ``.ll``) that defines the kernels; None when they come with a recording or a program."""
+    source: Path
+    """Where the kernels come from: the CUDA file (or LLVM-IR, ``.ll``) that defines them, the recording, the program."""
     kernel: str
     """The kernel, by its name in the source; of a program of several, the one that cases without a name launch."""
     cases: tuple[AnyCase, ...]
@@ -59,7 +59,7 @@ class Workload:
     def __post_init__(self) -> None:
         _ = self.rules
         object.__setattr__(self, "cases", tuple(self.cases))
-        object.__setattr__(self, "source", None if self.source is None else Path(self.source))
+        object.__setattr__(self, "source", Path(self.source))
         if not self.cases:
             raise Misuse("a workload without a case judges nothing", hint="give at least one Case")
         if any(isinstance(c, ProgramCase) != isinstance(self.cases[0], ProgramCase) for c in self.cases):
@@ -94,7 +94,7 @@ class Workload:
                 f"{found.path} holds no launch {f'of kernel {kernel!r} ' if kernel else ''}to judge by",
                 hint=f"its kernels are {', '.join(found.kernels) or 'none'}",
             )
-        return cls(None, kernel, tuple(chosen.values()), table, capture=found)
+        return cls(found.path, kernel, tuple(chosen.values()), table, capture=found)
 
     @classmethod
     def from_program(
@@ -105,12 +105,13 @@ class Workload:
         *,
         tolerance: RulesGiven = 0.0,
         kernel: str = "",
+        oracle: Oracle | None = None,
         generator: Callable[[int], ProgramCase] | None = None,
         **more: Any,
     ) -> Workload:
         """A whole program in a folder of inputs; ``more`` goes to ``ProgramCase`` (timeout_s, environment, ...)."""
         case = program_case(argv, outputs, folder, **more)
-        return cls(None, kernel, (case,), tolerance, generator=generator)
+        return cls(Path(argv[0]), kernel, (case,), tolerance, oracle, generator)
 
     # -- what it offers ------------------------------------------------------------------------------------------------
 
@@ -141,8 +142,9 @@ class Workload:
 
     @cached_property
     def _modules(self) -> dict[str, Module]:
-        if self.source is None:
-            recorded = [case for case in self.in_process if isinstance(case, RecordedCase)]
+        cases = self.in_process
+        if self.capture is not None:
+            recorded = [case for case in cases if isinstance(case, RecordedCase)]
             return {case.launch.kernel: case.module for case in recorded}
         if self.source.suffix == ".ll":
             try:
@@ -166,7 +168,8 @@ class Workload:
 
     def fingerprint(self) -> str:
         """A hash of everything an outcome depends on but the candidate: sources, inputs, rules."""
-        source = file_digest(str(self.source)) or "" if self.source else ""
+        # The cases of a recording carry its kernels; where it lies does not matter.
+        source = "" if self.capture is not None else file_digest(str(self.source)) or ""
         oracle = getattr(self.oracle, "__qualname__", "") if self.oracle else ""
         return content_key([source, self.kernel, str(self.rules), oracle, *(case.fingerprint() for case in self.cases)])
 

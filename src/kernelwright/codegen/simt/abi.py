@@ -47,7 +47,7 @@ FRAME_SAVED = 1664
 SITE = {"low": 0, "count": 8, "sectors": 16, "waves": 24, "serial": 32}
 SITE_BYTES = 128
 
-FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace")
+FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace", "arrive")
 """Helpers by their index in the table a context carries; the row functions of ``rows.py`` follow."""
 
 

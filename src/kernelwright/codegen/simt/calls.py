@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.codegen.inline_asm import expand_asm
 from kernelwright.codegen.simt import intrinsics
 from kernelwright.codegen.simt.make import Make
-from kernelwright.codegen.simt.program import Const, Operand, bits_of, integer
-from kernelwright.codegen.simt.scalars import scalars
+from kernelwright.codegen.simt.program import Const, Op, Operand, bits_of, integer
+from kernelwright.codegen.simt.scalars import BASES, scalars
+from kernelwright.codegen.simt.warpops import Barrier, WarpOp
 from kernelwright.errors import CompileError
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import Function
@@ -23,37 +23,16 @@ if TYPE_CHECKING:
     from kernelwright.codegen.simt.flatten import Flattener
 
 
-@dataclass(frozen=True)
-class WarpOp:
-    """An operation that lanes of a warp do together. ``mode`` tells kinds of one name apart."""
-
-    name: str
-    mode: str = ""
-    pair: bool = False
-    """Whether it returns a predicate beside its value."""
-
-    def __str__(self) -> str:
-        return f"{self.name} {self.mode}".strip()
-
-
-@dataclass(frozen=True)
-class Barrier:
-    """A barrier of the block. ``reduce``: the answer every thread gets, popc, and, or or none."""
-
-    reduce: str = ""
-
-    def __str__(self) -> str:
-        return self.reduce or "sync"
-
-
 IGNORED = re.compile(
     r"llvm\.(lifetime\.|assume|dbg\.|experimental\.noalias|invariant\.|prefetch|sideeffect|donothing|annotation|var\.annotation)"
-    r"|llvm\.nvvm\.(membar|fence|prefetch|nanosleep|exit\.placeholder|wmma\.placeholder)"
+    r"|llvm\.nvvm\.(membar|fence|prefetch|applypriority|discard|cp\.async\.(commit|wait)|griddepcontrol|pm\.event)"
+    r"|llvm\.(stackrestore|invariant\.end)"
 )
 
 _REGISTER = re.compile(r"llvm\.nvvm\.read\.ptx\.sreg\.(\w+)(?:\.([xyz]))?$")
 _BARRIER = re.compile(
-    r"llvm\.nvvm\.(?:barrier\.cta\.(?:sync|red\.(popc|and|or))(?:\.aligned)?\.(all|count)|barrier0(?:\.(popc|and|or))?|bar\.sync|barrier)$"
+    r"llvm\.nvvm\.(?:barrier(?:\.cta\.(?P<what>sync|arrive|red\.(?P<red>popc|and|or))(?:\.aligned)?\.(?P<who>all|count)"
+    r"|0(?:\.(?P<old>popc|and|or))?|\.sync(?P<counted>\.cnt)?|\.n)?|bar\.sync)$"
 )
 _SHUFFLE = re.compile(r"llvm\.nvvm\.shfl\.(sync\.)?(up|down|bfly|idx)\.(i32|f32)(p)?$")
 _VOTE = re.compile(r"llvm\.nvvm\.vote\.(?:(all|any|uni|ballot|eq)\.sync|(all|any|uni|ballot))$")
@@ -121,29 +100,31 @@ def _register(flat: Flattener, instruction: Instruction, found: re.Match[str]) -
 
 
 def _barrier(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
-    reduce = found[1] or found[3] or ""
+    reduce = found["red"] or found["old"] or ""
     arguments = [flat.row(a)[0] for a in instruction.arguments]
-    if found[2] or "bar.sync" in found[0]:
-        number = arguments.pop(0)
-        if not isinstance(number, Const) or number.value != 0:
-            raise CompileError(
-                f"barrier {number} is not the block's own: named barriers do not run on the virtual GPU",
-                hint="use __syncthreads()",
-            )
-    if found[2] == "count":
-        raise CompileError(
-            "barriers for a part of the block do not run on the virtual GPU", hint="use __syncthreads()"
-        )
     predicate: tuple[Operand, ...] = ()
     if reduce:
-        operand = arguments[0]
+        operand = arguments.pop()
         if operand.type != "i1":
             operand = flat.emit("icmp", (operand, integer(operand.type, 0)), "i1", "ne")
         predicate = (operand,)
-    flat.cut("barrier", predicate, Barrier(reduce))
+    number, threads = (*(_number(a) for a in arguments), 0, 0)[:2]
+    if found["what"] == "arrive":
+        flat.effect("arrive", (), Barrier("", number, threads))
+        return
+    flat.cut("barrier", predicate, Barrier(reduce, number, threads))
     if reduce:
         type = scalars(instruction.type)[0].type
         flat.rows[instruction] = [flat.emit("barrier-result", (), type, reduce)]
+
+
+def _number(operand: Operand) -> int:
+    if not isinstance(operand, Const) or operand.value is None or not 0 <= operand.value <= 1024:
+        raise CompileError(
+            "a barrier whose number or thread count is not constant does not run on the virtual GPU",
+            hint="write them as constants",
+        )
+    return operand.value
 
 
 # -- warp operations ---------------------------------------------------------------------------------------------------
@@ -201,26 +182,14 @@ def _elect(flat: Flattener, instruction: Instruction) -> None:
 
 def _bulk(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
     """``memcpy``, ``memmove`` and ``memset``, per lane, on generic addresses."""
-    from kernelwright.codegen.simt.scalars import BASES
-
     target, second, size = instruction.arguments[:3]
-
-    def generic(value: Any) -> Operand:
-        operand = flat.row(value)[0]
-        base = BASES[scalars(value.type)[0].pointer]
-        if not base:
-            return operand
-        if isinstance(operand, Const) and operand.value is not None:
-            return integer("i64", operand.value + base)
-        return flat.emit("gep", (operand,), "i64", (base, ()), 0)
-
     length = flat.row(size)[0]
     if bits_of(length.type) < 64:
         length = flat.emit("zext", (length,), "i64")
     if found[1] == "memset":
-        flat.effect("fill", (generic(target), flat.row(second)[0], length))
+        flat.effect("fill", (_generic(flat, target), flat.row(second)[0], length))
     else:
-        flat.effect("copy", (generic(target), generic(second), length))
+        flat.effect("copy", (_generic(flat, target), _generic(flat, second), length))
 
 
 def _trap(flat: Flattener, instruction: Instruction) -> None:
@@ -239,7 +208,44 @@ def _print(flat: Flattener, instruction: Instruction) -> None:
 
 
 def _exit(flat: Flattener, instruction: Instruction) -> None:
-    raise CompileError("'exit' inside a function does not run on the virtual GPU", hint="return instead")
+    """The thread ends, wherever it is. What follows in the block is reached by nobody."""
+    before = flat.now
+    flat.cut("jump")
+    before.term = Op("return", (), (), None, instruction)
+
+
+def _pause(flat: Flattener, instruction: Instruction) -> None:
+    """``nanosleep``: somebody else may run."""
+    flat.effect("warp", (), WarpOp("yield", "always"))
+
+
+def _nothing(flat: Flattener, instruction: Instruction) -> None:
+    """Has a value that nobody looks at."""
+    flat.rows[instruction] = [integer(s.type, 0) for s in scalars(instruction.type)]
+
+
+def _copy_async(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+    """``cp.async``, done at once: its data may arrive at any time before the wait, so this is one of its outcomes."""
+    size = int(found[1])
+    target, source = (_generic(flat, a) for a in instruction.arguments[:2])
+    many: Operand = integer("i64", size)
+    if found[2]:
+        used = flat.row(instruction.arguments[2])[0]
+        least = flat.emit("llvm", (used, integer(used.type, size)), used.type, ("umin", ""))
+        many = flat.emit("zext", (least,), "i64")
+        flat.effect("fill", (target, integer("i8", 0), integer("i64", size)))
+    flat.effect("copy", (target, source, many))
+
+
+def _generic(flat: Flattener, value: Any) -> Operand:
+    """A pointer as a generic address."""
+    operand = flat.row(value)[0]
+    base = BASES[scalars(value.type)[0].pointer]
+    if not base:
+        return operand
+    if isinstance(operand, Const) and operand.value is not None:
+        return integer("i64", operand.value + base)
+    return flat.emit("gep", (operand,), "i64", (base, ()), 0)
 
 
 def _load_cached(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
@@ -283,6 +289,7 @@ FAMILIES: tuple[tuple[re.Pattern[str], Callable[[Flattener, Instruction, re.Matc
     (re.compile(r"llvm\.nvvm\.ldg\.global\.[fip]\."), _load_cached),
     (re.compile(r"llvm\.nvvm\.ldu\.global\.[fip]\."), _load_cached),
     (_ATOMIC, _atomic),
+    (re.compile(r"llvm\.nvvm\.cp\.async\.c[ag]\.shared\.global\.(4|8|16)(\.s)?$"), _copy_async),
 )
 
 NAMED: dict[str, Callable[[Flattener, Instruction], None]] = {
@@ -296,6 +303,9 @@ NAMED: dict[str, Callable[[Flattener, Instruction], None]] = {
     "__assert_fail": _assert,
     "vprintf": _print,
     "llvm.nvvm.exit": _exit,
+    "llvm.nvvm.nanosleep": _pause,
+    "llvm.stacksave.p0": _nothing,
+    "llvm.invariant.start.p0": _nothing,
 }
 
 # -- inline assembly ---------------------------------------------------------------------------------------------------

@@ -645,6 +645,13 @@ class Emitter:
         self.line(f"store i32 {point}, ptr {pointer}")
         self.go(self.state, None)
 
+    def spins(self, block: Block) -> str:
+        """A counter of the rounds a waiting loop has made since the warp was last resumed."""
+        name = f"%spin{block.id}"
+        if f"  {name} = alloca i32" not in self.head:
+            self.head += [f"  {name} = alloca i32", f"  store i32 0, ptr {name}"]
+        return name
+
     def wait_apart(self, point: int) -> None:
         """The active lanes wait at a point, each for itself."""
         self.store_lanes("site", "i32", self.spread("i32", [str(point)]))
@@ -687,7 +694,7 @@ class Emitter:
 
     # -- the ends of blocks
 
-    def edge(self, target: Block, mask: str, bits: str | None = None) -> None:
+    def edge(self, target: Block, mask: str, bits: str | None = None, pending: bool = True) -> None:
         """Lanes of ``mask`` go to ``target``: its phis take their values, and it is pending for them."""
         waiting = target.id in self.state
         writes = []
@@ -702,7 +709,7 @@ class Emitter:
         self._leave_loops(target, mask, bits)
         for out, rep in writes:
             self.write(out, rep, mask if waiting or out.blend else None, bits)
-        if target in self.control.partial:
+        if target in self.control.partial and pending:
             if waiting:
                 old = self.let(f"load i32, ptr %p{target.id}")
                 mask = self.let(f"or i32 {old}, {mask}")
@@ -734,7 +741,7 @@ class Emitter:
             block = up
         return True
 
-    def _spend(self, targets: tuple[Block, ...]) -> None:
+    def spend(self, targets: tuple[Block, ...]) -> None:
         """Going back costs one of the budget; who has none left stops."""
         if all(t.id > self.block.id for t in targets):
             return
@@ -747,13 +754,13 @@ class Emitter:
         self.label(on)
 
     def _end_jump(self, block: Block, term: Op) -> None:
-        self._spend(term.targets)
+        self.spend(term.targets)
         self.edge(term.targets[0], self.mask, None)
         targets = [term.targets[0].id]
         self.go(self.state | {targets[0]}, targets)
 
     def _end_branch(self, block: Block, term: Op) -> None:
-        self._spend(term.targets)
+        self.spend(term.targets)
         condition = self.get(term.args[0])
         if block not in self.control.divergent:
             self._uniform_ways(
@@ -795,7 +802,7 @@ class Emitter:
             self.go(self.state | {target.id}, [target.id])
 
     def _end_switch(self, block: Block, term: Op) -> None:
-        self._spend(term.targets)
+        self.spend(term.targets)
         rep = self.get(term.args[0])
         type = term.args[0].type
         if block not in self.control.divergent:
@@ -874,6 +881,7 @@ HANDLERS = {
     "trap": lambda e, op: memory.stop(e, op.detail, op),
     "warp": warp.operation,
     "barrier-result": warp.barrier_result,
+    "arrive": warp.arrive,
 }
 
 __all__ = ["ENTRY", "Emitter", "U"]

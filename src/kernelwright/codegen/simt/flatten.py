@@ -543,6 +543,8 @@ class Flattener:
             len(self.program.accesses), kind, type, components, align, 0, self.instruction,
             self.function_now.name, self.now.origin.name, operation,
         )  # fmt: skip
+        i = self.instruction
+        made.volatile = i.opcode in ("load", "store") and (i.volatile or i.ordering != "")
         self.program.accesses.append(made)
         return made
 

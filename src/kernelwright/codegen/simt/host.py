@@ -184,7 +184,7 @@ class CompiledKernel:
         launch.frames = self._room("frames", warps * launch.frame_size)
         launch.local = self._room("local", warps * 32 * launch.local_bytes + 64)
         launch.block_order = launch.warp_order = launch.groups = None
-        launch.n_groups = launch.watch_every = 0
+        launch.n_groups = launch.watch_every = launch.n_watch_list = 0
         keep = _orders(launch, schedule, total, warps)
         if kernel.options.split and not launch.n_groups:
             whole = np.full(warps, 0xFFFFFFFF, np.uint32)
@@ -345,7 +345,7 @@ def _point_table(kernel: HostKernel) -> npt.NDArray[Any]:
     table = np.zeros(len(kernel.points) + 1, POINT)
     kinds: dict[str, int] = {}
     for row, point in zip(table[1:], kernel.points, strict=True):
-        row["checked"] = point.checked
+        row["checked"], row["number"], row["threads"] = point.checked, point.number, point.threads
         if point.operation:
             name, _, mode = point.operation.partition(" ")
             row["is_gather"], row["operation"], row["mode"] = 1, WARP_OPERATIONS.index(name), MODES.index(mode)

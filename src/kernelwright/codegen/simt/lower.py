@@ -9,8 +9,9 @@ from kernelwright.codegen.simt.flatten import flatten
 from kernelwright.codegen.simt.gathers import settle
 from kernelwright.codegen.simt.graph import arrange, note_uses
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.program import Program, bytes_of
+from kernelwright.codegen.simt.program import Block, Program, bytes_of
 from kernelwright.codegen.simt.spaces import infer_spaces
+from kernelwright.codegen.simt.yields import add_yields
 from kernelwright.errors import CompileError
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import BasicBlock, Module
@@ -61,6 +62,9 @@ class PointInfo:
     checked: bool
     operation: str
     """A gather's operation, empty for a barrier."""
+    number: int = 0
+    """The barrier's number, and how many threads it waits for; 0: all."""
+    threads: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,9 @@ def lower(module: Module, kernel_name: str, options: SimtOptions | None = None) 
     arrange(program)
     note_uses(program)
     infer_spaces(program)
+    if add_yields(program):
+        arrange(program)
+        note_uses(program)
     control = settle(program, options)
     emitter = Emitter(program, control, options)
     text = emitter.function()
@@ -132,15 +139,12 @@ def _tables(program: Program, emitter: Emitter, text: str, options: SimtOptions)
         accesses=tuple(
             AccessInfo(
                 a.index, a.kind, a.space, bytes_of(a.type), a.components, a.align, a.operation, a.type,
-                a.origin.volatile or (a.kind != "atomic" and a.origin.ordering != ""), a.form, a.origin,
+                a.volatile, a.form, a.origin,
                 a.function, home.get(a.index, 0),
             )
             for a in program.accesses
         ),
-        points=tuple(
-            PointInfo(b.term.origin, b in partial, str(b.term.detail) if b.term.code == "gather" else "")
-            for b in emitter.points
-        ),
+        points=tuple(_point(b, b in partial) for b in emitter.points),
         notes=tuple(NoteInfo(code, origin) for code, origin, _ in program.notes),
         symbols=tuple(program.symbols),
         parameter_bytes=program.parameter_bytes,
@@ -149,3 +153,10 @@ def _tables(program: Program, emitter: Emitter, text: str, options: SimtOptions)
         local_bytes=program.local_bytes,
         frame_bytes=emitter.frame_end,
     )  # fmt: skip
+
+
+def _point(block: Block, partial: bool) -> PointInfo:
+    detail = block.term.detail
+    if block.term.code == "gather":
+        return PointInfo(block.term.origin, partial, str(detail))
+    return PointInfo(block.term.origin, partial, "", detail.number, detail.threads)

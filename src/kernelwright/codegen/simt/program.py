@@ -208,6 +208,8 @@ class Access:
     operation: str = ""
     base: int = 0
     """What is taken off a generic address whose space is known."""
+    volatile: bool = False
+    """Volatile, or an atomic load or store: what others do at the same address is meant to be seen."""
     may_be_local: bool = False
     """Whether the address can name local memory, where every lane finds bytes of its own."""
     form: dict[str, int] = field(default_factory=dict)

@@ -25,8 +25,8 @@ SITE = np.dtype(
 )  # fmt: skip
 POINT = np.dtype(
     [
-        ("is_gather", "u1"), ("checked", "u1"), ("operation", "u1"), ("mode", "u1"), ("kind", "<u2"), ("wide", "u1"),
-        ("pad", "u1"),
+        ("is_gather", "u1"), ("checked", "u1"), ("operation", "u1"), ("mode", "u1"), ("kind", "<u2"), ("threads", "<u2"),
+        ("number", "u1"), ("pad", "u1", (3,)),
     ]
 )  # fmt: skip
 FINDING = np.dtype(
@@ -60,6 +60,7 @@ class Context(ctypes.Structure):
         ("block_linear", ctypes.c_uint32), ("frame", ctypes.c_void_p), ("fault", ctypes.c_void_p),
         ("check", ctypes.c_void_p), ("cache", ctypes.c_void_p), ("print", ctypes.c_void_p),
         ("print_size", ctypes.c_uint64), ("print_used", ctypes.c_uint64), ("print_lost", ctypes.c_uint64),
+        ("arrivals", ctypes.c_uint32 * 16),
     ]  # fmt: skip
 
 
@@ -72,7 +73,7 @@ class Launch(ctypes.Structure):
         ("block_order", ctypes.c_void_p), ("warp_order", ctypes.c_void_p), ("warp_rows", ctypes.c_uint32),
         ("n_groups", ctypes.c_uint32), ("groups", ctypes.c_void_p), ("group_rows", ctypes.c_uint32),
         ("watch_every", ctypes.c_uint32), ("first_block", ctypes.c_uint64), ("n_blocks", ctypes.c_uint64),
-        ("blocks_done", ctypes.c_uint64),
+        ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p), ("n_watch_list", ctypes.c_uint32),
     ]  # fmt: skip
 
 

@@ -31,6 +31,12 @@ def barrier(e: Emitter, block: Block, term: Op) -> None:
     e.stop_at(point)
 
 
+def arrive(e: Emitter, op: Op) -> None:
+    """The active lanes count at a barrier without waiting there."""
+    number, threads = op.detail.number, op.detail.threads
+    e.line(f"call void {e.helper('arrive')}(ptr %c, i32 {number}, i32 {threads}, i32 {e.whole_mask()})")
+
+
 def barrier_result(e: Emitter, op: Op) -> None:
     """What the barrier's reduction gave: count in the low bits, "any" in bit 30, "all" in bit 31."""
     pointer = e.let(f"getelementptr i8, ptr %c, i64 {abi.CONTEXT['barrier_result']}")
@@ -81,10 +87,10 @@ def operation(e: Emitter, op: Op) -> None:
 # -- waiting for others ------------------------------------------------------------------------------------------------
 
 OPERATIONS = (
-    "sync", "elect", "vote.all", "vote.any", "vote.uni", "ballot", "shuffle", "match.any", "match.all", "redux",
+    "sync", "elect", "vote.all", "vote.any", "vote.uni", "ballot", "shuffle", "match.any", "match.all", "redux", "yield",
 )  # fmt: skip
 MODES = (
-    "", "up", "down", "bfly", "idx", "i32", "i64",
+    "", "up", "down", "bfly", "idx", "always", "i32", "i64",
     "add", "and", "or", "xor", "umin", "umax", "min", "max", "fmin", "fmax", "fmin.nan", "fmax.nan", "fmin.abs", "fmax.abs",
     "fmin.abs.nan", "fmax.abs.nan",
 )  # fmt: skip
@@ -93,6 +99,9 @@ MODES = (
 
 def gather(e: Emitter, block: Block, term: Op) -> None:
     """Do the work when every lane of the member mask is here, else wait for the runtime's answer."""
+    if term.detail.name == "yield":
+        _yield(e, block, term)
+        return
     members = e.get(term.args[0])
     pointer = e.frame_pointer("live")
     live = e.let(f"load i32, ptr {pointer}")
@@ -123,6 +132,32 @@ def gather(e: Emitter, block: Block, term: Op) -> None:
     e.label(wait)
     e.restore(kept)
     _bring(e, term)
+    e.wait_apart(e.points[block])
+
+
+PATIENCE = 64
+"""How often a loop that waits goes round before it lets others run."""
+
+
+def _yield(e: Emitter, block: Block, term: Op) -> None:
+    """Now and then, stop and let others run, though nothing is missing."""
+    after = block.succs[0]
+    e.spend(term.targets)
+    slot = e.spins(block)
+    count = e.let(f"add i32 {e.let(f'load i32, ptr {slot}')}, 1")
+    e.line(f"store i32 {count}, ptr {slot}")
+    enough = "true" if term.detail.mode else e.let(f"icmp ugt i32 {count}, {PATIENCE}")
+    wait, on = e.fresh_label("wait"), e.fresh_label("round")
+    e.line(f"br i1 {enough}, label %{wait}, label %{on}")
+    kept, again = e.snapshot(), e.snapshot()
+    e.label(on)
+    e.restore(again)
+    e.edge(after, e.mask)
+    e.go(e.state | {after.id}, [after.id])
+    e.label(wait)
+    e.restore(kept)
+    e.line(f"store i32 0, ptr {slot}")
+    e.edge(after, e.mask, pending=False)
     e.wait_apart(e.points[block])
 
 
@@ -191,6 +226,10 @@ def _sync(e: Emitter, op: Op) -> None:
     e.line(f"call void {e.helper('synced')}(ptr %c, i32 {e.whole_mask()}, ptr {e.scratch(0)})")
     e.line(f"br label %{on}")
     e.label(on)
+
+
+def _stay(e: Emitter, op: Op) -> None:
+    """Where all lanes are here, none waits for another of the warp."""
 
 
 def _elect(e: Emitter, op: Op) -> None:
@@ -378,4 +417,5 @@ HANDLERS: dict[str, Callable[[Emitter, Op], None]] = {
     "match.any": _match,
     "match.all": _match,
     "redux": _redux,
+    "yield": _stay,
 }

@@ -29,6 +29,8 @@ class Caches:
     every: int = 16
     events: int = 0
     """How many events of those blocks to keep, in order."""
+    blocks: tuple[int, ...] = ()
+    """Thread blocks (linear numbers) to look at; any here replace ``every``."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,11 @@ class Watching:
                 ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint32, ctypes.c_uint32, ctypes.c_uint64
             ]  # fmt: skip
             self.cache = new(c.l1_bytes, c.l1_ways, c.l2_bytes, c.l2_ways, c.skip, c.events) or self._no_memory()
-            context.cache, launch.watch_every = self.cache, c.every
+            context.cache, launch.watch_every = self.cache, 0 if c.blocks else c.every
+            if c.blocks:
+                chosen = np.array(c.blocks, np.uint32)
+                launch.watch_list, launch.n_watch_list = chosen.ctypes.data, len(chosen)
+                self._keep.append(chosen)
 
     def _no_memory(self) -> int:
         raise DeviceError("There is no memory left to watch the launch.", hint="watch smaller inputs")

@@ -1,6 +1,7 @@
 /* Launching kernels, and what is known about them. */
 #include "client.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What <<<...>>> leaves for the host stub; launches may stand inside the arguments of another. */
@@ -40,11 +41,34 @@ KW_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *s
 
 /* ---- launches ---- */
 
+/* The last part of a mangled name, its length returned: `_ZN3net6reduceIfEvPT_` is `reduce`. Other names stay. */
+static int plain_name(const char **name)
+{
+    const char *at = *name;
+    size_t length = strlen(at);
+    if (strncmp(at, "_Z", 2))
+        return (int)length;
+    at += 2;
+    at += strspn(at, "NLK");
+    while (*at >= '1' && *at <= '9') {
+        char *part;
+        unsigned long size = strtoul(at, &part, 10);
+        if (size > strlen(part))
+            break;
+        *name = part;
+        length = size;
+        at = part + size;
+    }
+    return (int)length;
+}
+
 /* Says, once for each kernel, why a launch is refused: the error's own name tells little. */
 static int refuse(struct kw_kernel *kernel, int error, const char *reason, uint64_t wanted, uint64_t allowed)
 {
+    const char *name = kernel->name;
+    int length = plain_name(&name);
     if (!__atomic_exchange_n(&kernel->is_told, 1, __ATOMIC_RELAXED))
-        kw_say("a launch of kernel %s was refused: %s is %llu, and %llu is the most", kernel->name, reason,
+        kw_say("a launch of kernel %.*s was refused: %s is %llu, and it must be 1 to %llu", length, name, reason,
                (unsigned long long)wanted, (unsigned long long)allowed);
     return error;
 }
@@ -142,9 +166,11 @@ static int refused(const void *host, int error)
 {
     static int said;
     const struct kw_kernel *kernel = kw_find_kernel(host);
+    const char *name = kernel ? kernel->name : "(not registered)";
+    int length = plain_name(&name);
     if (error == cudaErrorNoDevice && !__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED))
-        kw_say("kernel %s was not run: there is no device here (KERNELWRIGHT_DEVICE=%s)",
-               kernel ? kernel->name : "(not registered)", kw_device_name());
+        kw_say("kernel %.*s was not run: there is no device here (KERNELWRIGHT_DEVICE=%s)", length, name,
+               kw_device_name());
     return error;
 }
 

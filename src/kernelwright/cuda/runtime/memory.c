@@ -132,7 +132,7 @@ static cudaError_t release(void *pointer, int host)
         /* The worker remembers what was there, and says so. */
         struct kw_handle body = {.handle = (uint64_t)pointer};
         kw_request(KW_FREE, &body, sizeof body, NULL, 0);
-        return kw_done(cudaErrorInvalidValue);
+        return kw_done(kw_failure() ? kw_failure() : cudaErrorInvalidValue);
     }
     if ((found.kind == KW_MEMORY_PINNED) != host)
         return kw_done(cudaErrorInvalidValue);

@@ -86,7 +86,8 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
     hits = everywhere[:, 1] / np.maximum(1, everywhere[:, 0])
     seen = everywhere[:, 0] > 0
     loads = np.array([a.kind == "load" for a in accesses] or [False])
-    usual = _share(everywhere[loads & seen, 1].sum(), everywhere[loads & seen, 0].sum()) if len(accesses) else 0.0
+    counted = everywhere[loads & seen]
+    usual = _share(float(counted[:, 1].sum()), float(counted[:, 0].sum()))
     sectors = [float(a.sectors) for a in accesses]
     at_l1 = [
         s * (float(hits[i]) if seen[i] else usual) if a.kind == "load" or a.space == "local" else 0.0

@@ -165,32 +165,38 @@ def _feeds(pipe: str, term: str) -> bool:
 
 def _of_access(term: str, access: AccessCount, to_l2: float) -> float:
     shared = access.space == "shared"
-    turns = access.wavefronts + access.serial if shared else 0
-    global_turns = 0.0 if shared else max(access.requests, access.sectors / 4)
+    turns = float(_shared_turns(access))
     return {
-        "l1": turns + global_turns,
-        "shared": float(turns),
+        "l1": turns + max(access.requests - access.shared_requests, access.sectors / 4),
+        "shared": turns,
         "l2": to_l2,
         "memory": to_l2,
         "atomics": float(access.requests + access.serial) if access.kind == "atomic" and not shared else 0.0,
     }[term]
 
 
+def _shared_turns(access: AccessCount) -> int:
+    """Wavefronts of shared memory, and the further turns of atomics there."""
+    return access.wavefronts + (access.serial if access.space == "shared" else 0)
+
+
 def _busy(work: _Work, moved: Traffic, gpu: Gpu, share: float, c: Calibration) -> dict[str, float]:
     """Cycles that each part of the machine is busy: the busiest multiprocessor's share, or the chip's whole."""
     sm = gpu.sm
     busy = {"issue": c.issue * share * work.turns["issue"] / sm.issue}
-    for pipe in PIPES:
-        busy[pipe] = c.pipes * share * work.turns[pipe] * WARP / sm.rates[pipe]
+    turns = {pipe: share * work.turns[pipe] * WARP / sm.rates[pipe] for pipe in PIPES}
+    # Integer multiply-adds are done by the multiply-add pipe, or a part of it.
+    turns["fma"] = max(turns["fma"], turns.pop("imad"))
+    requests = turns.pop("lsu")
+    busy |= {pipe: c.pipes * cycles for pipe, cycles in turns.items()}
     accesses = work.observed.accesses
-    outer = [a for a in accesses if a.space != "shared"]
-    near = sum(max(float(a.requests), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in outer)
-    inner = sum(a.wavefronts + a.serial for a in accesses if a.space == "shared") * (
-        WARP * 4 / sm.shared_bytes_per_cycle
+    near = share * sum(
+        max(float(a.requests - a.shared_requests), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in accesses
     )
+    inner = share * sum(map(_shared_turns, accesses)) * (WARP * 4 / sm.shared_bytes_per_cycle)
     # From Volta on, shared memory and the L1 cache are one store behind one port.
-    busy["l1"] = c.l1 * share * (near + inner if sm.carveouts else near)
-    busy["shared"] = 0.0 if sm.carveouts else c.l1 * share * inner
+    busy["l1"] = c.l1 * max(requests, near + inner if sm.carveouts else near)
+    busy["shared"] = 0.0 if sm.carveouts else c.l1 * inner
     to_l2 = moved.at_l2 * SECTOR
     busy["l2"] = c.l2 * max(to_l2 / gpu.l2_bytes_per_cycle, share * to_l2 / sm.l2_bytes_per_cycle)
     busy["memory"] = c.dram * moved.dram_bytes / gpu.dram_bytes_per_cycle

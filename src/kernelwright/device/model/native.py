@@ -22,7 +22,7 @@ FLAGS = ("-std=gnu11", "-O2", "-g0", "-fPIC", "-shared", "-fno-sanitize=all", "-
 STEP = np.dtype(
     [
         ("stall", "<i4"), ("latency", "<i4"), ("release", "<i4"), ("sets", "<i4"), ("frees", "<i4"),
-        ("wait_first", "<i4"), ("wait_last", "<i4"), ("barrier", "<i4"),
+        ("wait_first", "<i4"), ("wait_last", "<i4"), ("barrier", "<i4"), ("blocks", "<i4"),
     ]
 )  # fmt: skip
 REQUEST = np.dtype([("access", "<i4"), ("kind", "<i4"), ("block", "<i4"), ("first_line", "<i4"), ("last_line", "<i4")])

@@ -62,7 +62,8 @@ class BlockCount:
 
 @dataclass(frozen=True)
 class AccessCount:
-    """A load, store or atomic. ``requests`` are executions by a warp, ``bytes`` what a lane asks for.
+    """A load, store or atomic. ``requests`` are executions by a warp, ``bytes`` what a lane asks for. ``space`` is where most
+    requests went; ``shared_requests`` went to shared memory.
 
     ``sectors`` of 32 bytes (global and local memory), ``wavefronts`` of shared memory, ``serial``: turns beyond the first
     that lanes of one request take at the same address (atomics).
@@ -74,6 +75,7 @@ class AccessCount:
     space: Space
     bytes: int
     requests: int
+    shared_requests: int = 0
     sectors: int = 0
     wavefronts: int = 0
     serial: int = 0

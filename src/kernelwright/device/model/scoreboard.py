@@ -120,11 +120,12 @@ def scoreboard(
         )
         return BlockTime(cycles - extra, barriers, extra)
 
-    if not observed.trace:
+    followed = [block for block in observed.trace if any(len(path) for path in block.paths)]
+    if not followed:
         return _without_paths(run, observed, barrier, cost)
-    times = [run(block.paths) for block in observed.trace]
+    times = [run(block.paths) for block in followed]
     # Watched blocks may do more or less than the others: what all did is known exactly.
-    scale = _work(layout, observed, observed.trace)
+    scale = _work(layout, observed, followed)
     n = len(times)
     return Scoreboard(
         scale * sum(t.path for t in times) / n,
@@ -186,8 +187,12 @@ def _table(
         start = len(waits)
         waits += step.waits
         wait = memory.latency(step, home[0], weights.source == "ptx")
-        rows.append((step.stall, wait, OPERANDS_READ, step.sets, step.frees, start, len(waits), int(step.barrier)))
-    return np.array(waits or [0], np.int32), np.array(rows or [(0,) * 8], native.STEP)
+        # The assembler moves what waits behind what does not, up to the end of its block; machine code is as it is.
+        blocks = weights.source != "ptx" or step.kind in ("branch", "barrier")
+        rows.append(
+            (step.stall, wait, OPERANDS_READ, step.sets, step.frees, start, len(waits), int(step.barrier), int(blocks))
+        )
+    return np.array(waits or [0], np.int32), np.array(rows or [(0,) * 9], native.STEP)
 
 
 class _Memory:

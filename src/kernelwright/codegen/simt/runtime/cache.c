@@ -83,6 +83,20 @@ static u32 look(level *v, u64 number, u32 sector, u32 now, u32 keep) {
   return 0;
 }
 
+/* Behind an access: its lines, each with a bit per sector. */
+static void trace_lines(simt_context *c, const u64 *sectors, u32 n) {
+  for (u32 i = 0; i < n; i++) {
+    u64 number = sectors[i] >> 2;
+    u32 present = 0, first = 1;
+    for (u32 j = 0; j < n; j++) {
+      if (sectors[j] >> 2 != number) continue;
+      first &= j >= i;
+      present |= 1u << (sectors[j] & 3);
+    }
+    if (first) simt_trace(c, TRACE_LINE, (u32)(number >> 20), (u32)((number & 0xFFFFF) << 4 | present));
+  }
+}
+
 void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 bytes, u32 kind) {
   simt_cache *k = c->cache;
   u64 distinct[2 * WARP];
@@ -114,4 +128,5 @@ void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 ma
   }
   (void)looked;
   simt_trace(c, TRACE_GLOBAL, s->index, n | from_l2 << 8 | from_memory << 16);
+  if (k->max_events) trace_lines(c, distinct, n);
 }

@@ -375,12 +375,33 @@ void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *co
   }
 }
 
-/* A bulk copy or fill: its site is counted from the end, so that it is told from those of accesses. */
-void simt_check_bytes(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write) {
+/* A bulk fill or half of a copy: its site is counted from the end, so that it is told from those of accesses. */
+static void bulk(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write) {
+  simt_check *k = c->check;
   if (address - c->parameters < c->parameter_size) return;
+  u32 unwritten = k->unwritten;
+  /* Padding may be copied though nobody wrote it: a copy's reading is not held against it. */
+  if (!write) k->unwritten = 0;
   for (u64 done = 0; done < bytes;) {
     u32 part = bytes - done < 16 ? (u32)(bytes - done) : 16;
-    one(c, c->check, ~note, lane, address + done, part, write ? STORE : LOAD, 0, NULL, NULL);
+    one(c, k, ~note, lane, address + done, part, write ? STORE : LOAD, 0, NULL, NULL);
     done += part;
   }
+  k->unwritten = unwritten;
+}
+
+void simt_check_fill(simt_context *c, u32 note, u32 lane, u64 to, u64 bytes) { bulk(c, note, lane, to, bytes, 1); }
+
+/* Bytes that nobody wrote stay unwritten when they are copied. */
+void simt_check_copy(simt_context *c, u32 note, u32 lane, u64 to, u64 from, u64 bytes) {
+  simt_check *k = c->check;
+  u32 thread = thread_of(c, lane);
+  u8 *source = k->unwritten && from - c->parameters >= c->parameter_size ? flags_of(c, k, from, thread) : NULL;
+  u8 *kept = source ? malloc(bytes) : NULL;
+  if (kept) memcpy(kept, source, bytes);
+  bulk(c, note, lane, from, bytes, 0);
+  bulk(c, note, lane, to, bytes, 1);
+  u8 *target = kept ? flags_of(c, k, to, thread) : NULL;
+  if (target) memcpy(target, kept, bytes);
+  free(kept);
 }

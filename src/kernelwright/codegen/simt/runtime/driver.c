@@ -22,6 +22,8 @@ typedef struct {
   u32 watch_every; /* the caches look at every n-th block; 0: none */
   u64 first_block, n_blocks;
   u64 blocks_done;
+  const u32 *watch_list; /* or at these, if there are any */
+  u32 n_watch_list;
 } simt_launch;
 
 u32 simt_thread_of(const simt_context *c, u32 lane) { return c->frame->first + lane; }
@@ -44,8 +46,10 @@ static void start_block(simt_launch *l) {
     simt_frame *f = frame_of(l, w);
     f->resume = 0, f->live = f->start, f->arrived = f->waiting = f->barrier_point = f->conflict = f->predicate = 0;
   }
+  memset(c->arrivals, 0, sizeof c->arrivals);
   if (c->cache) {
     c->watched = l->watch_every && c->block_linear % l->watch_every == 0;
+    for (u32 i = 0; i < l->n_watch_list; i++) c->watched |= l->watch_list[i] == c->block_linear;
     c->frame = NULL;
     if (c->watched) simt_cache_block(c);
   }
@@ -91,12 +95,14 @@ static int at_barrier(simt_launch *l, simt_frame *f) {
   return 1;
 }
 
-/* Runs a warp until its live lanes wait at a barrier or none is left. 0: the launch ends. */
-static int run_warp(simt_launch *l, simt_frame *f, const u32 *groups) {
+enum { ENDED, AT_BARRIER, YIELDED, STOPPED, GOES_ON = 8 };
+
+/* Runs a warp until its live lanes wait at a barrier, let others run, or have all returned. */
+static u32 run_warp(simt_launch *l, simt_frame *f, const u32 *groups, u32 state) {
   simt_context *c = &l->context;
-  u32 lanes = f->resume ? f->live : f->start, starting = f->resume == 0, apart = 0;
+  u32 lanes = state == ENDED ? f->start : state == YIELDED ? simt_yielded(f, l->points) : f->live;
+  u32 apart = state == YIELDED || (l->n_groups && state == AT_BARRIER);
   c->frame = f;
-  if (l->n_groups && !starting) apart = 1;
   for (;;) {
     u32 n = l->n_groups ? l->n_groups : 1;
     for (u32 g = 0; g < n; g++) {
@@ -105,65 +111,112 @@ static int run_warp(simt_launch *l, simt_frame *f, const u32 *groups) {
       if (apart) go_on(l, f, now);
       else if (l->n_groups) f->run = now, f->resume = 0;
       u32 point = (u32)l->kernel(c, f);
-      if (c->budget < 0) return 0;
+      if (c->budget < 0) return STOPPED;
       if (point) f->barrier_point = point;
     }
     if (!f->waiting) break;
     lanes = simt_complete_gathers(c, f, l->points);
-    if (!lanes) break;
+    if (!lanes) {
+      if (simt_yielded(f, l->points)) return YIELDED;
+      break;
+    }
     apart = 1;
   }
-  if (!at_barrier(l, f)) return 0;
+  if (!at_barrier(l, f)) return STOPPED;
   f->resume = f->barrier_point;
-  return 1;
+  return f->resume ? AT_BARRIER : ENDED;
 }
 
-/* Every warp that has not ended waits at a barrier: checks that it is one barrier, and lets them go on. */
-static int release(simt_launch *l) {
+/* The lanes of a warp that wait at its barrier; what is missing are live lanes that do not. */
+static u32 lanes_at(const simt_launch *l, const simt_frame *f) {
+  return l->points[f->resume].checked || l->n_groups ? f->arrived : f->live;
+}
+
+static void open(simt_launch *l, simt_frame *f, u32 *any, u32 *all, u32 *total) {
+  u32 here = lanes_at(l, f), yes = f->predicate & here;
+  *any |= yes != 0, *all &= yes == here, *total += (u32)__builtin_popcount(yes);
+  f->predicate = f->arrived = f->barrier_point = 0;
+}
+
+/* No warp can move. Opens a barrier that is complete and lets its warps go on: 1; a fault when there is none: 0. */
+static int release(simt_launch *l, u8 *state) {
   simt_context *c = &l->context;
-  u32 point = 0, any = 0, all = 1, total = 0;
+  u32 waits[16] = {0}, everybody = 0, first = 0;
   for (u32 w = 0; w < l->n_warps; w++) {
     simt_frame *f = frame_of(l, w);
-    if (!f->resume) continue;
-    u32 apart = l->points[f->resume].checked || l->n_groups;
-    u32 missing = apart ? f->live & ~f->arrived : 0;
-    if (f->conflict || missing || (point && f->resume != point)) {
-      u32 lane = missing ? (u32)__builtin_ctz(missing) : f->live ? (u32)__builtin_ctz(f->live) : 0;
-      stop_at(c, f, f->resume, lane, f->conflict ? f->conflict : missing ? 0 : point);
+    if (state[w] != AT_BARRIER) continue;
+    u32 missing = f->live & ~lanes_at(l, f);
+    const simt_point *p = &l->points[f->resume];
+    if (f->conflict || (missing && !p->threads)) {
+      stop_at(c, f, f->resume, missing ? (u32)__builtin_ctz(missing) : (u32)__builtin_ctz(f->live), f->conflict);
       return 0;
     }
-    point = f->resume;
-    u32 yes = f->predicate & f->live;
-    any |= yes != 0;
-    all &= yes == f->live;
-    total += (u32)__builtin_popcount(yes);
-    f->predicate = f->arrived = f->barrier_point = 0;
+    waits[p->number & 15] += (u32)__builtin_popcount(lanes_at(l, f));
+    everybody += (u32)__builtin_popcount(f->live);
   }
-  c->barrier_result = total | any << 30 | all << 31;
-  if (c->check) simt_check_barrier(c);
-  if (c->watched) c->frame = NULL, simt_trace(c, TRACE_BARRIER, point, 0);
-  return 1;
+  for (u32 number = 0; number < 16; number++) {
+    if (!waits[number]) continue;
+    u32 need = 0, any = 0, all = 1, total = 0, point = 0, clash = 0;
+    for (u32 w = 0; w < l->n_warps; w++) {
+      const simt_point *p = &l->points[frame_of(l, w)->resume];
+      if (state[w] != AT_BARRIER || p->number != number) continue;
+      need = p->threads;
+      clash |= point && point != frame_of(l, w)->resume && !p->threads;
+      if (!point) point = frame_of(l, w)->resume, first = w;
+      else if (clash) {
+        stop_at(c, frame_of(l, w), frame_of(l, w)->resume, (u32)__builtin_ctz(frame_of(l, w)->live), point);
+        return 0;
+      }
+    }
+    if (need ? waits[number] + c->arrivals[number] < need : waits[number] + c->arrivals[number] < everybody) continue;
+    for (u32 w = 0; w < l->n_warps; w++) {
+      if (state[w] != AT_BARRIER || l->points[frame_of(l, w)->resume].number != number) continue;
+      open(l, frame_of(l, w), &any, &all, &total);
+      state[w] |= GOES_ON;
+    }
+    c->arrivals[number] = 0;
+    c->barrier_result = total | any << 30 | all << 31;
+    if (c->check) simt_check_barrier(c);
+    if (c->watched) c->frame = NULL, simt_trace(c, TRACE_BARRIER, point, 0);
+    return 1;
+  }
+  simt_frame *f = frame_of(l, first);
+  for (u32 w = 0; w < l->n_warps; w++)
+    if (state[w] == AT_BARRIER && w != first && frame_of(l, w)->resume != f->resume) {
+      stop_at(c, frame_of(l, w), frame_of(l, w)->resume, (u32)__builtin_ctz(frame_of(l, w)->live), f->resume);
+      return 0;
+    }
+  stop_at(c, f, f->resume, (u32)__builtin_ctz(f->live), 0);
+  return 0;
+}
+
+/* Lanes count at a barrier and go on. */
+void simt_arrive(simt_context *c, u32 number, u32 threads, u32 mask) {
+  (void)threads;
+  c->arrivals[number & 15] += (u32)__builtin_popcount(mask);
 }
 
 static void run_block(simt_launch *l, u64 block) {
   simt_context *c = &l->context;
-  u32 n = l->n_warps;
+  u32 n = l->n_warps, left = n, first_round = 1;
   const u32 *order = l->warp_order ? l->warp_order + (block % l->warp_rows) * n : NULL;
   const u32 *groups = l->n_groups ? l->groups + (block % l->group_rows) * n * l->n_groups : NULL;
+  u8 state[32] = {0};
   start_block(l);
-  u32 waiting = n, started = 0;
-  while (waiting) {
-    waiting = 0;
+  while (left) {
+    u32 moved = 0;
     for (u32 i = 0; i < n; i++) {
       u32 w = order ? order[i] : i;
-      simt_frame *f = frame_of(l, w);
-      if (started && !f->resume) continue;
+      if (!first_round && state[w] != YIELDED && !(state[w] & GOES_ON)) continue;
       c->local_host = (u64)(l->local + w * 32 * l->local_bytes);
-      if (!run_warp(l, f, groups ? groups + w * l->n_groups : NULL)) return;
-      waiting += f->resume != 0;
+      u32 before = state[w] & ~GOES_ON;
+      state[w] = (u8)run_warp(l, frame_of(l, w), groups ? groups + w * l->n_groups : NULL, before);
+      if (state[w] == STOPPED) return;
+      left -= state[w] == ENDED;
+      moved |= state[w] == YIELDED;
     }
-    started = 1;
-    if (waiting && !release(l)) return;
+    first_round = 0;
+    if (left && !moved && !release(l, state)) return;
   }
 }
 

@@ -2,8 +2,8 @@
    the same kind with the same mask. PTX ISA, "Parallel Synchronization and Communication Instructions". */
 #include "simt.h"
 
-enum { SYNC, ELECT, VOTE_ALL, VOTE_ANY, VOTE_UNI, BALLOT, SHUFFLE, MATCH_ANY, MATCH_ALL, REDUX };
-enum { NONE, UP, DOWN, BFLY, IDX, I32, I64, R_ADD, R_AND, R_OR, R_XOR, R_UMIN, R_UMAX, R_MIN, R_MAX, R_FMIN, R_FMAX };
+enum { SYNC, ELECT, VOTE_ALL, VOTE_ANY, VOTE_UNI, BALLOT, SHUFFLE, MATCH_ANY, MATCH_ALL, REDUX, YIELD };
+enum { NONE, UP, DOWN, BFLY, IDX, ALWAYS, I32, I64, R_ADD, R_AND, R_OR, R_XOR, R_UMIN, R_UMAX, R_MIN, R_MAX, R_FMIN, R_FMAX };
 
 static float single(u64 bits) { u32 w = (u32)bits; float f; memcpy(&f, &w, 4); return f; }
 static u64 bits_of(float f) { u32 w; memcpy(&w, &f, 4); return w; }
@@ -81,7 +81,7 @@ u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *poin
   u32 released = 0;
   EACH_LANE(l, f->waiting) {
     const simt_point *p = &points[f->site[l]];
-    if (!p->is_gather || released >> l & 1 || !(f->member[l] >> l & 1)) continue;
+    if (!p->is_gather || p->operation == YIELD || released >> l & 1 || !(f->member[l] >> l & 1)) continue;
     u32 members = f->member[l] & f->live, complete = 1;
     EACH_LANE(k, members) {
       const simt_point *q = &points[f->site[k]];
@@ -93,6 +93,13 @@ u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *poin
     released |= members;
   }
   return released;
+}
+
+/* Lanes that let others run, and may go on now. */
+u32 simt_yielded(const simt_frame *f, const simt_point *points) {
+  u32 lanes = 0;
+  EACH_LANE(l, f->waiting) lanes |= (u32)(points[f->site[l]].is_gather && points[f->site[l]].operation == YIELD) << l;
+  return lanes;
 }
 
 /* The lanes of ``member`` (per lane) that are in ``mask`` met at a barrier of the warp. */

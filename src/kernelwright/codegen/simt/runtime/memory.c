@@ -293,7 +293,8 @@ void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *
   if (c->cache && c->watched && space != SHARED) {
     u64 place[WARP];
     if (space == LOCAL) {
-      u64 base = (u64)c->local_host;
+      /* Not where it lies in this process, which no two runs share. */
+      u64 base = LOCAL_BASE + (u64)c->frame->warp * WARP * ((c->local_size + 3) / 4 * 4);
       ALL_LANES(l) place[l] = base + (address[l] & (LOCAL_BASE - 1)) / 4 * 128 + l * 4;
     }
     simt_cache_access(c, s, space == LOCAL ? place : address, mask, a->size * a->components, a->kind);

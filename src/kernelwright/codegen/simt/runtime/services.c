@@ -46,10 +46,7 @@ void simt_copy(simt_context *c, u32 note, u32 mask, const u64 *to, const u64 *fr
     u8 *source = place(c, note, l, from[l], n, 0);
     u8 *target = source ? place(c, note, l, to[l], n, 1) : NULL;
     if (!target) continue;
-    if (c->check) {
-      simt_check_bytes(c, note, l, from[l], n, 0);
-      simt_check_bytes(c, note, l, to[l], n, 1);
-    }
+    if (c->check) simt_check_copy(c, note, l, to[l], from[l], n);
     if (source != (u8 *)1 && target != (u8 *)1) {
       memmove(target, source, n);
       continue;
@@ -71,7 +68,7 @@ void simt_fill(simt_context *c, u32 note, u32 mask, const u64 *to, const u8 *val
     if (!bytes[l]) continue;
     u8 *target = place(c, note, l, to[l], bytes[l], 1);
     if (!target) continue;
-    if (c->check) simt_check_bytes(c, note, l, to[l], bytes[l], 1);
+    if (c->check) simt_check_fill(c, note, l, to[l], bytes[l]);
     if (target != (u8 *)1) memset(target, value[l], bytes[l]);
     else for (u64 i = 0; i < bytes[l]; i++) *local_byte(c, l, to[l] - LOCAL_BASE + i) = value[l];
   }

@@ -161,6 +161,7 @@ typedef struct simt_context {
   struct simt_cache *cache;
   u8 *print;
   u64 print_size, print_used, print_lost;
+  u32 arrivals[16]; /* threads that counted at a barrier without waiting there */
 } simt_context;
 
 typedef i64 (*simt_kernel)(simt_context *, simt_frame *);
@@ -182,7 +183,7 @@ u32 simt_sectors(const u32 *offset, u32 skew, u32 mask);
 u32 simt_waves(const u32 *offset, u32 mask, u32 bytes);
 
 /* cache.c: launches in which some blocks are looked at more closely */
-enum { TRACE_THREAD_BLOCK, TRACE_BLOCK, TRACE_GLOBAL, TRACE_SHARED, TRACE_BARRIER };
+enum { TRACE_THREAD_BLOCK, TRACE_BLOCK, TRACE_GLOBAL, TRACE_SHARED, TRACE_BARRIER, TRACE_LINE };
 void simt_cache_access(simt_context *c, simt_site *s, const u64 *address, u32 mask, u32 bytes, u32 kind);
 void simt_cache_block(simt_context *c);
 void simt_trace(simt_context *c, u32 kind, u32 which, u32 amount);
@@ -194,16 +195,19 @@ typedef struct {
   u8 operation;
   u8 mode;
   u16 kind; /* gathers complete with gathers of the same kind */
-  u8 wide;  /* match of 64-bit values */
-  u8 pad;
+  u16 threads; /* how many a barrier waits for; 0: all */
+  u8 number;
+  u8 pad[3];
 } simt_point;
 
 /* gather.c */
+u32 simt_yielded(const simt_frame *f, const simt_point *points);
 u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *points);
 
 /* check.c */
 void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, const void *data);
-void simt_check_bytes(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write);
+void simt_check_fill(simt_context *c, u32 note, u32 lane, u64 to, u64 bytes);
+void simt_check_copy(simt_context *c, u32 note, u32 lane, u64 to, u64 from, u64 bytes);
 void simt_check_block(simt_context *c);
 void simt_check_barrier(simt_context *c);
 void simt_check_warp(simt_context *c, u32 lanes);

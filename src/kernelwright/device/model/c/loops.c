@@ -21,10 +21,12 @@ typedef struct {
   i32 wait_first; /* its waits are waits[wait_first .. wait_last) */
   i32 wait_last;
   i32 barrier;
+  i32 blocks; /* whether what follows cannot start before this has; else only who needs its result waits */
 } model_step;
 
 typedef struct {
   i64 time;
+  i64 begun; /* when the last of the steps that did not block began */
   i64 *ready;   /* per slot: when its value is there */
   i32 *maker;   /* per slot: the step that makes it */
   const i32 *path;
@@ -40,21 +42,25 @@ static void run_warp(warp_state *w, const i32 *first, const i32 *last, const mod
     i32 block = *w->path, from = w->at < 0 ? first[block] : w->at, to = last[block];
     for (i32 i = from; i < to; i++) {
       const model_step *s = steps + i;
+      i64 start = w->time;
+      if (s->barrier && w->begun > start) start = w->begun;
+      i32 last_maker = i;
       for (i32 k = s->wait_first; k < s->wait_last; k++) {
         i64 ready = w->ready[waits[k]];
-        if (ready > w->time) {
-          i32 maker = w->maker[waits[k]];
-          cost[maker < 0 ? i : maker] += ready - w->time;
-          w->time = ready;
-        }
+        if (ready > start) start = ready, last_maker = w->maker[waits[k]] < 0 ? i : w->maker[waits[k]];
       }
+      if (s->blocks && start > w->time) {
+        cost[last_maker] += start - w->time;
+        w->time = start;
+      }
+      if (start > w->begun) w->begun = start;
       if (s->sets >= 0) {
-        i64 ready = w->time + s->latency;
+        i64 ready = start + s->latency;
         /* A counter may stand for several results: it has fallen when the last of them is there. */
         if (ready >= w->ready[s->sets]) w->ready[s->sets] = ready, w->maker[s->sets] = i;
       }
       if (s->frees >= 0) {
-        i64 ready = w->time + s->release;
+        i64 ready = start + s->release;
         if (ready >= w->ready[s->frees]) w->ready[s->frees] = ready, w->maker[s->frees] = i;
       }
       w->time += s->stall;
@@ -67,6 +73,7 @@ static void run_warp(warp_state *w, const i32 *first, const i32 *last, const mod
     }
     w->path++, w->left--, w->at = -1;
   }
+  if (w->begun > w->time) w->time = w->begun;
 }
 
 /* The cycles a thread block takes that has the multiprocessor for itself, and what its barriers add to that.

@@ -1,0 +1,147 @@
+"""A CUDA program as the commands that run one take it: sources and flags, or an executable; after ``--`` its own arguments.
+
+    kw run -O2 app.cu util.c -- 100 input.txt
+    kw run ./app -- 100 input.txt
+
+``run``, ``profile``, ``check``, ``capture`` share the flags below and the executable that ``Program.built`` finds or makes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cache import cache_folder
+from kernelwright.cli.compile import HOST_SUFFIXES, link_options
+from kernelwright.cli.flag import Flag
+from kernelwright.cli.flags import CompileFlags
+from kernelwright.cli.recall import leave_receipt, recall, receipt_key
+from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, device_called, size_in_bytes
+from kernelwright.errors import Misuse
+from kernelwright.pipeline import CUDA_SUFFIXES, package_fingerprint
+from kernelwright.pipeline import compile as compile_program
+from kernelwright.target import GPUS
+
+PROGRAM_FLAGS: tuple[Flag, ...] = (
+    Flag("device", ("--device",), "text", f"auto, a virtual GPU ({', '.join(GPUS)}), or cuda:0.", "auto"),
+    Flag("budget", ("--budget",), "text", f"Loop iterations of one launch before it counts as endless; default {BUDGET}."),
+    Flag("timeout", ("--timeout",), "text", f"Seconds that one launch may take, 0 for any; default {TIMEOUT_S:g}."),
+    Flag("memory", ("--memory",), "text", "Memory that the device may take: 512M, 16G; default what is free."),
+    Flag("library", ("-l", "--library"), "texts", "Library to link."),
+    Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
+    Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker."),
+)
+SEPARATOR = "--"
+
+
+def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A command line before and behind its first ``--``."""
+    if SEPARATOR not in arguments:
+        return list(arguments), []
+    at = list(arguments).index(SEPARATOR)
+    return list(arguments[:at]), list(arguments[at + 1 :])
+
+
+@dataclass(frozen=True)
+class GivenProgram:
+    """What the command line said."""
+
+    paths: tuple[Path, ...]
+    """Sources, or one executable."""
+    arguments: tuple[str, ...]
+    """The program's own."""
+    flags: CompileFlags
+    settings: Settings
+    link: tuple[tuple[str, ...], ...]
+    """Libraries, their folders, options for the linker."""
+
+    @classmethod
+    def of(cls, paths: Sequence[Path], arguments: Sequence[str], flags: CompileFlags, own: dict[str, Any]) -> GivenProgram:
+        """From the values of ``PROGRAM_FLAGS`` by name; takes them out of ``own``.
+
+        Sources are compiled for the device's architecture when the flags name none. Raises ``Misuse`` for bad values.
+        """
+        value = {flag.name: own.pop(flag.name, flag.default) for flag in PROGRAM_FLAGS}
+        settings = Settings(
+            gpu=device_called(value["device"]),
+            budget=_number("--budget", value["budget"], BUDGET),
+            timeout_s=_number("--timeout", value["timeout"], TIMEOUT_S),
+            memory_bytes=size_in_bytes(value["memory"]) if value["memory"] else None,
+        )
+        if not paths:
+            raise Misuse("there is no program to run", hint="give a .cu file, or a program that kw compile made")
+        link = tuple(tuple(value[name] or ()) for name in ("library", "library_folder", "linker"))
+        return cls(tuple(paths), tuple(arguments), flags.for_arch(settings.gpu.arch), settings, link)
+
+    @property
+    def is_executable(self) -> bool:
+        """Whether the program is built already."""
+        return len(self.paths) == 1 and self.paths[0].suffix not in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
+
+    def executable(self, progress: Callable[[str], None]) -> Path:
+        """The program as a file that can be executed, built when it is not there yet.
+
+        Raises ``Misuse``, ``CompileError``, ``ToolError``; prints the compiler's warnings.
+        """
+        if self.is_executable:
+            return _checked(self.paths[0])
+        return _built(self, progress)
+
+
+def _number(flag: str, text: str | None, default: float) -> Any:
+    if text is None:
+        return default
+    try:
+        return type(default)(text)
+    except ValueError:
+        raise Misuse(f"{flag} {text} is no number", hint=f"as {flag} {default:g}") from None
+
+
+def _checked(path: Path) -> Path:
+    if not path.exists():
+        raise Misuse(f"{path} does not exist", hint="check the path; the program's own arguments go behind --")
+    with path.open("rb") as file:
+        head = file.read(4)
+    if head[:4] != b"\x7fELF" and head[:2] != b"#!":
+        known = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
+        raise Misuse(
+            f"{path} is neither a program nor a source by its suffix",
+            hint=f"sources end in {known}; the program's own arguments go behind --",
+        )
+    return path
+
+
+def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
+    """The executable in the cache: made before from the very same files, or now."""
+    from kernelwright.executable import build_executable, host_files
+
+    name = program.paths[0].stem
+    # As a command line of its own, under which a receipt is kept.
+    words = [repr(program.flags.options), repr(program.link), *map(str, program.paths), package_fingerprint()]
+    receipt = ["kw", "build", *words]
+    target = cache_folder() / "exe" / receipt_key(receipt) / name
+    if program.flags.use_cache and recall(receipt):
+        return target
+    cuda = [path for path in program.paths if path.suffix in CUDA_SUFFIXES]
+    others = [path for path in program.paths if path not in cuda]
+    if not cuda:
+        raise Misuse("there is no CUDA file among the sources", hint="a C compiler does what is left")
+    for path in others:
+        if path.suffix not in HOST_SUFFIXES:
+            _checked(path)
+            raise Misuse(f"{path} is a program among sources", hint="give sources, or one program")
+    compiled = compile_program(list(cuda), options=program.flags.options, cache=program.flags.use_cache)
+    messages = "".join(unit.source.warnings for unit in compiled.units)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    link = link_options(*program.link)
+    _, warnings = build_executable(compiled, others, target, link, progress)
+    messages += warnings
+    sys.stderr.write(messages)
+    clang, options = compiled.units[0].clang, program.flags.options.source
+    read = [path for unit in compiled.units for path in unit.source.dependencies]
+    read += [file for path in program.paths for file in host_files(path, options, clang)]
+    leave_receipt(receipt, list(dict.fromkeys(read)), {str(target): target.read_bytes()}, messages)
+    return target

@@ -1,0 +1,96 @@
+"""``kw run``: compile a CUDA program and run it, GPU or not."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cli.flag import Flag, quick
+from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.guard import guarded, leave_at_once
+from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.device.running import Ran, run_program
+from kernelwright.device.worker import serve
+
+OWN_FLAGS: tuple[Flag, ...] = (
+    Flag("report", ("--report",), "switch", "At the end, what each kernel did: launches and time.", False),
+    *PROGRAM_FLAGS,
+)
+
+
+def run_quickly(arguments: list[str]) -> None:
+    """Runs a plain command line and exits; returns when typer had better look at it."""
+    before, behind = split(arguments)
+    found = quick(before, (*OWN_FLAGS, *COMPILE_FLAGS))
+    if found is None or not found[0]:
+        return
+    sources, values = found
+
+    def run() -> int:
+        flags = CompileFlags.of(values)
+        sys.stderr.write(flags.remarks)
+        return run_files([Path(s) for s in sources], behind, flags=flags, **values)
+
+    guarded(run, leave=leave_at_once)
+
+
+def run_files(paths: list[Path], arguments: list[str], *, flags: CompileFlags, report: bool = False, **own: Any) -> int:
+    """What ``kw run`` does, its flags read. Returns the exit code: the program's own, 128 and more for a signal."""
+    given = GivenProgram.of(paths, arguments, flags, own)
+    executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
+    name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
+
+    def serve_connection(connection: socket.socket) -> bytes:
+        session = serve(connection, lambda: given.settings, finish=report)
+        return json.dumps(session.tally.as_json() if session else []).encode()
+
+    command = [name if "/" in name else f"./{name}", *given.arguments]
+    ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
+    if ran.signal and not ran.interrupted:
+        print(f"kw: {name} was ended by {signal.Signals(ran.signal).name}", file=sys.stderr)
+    if report:
+        _print_report(ran, given.settings.gpu.title)
+    return ran.exit_code
+
+
+def _print_report(ran: Ran, gpu: str) -> None:
+    """One line per kernel, on standard error: standard output is the program's."""
+    rows: dict[str, dict[str, Any]] = {}
+    for row in (row for result in ran.results if result for row in json.loads(result)):
+        kept = rows.setdefault(row["kernel"], {"launches": 0, "time_us": 0.0, "seconds": 0.0, "faults": 0})
+        for figure in kept:
+            kept[figure] += row[figure]
+    if not rows:
+        print("kw: no kernel was launched", file=sys.stderr)
+        return
+    print(f"kw: launches   us on the {gpu}   seconds here   kernel", file=sys.stderr)
+    width = len(f"us on the {gpu}")
+    for kernel, row in rows.items():
+        time = f"{row['time_us']:.1f}" if row["time_us"] else "-"
+        fault = "   (faulted)" if row["faults"] else ""
+        line = f"{row['launches']:8}   {time:>{width}}   {row['seconds']:12.3f}   {kernel}{fault}"
+        print(f"kw: {line}", file=sys.stderr)
+
+
+def __getattr__(name: str) -> Any:
+    """``command`` is made on demand: making it imports typer, which a quick run has no need of."""
+    if name != "command":
+        raise AttributeError(name)
+    from typing import Annotated
+
+    import typer
+
+    def command(sources: list[Path], flags: CompileFlags, **own: Any) -> int:
+        """Compile a CUDA program and run it, GPU or not: kw run app.cu -- ARGUMENTS. Its exit code is the program's."""
+        _, behind = split(sys.argv)
+        before = sources[: len(sources) - len(behind)]
+        return run_files(before, behind, flags=flags, **own)
+
+    command.__annotations__["sources"] = Annotated[
+        list[Path], typer.Argument(help="CUDA, C and C++ files, or a program that kw compile made; -- ARGUMENTS.")
+    ]
+    return takes_flags(command, OWN_FLAGS)
