@@ -17,8 +17,12 @@ from kernelwright.cli.guard import guarded, tell
 # that `kw --help` prints. A module is imported when its command runs, so that `kw --help` stays quick.
 COMMANDS: dict[str, tuple[str, str]] = {
     "compile": ("kernelwright.cli.compile", "CUDA source to IR, PTX, cubin or an executable."),
-    "run": ("kernelwright.cli.run", "Compile a CUDA program and run it, GPU or not."),
     "passes": ("kernelwright.cli.passes", "The optimisation pipeline, step by step, with examples."),
+    "run": ("kernelwright.cli.run", "Compile and run an unmodified CUDA program, with a GPU or without."),
+    "check": ("kernelwright.cli.check", "Find races, bad accesses and barriers, without a GPU."),
+    "capture": ("kernelwright.cli.capture", "Record every kernel launch of a program into one file."),
+    "replay": ("kernelwright.cli.replay", "Run a recording again and compare."),
+    "profile": ("kernelwright.cli.profile", "Where a program's kernels spend their time, line by line."),
     "evolve": ("kernelwright.cli.evolve", "Search for a faster kernel, and say what each gain rests on."),
     "suite": ("kernelwright.cli.suite", "The CUDA programs that ship with the package."),
     "bench": ("kernelwright.cli.bench", "Measure what the project promises."),

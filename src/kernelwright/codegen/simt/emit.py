@@ -710,6 +710,7 @@ class Emitter:
         for out, rep in writes:
             self.write(out, rep, mask if waiting or out.blend else None, bits)
         if target in self.control.partial and pending:
+            mask = self.whole_mask() if mask == "-1" else mask
             if waiting:
                 old = self.let(f"load i32, ptr %p{target.id}")
                 mask = self.let(f"or i32 {old}, {mask}")

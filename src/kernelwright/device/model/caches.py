@@ -63,7 +63,7 @@ def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: f
         return _replayed(observed, gpu, resident, latency_factor)
     sectors = [float(a.sectors) for a in observed.accesses]
     total = sum(sectors)
-    footprint = _footprint(observed.buffers, None)
+    footprint = observed.touched_bytes / SECTOR
     read = sum(s for s, a in zip(sectors, observed.accesses, strict=True) if a.kind != "store")
     missing = min(read * (1 - L2_ASSUMED), footprint) * (1 - observed.warm)
     written = min(total - read, footprint) * (1 - observed.warm)
@@ -79,7 +79,7 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
     at_once = min(observed.geometry.blocks, resident.blocks * gpu.multiprocessors)
     l2 = _sets(gpu.l2_bytes * len(run) // at_once, gpu.l2_ways)
     counts, by_block = _replay(run, accesses, l1, l2)
-    apart = [t for t in observed.trace if t not in run]
+    apart = [t for t in observed.trace if not any(t is each for each in run)]
     # Blocks far apart share nothing: of them only what happens in L1 counts.
     everywhere = counts + _replay(apart, accesses, l1, l2)[0] if apart else counts
 
@@ -94,7 +94,7 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
         for i, (s, a) in enumerate(zip(sectors, accesses, strict=True))
     ]
     to_l2 = [s - hit for s, hit in zip(sectors, at_l1, strict=True)]
-    footprint = _footprint(observed.buffers, run)
+    footprint = observed.touched_bytes / SECTOR
     read = _extrapolated(by_block[:, 0], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
     written = _extrapolated(by_block[:, 1], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
     read, written = (min(sum(to_l2), x) * (1 - observed.warm) for x in (read, written))
@@ -115,13 +115,11 @@ def _replay(
     lines: list[npt.NDArray[np.uint64]] = []
     offset = 0
     for index, block in enumerate(blocks):
-        # Warps take turns: request 1 of each, then request 2, from barrier to barrier.
-        order = np.lexsort((block.requests["warp"], block.requests["turn"], block.requests["phase"]))
-        asked = block.requests[order]
-        row = np.zeros(len(asked), native.REQUEST)
-        row["access"], row["kind"], row["block"] = asked["access"], kinds[asked["access"]], index
-        row["first_line"] = asked["first_line"] + offset
-        row["last_line"] = row["first_line"] + asked["lines"]
+        row = np.zeros(len(block.requests), native.REQUEST)
+        row["access"], row["kind"] = block.requests["access"], kinds[block.requests["access"]]
+        row["block"] = index
+        row["first_line"] = block.requests["first_line"] + offset
+        row["last_line"] = block.requests["last_line"] + offset
         rows.append(row)
         lines.append(block.lines)
         offset += len(block.lines)
@@ -168,18 +166,6 @@ def _extrapolated(by_block: native.Integers, blocks: int, footprint: float, l2_s
     return footprint + (total - footprint) * (1 - stays)
 
 
-def _footprint(buffers: Sequence[tuple[int, int]], trace: Sequence[BlockTrace] | None) -> float:
-    """Sectors of the buffers that the logged blocks touch; of all buffers when nothing was logged."""
-    if trace is None:
-        return sum(end - start for start, end in buffers) / SECTOR
-    lines = np.unique(np.concatenate([t.lines >> np.uint64(4) for t in trace] or [np.zeros(0, np.uint64)]))
-    total = 0
-    for start, end in buffers:
-        first, last = np.searchsorted(lines, [start // LINE, -(-end // LINE)])
-        total += (end - start) if last > first else 0
-    return total / SECTOR
-
-
 def _latencies(counts: native.Integers, gpu: Gpu, rarer: float, factor: float) -> tuple[float | None, ...]:
     near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
     found: list[float | None] = []
@@ -196,16 +182,19 @@ def _hot_turns(observed: Observed, trace: Sequence[BlockTrace] | None) -> float:
     total = sum(observed.accesses[i].requests + observed.accesses[i].serial for i in accesses)
     if not total or trace is None:
         return float(total)
-    turns: dict[int, int] = {}
-    for block in trace:
-        asked = block.requests[np.isin(block.requests["access"], accesses)]
-        for first, count, each in zip(
-            asked["first_line"].tolist(), asked["lines"].tolist(), asked["turns"].tolist(), strict=True
-        ):
-            for line in block.lines[first : first + count].tolist():
-                turns[line >> 4] = turns.get(line >> 4, 0) + each
-    seen = sum(turns.values())
-    return total * max(turns.values()) / seen if seen else float(total)
+    lines = [_asked_lines(block, accesses) for block in trace]
+    hit = np.concatenate(lines) if lines else np.zeros(0, np.uint64)
+    if not len(hit):
+        return float(total)
+    _, counts = np.unique(hit >> np.uint64(4), return_counts=True)
+    return total * float(counts.max()) / float(counts.sum())
+
+
+def _asked_lines(block: BlockTrace, accesses: Sequence[int]) -> npt.NDArray[np.uint64]:
+    """The lines of a block's requests of these accesses, with repetition."""
+    asked = block.requests[np.isin(block.requests["access"], accesses)]
+    pieces = [block.lines[a:b] for a, b in zip(asked["first_line"].tolist(), asked["last_line"].tolist(), strict=True)]
+    return np.concatenate(pieces) if pieces else np.zeros(0, np.uint64)
 
 
 def _share(part: float, whole: float) -> float:

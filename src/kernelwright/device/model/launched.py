@@ -22,6 +22,7 @@ from kernelwright.device.model.observed import (
     Observed,
     Space,
     Triple,
+    in_turns,
     watched,
 )
 from kernelwright.ir.instruction import Instruction
@@ -193,21 +194,8 @@ def _block_trace(events: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], w
     before = np.cumsum(is_line)
     requests: npt.NDArray[Any] = np.zeros(len(asked), REQUEST)
     if len(asked):
-        requests["access"], requests["warp"] = which[asked], warp[asked]
-        requests["phase"] = np.cumsum(kinds == BARRIER)[asked]
+        requests["access"] = which[asked]
         requests["first_line"] = before[asked]
-        requests["lines"] = np.diff(np.append(before[asked], len(lines)))
-        requests["turn"] = _turns(requests["phase"].astype(np.int64) * 256 + requests["warp"])
-        requests["turns"] = 1
+        requests["last_line"] = np.append(before[asked][1:], len(lines))
+        requests = requests[in_turns(warp[asked], np.cumsum(kinds == BARRIER)[asked])]
     return BlockTrace(number, paths, requests, lines)
-
-
-def _turns(groups: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """For each element, how many of its group come before it."""
-    order = np.argsort(groups, kind="stable")
-    ordered = groups[order]
-    fresh = np.append(True, ordered[1:] != ordered[:-1])
-    at = np.arange(len(groups))
-    found = np.zeros(len(groups), np.int64)
-    found[order] = at - np.maximum.accumulate(np.where(fresh, at, 0))
-    return found

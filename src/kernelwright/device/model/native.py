@@ -77,7 +77,7 @@ def replay(
 
 def _address(array: npt.NDArray[Any]) -> int:
     assert array.flags.c_contiguous
-    address: int = array.__array_interface__["data"][0]
+    address: int = array.ctypes.data
     return address
 
 

@@ -18,6 +18,7 @@ from kernelwright.target import WARP
 Triple = tuple[int, int, int]
 Kind = Literal["load", "store", "atomic"]
 Space = Literal["global", "shared", "local"]
+Integers = npt.NDArray[np.int64]
 
 SECTOR = 32
 LINE = 128
@@ -84,21 +85,16 @@ class AccessCount:
     """Of the source; 0: unknown."""
 
 
-REQUEST = np.dtype(
-    [
-        ("access", "<i4"), ("phase", "<i4"), ("turn", "<i4"), ("warp", "<i4"), ("first_line", "<i8"), ("lines", "<i4"),
-        ("turns", "<i4"),
-    ]
-)  # fmt: skip
-"""A logged request: the access (index), how many times its warp had stopped before, its number among the warp's requests,
-the warp, its lines (``BlockTrace.lines[first_line:][:lines]``), and the turns it took at one address."""
+REQUEST = np.dtype([("access", "<i4"), ("first_line", "<i4"), ("last_line", "<i4")])
+"""A logged request: the access (index), and its lines: ``BlockTrace.lines[first_line:last_line]``."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class BlockTrace:
     """A watched thread block. ``paths``: per warp the blocks it ran (indices into ``Observed.blocks``), in order.
 
-    ``lines``: number of the 128-byte line << 4 | mask of its sectors.
+    ``requests`` in the order they reach the caches, ``in_turns`` of it: executors run one warp after the other, a GPU all
+    at once. ``lines``: number of the 128-byte line << 4 | mask of its sectors.
     """
 
     number: int
@@ -107,7 +103,23 @@ class BlockTrace:
     lines: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
 
 
-@dataclass(frozen=True)
+def in_turns(warps: Integers, phases: Integers) -> Integers:
+    """The order in which requests are taken when warps take turns: the first of each, then the second, and so on.
+
+    ``warps`` and ``phases`` give each request's warp and how many barriers its block had passed; a warp's requests keep
+    their order, and no request overtakes a barrier.
+    """
+    groups = phases << 16 | warps
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    at = np.arange(len(groups))
+    fresh = np.ones(len(groups), bool)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    turn = at - np.maximum.accumulate(np.where(fresh, at, 0))
+    return order[np.argsort(phases[order] << 40 | turn << 16 | warps[order], kind="stable")]
+
+
+@dataclass(frozen=True, eq=False)
 class Observed:
     """One launch. ``buffers``: addresses (start, end) of global memory. ``warm``: the share of what the launch touches that
     the L2 cache holds already when it starts."""
@@ -123,6 +135,21 @@ class Observed:
     @cached_property
     def warps(self) -> int:
         return self.geometry.blocks * self.geometry.warps
+
+    @cached_property
+    def touched_bytes(self) -> int:
+        """Of all buffers that the watched blocks asked for a line of; of every buffer where nothing was logged."""
+        bounds = np.array(self.buffers or [(0, 0)], np.int64).reshape(-1, 2)
+        bounds = bounds[np.argsort(bounds[:, 0], kind="stable")]
+        sizes = bounds[:, 1] - bounds[:, 0]
+        lines = [t.lines for t in self.trace if len(t.lines)]
+        if not lines:
+            return int(sizes.sum())
+        # A line that a buffer begins inside of belongs to it: its last byte decides.
+        last = (np.concatenate(lines) >> np.uint64(4)).astype(np.int64) * LINE + LINE - 1
+        owner = np.searchsorted(bounds[:, 0], last, side="right") - 1
+        inside = owner >= 0
+        return int(sizes[np.bincount(owner[inside], minlength=len(sizes)) > 0].sum())
 
     @cached_property
     def keys(self) -> dict[tuple[str, str], int]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from kernelwright.device.describe import describe_access, plural
 from kernelwright.device.fault import Kind
 from kernelwright.device.memory import LOCAL_BASE, POISON, SHARED_BASE, WINDOW, Arena
 
@@ -110,7 +111,7 @@ def _find_in_region(
     if offset + size > region.size:
         past = offset - region.size
         where = f"{past} bytes after its end" if past >= 0 else f"{-past} bytes before its end"
-        message = f"{_verb(write)} {_bytes(size)} of {name} at offset {offset}, {where} (it has {region.size})"
+        message = f"{'writes' if write else 'reads'} {plural(size, 'byte')} of {name} at offset {offset}, {where} (it has {region.size})"
         raise Stop("out-of-bounds", message, t, site, base + offset, size, write, name)
     return 0, region.size - size, region.items(code), 0
 
@@ -145,42 +146,11 @@ def read_string(t: Thread, generic: int, site: int) -> str:
         found += byte
 
 
-def _verb(write: bool) -> str:
-    return "writes" if write else "reads"
-
-
-def _bytes(size: int) -> str:
-    return f"{size} byte{'s' if size != 1 else ''}"
-
-
 def _misaligned(t: Thread, address: int, size: int, align: int, site: int, write: bool) -> NoReturn:
-    message = f"{_verb(write)} {_bytes(size)} at {address:#x}, which is no multiple of {align}"
-    buffer = t.block.launch.memory.arena.find(address)
-    raise Stop("misaligned", message, t, site, address, size, write, buffer.name if buffer else "")
+    kind, message, buffer = describe_access(t.block.launch.memory.arena, address, size, align, write)
+    raise Stop(kind, message, t, site, address, size, write, buffer)
 
 
 def _outside(t: Thread, address: int, size: int, site: int, write: bool) -> NoReturn:
-    """Says what the address is nearest to."""
-    arena = t.block.launch.memory.arena
-    start = f"{_verb(write)} {_bytes(size)} "
-    inside = arena.find(address)
-    if inside is not None and address + size <= inside.end:
-        message = f"{start}of buffer '{inside.name}', which is constant"
-        raise Stop("out-of-bounds", message, t, site, address, size, write, inside.name)
-    freed = arena.find_freed(address)
-    if freed is not None and inside is None:
-        message = f"{start}at offset {address - freed.address} of buffer '{freed.name}', which is freed"
-        raise Stop("use-after-free", message, t, site, address, size, write, freed.name)
-    near = inside or arena.nearest(address)
-    if address < 1 << 16:
-        raise Stop("out-of-bounds", f"{start}at {address:#x}: the pointer is null", t, site, address, size, write)
-    if near is None or not arena.contains(address):
-        raise Stop("out-of-bounds", f"{start}at {address:#x}, where no memory is", t, site, address, size, write)
-    if address < near.address:
-        where = f"{_bytes(near.address - address)} before the start"
-    elif address >= near.end:
-        where = f"{_bytes(address - near.end)} after the end"
-    else:
-        where = f"{_bytes(address + size - near.end)} across the end"
-    message = f"{start}at {address:#x}, {where} of buffer '{near.name}' ({_bytes(near.size)})"
-    raise Stop("out-of-bounds", message, t, site, address, size, write, near.name)
+    kind, message, buffer = describe_access(t.block.launch.memory.arena, address, size, 1, write)
+    raise Stop(kind, message, t, site, address, size, write, buffer)
