@@ -10,5 +10,6 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.compile",
         "CUDA to PTX against nvcc, stage by stage, and the ablation of each step.",
     ),
+    "simt": ("kernelwright.bench.simt", "The virtual GPU against PoCL, and what it costs to make a variant runnable."),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

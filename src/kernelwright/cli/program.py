@@ -27,7 +27,9 @@ from kernelwright.target import GPUS
 
 PROGRAM_FLAGS: tuple[Flag, ...] = (
     Flag("device", ("--device",), "text", f"auto, a virtual GPU ({', '.join(GPUS)}), or cuda:0.", "auto"),
-    Flag("budget", ("--budget",), "text", f"Loop iterations of one launch before it counts as endless; default {BUDGET}."),
+    Flag(
+        "budget", ("--budget",), "text", f"Loop iterations of one launch before it counts as endless; default {BUDGET}."
+    ),
     Flag("timeout", ("--timeout",), "text", f"Seconds that one launch may take, 0 for any; default {TIMEOUT_S:g}."),
     Flag("memory", ("--memory",), "text", "Memory that the device may take: 512M, 16G; default what is free."),
     Flag("library", ("-l", "--library"), "texts", "Library to link."),
@@ -59,7 +61,9 @@ class GivenProgram:
     """Libraries, their folders, options for the linker."""
 
     @classmethod
-    def of(cls, paths: Sequence[Path], arguments: Sequence[str], flags: CompileFlags, own: dict[str, Any]) -> GivenProgram:
+    def of(
+        cls, paths: Sequence[Path], arguments: Sequence[str], flags: CompileFlags, own: dict[str, Any]
+    ) -> GivenProgram:
         """From the values of ``PROGRAM_FLAGS`` by name; takes them out of ``own``.
 
         Sources are compiled for the device's architecture when the flags name none. Raises ``Misuse`` for bad values.
@@ -97,7 +101,7 @@ def _number(flag: str, text: str | None, default: float) -> Any:
     try:
         return type(default)(text)
     except ValueError:
-        raise Misuse(f"{flag} {text} is no number", hint=f"as {flag} {default:g}") from None
+        raise Misuse(f"{flag} {text} is no number", hint=f"as {flag} {default}") from None
 
 
 def _checked(path: Path) -> Path:

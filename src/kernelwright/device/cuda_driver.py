@@ -28,7 +28,7 @@ STICKY = frozenset({214, 700, 702, 708, 709, 710, 714, 715, 716, 717, 718, 719, 
 # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE and CU_LAUNCH_PARAM_END of cuda.h.
 _BUFFER, _SIZE, _END = 1, 2, 0
 _NON_BLOCKING_STREAM = 1
-_INFO_LOG, _INFO_LOG_BYTES, _ERROR_LOG, _ERROR_LOG_BYTES = 3, 4, 5, 6
+_ERROR_LOG, _ERROR_LOG_BYTES = 5, 6
 _ATTACH_GLOBAL = 1
 
 
@@ -133,14 +133,14 @@ class Driver:
 
     def load(self, image: bytes) -> int:
         """A module from a cubin, or from PTX, which the driver compiles. The driver's words are in the error."""
-        log = ctypes.create_string_buffer(LOG_BYTES)
+        log = bytes(LOG_BYTES)  # the binding takes no other buffer; the driver writes into this one
         options = [self._cuda.CUjit_option(n) for n in (_ERROR_LOG, _ERROR_LOG_BYTES)]
         data = ctypes.create_string_buffer(image)  # PTX must end with a NUL
-        values = [ctypes.addressof(log), LOG_BYTES]
+        values = [log, LOG_BYTES]
         try:
             return int(self._call("cuModuleLoadDataEx", ctypes.addressof(data), len(options), options, values))
         except DriverError as error:
-            said = log.value.decode("utf-8", "replace").strip()
+            said = log.split(b"\0")[0].decode("utf-8", "replace").strip()
             raise DriverError(error.code, error.name, error.text, error.call, said) from None
 
     def unload(self, module: int) -> None:

@@ -70,3 +70,18 @@ _OF_KIND: dict[str, CudaError] = {
 def error_of(fault: Fault) -> CudaError:
     """The error that a kernel's fault is to the program that launched it."""
     return _OF_KIND.get(fault.kind, CudaError.LAUNCH_FAILURE)
+
+
+def defect(error: Exception) -> str:
+    """A mistake of ours in one sentence; the trace goes to a file that can be sent to us."""
+    import tempfile
+    import traceback
+
+    trace = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="kernelwright-", suffix=".trace", delete=False) as file:
+            file.write(trace)
+    except OSError:
+        return f"this is a defect in Kernelwright, please report it: {trace}"
+    last = trace.strip().splitlines()[-1]
+    return f"this is a defect in Kernelwright: {last}; please report it with {file.name}"

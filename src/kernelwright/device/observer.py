@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from kernelwright.cuda.channel import Received
+    from kernelwright.device.cuda_errors import Failure
     from kernelwright.device.fault import Triple
-    from kernelwright.device.virtual import Launched, Loaded
+    from kernelwright.device.session import Answer, Session
+    from kernelwright.device.virtual import Launched, Loaded, Prepared
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,24 @@ class Launching:
 
 class Observer:
     """Sees a session's launches and the host's accesses to device memory; does nothing about them."""
+
+    tells = False
+    """Whether it reports faults itself: the program's standard error then stays free of them."""
+    welcome_flags = 0
+    """``wire.WelcomeFlags`` that it wants set: what else the program is to tell."""
+
+    def attach(self, session: Session) -> None:
+        """The session begins; ``session.arena`` is its memory."""
+
+    def launch(self, launching: Launching, prepared: Prepared, budget: int) -> Launched | None:
+        """Runs the kernel in the session's place, once or several times; None leaves it to the session."""
+        return None
+
+    def after_message(self, message: Received, outcome: Answer | Failure) -> None:
+        """Something that is no launch has been done, or was refused."""
+
+    def failed(self, failure: Failure) -> None:
+        """A command went wrong; the program learns of it when it next waits."""
 
     def before_launch(self, launching: Launching) -> None:
         """The kernel has not begun; memory is as it will find it."""

@@ -208,7 +208,7 @@ class Registered:
     def attributes(self, number: int, gpu: Gpu) -> FunctionAttributes:
         """``cudaFuncGetAttributes``. Registers are the assembler's for the architecture the program was compiled for."""
         kernel, entry = self._kernel(number), self.entry(number)
-        used = kernel.module.resources.get(kernel.name)
+        used = self._resources(kernel)
         arch = next(iter(kernel.module.content.ptx), gpu.arch)
         version = int("".join(c for c in arch if c.isdigit()))
         default = max(SHARED_PER_BLOCK - entry.static_shared_bytes, 0)
@@ -227,10 +227,14 @@ class Registered:
     def resident_blocks(self, number: int, gpu: Gpu, threads: int, dynamic_shared_bytes: int) -> int:
         """How many blocks one multiprocessor holds at a time."""
         kernel, entry = self._kernel(number), self.entry(number)
-        used = kernel.module.resources.get(kernel.name)
+        used = self._resources(kernel)
         return resident_blocks(
             gpu, threads, used.registers if used else 0, entry.static_shared_bytes + dynamic_shared_bytes
         )
+
+    def _resources(self, kernel: RegisteredKernel) -> Resources | None:
+        self._gpu()  # what reads machine code shares modules with it
+        return kernel.module.resources.get(kernel.name)
 
     # -- modules and variables in memory -------------------------------------------------------------------------------
 
@@ -256,21 +260,21 @@ class Registered:
         return buffers[found.name].address, found.size
 
     def _load(self, module: RegisteredModule) -> None:
+        gpu = self._gpu()
         from kernelwright.ir import parse_module
 
         parsed = parse_module(module.content.ir)
         external = {v.name for v in module.content.variables if v.is_external}
         if external & set(parsed.globals):
-            self._load_together({module.number: parsed})
+            self._load_together({module.number: parsed}, gpu)
         else:
-            module.loaded = self._gpu().load(parsed, module.content.source, module.managed)
+            module.loaded = gpu.load(parsed, module.content.source, module.managed)
 
-    def _load_together(self, parsed: dict[int, Module]) -> None:
+    def _load_together(self, parsed: dict[int, Module], gpu: VirtualGpu) -> None:
         """Loads every module that is not loaded yet, so that what one declares is what another defines."""
         from kernelwright.device.variables import place_variable, variables_of
         from kernelwright.ir import parse_module
 
-        gpu = self._gpu()
         defined: dict[str, Buffer] = {}
         for other in self._modules.values():
             defined |= other.managed

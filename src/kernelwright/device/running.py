@@ -189,9 +189,7 @@ def _environment(more: Mapping[str, str], settings: Settings, socket_name: str) 
     return kept | {"KERNELWRIGHT_DEVICE": settings.gpu.name, "KERNELWRIGHT_SOCKET": f"@{socket_name}"} | dict(more)
 
 
-def _start(
-    command: Sequence[str], executable: Path | None, environment: Mapping[str, str]
-) -> subprocess.Popen[bytes]:
+def _start(command: Sequence[str], executable: Path | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Starts the program; it is killed when we are, in whatever way."""
     libc = ctypes.CDLL(None)
     parent = os.getpid()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from kernelwright.codegen.layout import parameter_layout
 from kernelwright.cuda.names import readable
-from kernelwright.device.fault import Fault
+from kernelwright.device.fault import Fault, Location
 from kernelwright.device.memory import Arena
+from kernelwright.device.reference.launch import location_of
 from kernelwright.ir.module import Module
 from kernelwright.ir.types import PointerType
 
@@ -15,11 +16,12 @@ def sentence_of(fault: Fault, module: Module | None = None, packed: bytes = b"",
     who = f"kernel {readable(fault.kernel)}" if fault.kernel else "a kernel"
     if fault.block is not None and fault.thread is not None:
         who += f", block {fault.block}, thread {fault.thread}"
-    place = f"{fault.where.file}:{fault.where.line}: " if fault.where and fault.where.line else ""
+    where = fault.where or _start(fault, module)
+    place = f"{where.file}:{where.line}: " if where and where.line else ""
     told = f"{place}{who}: {fault.message}"
     if fault.buffer and module is not None and arena is not None:
         told += _argument(fault, module, packed, arena)
-    line = _source_line(fault)
+    line = _source_line(where)
     return f"{told}\n    {line}" if line else told
 
 
@@ -39,11 +41,18 @@ def _argument(fault: Fault, module: Module, packed: bytes, arena: Arena) -> str:
     return f"; it is the kernel's argument {' and '.join(named)}"
 
 
-def _source_line(fault: Fault) -> str:
-    if fault.where is None or not fault.where.line:
+def _start(fault: Fault, module: Module | None) -> Location | None:
+    """The first line of the kernel, for what happened nowhere in particular."""
+    kernel = module.functions.get(fault.kernel) if module is not None else None
+    places = (location_of(i) for i in kernel.instructions()) if kernel is not None else iter(())
+    return next((place for place in places if place.line), None)
+
+
+def _source_line(where: Location | None) -> str:
+    if where is None or not where.line:
         return ""
     try:
-        with open(fault.where.file, encoding="utf-8", errors="replace") as file:
-            return next((text.strip() for number, text in enumerate(file, 1) if number == fault.where.line), "")
+        with open(where.file, encoding="utf-8", errors="replace") as file:
+            return next((text.strip() for number, text in enumerate(file, 1) if number == where.line), "")
     except OSError:
         return ""

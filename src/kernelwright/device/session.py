@@ -13,21 +13,23 @@ its inputs or allocates memory first does not wait for it.
 from __future__ import annotations
 
 import ctypes
+import functools
 import json
+import operator
 import os
 import socket
 import struct
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
 from kernelwright.cuda.protocol import Message
 from kernelwright.device.capacity import capacity_bytes
-from kernelwright.device.cuda_errors import CudaError, Failure, Refused, error_of
+from kernelwright.device.cuda_errors import CudaError, Failure, Refused, defect, error_of
 from kernelwright.device.memory import POISON, Arena
 from kernelwright.device.observer import Launching, Observer
 from kernelwright.device.properties import BOARDS, properties_of
@@ -39,10 +41,11 @@ from kernelwright.device.watchdog import Watchdog
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
-    from kernelwright.device.virtual import Launched, VirtualGpu
+    from kernelwright.device.virtual import Launched, Prepared, VirtualGpu
 
 _LAUNCH = struct.Struct("<QII3I3III")
 _KINDS = {0: "device", 1: "pinned", 2: "managed"}
+_FLAGS = wire.WelcomeFlags.ARENA_IS_DEVICE | wire.WelcomeFlags.NOTE_HOST_ACCESS
 POISON_UP_TO = 256 << 20
 """Bytes. Larger buffers begin as zeros, which cost nothing until they are used; smaller ones as 0xCD, which shows."""
 
@@ -80,6 +83,13 @@ class Session:
         self._device: VirtualGpu | None = None
         self._making = threading.Lock()
         self._start_over()
+        for observer in self._observers:
+            observer.attach(self)
+
+    @property
+    def arena(self) -> Arena:
+        """The device's memory. A program without room at our addresses gets another, before it has used any."""
+        return self._arena
 
     def _start_over(self) -> None:
         """A device as it is before anybody has used it."""
@@ -89,16 +99,25 @@ class Session:
         self._ready: dict[tuple[int, int, int, int], Runnable] = {}
         self._text: list[bytes] = []
         self._allocations = 0
+        self._allocated: dict[int, int] = {}
         self._used = 0
         self._failure: Failure | None = None
         self._told_before = False
 
     def _gpu(self) -> VirtualGpu:
-        """What runs kernels, loaded when it is first needed."""
+        """What runs kernels, loaded when it is first needed.
+
+        Whatever else wants the modules behind it asks here first: two threads that import the same circle of modules get
+        in each other's way.
+        """
         with self._making:
             if self._device is None:
+                from kernelwright.codegen.simt.library import functions
                 from kernelwright.device.virtual import VirtualGpu
+                from kernelwright.passes.llvm import binding
 
+                binding()
+                functions()
                 self._device = VirtualGpu(self._arena)
         return self._device
 
@@ -152,6 +171,12 @@ class Session:
 
     def _attempt(self, message: Received) -> Answer | Failure:
         """Does what a message asks; what cannot be done is a value."""
+        outcome = self._done(message)
+        for observer in self._observers:
+            observer.after_message(message, outcome)
+        return outcome
+
+    def _done(self, message: Received) -> Answer | Failure:
         try:
             return TABLE[message.type](self, message) or Answer()
         except Refused as refused:
@@ -160,12 +185,16 @@ class Session:
             return Failure(CudaError.MEMORY_ALLOCATION, "the device worker has no memory left")
         except KernelwrightError as error:
             return Failure(CudaError.UNKNOWN, error.message)
+        except Exception as error:
+            return Failure(CudaError.UNKNOWN, defect(error))
 
     def _fail(self, failure: Failure) -> None:
         """Keeps the first error until it has been told; one that CUDA does not survive stands before one that it does."""
         if self._failure is None or (failure.is_sticky and not self._failure.is_sticky):
             self._failure = failure
             self._told_before = False
+        for observer in self._observers:
+            observer.failed(failure)
 
     def _tell(self) -> Failure | None:
         """The error that waits to be told; one that CUDA survives is told once."""
@@ -183,15 +212,10 @@ class Session:
         return Answer(self._welcome(), descriptors=(self._arena.fd,))
 
     def _warm_up(self) -> None:
-        from kernelwright.codegen.simt.library import functions
-        from kernelwright.passes.llvm import binding
-
-        self._gpu()
         try:
-            binding()
-            functions()
-        except KernelwrightError:
-            pass  # the launch that needs it will say so
+            self._gpu()
+        except Exception:
+            pass  # the first launch meets the same, and says so
 
     def _move_arena(self, message: Received) -> Answer:
         """The program has no room at our addresses: takes the same memory at others. Nothing is in it yet."""
@@ -208,7 +232,7 @@ class Session:
         return wire.Welcome(
             version=wire.VERSION,
             device_count=1,
-            flags=wire.WelcomeFlags.ARENA_IS_DEVICE | wire.WelcomeFlags.NOTE_HOST_ACCESS,
+            flags=functools.reduce(operator.or_, (o.welcome_flags for o in self._observers), _FLAGS),
             arena_address=self._arena.base,
             arena_size=self._arena.reserve,
         )
@@ -245,6 +269,7 @@ class Session:
         except DeviceError as error:
             raise Refused(CudaError.MEMORY_ALLOCATION, error.message) from None
         self._allocations += 1
+        self._allocated[buffer.address] = size
         self._used += size
         return Answer(wire.Memory(address=buffer.address, size=size))
 
@@ -255,13 +280,15 @@ class Session:
         return f"an allocation of {size} bytes finds no room: {owner} has {free} bytes left for device memory"
 
     def _free(self, message: Received) -> None:
-        buffer = self._arena.find(_handle(message))
+        address = _handle(message)
+        buffer = self._arena.find(address)
+        if buffer is not None and buffer.address == address and address not in self._allocated:
+            raise Refused(CudaError.INVALID_VALUE, f"'{buffer.name}' is a variable, and cannot be freed")
         try:
-            self._arena.free(_handle(message))
+            self._arena.free(address)
         except DeviceError as error:
             raise Refused(CudaError.INVALID_VALUE, error.message) from None
-        assert buffer is not None
-        self._used -= buffer.size
+        self._used -= self._allocated.pop(address)
 
     def _fill(self, message: Received) -> None:
         b = message.body
@@ -333,7 +360,7 @@ class Session:
                 observer.before_launch(launching)
             watchdog.timed_out = False
             began = watchdog.began = time.monotonic()
-            launched = ready.prepared.launch((gx, gy, gz), packed, shared, budget=self.settings.budget)
+            launched = self._run(launching, ready.prepared)
         except Refused as refused:
             self._fail(refused.failure)
             return
@@ -346,6 +373,9 @@ class Session:
         except MemoryError:
             self._fail(Failure(CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {number}"))
             return
+        except Exception as error:
+            self._fail(Failure(CudaError.UNKNOWN, defect(error)))
+            return
         finally:
             watchdog.began = None
         seconds = time.monotonic() - began
@@ -356,6 +386,13 @@ class Session:
             observer.after_launch(launching, launched, seconds)
         if launched.fault is not None:
             self._fail(self._failure_of(launching, launched))
+
+    def _run(self, launching: Launching, prepared: Prepared) -> Launched:
+        for observer in self._observers:
+            launched = observer.launch(launching, prepared, self.settings.budget)
+            if launched is not None:
+                return launched
+        return prepared.launch(launching.grid, launching.arguments, launching.shared_bytes, budget=self.settings.budget)
 
     def _failure_of(self, launching: Launching, launched: Launched) -> Failure:
         from kernelwright.device.sentence import sentence_of
@@ -370,7 +407,8 @@ class Session:
                 else f"{self.settings.budget} loop iterations (kw run --budget, KERNELWRIGHT_BUDGET)"
             )
             sentence = f"{sentence}\n    it was stopped after {limit}"
-        return Failure(error_of(fault), sentence, is_sticky=True)
+        is_told = any(observer.tells for observer in self._observers)
+        return Failure(error_of(fault), "" if is_told else sentence, is_sticky=True)
 
     def _kernel_layout(self, message: Received) -> Answer:
         kernel = self._registered.entry(_handle(message))

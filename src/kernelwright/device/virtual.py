@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from kernelwright.codegen.simt.host import CompiledKernel, HostFault, LaunchResult, compile_host
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.codegen.simt.watch import Watch
 from kernelwright.device.describe import describe_access
 from kernelwright.device.fault import Fault, Kind, Triple
 from kernelwright.device.memory import Arena, Buffer
@@ -170,6 +171,7 @@ class Prepared:
         *,
         schedule: Schedule | None = None,
         budget: int = BUDGET,
+        watch: Watch | None = None,
     ) -> Launched:
         """Runs the kernel. Raises ``DeviceError`` for an impossible grid or a parameter buffer that is too short."""
         x, y, z = grid
@@ -179,7 +181,15 @@ class Prepared:
         gpu._running = self
         try:
             result = self.compiled.launch(
-                gpu.arena, grid, self.block, packed, shared_bytes, schedule, budget, self._loaded.variables.addresses
+                gpu.arena,
+                grid,
+                self.block,
+                packed,
+                shared_bytes,
+                schedule,
+                budget,
+                self._loaded.variables.addresses,
+                watch,
             )
         finally:
             gpu._running = None
@@ -208,6 +218,7 @@ class Prepared:
             size=found.size,
             write=found.write,
             buffer=buffer,
+            other=location_of(found.other) if found.other is not None else None,
         )
 
 

@@ -67,14 +67,15 @@ def _leave(code: int) -> NoReturn:
 
 
 def _complain(error: BaseException) -> None:
+    from kernelwright.device.cuda_errors import defect
     from kernelwright.errors import KernelwrightError
 
     if isinstance(error, KernelwrightError):
         say(str(error))
-        return
-    import traceback
-
-    say(f"the device worker met a defect in Kernelwright: {''.join(traceback.format_exception(error))}")
+    elif isinstance(error, MemoryError):
+        say("the device worker has no memory left: use smaller inputs, or allow more with --memory")
+    elif isinstance(error, Exception):
+        say(defect(error))
 
 
 def from_environment() -> Settings:

@@ -84,6 +84,7 @@ class Check(ctypes.Structure):
         ("races", ctypes.c_uint32), ("unwritten", ctypes.c_uint32), ("written", ctypes.c_void_p),
         ("shared_written", ctypes.c_void_p), ("local_written", ctypes.c_void_p), ("findings", ctypes.c_void_p),
         ("n_findings", ctypes.c_uint32), ("max_findings", ctypes.c_uint32), ("incomplete", ctypes.c_uint32),
+        ("touched", ctypes.c_uint32),
     ]  # fmt: skip
 
 

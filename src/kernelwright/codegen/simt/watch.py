@@ -37,11 +37,13 @@ class Caches:
 class Watch:
     """``written`` tells, by a buffer's address, which of its bytes hold something; what a launch writes is noted there.
 
-    A buffer without an entry is taken as filled by the host.
+    A buffer without an entry is taken as filled by the host. A byte's flags: 1 it holds something; with ``touched`` also
+    2 the launch wrote it, 4 the launch read it.
     """
 
     races: bool = False
     unwritten: bool = False
+    touched: bool = False
     written: Mapping[int, npt.NDArray[np.uint8]] | None = None
     caches: Caches | None = None
     memory_limit: int = 4 << 30
@@ -87,6 +89,7 @@ class Watching:
 
     def _follow_written(self, launch: Launch, bounds: npt.NDArray[Any]) -> None:
         record = Check.from_address(self.check)
+        record.touched = self.watch.touched
         shared = np.zeros(launch.context.shared_size + 16, np.uint8)
         local = np.zeros(launch.n_threads * launch.context.local_size + 16, np.uint8)
         flags = np.zeros(len(bounds) + 1, np.uint64)

@@ -2,10 +2,10 @@
 #pragma once
 #pragma GCC system_header
 
+#include <cuda_runtime.h>  // ours or NVIDIA's, whichever the program is compiled with
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cuda_runtime.h"
 #include "helper_string.h"
 
 #ifndef MAX
@@ -63,8 +63,10 @@ static inline int gpuGetMaxGflopsDeviceId() {
     checkCudaErrors(cudaGetDeviceCount(&count));
     for (int device = 0; device < count; device++) {
         cudaDeviceProp p;
+        int clock = 0;
         checkCudaErrors(cudaGetDeviceProperties(&p, device));
-        double speed = (double)p.multiProcessorCount * _ConvertSMVer2Cores(p.major, p.minor) * p.clockRate;
+        checkCudaErrors(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device));
+        double speed = (double)p.multiProcessorCount * _ConvertSMVer2Cores(p.major, p.minor) * clock;
         if (speed > most) {
             most = speed;
             best = device;

@@ -128,7 +128,8 @@ static cudaError_t release(void *pointer, int host)
     struct kw_block found;
     if (!pointer)
         return kw_done(cudaSuccess);
-    if (!kw_find_block(pointer, &found)) {
+    int is_known = kw_find_block(pointer, &found);
+    if (!is_known || found.address != (uint64_t)pointer) {
         /* The worker remembers what was there, and says so. */
         struct kw_handle body = {.handle = (uint64_t)pointer};
         kw_request(KW_FREE, &body, sizeof body, NULL, 0);

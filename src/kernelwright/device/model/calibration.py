@@ -56,6 +56,10 @@ class Calibration:
     def __str__(self) -> str:
         return f"{self.name} ({self.rows} measurements on {self.gpu})" if self.is_measured else self.name
 
+    def changed(self, name: str, value: float) -> Calibration:
+        """The same with one constant changed."""
+        return Calibration(**{**asdict(self), name: value})
+
     def as_json(self) -> dict[str, Any]:
         return {"format": FORMAT, **asdict(self)}
 

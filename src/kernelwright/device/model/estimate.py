@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -78,47 +78,95 @@ class Estimate:
         return {**asdict(self), "bound_by": self.bound_by}
 
 
+@dataclass(frozen=True)
+class Parts:
+    """A launch before calibration: what keeps each part of the machine busy, and everything the estimate says besides."""
+
+    observed: Observed
+    weights: Weights
+    gpu: Gpu
+    resident: Occupancy
+    work: Work
+    board: Scoreboard
+    busy: Mapping[str, float]
+    """Cycles by part: ``latency`` and ``barriers`` with their factors, all others without."""
+
+    @property
+    def waves(self) -> int:
+        """Rounds of blocks on the busiest multiprocessor."""
+        return -(-_busiest(self.observed, self.gpu) // self.resident.blocks)
+
+
 def estimate(observed: Observed, weights: Weights, gpu: Gpu, calibration: Calibration = DEFAULT) -> Estimate:
     """The time of a launch on ``gpu``. The same arguments give the same figures, bit for bit.
 
     Raises ``DeviceError`` for a block that does not fit on a multiprocessor.
     """
+    return finish(take_apart(observed, weights, gpu, calibration.latency, calibration.barrier), calibration)
+
+
+def take_apart(observed: Observed, weights: Weights, gpu: Gpu, latency: float = 1.0, barrier: float = 1.0) -> Parts:
+    """Everything that depends on the launch; ``latency`` and ``barrier`` are those factors of a calibration."""
     resident = occupancy(gpu, observed.geometry.threads, weights.resources.registers, observed.geometry.shared_bytes)
     layout = Layout(weights, observed)
-    ran = layout.executions(observed)
-    moved = traffic(observed, gpu, resident, calibration.latency)
-    board = scoreboard(layout, weights, observed, gpu, moved.latency, (calibration.latency, calibration.barrier))
-    work = _Work(layout, ran, observed, moved)
-    blocks = observed.geometry.blocks
-    busiest = -(-blocks // gpu.multiprocessors)
-    share = busiest / blocks
-    waves = -(-busiest // resident.blocks)
-    busy = _busy(work, moved, gpu, share, calibration)
-    busy["latency"] = waves * board.cycles
-    busy["barriers"] = waves * board.barrier_cycles
+    moved = traffic(observed, gpu, resident, latency)
+    board = scoreboard(layout, weights, observed, gpu, moved.latency, (latency, barrier))
+    work = Work(layout, layout.executions(observed), observed, moved)
+    share = _busiest(observed, gpu) / observed.geometry.blocks
+    parts = Parts(observed, weights, gpu, resident, work, board, _busy(work, moved, gpu, share))
+    waiting = {"latency": parts.waves * board.cycles, "barriers": parts.waves * board.barrier_cycles}
+    return replace(parts, busy={**parts.busy, **waiting})
+
+
+def total_us(parts: Parts, calibration: Calibration) -> float:
+    """The estimated time alone."""
+    cycles = _together(_calibrated(parts.busy, calibration), calibration.norm)
+    return calibration.launch * parts.gpu.launch_us + cycles / parts.gpu.clock_mhz
+
+
+def finish(parts: Parts, calibration: Calibration = DEFAULT) -> Estimate:
+    """The estimate from its parts; their factors on latencies and barriers must be the calibration's."""
+    observed, weights, gpu, work, board = parts.observed, parts.weights, parts.gpu, parts.work, parts.board
+    busy = _calibrated(parts.busy, calibration)
     cycles = _together(busy, calibration.norm)
     shares = _shares(busy, calibration.norm)
     terms = sorted((Term(n, c, shares[n]) for n, c in busy.items() if c > 0), key=lambda t: (-t.share, t.name))
     return Estimate(
         kernel=observed.kernel,
         gpu=gpu.name,
-        time_us=calibration.launch * gpu.launch_us + cycles / gpu.clock_mhz,
+        time_us=total_us(parts, calibration),
         cycles=cycles,
         terms=tuple(terms),
-        occupancy=resident,
-        waves=waves,
+        occupancy=parts.resident,
+        waves=parts.waves,
         barriers=board.barriers,
         instructions=work.kinds(),
         static_instructions=weights.instructions,
-        l1_hit_rate=moved.l1_hit_rate,
-        l2_hit_rate=moved.l2_hit_rate,
-        dram_bytes=moved.dram_bytes,
+        l1_hit_rate=work.moved.l1_hit_rate,
+        l2_hit_rate=work.moved.l2_hit_rate,
+        dram_bytes=work.moved.dram_bytes,
         lines=_lines(work, board, shares, cycles),
-        sources=_sources(weights, gpu, moved, board, layout, calibration),
+        sources=_sources(weights, gpu, work.moved, board, work.layout, calibration),
     )
 
 
-class _Work:
+def _busiest(observed: Observed, gpu: Gpu) -> int:
+    """Blocks on the multiprocessor that gets most of them."""
+    return -(-observed.geometry.blocks // gpu.multiprocessors)
+
+
+FACTOR_OF = {
+    "issue": "issue", "l1": "l1", "shared": "l1", "l2": "l2", "memory": "dram", "atomics": "atomic",
+} | dict.fromkeys((p for p in PIPES if p not in ("imad", "lsu")), "pipes")  # fmt: skip
+"""Which factor of a calibration belongs to which part; latency and barriers have theirs inside."""
+
+
+def _calibrated(busy: Mapping[str, float], calibration: Calibration) -> dict[str, float]:
+    factors = {name: getattr(calibration, FACTOR_OF[name]) if name in FACTOR_OF else 1.0 for name in busy}
+    return {name: factors[name] * cycles for name, cycles in busy.items()}
+
+
+class Work:
     """What the launch does in all: turns at each pipe, sectors, wavefronts; each also by source line."""
 
     def __init__(self, layout: Layout, ran: npt.NDArray[np.float64], observed: Observed, moved: Traffic) -> None:
@@ -180,28 +228,28 @@ def _shared_turns(access: AccessCount) -> int:
     return access.wavefronts + (access.serial if access.space == "shared" else 0)
 
 
-def _busy(work: _Work, moved: Traffic, gpu: Gpu, share: float, c: Calibration) -> dict[str, float]:
-    """Cycles that each part of the machine is busy: the busiest multiprocessor's share, or the chip's whole."""
+def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float]:
+    """Cycles that each part of the machine is busy: the busiest multiprocessor's ``share`` of the work, or the chip's whole."""
     sm = gpu.sm
-    busy = {"issue": c.issue * share * work.turns["issue"] / sm.issue}
     turns = {pipe: share * work.turns[pipe] * WARP / sm.rates[pipe] for pipe in PIPES}
     # Integer multiply-adds are done by the multiply-add pipe, or a part of it.
     turns["fma"] = max(turns["fma"], turns.pop("imad"))
     requests = turns.pop("lsu")
-    busy |= {pipe: c.pipes * cycles for pipe, cycles in turns.items()}
     accesses = work.observed.accesses
     near = share * sum(
         max(float(a.requests - a.shared_requests), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in accesses
     )
     inner = share * sum(map(_shared_turns, accesses)) * (WARP * 4 / sm.shared_bytes_per_cycle)
-    # From Volta on, shared memory and the L1 cache are one store behind one port.
-    busy["l1"] = c.l1 * max(requests, near + inner if sm.carveouts else near)
-    busy["shared"] = 0.0 if sm.carveouts else c.l1 * inner
     to_l2 = moved.at_l2 * SECTOR
-    busy["l2"] = c.l2 * max(to_l2 / gpu.l2_bytes_per_cycle, share * to_l2 / sm.l2_bytes_per_cycle)
-    busy["memory"] = c.dram * moved.dram_bytes / gpu.dram_bytes_per_cycle
-    busy["atomics"] = c.atomic * moved.hot_turns
-    return busy
+    return turns | {
+        "issue": share * work.turns["issue"] / sm.issue,
+        # From Volta on, shared memory and the L1 cache are one store behind one port.
+        "l1": max(requests, near + inner if sm.carveouts else near),
+        "shared": 0.0 if sm.carveouts else inner,
+        "l2": max(to_l2 / gpu.l2_bytes_per_cycle, share * to_l2 / sm.l2_bytes_per_cycle),
+        "memory": moved.dram_bytes / gpu.dram_bytes_per_cycle,
+        "atomics": moved.hot_turns,
+    }
 
 
 def _together(busy: Mapping[str, float], norm: int) -> float:
@@ -247,7 +295,7 @@ def _shares(busy: Mapping[str, float], norm: int) -> dict[str, float]:
     return found
 
 
-def _lines(work: _Work, board: Scoreboard, shares: Mapping[str, float], cycles: float) -> tuple[LineCost, ...]:
+def _lines(work: Work, board: Scoreboard, shares: Mapping[str, float], cycles: float) -> tuple[LineCost, ...]:
     """The estimate divided among source lines: each part by the lines that keep it busy."""
     cost: dict[tuple[str, int], float] = {}
 

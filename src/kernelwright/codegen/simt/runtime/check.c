@@ -12,6 +12,9 @@
 #define PAGE_SLOTS 65536
 #define LOG_SLOTS 65536
 
+/* What is known of a byte. The last two only when somebody wants to know what a launch touches. */
+enum { FLAG_WRITTEN = 1, FLAG_STORED = 2, FLAG_READ = 4 };
+
 typedef struct simt_page {
   u64 number;
   struct simt_page *next;
@@ -341,13 +344,14 @@ static void one(simt_context *c, simt_check *k, u32 site, u32 lane, u64 generic,
     u8 *flags = flags_of(c, k, generic, thread);
     if (flags && kind != STORE) {
       u32 all = 1;
-      for (u32 i = 0; i < bytes; i++) all &= flags[i] != 0;
+      for (u32 i = 0; i < bytes; i++) all &= flags[i] & FLAG_WRITTEN;
       if (!all) {
         simt_finding f = {FIND_UNWRITTEN, 0, site, site, c->block_linear, thread, 0, 0, generic, bytes, 0, 0, 0, 0, 0, 0};
         found(k, &f);
       }
     }
-    if (flags && kind != LOAD) memset(flags, 1, bytes);
+    u8 set = (u8)((kind != LOAD ? FLAG_WRITTEN : 0) | (!k->touched ? 0 : kind == LOAD ? FLAG_READ : kind == STORE ? FLAG_STORED : FLAG_READ | FLAG_STORED));
+    for (u32 i = 0; flags && i < bytes; i++) flags[i] |= set;
   }
   if (!k->races || generic - LOCAL_BASE < WINDOW) return;
   u32 write = kind != LOAD;
@@ -402,6 +406,6 @@ void simt_check_copy(simt_context *c, u32 note, u32 lane, u64 to, u64 from, u64 
   bulk(c, note, lane, from, bytes, 0);
   bulk(c, note, lane, to, bytes, 1);
   u8 *target = kept ? flags_of(c, k, to, thread) : NULL;
-  if (target) memcpy(target, kept, bytes);
+  for (u64 i = 0; target && i < bytes; i++) target[i] = (u8)((target[i] & ~FLAG_WRITTEN) | (kept[i] & FLAG_WRITTEN));
   free(kept);
 }

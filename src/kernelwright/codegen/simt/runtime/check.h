@@ -63,6 +63,7 @@ typedef struct simt_check {
   simt_finding *findings;
   u32 n_findings, max_findings;
   u32 incomplete; /* memory ran out: not everything was followed */
+  u32 touched;    /* also note in the flags which bytes are read and written */
   u32 n_threads;
   u64 limit, used; /* bytes of shadow */
   /* inside */

