@@ -164,3 +164,14 @@ def test_memory_is_committed_only_as_it_is_used(arena: Arena) -> None:
     grown = os.fstat(arena.fd).st_blocks * 512
     arena.free(small)
     assert os.fstat(arena.fd).st_blocks * 512 < grown - (7 << 20)
+
+
+def test_what_is_allocated_after_restoring_overlaps_nothing() -> None:
+    with Arena() as first:
+        for size in (100, 5000, 70_000):
+            first.allocate(size, f"b{size}")
+        kept = first.snapshot()
+    with Arena() as second:
+        second.restore(kept)
+        new = second.allocate(1000, "new")
+        assert all(new.address >= b.end or new.end <= b.address for b in second.buffers if b != new)

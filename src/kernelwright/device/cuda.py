@@ -141,7 +141,9 @@ class CudaGpu:
         self.driver = driver or Driver()
         count = self.driver.count()
         if not 0 <= ordinal < count:
-            raise DeviceError(f"there is no GPU number {ordinal}: this machine has {count}", hint="kw doctor lists them")
+            raise DeviceError(
+                f"there is no GPU number {ordinal}: this machine has {count}", hint="kw doctor lists them"
+            )
         self.driver.begin(ordinal)
         self.ordinal = ordinal
         self.properties: DeviceProperties = properties_of_gpu(self.driver)

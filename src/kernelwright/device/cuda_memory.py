@@ -122,7 +122,9 @@ class CudaMemory:
     def _at(self, address: int, size: int) -> Range:
         got, handle = self._driver.map_at(address, size)
         if not handle:
-            raise DriverError(2, "OUT_OF_MEMORY", f"address {address:#x} is taken, {got:#x} was free", "cuMemAddressReserve")
+            raise DriverError(
+                2, "OUT_OF_MEMORY", f"address {address:#x} is taken, {got:#x} was free", "cuMemAddressReserve"
+            )
         return Range(address, address, size, handle)
 
     def _plainly(self) -> None:

@@ -53,6 +53,8 @@ _MAP_FIXED_NOREPLACE = 0x100000
 _MADV_REMOVE = 9
 _PAGE = mmap.PAGESIZE
 _SLOTS = 16
+_REMEMBERED = 1 << 14
+"""Freed buffers whose names are kept."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,7 @@ class Arena:
         self._live: list[Buffer] = []
         self._starts: list[int] = []
         self._freed: dict[int, Buffer] = {}
+        self._freed_end = base
         self._next = base + GAP
         self._bounds: tuple[int, npt.NDArray[Any]] | None = None
         self._bytes: memoryview = memoryview((ctypes.c_char * reserve).from_address(base)).cast("B")
@@ -195,15 +198,29 @@ class Arena:
             raise DeviceError(f"{address:#x} is not the address of a buffer, so it cannot be freed.")
         freed = self._live.pop(at)
         self._starts.pop(at)
-        self._freed[address] = freed
+        self._remember_freed(freed)
         self.version += 1
-        first, last = _align(freed.address, _PAGE), freed.end // _PAGE * _PAGE
+        # The gap goes with the buffer: a program that allocates and frees in a loop must not fill the machine with gaps.
+        first, last = _align(freed.address, _PAGE), (freed.end + GAP) // _PAGE * _PAGE
         if first < last:
             _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _MADV_REMOVE)
-            self._poison(freed.address, first)
-            self._poison(last, freed.end)
-        else:
-            self._poison(freed.address, freed.end)
+        self._poison(freed.address, min(first, freed.end))
+
+    def rewind(self, mark: int) -> None:
+        """Frees every buffer from the address ``mark`` on and hands out addresses from there again.
+
+        ``mark`` is what ``next_address`` was. For memory that lives as long as one call: a second call then sees the same
+        addresses as the first.
+        """
+        for buffer in [b for b in self._live if b.address >= mark]:
+            self.free(buffer)
+        self._freed = {a: b for a, b in self._freed.items() if a < mark}
+        self._next = min(self._next, mark)
+
+    @property
+    def next_address(self) -> int:
+        """From where on the next buffer will lie, unless the arena is full."""
+        return self._next
 
     @property
     def buffers(self) -> tuple[Buffer, ...]:
@@ -289,6 +306,7 @@ class Arena:
             self._forget_freed(buffer.address - GAP, buffer.end + GAP)
         self._live = [buffer for buffer, _ in snapshot.contents]
         self._starts = [buffer.address for buffer in self._live]
+        self._next = max([self._next, *(buffer.end + GAP for buffer in self._live)])
         self.version += 1
         for buffer, content in snapshot.contents:
             self.bytes(buffer.address, buffer.size)[:] = content
@@ -299,6 +317,7 @@ class Arena:
         for buffer in self.buffers:
             self.free(buffer)
         self._freed.clear()
+        self._freed_end = self.base
         self._next = self.base + GAP
 
     def close(self) -> None:
@@ -332,9 +351,17 @@ class Arena:
         if start < end:
             ctypes.memset(start, POISON, end - start)
 
+    def _remember_freed(self, buffer: Buffer) -> None:
+        self._freed.pop(buffer.address, None)
+        self._freed[buffer.address] = buffer
+        self._freed_end = max(self._freed_end, buffer.end)
+        if len(self._freed) > _REMEMBERED:
+            del self._freed[next(iter(self._freed))]
+
     def _forget_freed(self, start: int, end: int) -> None:
-        for address in [a for a, b in self._freed.items() if a < end and start < b.end] if self._freed else []:
-            del self._freed[address]
+        """Freed buffers whose addresses are in use again. There are none as long as addresses rise, and that is quick."""
+        if start < self._freed_end:
+            self._freed = {a: b for a, b in self._freed.items() if a >= end or b.end <= start}
 
 
 def _align(address: int, align: int) -> int:

@@ -41,6 +41,7 @@ from kernelwright.device.watchdog import Watchdog
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
+    from kernelwright.device.fault import Fault
     from kernelwright.device.virtual import Launched, Prepared, VirtualGpu
 
 _LAUNCH = struct.Struct("<QII3I3III")
@@ -384,8 +385,9 @@ class Session:
         self._timeline.run(stream, launched.time_us)
         for observer in self._observers:
             observer.after_launch(launching, launched, seconds)
-        if launched.fault is not None:
-            self._fail(self._failure_of(launching, launched))
+        # A kernel that was stopped because its program has gone is nobody's fault.
+        if launched.fault is not None and not (launched.fault.kind == "endless" and watchdog.gone):
+            self._fail(self._failure_of(launching, launched.fault))
 
     def _run(self, launching: Launching, prepared: Prepared) -> Launched:
         for observer in self._observers:
@@ -394,19 +396,17 @@ class Session:
                 return launched
         return prepared.launch(launching.grid, launching.arguments, launching.shared_bytes, budget=self.settings.budget)
 
-    def _failure_of(self, launching: Launching, launched: Launched) -> Failure:
+    def _failure_of(self, launching: Launching, fault: Fault) -> Failure:
         from kernelwright.device.sentence import sentence_of
 
-        fault = launched.fault
-        assert fault is not None
-        sentence = sentence_of(fault, launching.loaded.module, launching.arguments, self._arena)
         if fault.kind == "endless":
             limit = (
-                f"{self.settings.timeout_s:g} seconds (kw run --timeout, KERNELWRIGHT_TIMEOUT)"
+                f"{self.settings.timeout_s:g} seconds (--timeout or KERNELWRIGHT_TIMEOUT sets this limit)"
                 if self._watchdog.timed_out
-                else f"{self.settings.budget} loop iterations (kw run --budget, KERNELWRIGHT_BUDGET)"
+                else f"{self.settings.budget} loop iterations (--budget or KERNELWRIGHT_BUDGET sets this limit)"
             )
-            sentence = f"{sentence}\n    it was stopped after {limit}"
+            fault = replace(fault, message=f"it did not end, and was stopped after {limit}")
+        sentence = sentence_of(fault, launching.loaded.module, launching.arguments, self._arena)
         is_told = any(observer.tells for observer in self._observers)
         return Failure(error_of(fault), "" if is_told else sentence, is_sticky=True)
 

@@ -212,8 +212,8 @@ class Prepared:
             message=message,
             kernel=self.kernel,
             where=location_of(origin) if origin is not None else None,
-            thread=_position(found.thread, self.block),
-            block=_position(found.block, grid),
+            thread=position(found.thread, self.block),
+            block=position(found.block, grid),
             address=found.address,
             size=found.size,
             write=found.write,
@@ -236,6 +236,7 @@ def _kind(name: str) -> Kind:
     return known.get(name, "trap")
 
 
-def _position(linear: int, extent: Triple) -> Triple:
+def position(linear: int, extent: Triple) -> Triple:
+    """A linear number of a thread or block as CUDA's three."""
     x, y, _ = extent
     return linear % x, linear // x % y, linear // (x * y)

@@ -19,6 +19,7 @@ CONTEXT = {
     "attention": 112,
     "watched": 116,
     "dynamic_shared": 120,
+    "block_shared": 124,
 }
 
 FRAME = {

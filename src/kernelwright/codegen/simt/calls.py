@@ -29,7 +29,7 @@ IGNORED = re.compile(
     r"|llvm\.(stackrestore|invariant\.end)"
 )
 
-_REGISTER = re.compile(r"llvm\.nvvm\.read\.ptx\.sreg\.(\w+)(?:\.([xyz]))?$")
+_REGISTER = re.compile(r"llvm\.nvvm\.read\.ptx\.sreg\.([\w.]+)$")
 _BARRIER = re.compile(
     r"llvm\.nvvm\.(?:barrier(?:\.cta\.(?P<what>sync|arrive|red\.(?P<red>popc|and|or))(?:\.aligned)?\.(?P<who>all|count)"
     r"|0(?:\.(?P<old>popc|and|or))?|\.sync(?P<counted>\.cnt)?|\.n)?|bar\.sync)$"
@@ -67,33 +67,47 @@ def intrinsic(flat: Flattener, instruction: Instruction, callee: Function) -> No
 # -- special registers -------------------------------------------------------------------------------------------------
 
 AXES = ("tid", "ntid", "ctaid", "nctaid")
+CONSTANTS = {
+    "tid.w": 0, "ctaid.w": 0, "ntid.w": 1, "nctaid.w": 1, "warpsize": 32, "smid": 0, "nsmid": 1, "gridid": 0,
+    # A grid launched without clusters is one of clusters of one block.
+    **{f"cluster.ctaid.{axis}": 0 for axis in "xyzw"}, **{f"cluster.nctaid.{axis}": 1 for axis in "xyzw"},
+    "cluster.ctarank": 0, "cluster.nctarank": 1, "clusterid.w": 0, "nclusterid.w": 1,
+}  # fmt: skip
+SIZES = ("dynamic_smem_size", "total_smem_size", "aggr_smem_size")
 
 
 def _register(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
-    kind, axis = found[1], found[2]
+    name = found[1]
     type = scalars(instruction.type)[0].type
-    if kind in AXES and axis:
-        row: list[Operand] = [flat.program.source(kind, axis, "i32")]
-    elif kind == "laneid":
+    kind, _, axis = name.partition(".")
+    if name in CONSTANTS:
+        row: list[Operand] = [integer(type, CONSTANTS[name])]
+    elif kind in AXES:
+        row = [flat.program.source(kind, axis, "i32")]
+    elif kind in ("clusterid", "nclusterid"):
+        row = [flat.program.source({"clusterid": "ctaid", "nclusterid": "nctaid"}[kind], axis, "i32")]
+    elif name == "laneid":
         row = [flat.program.source("lane", "", "i32")]
-    elif kind == "warpsize":
-        row = [integer("i32", 32)]
-    elif kind in ("warpid", "smid", "nsmid", "nwarpid", "gridid", "pm0", "pm1", "pm2", "pm3"):
-        row = [flat.program.source("warp", "", "i32")] if kind == "warpid" else [integer(type, 1 if kind[0] == "n" else 0)]
-    elif kind in ("clock", "clock64", "globaltimer", "globaltimer_lo"):
+    elif name == "warpid":
+        row = [flat.program.source("warp", "", "i32")]
+    elif name == "nwarpid":
+        row = [_warps_of_block(flat)]
+    elif kind in ("clock", "clock64", "globaltimer"):
         row = [flat.emit("clock", (), type)]
-    elif kind.startswith("lanemask_"):
+    elif f"lanemask.{axis}" == name:
         lane = flat.program.source("lane", "", "i32")
-        row = [intrinsics.TABLE[kind.replace("_", ".")](Make(flat), [lane], "i32")]
-    elif kind in ("clusterid", "cluster_ctaid", "cluster_ctarank") or kind in ("is_explicit_cluster",):
-        row = [integer(type, 0)]
-    elif kind in ("nclusterid", "cluster_nctaid", "cluster_nctarank"):
-        row = [integer(type, 1)] if kind != "nclusterid" else [flat.program.source("nctaid", axis or "x", "i32")]
-    elif kind == "dynamic_smem_size":
-        row = [flat.emit("dynamic-shared", (), "i32")]
+        row = [intrinsics.TABLE[name](Make(flat), [lane], "i32")]
+    elif name in SIZES:
+        row = [flat.emit("shared-size", (), "i32", name)]
     else:
-        raise CompileError(f"special register '%{kind}' does not exist on the virtual GPU")
+        raise CompileError(f"special register '{name}' does not exist on the virtual GPU")
     flat.rows[instruction] = row
+
+
+def _warps_of_block(flat: Flattener) -> Operand:
+    m = Make(flat)
+    x, y, z = (flat.program.source("ntid", axis, "i32") for axis in "xyz")
+    return m.lshr(m.add(m.mul(m.mul(x, y), z), 31), 5)
 
 
 # -- barriers ----------------------------------------------------------------------------------------------------------

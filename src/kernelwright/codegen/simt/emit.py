@@ -864,8 +864,8 @@ def _clock(e: Emitter, op: Op) -> None:
     e.define(out, [now] if out.shape is not V else [e.spread(out.type, [now])])
 
 
-def _dynamic_shared(e: Emitter, op: Op) -> None:
-    size = e.context("dynamic_shared", "i32")
+def _shared_size(e: Emitter, op: Op) -> None:
+    size = e.context("dynamic_shared" if op.detail == "dynamic_smem_size" else "block_shared", "i32")
     out = op.outs[0]
     e.define(out, [size] if out.shape is not V else [e.spread(out.type, [size])])
 
@@ -878,7 +878,7 @@ HANDLERS = {
     "fill": memory.fill,
     "print": memory.print_,
     "clock": _clock,
-    "dynamic-shared": _dynamic_shared,
+    "shared-size": _shared_size,
     "trap": lambda e, op: memory.stop(e, op.detail, op),
     "warp": warp.operation,
     "barrier-result": warp.barrier_result,

@@ -198,7 +198,7 @@ class CompiledKernel:
             c.symbols = addresses.ctypes.data
             keep.append(addresses)
         c.nctaid, c.ntid = grid, block
-        c.shared_size, c.dynamic_shared = shared_size, shared_bytes
+        c.shared_size, c.dynamic_shared, c.block_shared = shared_size, shared_bytes, shared_size
         c.budget, c.clock = budget, 0
         c.print_used = c.print_lost = 0
         c.check = c.cache = None

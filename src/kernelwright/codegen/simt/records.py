@@ -53,7 +53,7 @@ class Context(ctypes.Structure):
         ("counts", ctypes.c_void_p), ("functions", ctypes.c_void_p), ("ctaid", ctypes.c_uint32 * 3),
         ("nctaid", ctypes.c_uint32 * 3), ("ntid", ctypes.c_uint32 * 3), ("barrier_result", ctypes.c_uint32),
         ("clock", ctypes.c_uint64), ("attention", ctypes.c_uint32), ("watched", ctypes.c_uint32),
-        ("dynamic_shared", ctypes.c_uint32), ("pad", ctypes.c_uint32),
+        ("dynamic_shared", ctypes.c_uint32), ("block_shared", ctypes.c_uint32),
         ("true_sites", ctypes.c_void_p), ("blind_sites", ctypes.c_void_p), ("n_sites", ctypes.c_uint32),
         ("shared_size", ctypes.c_uint64), ("local_size", ctypes.c_uint64), ("parameter_size", ctypes.c_uint64),
         ("buffers", ctypes.c_void_p), ("n_buffers", ctypes.c_uint32), ("counting", ctypes.c_uint32),

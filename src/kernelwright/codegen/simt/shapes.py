@@ -514,7 +514,7 @@ RULES: dict[str, Rule] = {
     "warp": Analysis._warp,
     "print": Analysis._varying,
     "clock": Analysis._uniform,
-    "dynamic-shared": Analysis._uniform,
+    "shared-size": Analysis._uniform,
     "barrier-result": Analysis._barrier_result,
 }
 """How operations treat shapes, by their code; all others keep what ``_per_part`` keeps."""

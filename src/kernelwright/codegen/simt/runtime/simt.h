@@ -146,7 +146,7 @@ typedef struct simt_context {
   u64 clock;
   u32 attention; /* every access comes to the helpers, because a check or a cache watches */
   u32 watched;   /* the cache looks at this block */
-  u32 dynamic_shared, pad;
+  u32 dynamic_shared, block_shared; /* bytes asked for at the launch, and all */
   /* below: not seen by generated code */
   simt_site *true_sites, *blind_sites; /* blind: copies that always miss */
   u32 n_sites;
@@ -229,6 +229,7 @@ AGREES(simt_context, clock, ABI_CONTEXT_CLOCK);
 AGREES(simt_context, attention, ABI_CONTEXT_ATTENTION);
 AGREES(simt_context, watched, ABI_CONTEXT_WATCHED);
 AGREES(simt_context, dynamic_shared, ABI_CONTEXT_DYNAMIC_SHARED);
+AGREES(simt_context, block_shared, ABI_CONTEXT_BLOCK_SHARED);
 AGREES(simt_frame, resume, ABI_FRAME_RESUME);
 AGREES(simt_frame, start, ABI_FRAME_START);
 AGREES(simt_frame, live, ABI_FRAME_LIVE);

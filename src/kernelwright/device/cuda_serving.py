@@ -1,0 +1,160 @@
+"""Inside the process that owns a GPU's context: ``python -m kernelwright.device.cuda_serving FD PARENT``.
+
+Requests come one at a time over a socket and are answered one at a time, until its other end is closed. What kernels print
+is caught on its way to standard output. The process ends with its parent, in the middle of a kernel too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from typing import Any
+
+from kernelwright.device.cuda import CudaGpu, CudaLaunched, CudaLoaded, FunctionFacts, Timing, Work
+from kernelwright.device.cuda_driver import Driver
+from kernelwright.device.cuda_memory import CudaMemory
+from kernelwright.device.cuda_worker import Buffers, GpuInfo, Image, Job, Request, Response
+from kernelwright.errors import DeviceError, KernelwrightError
+
+_PR_SET_PDEATHSIG = 1
+
+
+class Serving:
+    """The GPU and the modules on it, by the keys of their images."""
+
+    def __init__(self) -> None:
+        self._driver: Driver | None = None
+        self._gpu: CudaGpu | None = None
+        self._images: dict[str, Image] = {}
+        self._loaded: dict[str, CudaLoaded] = {}
+
+    @property
+    def poisoned(self) -> bool:
+        return self._gpu is not None and self._gpu.poisoned is not None
+
+    def find(self, ordinal: int) -> str:
+        """The GPU's UUID, asked without making a context."""
+        self._driver = Driver()
+        count = self._driver.count()
+        if not 0 <= ordinal < count:
+            raise DeviceError(
+                f"there is no GPU number {ordinal}: this machine has {count}", hint="kw doctor lists them"
+            )
+        self._driver.device(ordinal)
+        return self._driver.uuid().hex()
+
+    def begin(self, ordinal: int) -> GpuInfo:
+        gpu = self._gpu = CudaGpu(ordinal, self._driver)
+        p = gpu.properties
+        return GpuInfo(ordinal, gpu.name, gpu.arch, p.uuid.hex(), p.driver_version, p)
+
+    def run(self, job: Job, buffers: Buffers) -> tuple[CudaLaunched, dict[int, bytes]]:
+        with self.gpu.memory() as memory:
+            work = self._placed(job, buffers, memory)
+            launched = self.gpu.launch(work.loaded, work.kernel, work.grid, work.block, work.packed, work.shared_bytes)
+            if launched.fault is not None:
+                return launched, {}
+            after = memory.contents()
+            for name, address in job.variables:
+                at, size = self.gpu.variable(work.loaded, name)
+                after[address] = self.gpu.read(at, min(size, len(after[address])))
+        before = dict(buffers)
+        return launched, {a: data for a, data in after.items() if data != before[a]}
+
+    def time(self, jobs: tuple[Job, ...], buffers: Buffers, rounds: int, warmup: int, cold: bool) -> list[Timing]:
+        with self.gpu.memory() as memory:
+            works = [self._placed(job, buffers, memory, place=not n) for n, job in enumerate(jobs)]
+            restore = memory.keep()
+            again = [Work(w.loaded, w.kernel, w.grid, w.block, w.packed, w.shared_bytes, restore) for w in works]
+            return self.gpu.time(again, rounds=rounds, warmup=warmup, cold=cold)
+
+    def facts(self, key: str, kernel: str) -> FunctionFacts:
+        return self.gpu.facts(self._module(key), kernel)
+
+    def resident_blocks(self, key: str, kernel: str, threads: int, shared_bytes: int) -> int:
+        return self.gpu.resident_blocks(self._module(key), kernel, threads, shared_bytes)
+
+    @property
+    def gpu(self) -> CudaGpu:
+        assert self._gpu is not None
+        return self._gpu
+
+    def learn(self, images: dict[str, Image]) -> None:
+        self._images |= images
+
+    def _module(self, key: str) -> CudaLoaded:
+        if key not in self._loaded:
+            image = self._images[key]
+            self._loaded[key] = self.gpu.load(image.data, image.source)
+        return self._loaded[key]
+
+    def _placed(self, job: Job, buffers: Buffers, memory: CudaMemory, place: bool = True) -> Work:
+        loaded = self._module(job.image.key)
+        if place:
+            memory.place(buffers)
+        content = dict(buffers)
+        for name, address in job.variables:
+            at, size = self.gpu.variable(loaded, name)
+            self.gpu.write(at, content[address][:size])
+        return Work(loaded, job.kernel, job.grid, job.block, memory.moved(job.packed), job.shared_bytes)
+
+
+TABLE: dict[str, Callable[..., Any]] = {
+    "find": Serving.find,
+    "begin": Serving.begin,
+    "run": Serving.run,
+    "time": Serving.time,
+    "facts": Serving.facts,
+    "resident_blocks": Serving.resident_blocks,
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Serves until the other end is closed. Returns the exit code."""
+    descriptor, parent = int(arguments[0]), int(arguments[1])
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it ended before the line above
+        return 3
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    printed = _Printed()
+    serving, connection = Serving(), Connection(descriptor)
+    while True:
+        try:
+            request: Request = connection.recv()
+        except EOFError:
+            return 0
+        value, error = None, None
+        try:
+            serving.learn(dict(request.images or {}))
+            value = TABLE[request.method](serving, *request.arguments)
+        except KernelwrightError as known:
+            error = known
+        connection.send(Response(value, error, printed.take(), serving.poisoned))
+
+
+class _Printed:
+    """Standard output as a file in memory: the driver prints there for kernels when the host waits for them."""
+
+    def __init__(self) -> None:
+        self._file = os.memfd_create("kernelwright-printed", os.MFD_CLOEXEC)
+        os.dup2(self._file, 1)
+        self._libc = ctypes.CDLL(None)
+
+    def take(self) -> str:
+        sys.stdout.flush()
+        self._libc.fflush(None)
+        size = os.lseek(self._file, 0, os.SEEK_CUR)
+        if not size:
+            return ""
+        data = os.pread(self._file, size, 0)
+        os.ftruncate(self._file, 0)
+        os.lseek(self._file, 0, os.SEEK_SET)
+        return data.decode("utf-8", "replace")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,156 @@
+"""What a check finds, as values: one shape for every kind, and the repair that usually helps.
+
+``KINDS`` is the whole list. A finding that was met again is counted, not repeated: what makes two the same is the kind, both
+places in the source and the memory concerned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from kernelwright.device.fault import Triple
+
+FindingKind = Literal[
+    "out-of-bounds",
+    "misaligned",
+    "use-after-free",
+    "uninitialised",
+    "race",
+    "barrier",
+    "order-dependent",
+    "launch",
+    "async",
+]
+Hint = Literal[
+    "out-of-bounds",
+    "misaligned",
+    "use-after-free",
+    "uninitialised",
+    "uninitialised shared",
+    "race warp",
+    "race block",
+    "race grid",
+    "race atomic",
+    "barrier",
+    "order-dependent",
+    "launch",
+    "launch endless",
+    "launch assert",
+    "async",
+    "async free",
+    "benign",
+]
+
+HINTS: dict[Hint, str] = {
+    "out-of-bounds": "compare the index with the size before the access, or allocate what the largest index needs",
+    "misaligned": "make the address a multiple of the size of what is accessed, or access it in smaller pieces",
+    "use-after-free": "free the memory after the last kernel that uses it has been waited for",
+    "uninitialised": "write the memory first (cudaMemset, cudaMemcpy or a kernel), or do not read past what was written",
+    "uninitialised shared": "write every element that is read, in every block, and __syncthreads() before reading it",
+    "race warp": "put __syncwarp() between the two accesses: lanes of a warp need not run in step",
+    "race block": "put __syncthreads() between the two accesses, where every thread of the block passes it",
+    "race grid": "use atomics, give each block memory of its own, or make it two launches: blocks run in any order",
+    "race atomic": "make the other access atomic too, or put a barrier between them",
+    "barrier": "let every thread of the block reach the same barrier: move it out of the condition or the loop",
+    "order-dependent": "find the race or the order that the code leans on: it may come out otherwise on the next run",
+    "launch": "check what the call was given; cudaGetLastError() after each launch tells the program",
+    "launch endless": "look at what ends the loop; a longer launch may be allowed with --budget and --timeout",
+    "launch assert": "the condition does not hold for this thread: look at the values it compares",
+    "async": "wait first: cudaStreamSynchronize, cudaDeviceSynchronize, or cudaStreamWaitEvent between streams",
+    "async free": "free the memory in the stream that uses it, or wait for that stream first",
+    "benign": "no result depends on it on this GPU; an atomic or a barrier would make it defined",
+}
+
+
+@dataclass(frozen=True)
+class End:
+    """The other end of a race, a divergent barrier, or of work that was not waited for."""
+
+    file: str = ""
+    line: int = 0
+    thread: Triple | None = None
+    block: Triple | None = None
+
+
+@dataclass(frozen=True)
+class CheckFinding:
+    """One defect. ``kernel`` is its name as people write it; ``line`` from 1, 0 where none is known; ``address`` generic."""
+
+    kind: FindingKind
+    message: str
+    hint: Hint
+    kernel: str = ""
+    file: str = ""
+    line: int = 0
+    also: End | None = None
+    thread: Triple | None = None
+    block: Triple | None = None
+    address: int = 0
+    buffer: str = ""
+    benign: bool = False
+    count: int = 1
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What makes two findings the same."""
+        ends = [(self.file, self.line), (self.also.file, self.also.line) if self.also else ("", 0)]
+        what = self.message if self.kind == "launch" else ""
+        return (self.kind, self.benign, self.kernel, *sorted(ends), self.buffer, what)
+
+    def as_json(self) -> dict[str, Any]:
+        """A row of ``kw check --json``."""
+        often = f" ({self.count} times)" if self.count > 1 else ""
+        return {
+            "kind": self.kind,
+            "kernel": self.kernel,
+            "file": self.file,
+            "line": self.line,
+            "also": asdict(self.also) if self.also else None,
+            "thread": self.thread,
+            "block": self.block,
+            "address": self.address,
+            "buffer": self.buffer,
+            "message": f"{self.message}{often}; {HINTS[self.hint]}",
+        }
+
+    def pack(self) -> dict[str, Any]:
+        """All of it, for another process; ``unpack`` is the way back."""
+        return asdict(self)
+
+
+def unpack(row: dict[str, Any]) -> CheckFinding:
+    """A finding from what ``CheckFinding.pack`` made, JSON between them or not."""
+    also = row["also"] and End(**{**row["also"], **_triples(row["also"])})
+    return CheckFinding(**{**row, **_triples(row), "also": also})
+
+
+def _triples(row: dict[str, Any]) -> dict[str, Triple | None]:
+    return {name: (row[name][0], row[name][1], row[name][2]) if row[name] else None for name in ("thread", "block")}
+
+
+class Findings:
+    """Findings in the order they were first met, each once."""
+
+    def __init__(self, found: Iterable[CheckFinding] = ()) -> None:
+        self._by_key: dict[tuple[object, ...], CheckFinding] = {}
+        for one in found:
+            self.add(one)
+
+    def add(self, one: CheckFinding) -> None:
+        known = self._by_key.get(one.key)
+        self._by_key[one.key] = one if known is None else replace(known, count=known.count + one.count)
+
+    def __iter__(self) -> Any:
+        return iter(self._by_key.values())
+
+    @property
+    def defects(self) -> list[CheckFinding]:
+        """Those that say the program is wrong."""
+        return [one for one in self if not one.benign]
+
+    @property
+    def notes(self) -> list[CheckFinding]:
+        """Those on which no result depends."""
+        return [one for one in self if one.benign]

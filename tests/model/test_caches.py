@@ -1,0 +1,267 @@
+"""The caches by hand, and against plain ones made of dictionaries."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernelwright.device.model import native
+from kernelwright.device.model.caches import Traffic, traffic
+from kernelwright.device.model.observed import LINE, Observed, in_turns, watched
+from kernelwright.device.model.occupancy import Occupancy
+from kernelwright.target import gpu
+from tests.model.build import access, asked, count, observed
+
+H100 = gpu("h100")
+ALL = 15
+ONE = Occupancy(1, 1, 64, "blocks")
+
+
+def moved(o: Observed, resident: Occupancy = ONE) -> Traffic:
+    return traffic(o, H100, resident)
+
+
+def sweep(lines: Sequence[int], index: int = 0) -> list[tuple[int, list[tuple[int, int]]]]:
+    return [(index, [(line, ALL)]) for line in lines]
+
+
+def one_block(requests: list[tuple[int, list[tuple[int, int]]]], *accesses: object, warm: float = 0.0) -> Observed:
+    return observed([count("entry", 1)], accesses, trace=[asked(0, requests, [0])], warm=warm)  # type: ignore[arg-type]
+
+
+def test_a_first_touch_comes_from_memory_and_a_second_from_l1() -> None:
+    load = access(requests=20, sectors=80)
+    found = moved(one_block(sweep([*range(10), *range(10)]), load))
+    assert (found.requested, found.at_l1, found.at_l2, found.dram_read) == (80, 40, 40, 40)
+    assert (found.l1_hit_rate, found.l2_hit_rate, found.dram_bytes) == (0.5, 0.0, 40 * 32)
+    assert found.latency == ((H100.sm.l1_latency + H100.dram_latency) / 2,)
+
+
+def test_sectors_are_fetched_one_by_one() -> None:
+    """A line that is there has only the sectors that were asked for."""
+    found = moved(one_block([(0, [(5, 1)]), (0, [(5, 3)]), (0, [(5, 3)])], access(requests=3, sectors=5)))
+    assert (found.at_l1, found.dram_read) == (3, 2)
+
+
+def test_a_request_waits_for_its_slowest_sector() -> None:
+    found = moved(one_block([(0, [(1, 1)]), (0, [(1, 1), (2, 1)])], access(requests=2, sectors=3)))
+    assert found.latency == (H100.dram_latency,)
+
+
+def test_stores_go_to_l2_and_are_written_once() -> None:
+    store = access("store", requests=2, sectors=8)
+    found = moved(one_block(sweep([1, 1]), store))
+    assert (found.at_l1, found.at_l2, found.dram_read, found.dram_written) == (0, 8, 0, 4)
+
+
+def test_a_store_does_not_fill_l1() -> None:
+    accesses = (access("store", requests=1, sectors=4), access(requests=1, sectors=4))
+    found = moved(one_block(sweep([1]) + sweep([1], 1), *accesses))
+    assert (found.at_l1, found.at_l2, found.dram_read) == (0, 8, 0)
+    assert found.latency[1] == H100.l2_latency
+
+
+def test_atomics_are_done_in_l2() -> None:
+    atomic = access("atomic", requests=3, sectors=3)
+    found = moved(one_block([(0, [(9, 1)])] * 3, atomic))
+    assert (found.at_l1, found.at_l2, found.dram_read, found.dram_written) == (0, 3, 1, 1)
+
+
+def test_local_memory_stays_in_l1_while_it_fits() -> None:
+    accesses = (access("store", "local", requests=8, sectors=32), access("load", "local", requests=8, sectors=32))
+    found = moved(one_block(sweep(range(8)) + sweep(range(8), 1), *accesses))
+    assert (found.at_l1, found.at_l2) == (64, 0)
+
+
+def test_l1_is_shared_by_the_resident_blocks() -> None:
+    """256 KiB hold 2048 lines: one block that sweeps 1500 twice hits; one of eight residents has room for 256."""
+    o = one_block(sweep([*range(1500), *range(1500)]), access(requests=3000, sectors=12000))
+    assert moved(o).l1_hit_rate > 0.49
+    crowded = Occupancy(8, 8, 64, "blocks")
+    eight = replace(o, geometry=replace(o.geometry, grid=(8, 1, 1)))
+    assert traffic(eight, H100, crowded).l1_hit_rate < 0.05
+
+
+def test_neighbours_share_l2_but_not_l1() -> None:
+    """Two blocks read the same line: the second finds it in L2."""
+    trace = [asked(0, sweep([7]), [0]), asked(1, sweep([7]), [0])]
+    found = moved(observed([count("entry", 2)], [access(requests=2, sectors=8)], grid=2, trace=trace))
+    assert (found.at_l1, found.at_l2, found.dram_read) == (0, 8, 4)
+    assert found.latency == ((H100.l2_latency + H100.dram_latency) / 2,)
+
+
+def test_what_the_watched_neighbours_have_in_common_is_read_once_for_all() -> None:
+    """100 blocks, each reads line 0 and one of its own; four neighbours are watched."""
+    trace = [asked(n, sweep([0, 1000 + n]), [0]) for n in range(50, 54)]
+    o = observed([count("entry", 100)], [access(requests=200, sectors=800)], grid=100, trace=trace)
+    assert moved(o).dram_read == pytest.approx(4 + 100 * 4)
+    assert moved(o).at_l2 == 800
+
+
+def test_no_more_is_read_than_the_buffers_hold_while_they_fit_into_l2() -> None:
+    """Each block reads a line the blocks of another row read too, which four neighbours cannot know."""
+    start = 1 << 20
+    trace = [asked(n, sweep([start // LINE + n]), [0]) for n in range(4)]
+    o = observed(
+        [count("entry", 1000)], [access(requests=1000, sectors=4000)], grid=1000, trace=trace,
+        buffers=[(start, start + 64 * LINE), (1 << 30, 1 << 31)],
+    )  # fmt: skip
+    assert o.touched_bytes == 64 * LINE
+    assert moved(o).dram_read == 64 * 4
+
+
+def test_a_warm_cache_saves_what_it_holds() -> None:
+    cold = moved(one_block(sweep(range(10)), access(requests=10, sectors=40)))
+    warm = moved(one_block(sweep(range(10)), access(requests=10, sectors=40), warm=0.75))
+    assert warm.dram_read == cold.dram_read / 4
+
+
+def test_without_a_log_the_shares_are_assumed_and_told() -> None:
+    found = moved(
+        observed([count("entry", 1)], [access(requests=10, sectors=40), access("store", requests=1, sectors=4)])
+    )
+    assert not found.logged
+    assert (found.at_l1, found.at_l2) == (0, 44)
+    assert found.latency == (None, None)
+
+
+def test_the_hottest_line_counts_for_atomics() -> None:
+    hot = [(0, [(3, 1)])] * 3 + [(0, [(4, 1)])]
+    o = one_block(hot, access("atomic", requests=4, sectors=4, serial=28))
+    assert moved(o).hot_turns == 32 * 3 / 4
+
+
+# -- turns -------------------------------------------------------------------------------------------------------------
+
+
+def test_warps_take_turns_between_barriers() -> None:
+    """Two warps with three requests each, the last behind a barrier; the executor ran warp 0 first each time."""
+    warps, phases = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 0, 0, 1, 1])
+    assert in_turns(warps, phases).tolist() == [0, 2, 1, 3, 4, 5]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), max_size=40))
+def test_turns_are_fair_and_keep_every_warp_in_order(pairs: list[tuple[int, int]]) -> None:
+    pairs.sort(key=lambda p: p[1])
+    warps, phases = np.array([p[0] for p in pairs], np.int64), np.array([p[1] for p in pairs], np.int64)
+    order = in_turns(warps, phases).tolist()
+    assert sorted(order) == list(range(len(pairs)))
+    assert phases[order].tolist() == sorted(phases.tolist())
+    for warp in range(4):
+        own = [i for i in order if warps[i] == warp]
+        assert own == sorted(own)
+    for phase in range(3):
+        done: dict[int, int] = defaultdict(int)
+        most = {w: int(((warps == w) & (phases == phase)).sum()) for w in range(4)}
+        for i in order:
+            if phases[i] == phase:
+                done[int(warps[i])] += 1
+                behind = [w for w in most if done[w] < most[w]]
+                assert all(done[int(warps[i])] <= done[w] + 1 for w in behind)
+
+
+def test_which_blocks_are_watched() -> None:
+    assert watched(5) == (0, 1, 2, 3, 4)
+    assert watched(16) == tuple(range(16))
+    many = watched(10_000)
+    assert many == watched(10_000) and len(many) == 16
+    assert {0, 9_999} <= set(many) and set(range(4996, 5004)) <= set(many)
+
+
+# -- against plain caches ----------------------------------------------------------------------------------------------
+
+
+class PlainCache:
+    """Least recently used first, a dictionary per set."""
+
+    def __init__(self, sets: int, ways: int) -> None:
+        self.sets: list[OrderedDict[int, list[int]]] = [OrderedDict() for _ in range(sets)]
+        self.ways = ways
+
+    def line(self, number: int) -> list[int]:
+        """[valid, dirty] of the line, brought in when it is not there."""
+        mixed = number * 0x9E3779B97F4A7C15 & (1 << 64) - 1
+        found = self.sets[(mixed >> 32) % len(self.sets)]
+        if number not in found:
+            if len(found) == self.ways:
+                found.popitem(last=False)
+            found[number] = [0, 0]
+        found.move_to_end(number)
+        return found[number]
+
+
+def plain_replay(
+    requests: list[tuple[int, str, int, list[tuple[int, int]]]], l1: tuple[int, int], l2: tuple[int, int], accesses: int
+) -> list[list[int]]:
+    counts = [[0] * 8 for _ in range(accesses)]
+    second, block, first = PlainCache(*l2), -1, PlainCache(*l1)
+    for index, kind, owner, lines in requests:
+        if owner != block:
+            first, block = PlainCache(*l1), owner
+        slowest = 5
+        for number, mask in lines:
+            counts[index][0] += mask.bit_count()
+            missing = mask
+            if kind in ("load", "local load", "local store"):
+                near = first.line(number)
+                hit = mask if kind == "local store" else mask & near[0]
+                near[0] |= mask
+                counts[index][1] += hit.bit_count()
+                missing = mask & ~hit
+            if not missing:
+                continue
+            far = second.line(number)
+            absent = missing & ~far[0]
+            far[0] |= missing
+            read = 0 if kind == "store" else absent.bit_count()
+            counts[index][2] += missing.bit_count() - read
+            counts[index][3] += read
+            slowest = max(slowest, 7 if read else 6)
+            if kind in ("store", "atomic"):
+                counts[index][4] += (missing & ~far[1]).bit_count()
+                far[1] |= missing
+        counts[index][slowest] += 1
+    return counts
+
+
+KINDS = ("load", "store", "atomic", "local load", "local store")
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    kinds=st.lists(st.sampled_from(KINDS), min_size=3, max_size=3),
+    raw=st.lists(
+        st.tuples(
+            st.integers(0, 2),
+            st.integers(0, 1),
+            st.lists(
+                st.tuples(st.integers(0, 30), st.integers(1, 15)), min_size=1, max_size=4, unique_by=lambda p: p[0]
+            ),
+        ),
+        max_size=60,
+    ),
+    shape=st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(1, 3)),
+)
+def test_against_plain_caches(
+    kinds: list[str], raw: list[tuple[int, int, list[tuple[int, int]]]], shape: tuple[int, int, int, int]
+) -> None:
+    blocks = np.cumsum([step for _, step, _ in raw]).tolist() if raw else []
+    requests = [(index, kinds[index], int(b), lines) for (index, _, lines), b in zip(raw, blocks, strict=True)]
+    rows = np.zeros(len(requests), native.REQUEST)
+    flat: list[int] = []
+    for row, (index, kind, owner, lines) in zip(rows, requests, strict=True):
+        row["access"], row["kind"], row["block"], row["first_line"] = index, native.KINDS[kind], owner, len(flat)
+        flat += [number << 4 | mask for number, mask in lines]
+        row["last_line"] = len(flat)
+    l1, l2 = (shape[0], shape[1]), (shape[2], shape[3])
+    found, by_block = native.replay(rows, np.array(flat, np.uint64), l1, l2, 3, max(blocks, default=0) + 1)
+    expected = plain_replay(requests, l1, l2, 3)
+    assert found.tolist() == expected
+    assert by_block[:, 0].sum() == sum(row[3] for row in expected)
+    assert by_block[:, 1].sum() == sum(row[4] for row in expected)
