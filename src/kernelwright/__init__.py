@@ -19,6 +19,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "compile": "kernelwright.pipeline",
     "Program": "kernelwright.pipeline",
+    "Kernel": "kernelwright.pipeline",
+    "Device": "kernelwright.device.api",
     "KernelwrightError": "kernelwright.errors",
     "CompileError": "kernelwright.errors",
     "Misuse": "kernelwright.errors",

@@ -8,6 +8,7 @@ rename, so two processes that make the same entry at once disturb neither each o
 from __future__ import annotations
 
 import os
+import stat
 
 # hashlib would load OpenSSL for other hashes; this is where it takes blake2b from. A cached compile is counted in
 # milliseconds, so this file imports nothing it does not need at once.
@@ -57,11 +58,27 @@ def file_digest(path: str) -> str | None:
         return None
 
 
+def is_special(path: str | os.PathLike[str]) -> bool:
+    """Whether ``path`` is something that is written to, not replaced: a device, a pipe, a socket."""
+    try:
+        mode = os.stat(path).st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Writes ``path`` whole or not at all. Raises ``OSError`` and leaves nothing behind when it cannot.
 
-    The file gets the permissions any program would give it.
+    The file gets the permissions any program would give it. A link stays, what it names is written; a device or a pipe
+    takes the bytes as they come.
     """
+    if is_special(path):
+        with open(path, "wb") as f:
+            f.write(data)
+        return
+    if os.path.islink(path):
+        path = os.path.realpath(path)
     folder, name = os.path.split(os.fspath(path))
     temporary = os.path.join(folder, f".{name[:40]}.{os.getpid()}-{os.urandom(6).hex()}.tmp")
     try:
@@ -141,7 +158,10 @@ class Cache:
         if total <= self.limit_bytes:
             return
         for _, size, path in sorted(entries):
-            path.unlink(missing_ok=True)
+            try:
+                path.unlink(missing_ok=True)
+            except OSError:
+                continue  # not ours to remove
             total -= size
             if total <= self.limit_bytes * 0.9:
                 return

@@ -193,6 +193,14 @@ class Unit:
         )
 
 
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel of a program: the unit that defines it and its name as the linker sees it."""
+
+    unit: Unit
+    name: str
+
+
 class Program:
     """A compiled CUDA program: its translation units and what can be asked of them."""
 
@@ -227,6 +235,21 @@ class Program:
         from kernelwright.codegen.resources import resources
 
         return resources(*self.unit_of(kernel).assembled)[kernel]
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel that a person calls ``name``: mangled, as ``net::reduce<float>``, or the last part alone.
+
+        Raises ``Misuse`` naming the kernels there are when none or several are meant.
+        """
+        from kernelwright.cuda.names import is_called, readable
+
+        all_kernels = [Kernel(unit, kernel.name) for unit in self.units for kernel in unit.module.kernels]
+        found = [k for k in all_kernels if k.name == name] or [k for k in all_kernels if is_called(k.name, name)]
+        if len(found) == 1:
+            return found[0]
+        known = ", ".join(readable(k.name) for k in found or all_kernels) or "none"
+        what = f"{len(found)} kernels are called" if found else "there is no kernel"
+        raise Misuse(f"{what} {name!r}", hint=f"the kernels are {known}")
 
     def unit_of(self, kernel: str) -> Unit:
         """The unit that defines ``kernel``. Raises ``Misuse`` naming the kernels there are."""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,6 +124,47 @@ def test_room_is_used_again_when_the_arena_is_full() -> None:
         c = arena.allocate(300_000, "c")
         assert c.address == a.address and set(arena.view(c)) == {POISON}
         assert arena.find_freed(a.address) is None
+
+
+def committed_bytes() -> int:
+    status = Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("RssShmem:")[1].split()[0])
+
+
+def test_allocating_and_freeing_in_a_loop_takes_no_memory(arena: Arena) -> None:
+    kept = arena.allocate(1000, "kept")
+    before = committed_bytes()
+    for _ in range(2000):
+        neighbour = arena.allocate(100, "neighbour")
+        arena.free(arena.allocate(1000, "x"))
+        arena.free(neighbour)
+    assert committed_bytes() - before < 64 * GAP  # 4000 gaps of 64 KiB went by
+    assert set(arena.view(kept)) == {POISON}
+
+
+def test_freeing_leaves_the_bytes_of_neighbours(arena: Arena) -> None:
+    a, b, c = (arena.allocate(size, name, align=1) for size, name in ((5000, "a"), (4097, "b"), (3, "c")))
+    for buffer, value in ((a, 1), (c, 3)):
+        arena.view(buffer)[:] = value
+    arena.free(b)
+    assert set(arena.view(a)) == {1} and set(arena.view(c)) == {3}
+
+
+def test_rewinding_gives_the_same_addresses_again(arena: Arena) -> None:
+    kept = arena.allocate(100, "kept")
+    mark = arena.next_address
+    first = [arena.allocate(1000, "x").address for _ in range(3)]
+    arena.free(first[1])
+    arena.rewind(mark)
+    assert arena.buffers == (kept,) and arena.find_freed(first[1]) is None
+    assert [arena.allocate(1000, "x").address for _ in range(3)] == first
+
+
+def test_the_names_of_many_freed_buffers_are_kept(arena: Arena) -> None:
+    freed = [arena.allocate(16, f"b{i}") for i in range(3)]
+    for buffer in freed:
+        arena.free(buffer)
+    assert [arena.find_freed(b.address) for b in freed] == freed
 
 
 @pytest.mark.parametrize(("size", "align"), [(-1, 256), (4, 3), (4, 0)])

@@ -206,7 +206,7 @@ NAMES = ("a", "b", "c")
 
 @settings(max_examples=150, deadline=None)
 @given(
-    blocks=st.fixed_dictionaries({name: ANY_BLOCK for name in NAMES}),
+    blocks=st.fixed_dictionaries(dict.fromkeys(NAMES, ANY_BLOCK)),
     run=st.lists(st.lists(st.sampled_from(NAMES), max_size=12), min_size=1, max_size=4),
     meets=st.booleans(),
 )

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import IRError, Misuse
 from kernelwright.passes.llvm import architecture_of, check, retarget
 from kernelwright.passes.optimise import optimise
@@ -116,3 +117,24 @@ def test_device_functions_are_private_to_their_file() -> None:
 
 def test_a_module_without_kernels_is_a_library() -> None:
     assert "define i32 @f(" in optimise("define i32 @f(i32 %x) {\n  ret i32 %x\n}")
+
+
+STATIC_TEXTURE = """
+@_ZL4rows = internal addrspace(1) global i64 undef, align 8
+define ptx_kernel void @k(ptr %out) {
+  %d = load i64, ptr addrspace(1) @_ZL4rows
+  store i64 %d, ptr %out
+  ret void
+}
+!nvvm.annotations = !{!0}
+!0 = !{ptr addrspace(1) @_ZL4rows, !"texture", i32 1}
+"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_texture_references_are_variables_that_the_host_writes(level: int) -> None:
+    text = optimise(STATIC_TEXTURE, PassOptions.of(level))
+    assert re.search(r"@_ZL4rows = dso_local .*addrspace\(1\) externally_initialized global i64 undef", text)
+    assert re.search(r"load i64, ptr addrspace\(1\) @_ZL4rows", text), "its value is not undefined"
+    ptx = emit_ptx(text, "sm_80", PassOptions())
+    assert ".texref" not in ptx and ".visible .global .align 8 .u64 _ZL4rows" in ptx

@@ -31,7 +31,7 @@ def quick(arguments: Sequence[str], flags: Sequence[Flag]) -> tuple[list[str], d
     positional: list[str] = []
     rest = iter(arguments)
     for argument in rest:
-        if not argument.startswith("-") or argument == "-":
+        if not argument.startswith("-"):
             positional.append(argument)
             continue
         flag, value = _split(argument, by_spelling)
@@ -58,6 +58,4 @@ def _split(argument: str, by_spelling: dict[str, Flag]) -> tuple[Flag | None, st
     spelling, equals, attached = argument.partition("=")
     if equals and len(spelling) > 2 and spelling in by_spelling:
         return by_spelling[spelling], attached
-    if argument.startswith("--"):
-        return None, None
     return by_spelling.get(argument[:2]), argument[2:]

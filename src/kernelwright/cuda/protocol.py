@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, fields
 from enum import IntEnum, IntFlag
 from typing import Any, ClassVar, Self
 
-VERSION = 1
+VERSION = 2
 REPLY = 0x8000
 MESSAGE_LIMIT = 0xFFFF0000
 
@@ -56,6 +56,7 @@ class Message(IntEnum):
     LAST_ERROR = 79
     SWAP_KERNEL = 80
     COUNTERS = 81
+    NOTE_ERROR = 82
 
 
 class WelcomeFlags(IntFlag):
@@ -63,6 +64,8 @@ class WelcomeFlags(IntFlag):
 
     ARENA_IS_DEVICE = 1
     NOTE_HOST_ACCESS = 2
+    NOTE_ERRORS = 4
+    NOTE_DIRECT_ACCESS = 8
 
 
 class ModuleFormat(IntEnum):
@@ -493,6 +496,15 @@ class Swap(Body):
 
 
 @dataclass(frozen=True)
+class NoteError(Body):
+    """struct kw_note_error."""
+
+    c_name = "kw_note_error"
+    error: int = _i32()
+    reserved: int = _u32()
+
+
+@dataclass(frozen=True)
 class Kind:
     """How one message looks."""
 
@@ -539,4 +551,5 @@ MESSAGES: dict[Message, Kind] = {
     Message.LAST_ERROR: Kind(Nothing, Nothing),
     Message.SWAP_KERNEL: Kind(Swap, Nothing),
     Message.COUNTERS: Kind(Handle, Nothing),
+    Message.NOTE_ERROR: Kind(NoteError),
 }

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kernelwright.cuda.protocol import DeviceProperties
-from kernelwright.device.cuda_driver import Driver, DriverError
+from kernelwright.device.cuda_driver import NOT_FOUND, Driver, DriverError
 from kernelwright.device.cuda_memory import CudaMemory
 from kernelwright.device.cuda_properties import properties_of_gpu
 from kernelwright.device.fault import Fault, Kind, Triple
@@ -180,7 +180,7 @@ class CudaGpu:
             try:
                 found = loaded.functions[kernel] = self.driver.function(loaded.handle, kernel)
             except DriverError as error:
-                if error.code != 500:
+                if error.code != NOT_FOUND:
                     raise
                 where = loaded.source or "the module"
                 raise Misuse(f"{where} has no kernel {kernel!r}", hint="give its mangled name") from None
@@ -281,7 +281,7 @@ class CudaGpu:
             driver.launch(function, work.grid, work.block, work.packed, work.shared_bytes)
             driver.record(self._end)
             driver.synchronize()
-            return 1e3 * driver.elapsed_ms(self._start, self._end)
+            return round(1e3 * driver.elapsed_ms(self._start, self._end), 3)  # a float of milliseconds has no more
         except DriverError as error:
             if error.is_sticky:
                 self.poisoned = error

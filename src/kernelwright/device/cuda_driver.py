@@ -25,6 +25,9 @@ Triple = tuple[int, int, int]
 STICKY = frozenset({214, 700, 702, 708, 709, 710, 714, 715, 716, 717, 718, 719, 720})
 """CUresult values after which a context does nothing any more (cudaDeviceReset, or a new process, is needed)."""
 
+NOT_FOUND = 500
+"""CUresult for a name that a module does not have."""
+
 # CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE and CU_LAUNCH_PARAM_END of cuda.h.
 _BUFFER, _SIZE, _END = 1, 2, 0
 _NON_BLOCKING_STREAM = 1

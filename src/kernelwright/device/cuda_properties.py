@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from kernelwright.cuda.protocol import DeviceProperties
 from kernelwright.device.cuda_driver import Driver
 
@@ -55,7 +57,7 @@ ATTRIBUTES: dict[str, int | tuple[int, ...]] = {
 
 def properties_of_gpu(driver: Driver) -> DeviceProperties:
     """The properties of the GPU that ``driver`` has chosen."""
-    found = {
+    found: dict[str, Any] = {
         field: tuple(driver.attribute(n) for n in numbers) if isinstance(numbers, tuple) else driver.attribute(numbers)
         for field, numbers in ATTRIBUTES.items()
     }

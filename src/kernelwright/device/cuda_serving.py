@@ -10,12 +10,12 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from typing import Any
 
 from kernelwright.device.cuda import CudaGpu, CudaLaunched, CudaLoaded, FunctionFacts, Timing, Work
-from kernelwright.device.cuda_driver import Driver
+from kernelwright.device.cuda_driver import NOT_FOUND, Driver, DriverError
 from kernelwright.device.cuda_memory import CudaMemory
 from kernelwright.device.cuda_worker import Buffers, GpuInfo, Image, Job, Request, Response
 from kernelwright.errors import DeviceError, KernelwrightError
@@ -59,8 +59,7 @@ class Serving:
             if launched.fault is not None:
                 return launched, {}
             after = memory.contents()
-            for name, address in job.variables:
-                at, size = self.gpu.variable(work.loaded, name)
+            for at, size, address in self._variables(work.loaded, job):
                 after[address] = self.gpu.read(at, min(size, len(after[address])))
         before = dict(buffers)
         return launched, {a: data for a, data in after.items() if data != before[a]}
@@ -92,13 +91,23 @@ class Serving:
             self._loaded[key] = self.gpu.load(image.data, image.source)
         return self._loaded[key]
 
+    def _variables(self, loaded: CudaLoaded, job: Job) -> Iterator[tuple[int, int, int]]:
+        """Address and size of each device variable on the GPU, and the buffer that stands for it."""
+        for name, address in job.variables:
+            try:
+                at, size = self.gpu.variable(loaded, name)
+            except DriverError as error:
+                if error.code != NOT_FOUND:
+                    raise
+                continue  # no kernel mentions it, so code generation has dropped it
+            yield at, size, address
+
     def _placed(self, job: Job, buffers: Buffers, memory: CudaMemory, place: bool = True) -> Work:
         loaded = self._module(job.image.key)
         if place:
             memory.place(buffers)
         content = dict(buffers)
-        for name, address in job.variables:
-            at, size = self.gpu.variable(loaded, name)
+        for at, size, address in self._variables(loaded, job):
             self.gpu.write(at, content[address][:size])
         return Work(loaded, job.kernel, job.grid, job.block, memory.moved(job.packed), job.shared_bytes)
 

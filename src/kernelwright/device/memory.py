@@ -200,11 +200,12 @@ class Arena:
         self._starts.pop(at)
         self._remember_freed(freed)
         self.version += 1
-        # The gap goes with the buffer: a program that allocates and frees in a loop must not fill the machine with gaps.
-        first, last = _align(freed.address, _PAGE), (freed.end + GAP) // _PAGE * _PAGE
-        if first < last:
-            _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _MADV_REMOVE)
-        self._poison(freed.address, min(first, freed.end))
+        # The gap goes too, and the pages it shares with the gaps beside it: a program that allocates and frees in a loop
+        # must not fill the machine with gaps.
+        first, last = freed.address // _PAGE * _PAGE, _align(freed.end + GAP, _PAGE)
+        if at < len(self._live):
+            last = min(last, self._live[at].address // _PAGE * _PAGE)
+        _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _MADV_REMOVE)
 
     def rewind(self, mark: int) -> None:
         """Frees every buffer from the address ``mark`` on and hands out addresses from there again.

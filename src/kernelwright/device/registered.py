@@ -166,6 +166,11 @@ class Registered:
             )
         return Runnable(kernel.name, loaded, self._gpu().prepare(loaded, kernel.name, block))
 
+    def loaded_of(self, name: str) -> Loaded | None:
+        """The module that holds the kernel called ``name``; None when nobody registered it. Raises ``Refused``."""
+        owner = next((k.module for k in self._kernels.values() if k.name == name), None)
+        return self.load(owner) if owner is not None else None
+
     def swap(self, name: str, data: bytes) -> None:
         """From now on the kernel called ``name`` is the one in the blob ``data``; without data, its own again.
 

@@ -43,6 +43,7 @@ from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 if TYPE_CHECKING:
     from kernelwright.device.fault import Fault
     from kernelwright.device.virtual import Launched, Prepared, VirtualGpu
+    from kernelwright.ir.debug import Location
 
 _LAUNCH = struct.Struct("<QII3I3III")
 _KINDS = {0: "device", 1: "pinned", 2: "managed"}
@@ -91,6 +92,17 @@ class Session:
     def arena(self) -> Arena:
         """The device's memory. A program without room at our addresses gets another, before it has used any."""
         return self._arena
+
+    def definition(self, kernel: str) -> Location | None:
+        """Where the kernel with this mangled name is defined; None when nobody knows."""
+        from kernelwright.ir.debug import function_location
+
+        try:
+            loaded = self._registered.loaded_of(kernel)
+        except Refused:
+            return None
+        found = loaded.module.functions.get(kernel) if loaded else None
+        return function_location(found) if found else None
 
     def _start_over(self) -> None:
         """A device as it is before anybody has used it."""

@@ -163,6 +163,10 @@ class Prepared:
         self._gpu = gpu
         self._loaded = loaded
 
+    def for_split(self) -> Prepared:
+        """The same kernel made for schedules that split warps."""
+        return self._gpu.prepare(self._loaded, self.kernel, self.block, split=True)
+
     def launch(
         self,
         grid: Triple,

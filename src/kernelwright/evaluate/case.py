@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.cache import content_key
+from kernelwright.device.arguments import pack
 from kernelwright.device.memory import Buffer
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
-from kernelwright.evaluate.runner import Argument, Runner, Stopped, kernel_called, pack, triple
+from kernelwright.evaluate.runner import Argument, Runner, Stopped, kernel_called, triple
 
 Arrays = dict[str, NDArray[Any]]
 Arguments = tuple[Argument, ...] | Mapping[str, Argument]

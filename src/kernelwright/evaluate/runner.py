@@ -6,14 +6,12 @@ the case with ``Stopped``, which carries the rejection: it never leaves ``evalua
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.codegen.layout import Parameter, parameter_layout
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.memory import Arena
 from kernelwright.device.schedule import Schedule
@@ -21,7 +19,6 @@ from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.evaluate.outcome import Rejected, rejected_by
 from kernelwright.ir import Function, Module
-from kernelwright.ir.types import FloatType, IntType, PointerType
 
 Argument = NDArray[Any] | int | float | np.generic | bytes | None
 """An argument of a kernel as people write it: an array (or None, the null pointer) for a pointer, a number for a number,
@@ -148,57 +145,3 @@ def triple(extent: Sequence[int]) -> Triple:
         raise Misuse(f"{tuple(extent)} is no grid or block", hint="give one to three numbers, as CUDA's dim3")
     x, y, z = (*(int(n) for n in extent), 1, 1)[:3]
     return x, y, z
-
-
-# -- arguments ---------------------------------------------------------------------------------------------------------
-
-
-def pack(kernel: Function, arguments: Sequence[int | float | np.generic | bytes]) -> bytes:
-    """The parameter buffer of a launch, pointers given as addresses; every value as wide as its parameter.
-
-    Raises ``Misuse`` naming the argument that does not fit.
-    """
-    layout = parameter_layout(kernel)
-    if len(arguments) != len(layout.parameters):
-        raise Misuse(
-            f"kernel '{kernel.name}' takes {len(layout.parameters)} arguments, {len(arguments)} were given",
-            hint="give one per parameter, in the kernel's order",
-        )
-    packed = bytearray(layout.size)
-    for number, (parameter, argument) in enumerate(zip(layout.parameters, arguments, strict=True)):
-        raw = _raw(parameter, argument)
-        if raw is None or len(raw) != parameter.size:
-            raise Misuse(
-                f"argument {number} of kernel '{kernel.name}' is {_shown(argument)}, the parameter is "
-                f"{parameter.type} of {parameter.size} bytes",
-                hint="give an array for a pointer, a number that fits for a number, bytes for a struct",
-            )
-        packed[parameter.offset : parameter.offset + parameter.size] = raw
-    return bytes(packed)
-
-
-def _raw(parameter: Parameter, argument: int | float | np.generic | bytes) -> bytes | None:
-    """An argument's bytes as the parameter holds them; None when it cannot hold them."""
-    if isinstance(argument, bytes):
-        return argument
-    if isinstance(argument, np.void):
-        return argument.tobytes()
-    kind, size = parameter.type, parameter.size
-    if isinstance(kind, IntType | PointerType) and not isinstance(argument, float | np.inexact):
-        number = int(argument)
-        if not -(1 << (8 * size - 1)) <= number < 1 << (8 * size):
-            return None
-        return (number & ((1 << (8 * size)) - 1)).to_bytes(size, "little")
-    code = {"half": "<e", "float": "<f", "double": "<d"}.get(kind.text) if isinstance(kind, FloatType) else None
-    if code is None or isinstance(argument, np.complexfloating):
-        return None
-    try:
-        return struct.pack(code, float(argument))
-    except OverflowError:
-        return None
-
-
-def _shown(argument: object) -> str:
-    if isinstance(argument, bytes):
-        return f"{len(argument)} bytes"
-    return f"{argument!r} ({type(argument).__name__})"

@@ -11,6 +11,8 @@ from kernelwright.passes.llvm import architecture_of, binding, parse, retarget, 
 from kernelwright.passes.options import DEFAULT, PassOptions
 from kernelwright.target import architecture
 
+_STATIC_TEXTURE = re.compile(r"^(@\S+) = internal addrspace\(1\) global i64 undef", re.MULTILINE)
+_MARK = re.compile(r'(= !\{ptr addrspace\(1\) @\S+,) !"texture"')
 KERNEL = re.compile(r'^define [^@\n]*\bptx_kernel\b[^@\n]*@"?([\w.$]+)', re.MULTILINE)
 
 
@@ -34,7 +36,7 @@ def optimise(
 
 def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Path | None) -> str:
     llvm = binding()
-    ir_text = libdevice.library_calls(ir_text)
+    ir_text = libdevice.library_calls(plain_textures(ir_text))
     machine = target_machine(arch, options.level)
     with llvm.create_context() as context, parse(retarget(ir_text, arch), context) as module:
         names = libdevice.called_functions(ir_text)
@@ -45,6 +47,21 @@ def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Pa
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(options.level))
         builder.getModulePassManager().run(module, builder)
         return str(module)
+
+
+def plain_textures(ir_text: str) -> str:
+    """The module with its texture references as our headers take them: plain variables that the host writes. clang marks
+    them for PTX's ``.texref``, and leaves the value of a static one undefined and its name unknown outside.
+
+    before   ``@_ZL4rows = internal addrspace(1) global i64 undef, align 8``
+             ``!8 = !{ptr addrspace(1) @_ZL4rows, !"texture", i32 1}``
+    after    ``@_ZL4rows = dso_local addrspace(1) externally_initialized global i64 undef, align 8``
+             ``!8 = !{ptr addrspace(1) @_ZL4rows, !"texture reference", i32 1}``
+    """
+    if '!"texture"' not in ir_text:
+        return ir_text
+    unmarked = _MARK.sub(r'\1 !"texture reference"', ir_text)
+    return _STATIC_TEXTURE.sub(r"\1 = dso_local addrspace(1) externally_initialized global i64 undef", unmarked)
 
 
 def _internalise(module: Any, kernels: frozenset[str]) -> None:

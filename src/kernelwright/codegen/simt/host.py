@@ -78,11 +78,17 @@ def _processor() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), features + ",-prefer-256-bit,-avx512bf16,-avxneconvert,-avx512fp16"
 
 
+@cache
+def _context() -> Any:
+    """One context for all code, never let go: collected together, an engine could outlive a context of its own."""
+    return binding().create_context()
+
+
 def compile_host(kernel: HostKernel) -> CompiledKernel:
     """The kernel as machine code in this process. Raises ``ToolError`` when LLVM refuses the text."""
     llvm = binding()
     try:
-        module = llvm.parse_assembly(kernel.text, llvm.create_context())
+        module = llvm.parse_assembly(kernel.text, _context())
     except RuntimeError as error:
         first = " ".join(str(error).split())[:200]
         raise ToolError(f"the host code of kernel '{kernel.name}' does not parse: {first}") from error

@@ -247,12 +247,21 @@ static int receive_reply(uint16_t type, void *reply, size_t reply_size, void **t
 int kw_command(uint16_t type, const void *body, size_t body_size, const void *tail, size_t tail_size)
 {
     pthread_mutex_lock(&wire);
-    /* A note about a copy is no work to wait for. */
-    if (type != KW_HOST_ACCESS)
+    /* A note is no work to wait for. */
+    if (type != KW_HOST_ACCESS && type != KW_NOTE_ERROR)
         busy = 1;
+    if (type == KW_LAUNCH || type == KW_COPY || type == KW_FILL)
+        kw_guard_close();
     int result = send_message(type, body, body_size, tail, tail_size);
     pthread_mutex_unlock(&wire);
     return result;
+}
+
+/* Whether some work is known to be over when the request has been answered. */
+static int is_wait(uint16_t type)
+{
+    return type == KW_DEVICE_SYNCHRONIZE || type == KW_STREAM_SYNCHRONIZE || type == KW_EVENT_SYNCHRONIZE ||
+           type == KW_STREAM_QUERY || type == KW_EVENT_QUERY || type == KW_FREE || type == KW_DEVICE_RESET;
 }
 
 int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size, void **tail,
@@ -265,6 +274,8 @@ int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *rep
     /* Under the lock, so that a launch by another thread is either waited for or still counted. */
     if (!result && type == KW_DEVICE_SYNCHRONIZE)
         busy = 0;
+    if (is_wait(type))
+        kw_guard_open();
     pthread_mutex_unlock(&wire);
     return result;
 }

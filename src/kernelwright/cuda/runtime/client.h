@@ -24,7 +24,11 @@
 /* ---- error.c ---- */
 
 /* Remembers a failure for this thread's cudaGetLastError; returns its argument. */
-cudaError_t kw_done(int error);
+#define kw_done(error) kw_done_in(__func__, error)
+cudaError_t kw_done_in(const char *function, int error);
+
+/* Why the call that is about to fail will fail, for KW_NOTE_ERROR. `kernel` may be empty. */
+void kw_explain(const char *kernel, const char *reason);
 
 /* ---- client.c ---- */
 
@@ -171,6 +175,16 @@ int kw_copy(void *to, const void *from, size_t size, enum cudaMemcpyKind kind, c
 
 /* The device address of a registered variable, with its size. Returns 0 or an error. */
 int kw_symbol(const void *host, uint64_t *address, uint64_t *size);
+
+/* Calls `each` for every block that host and device share. */
+void kw_each_shared_block(void (*each)(uint64_t address, uint64_t size));
+
+/* ---- guard.c ---- */
+
+/* While work is under way, memory that host and device share is closed to the program, where the worker wants to know. */
+void kw_guard_close(void);
+void kw_guard_open(void);
+void kw_guard_renew(void); /* there is a new block */
 
 /* ---- managed.c ---- */
 

@@ -1,6 +1,9 @@
 /* Names and texts of the errors, and the last one of each thread. */
 #include "client.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static const struct {
     const char *name;
     const char *text;
@@ -13,10 +16,37 @@ static const struct {
 
 static _Thread_local int last_error;
 
-cudaError_t kw_done(int error)
+/* Two texts, each with its NUL: the kernel and the reason. */
+static _Thread_local char explanation[512];
+static _Thread_local size_t explained;
+
+void kw_explain(const char *kernel, const char *reason)
 {
-    if (error != cudaSuccess)
+    int written = snprintf(explanation, sizeof explanation / 2, "%s", kernel);
+    size_t at = (written < 0 ? 0 : strlen(explanation)) + 1;
+    snprintf(explanation + at, sizeof explanation - at, "%s", reason);
+    explained = at + strlen(explanation + at) + 1;
+}
+
+static void note(const char *function, int error)
+{
+    struct kw_note_error body = {.error = error};
+    char tail[sizeof explanation + 64] = "";
+    /* Helpers of ours return what the call they belong to returns. */
+    snprintf(tail, 64, "%s", strncmp(function, "cuda", 4) ? "a CUDA call" : function);
+    size_t at = strlen(tail) + 1;
+    memcpy(tail + at, explanation, explained);
+    kw_command(KW_NOTE_ERROR, &body, sizeof body, tail, at + (explained ? explained : 2));
+}
+
+cudaError_t kw_done_in(const char *function, int error)
+{
+    if (error != cudaSuccess) {
         last_error = error;
+        if (kw_welcome->flags & KW_NOTE_ERRORS && kw_is_connected() && !kw_failure())
+            note(function, error);
+    }
+    explained = 0;
     return (cudaError_t)error;
 }
 

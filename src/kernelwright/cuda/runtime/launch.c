@@ -1,6 +1,7 @@
 /* Launching kernels, and what is known about them. */
 #include "client.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,9 +68,12 @@ static int refuse(struct kw_kernel *kernel, int error, const char *reason, uint6
 {
     const char *name = kernel->name;
     int length = plain_name(&name);
+    char why[200];
+    snprintf(why, sizeof why, "%s is %llu, and it must be 1 to %llu", reason, (unsigned long long)wanted,
+             (unsigned long long)allowed);
+    kw_explain(kernel->name, why);
     if (!__atomic_exchange_n(&kernel->is_told, 1, __ATOMIC_RELAXED))
-        kw_say("a launch of kernel %.*s was refused: %s is %llu, and it must be 1 to %llu", length, name, reason,
-               (unsigned long long)wanted, (unsigned long long)allowed);
+        kw_say("a launch of kernel %.*s was refused: %s", length, name, why);
     return error;
 }
 

@@ -53,7 +53,17 @@ int kw_add_block(struct kw_block added)
     block[i] = added;
     blocks++;
     pthread_mutex_unlock(&table);
+    kw_guard_renew();
     return 0;
+}
+
+void kw_each_shared_block(void (*each)(uint64_t address, uint64_t size))
+{
+    pthread_mutex_lock(&table);
+    for (size_t i = 0; i < blocks; i++)
+        if (block[i].kind == KW_MEMORY_PINNED || block[i].kind == KW_MEMORY_MANAGED)
+            each(block[i].address, block[i].size);
+    pthread_mutex_unlock(&table);
 }
 
 static void drop_block(uint64_t address)

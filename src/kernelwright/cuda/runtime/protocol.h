@@ -33,7 +33,7 @@
 
 #include <stdint.h>
 
-#define KW_PROTOCOL_VERSION 1u
+#define KW_PROTOCOL_VERSION 2u
 #define KW_REPLY 0x8000u
 #define KW_MESSAGE_LIMIT 0xffff0000u /* bytes of one message, tail and header included */
 
@@ -81,6 +81,7 @@ enum kw_message {
     KW_LAST_ERROR = 79,              /* request  -                            -> -; the oldest error not told yet */
     KW_SWAP_KERNEL = 80,             /* request  kw_swap: kernel name NUL, blob -> -; no blob restores the original */
     KW_COUNTERS = 81,                /* request  kw_handle: 1 resets          -> -: JSON text */
+    KW_NOTE_ERROR = 82,              /* command  kw_note_error: call NUL kernel NUL reason; only with KW_NOTE_ERRORS */
 };
 
 struct kw_header {
@@ -103,6 +104,8 @@ struct kw_hello {
 enum kw_welcome_flags {
     KW_ARENA_IS_DEVICE = 1,  /* device, pinned and managed memory lie in the arena */
     KW_NOTE_HOST_ACCESS = 2, /* send KW_HOST_ACCESS for every byte range the client copies by itself */
+    KW_NOTE_ERRORS = 4,      /* send KW_NOTE_ERROR for every call that fails */
+    KW_NOTE_DIRECT_ACCESS = 8, /* send KW_HOST_ACCESS also when the program itself touches shared memory too early */
 };
 
 struct kw_welcome {
@@ -200,7 +203,7 @@ struct kw_host_access {
     uint64_t address;
     uint64_t size;
     uint64_t stream;
-    uint32_t written; /* 1 the host wrote the range, 0 it read it */
+    uint32_t written; /* 1 the host wrote the range, 0 it read it; + 2: by itself, and we know only the first byte */
     uint32_t reserved;
 };
 
@@ -320,6 +323,11 @@ struct kw_device_properties {
     uint32_t kernel_timeout;
     uint32_t virtual_device; /* 1: the virtual GPU */
     uint32_t driver_version; /* 12080: CUDA 12.8 */
+    uint32_t reserved;
+};
+
+struct kw_note_error {
+    int32_t error; /* cudaError_t */
     uint32_t reserved;
 };
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -25,6 +26,7 @@ from kernelwright.device.model.observed import (
     in_turns,
     watched,
 )
+from kernelwright.errors import DeviceError
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import BasicBlock, Function, Module
 from kernelwright.ir.printer import local_names
@@ -59,8 +61,14 @@ def observe(
     """``shared_bytes``: the dynamic ones. ``buffers``: addresses (start, end) of global memory, as ``Arena.bounds`` has them.
 
     Follows warps where the kernel was lowered with ``SimtOptions(trace=True)`` and launched with ``watch_of(grid)``.
+    Raises ``DeviceError`` for a launch that stopped at a fault: what it did until then says nothing of its time.
     """
     kernel = result.kernel
+    if result.fault is not None:
+        raise DeviceError(
+            f"the launch of '{kernel.name}' stopped with a fault ({result.fault.kind}), so it has no time",
+            hint="run `kw check` to see where",
+        )
     names = _Names()
     return Observed(
         kernel=kernel.name,
@@ -174,9 +182,8 @@ def _space(access: AccessInfo, in_shared: int, requests: int) -> Space:
 def _trace(result: LaunchResult, warps: int) -> tuple[BlockTrace, ...]:
     events = result.events
     kinds = (events >> np.uint64(56)).astype(np.int64)
-    starts = np.flatnonzero(kinds == THREAD_BLOCK)
-    ends = [*starts[1:].tolist(), len(events)]
-    spans = list(zip(starts.tolist(), ends, strict=True))
+    cuts = [*np.flatnonzero(kinds == THREAD_BLOCK).tolist(), len(events)]
+    spans = list(pairwise(cuts))
     if result.events_lost:
         spans = spans[:-1]  # the log ends inside it
     return tuple(_block_trace(events[a:b], kinds[a:b], warps) for a, b in spans)

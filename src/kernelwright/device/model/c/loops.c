@@ -224,13 +224,13 @@ int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_
       }
       u8 absent = missing & ~here;
       /* A store brings its own bytes; whoever reads, atomics too, needs them from memory. */
-      i64 read = writes && q->kind == STORE ? 0 : __builtin_popcount(absent);
+      i64 read = q->kind == STORE ? 0 : __builtin_popcount(absent);
       count[IN_L2] += __builtin_popcount(missing) - read;
       count[FROM_DRAM] += read;
       by_block[block * 2] += read;
       int depth = read ? SLOWEST_DRAM : SLOWEST_L2;
       if (depth > slowest) slowest = depth;
-      if (writes || q->kind == LOCAL_STORE) {
+      if (writes) {
         u8 fresh = place ? missing & ~place->dirty : missing;
         if (place) place->dirty |= missing;
         count[TO_DRAM] += __builtin_popcount(fresh);

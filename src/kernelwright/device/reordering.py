@@ -1,0 +1,141 @@
+"""The same launch in other orders: ``kw check --schedules N``.
+
+Each launch is run again from the memory it began with, under orders that a GPU might choose: blocks and warps at random, and
+warps split into groups of lanes that do not run in step. What it wrote must come out the same, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.codegen.layout import parameter_layout
+from kernelwright.codegen.simt.watch import Watch
+from kernelwright.device.fault import Fault
+from kernelwright.device.findings import CheckFinding
+from kernelwright.device.memory import Arena, Buffer
+from kernelwright.device.observer import Launching
+from kernelwright.device.schedule import GROUPS, Schedule
+from kernelwright.device.touched import STORED, Touched
+from kernelwright.device.virtual import Prepared
+from kernelwright.ir.module import Function
+
+ElementTypes = Callable[[Function], Sequence["np.dtype[Any] | None"]]
+Contents = dict[int, npt.NDArray[np.uint8]]
+"""The bytes of buffers by address."""
+
+
+def schedules(count: int, seed: int) -> tuple[Schedule, ...]:
+    """Half of them random orders of whole warps, half split warps; the same for the same seed."""
+    made = []
+    for number in range(count):
+        groups = GROUPS[::-1][number // 2 % len(GROUPS)]
+        made.append(Schedule.subwarp(groups, seed + number) if number % 2 else Schedule.random(seed + number))
+    return tuple(made)
+
+
+class Reordering:
+    """Tries ``count`` other schedules for each launch."""
+
+    def __init__(self, count: int, seed: int, element_types: ElementTypes | None) -> None:
+        self._schedules = schedules(count, seed)
+        self._element_types = element_types
+
+    def before(self, arena: Arena) -> Contents:
+        """What must be kept before a launch: every buffer, or nothing when no other order is tried."""
+        return {b.address: arena.view(b).copy() for b in arena.buffers} if self._schedules else {}
+
+    def try_others(
+        self, launching: Launching, prepared: Prepared, budget: int, arena: Arena, before: Contents, touched: Touched
+    ) -> Iterator[CheckFinding]:
+        """Findings of kind ``order-dependent``, one per buffer at most; memory is afterwards as the launch left it."""
+        buffers = arena.buffers
+        flags = touched.follow(buffers)
+        kept = {a: f.copy() for a, f in flags.items()}
+        after = {b.address: arena.view(b).copy() for b in buffers}
+        known: set[int] = set()
+        for schedule in self._schedules:
+            self._restore(arena, buffers, before, flags)
+            split = schedule.kind == "subwarp"
+            run = prepared.for_split() if split else prepared
+            watch = Watch(unwritten=True, touched=True, written=flags)
+            launched = run.launch(
+                launching.grid, launching.arguments, launching.shared_bytes,
+                schedule=schedule, budget=budget, watch=watch,
+            )  # fmt: skip
+            if launched.fault is not None:
+                if -1 not in known:
+                    yield _stopped(launched.fault, schedule)
+                known.add(-1)
+                continue
+            for buffer in buffers:
+                if buffer.address not in known and (flags[buffer.address] & STORED).any():
+                    found = self._compared(buffer, after[buffer.address], arena.view(buffer), schedule, launching)
+                    if found is not None:
+                        known.add(buffer.address)
+                        yield found
+        self._restore(arena, buffers, after, flags)
+        for address, flag in kept.items():
+            flags[address][:] = flag
+
+    def _restore(self, arena: Arena, buffers: Sequence[Buffer], to: Contents, flags: dict[int, Any]) -> None:
+        """Only bytes that some run has written: the program may be writing others of pinned or managed memory meanwhile."""
+        for buffer in buffers:
+            marks = (flags[buffer.address] & STORED) != 0
+            if marks.any():
+                np.copyto(arena.view(buffer), to[buffer.address], where=marks)
+
+    def _compared(
+        self,
+        buffer: Buffer,
+        want: npt.NDArray[np.uint8],
+        got: npt.NDArray[np.uint8],
+        schedule: Schedule,
+        launching: Launching,
+    ) -> CheckFinding | None:
+        different = want != got
+        if not different.any():
+            return None
+        kind = self._element_type(buffer, launching)
+        size = kind.itemsize if kind is not None and len(want) % kind.itemsize == 0 else 1
+        elements = different.reshape(-1, size).any(axis=1)
+        first = int(elements.argmax())
+        shown = np.dtype(np.uint8) if kind is None or size == 1 else kind
+        a, b = want.view(shown), got.view(shown)
+        message = (
+            f"{int(elements.sum())} of {len(elements)} elements depend on the order of threads; the first is element "
+            f"{first}: {a[first]!s} in the usual order, {b[first]!s} under {schedule}"
+        )
+        if shown.kind == "f":
+            message += f"; the largest relative difference is {_largest(a, b):.2g}"
+        address = buffer.address + first * size
+        return CheckFinding("order-dependent", message, "order-dependent", address=address, buffer=buffer.name)
+
+    def _element_type(self, buffer: Buffer, launching: Launching) -> np.dtype[Any] | None:
+        kernel = launching.loaded.module.functions[launching.kernel]
+        if self._element_types is None:
+            return None
+        kinds = self._element_types(kernel)
+        for kind, parameter in zip(kinds, parameter_layout(kernel).parameters, strict=True):
+            raw = launching.arguments[parameter.offset : parameter.offset + parameter.size]
+            if kind is not None and buffer.address <= int.from_bytes(raw, "little") < buffer.end:
+                return kind
+        return None
+
+
+def _largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
+    with np.errstate(all="ignore"):
+        x, y = a.astype(np.float64), b.astype(np.float64)
+        distance = np.abs(x - y) / np.maximum(np.abs(x), np.abs(y))
+    return float(np.nan_to_num(distance, nan=0.0).max())
+
+
+def _stopped(fault: Fault, schedule: Schedule) -> CheckFinding:
+    place = f" at line {fault.where.line}" if fault.where and fault.where.line else ""
+    message = f"under {schedule} the kernel fails{place} ({fault.kind}): {fault.message}; in the usual order it does not"
+    return CheckFinding(
+        "order-dependent", message, "order-dependent", thread=fault.thread, block=fault.block, buffer=fault.buffer
+    )

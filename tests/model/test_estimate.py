@@ -1,0 +1,224 @@
+"""Every term of the estimate by hand, and how terms become a time."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+
+from kernelwright.device.model.calibration import Calibration
+from kernelwright.device.model.estimate import Estimate, estimate
+from kernelwright.device.model.observed import Observed
+from kernelwright.errors import DeviceError
+from kernelwright.target import gpu
+from tests.model.build import access, asked, count, observed, paths, step, weights
+
+H100, P100, A100 = gpu("h100"), gpu("p100"), gpu("a100")
+
+
+def terms(found: Estimate) -> dict[str, float]:
+    return {t.name: t.cycles for t in found.terms}
+
+
+# 132 blocks of 4 warps: one block on each multiprocessor, every warp runs the block once.
+BLOCKS = {"grid": 132, "block": 128}
+WARPS = 4 * 132
+
+
+@pytest.mark.parametrize(
+    ("kind", "pipe", "name", "per_warp"),
+    [
+        ("fp32", "fma", "fma", 32 / 128),
+        ("int", "alu", "alu", 32 / 64),
+        ("int", "imad", "fma", 32 / 64),  # half of the multiply-add pipe
+        ("fp64", "fp64", "fp64", 32 / 64),
+        ("special", "xu", "xu", 32 / 16),
+        ("warp", "warp", "warp", 32 / 32),
+        ("branch", "branch", "branch", 32 / 32),
+        ("load_global", "lsu", "l1", 32 / 32),
+    ],
+)
+def test_a_pipe_is_busy_for_its_turns(kind: str, pipe: str, name: str, per_warp: float) -> None:
+    """100 instructions of each of 4 warps on the one block of a multiprocessor."""
+    w = weights({"entry": [step(kind, pipe=pipe) for _ in range(100)]})
+    found = terms(estimate(observed([count("entry", WARPS)], **BLOCKS), w, H100))
+    assert found[name] == pytest.approx(4 * 100 * per_warp)
+    assert found["issue"] == pytest.approx(4 * 100 / 4)
+
+
+def test_multiply_adds_of_both_kinds_share_a_pipe() -> None:
+    steps = [step("fp32") for _ in range(100)] + [step("int", pipe="imad") for _ in range(100)]
+    found = terms(estimate(observed([count("entry", WARPS)], **BLOCKS), weights({"entry": steps}), H100))
+    assert found["fma"] == max(4 * 200 * 32 / 128, 4 * 100 * 32 / 64)
+
+
+def test_sectors_at_the_l1_port_the_l2_port_and_in_memory() -> None:
+    """Every warp reads 32 scattered sectors: 128 bytes per cycle into L1, 64 from L2, and the chip's own limits."""
+    w = weights({"entry": [step("load_global")]})
+    o = observed([count("entry", WARPS)], [access(requests=WARPS, sectors=32 * WARPS)], **BLOCKS)
+    found = terms(estimate(o, w, H100))
+    per_sm = 4 * 32 * 32
+    assert found["l1"] == per_sm / 128
+    assert found["l2"] == max(per_sm / 64, 132 * per_sm / H100.l2_bytes_per_cycle)
+    # Nothing was logged: half of what is read is assumed to come from memory, no more than the buffers hold.
+    assert "memory" not in found
+    o = observed(
+        [count("entry", WARPS)], [access(requests=WARPS, sectors=32 * WARPS)], buffers=[(0, 1 << 30)], **BLOCKS
+    )
+    assert terms(estimate(o, w, H100))["memory"] == pytest.approx(132 * per_sm / 2 / H100.dram_bytes_per_cycle)
+
+
+def test_a_request_takes_a_turn_however_few_its_sectors() -> None:
+    w = weights({"entry": [step("load_global")]})
+    o = observed([count("entry", WARPS)], [access(requests=WARPS, sectors=WARPS)], **BLOCKS)
+    assert terms(estimate(o, w, H100))["l1"] == 4
+
+
+def test_bank_conflicts_take_turns_at_one_port_with_l1_from_volta_on() -> None:
+    w = weights({"entry": [step("load_shared"), step("load_global")]})
+    accesses = [access(space="shared", requests=WARPS, wavefronts=8 * WARPS), access(requests=WARPS, sectors=4 * WARPS)]
+    o = observed([count("entry", WARPS)], accesses, **BLOCKS)
+    assert terms(estimate(o, w, H100))["l1"] == 4 * (8 + 1)
+    pascal = terms(estimate(o, w, P100))
+    busiest = math.ceil(132 / 56)
+    assert pascal["shared"] == pytest.approx(busiest * 4 * 8)
+    assert pascal["l1"] == pytest.approx(busiest * 4 * 4 * 32 / 64)
+
+
+def test_atomics_on_one_line_take_turns_over_the_whole_chip() -> None:
+    w = weights({"entry": [step("atomic")]})
+    all_on_one = access("atomic", requests=WARPS, sectors=WARPS, serial=31 * WARPS)
+    hot = [asked(n, [(0, [(7, 1)])] * 4, [0]) for n in range(4)]
+    o = observed([count("entry", WARPS)], [all_on_one], trace=hot, **BLOCKS)
+    assert terms(estimate(o, w, H100))["atomics"] == 32 * WARPS
+    apart = [asked(n, [(0, [(4 * n + i, 1)]) for i in range(4)], [0]) for n in range(4)]
+    o = observed([count("entry", WARPS)], [all_on_one], trace=apart, **BLOCKS)
+    assert terms(estimate(o, w, H100))["atomics"] == 32 * WARPS / 16
+
+
+@pytest.mark.parametrize(
+    ("grid", "busiest", "waves"), [(1, 1, 1), (132, 1, 1), (133, 2, 1), (1056, 8, 1), (1057, 9, 2), (2112, 16, 2)]
+)
+def test_waves_and_tails(grid: int, busiest: int, waves: int) -> None:
+    """256 threads and 32 registers: 8 blocks at a time on each of 132 multiprocessors. The busiest one decides."""
+    w = weights({"entry": [step("fp32", stall=4) for _ in range(10)]})
+    o = observed([count("entry", 8 * grid)], grid=grid, block=256, trace=[paths(0, *[[0]] * 8)])
+    found = estimate(o, w, H100)
+    assert found.waves == waves
+    assert terms(found)["latency"] == waves * 40
+    assert terms(found)["issue"] == pytest.approx(busiest * 8 * 10 / 4)
+
+
+def test_time_is_launch_and_cycles_over_clock() -> None:
+    w = weights({"entry": [step("fp32", stall=4)]})
+    found = estimate(observed([count("entry", 1)], trace=[paths(0, [0])]), w, H100)
+    assert found.time_us == H100.launch_us + found.cycles / 1980
+    assert found.cycles == pytest.approx(4, rel=0.01)
+    assert found.bound_by == "latency"
+
+
+def test_a_kernel_that_does_nothing_takes_a_launch() -> None:
+    found = estimate(observed([count("entry", 1)]), weights({"entry": []}), H100)
+    assert (found.time_us, found.cycles, found.bound_by, found.lines) == (H100.launch_us, 0.0, "launch", ())
+
+
+@pytest.mark.parametrize("norm", [1, 2, 4, 8, 16])
+def test_terms_are_joined_by_a_power_mean(norm: int) -> None:
+    """Two parts that are busy for the same time: their sum with norm 1, hardly more than one with norm 16."""
+    w = weights({"entry": [step("fp64") for _ in range(300)] + [step("special", times=0.25) for _ in range(300)]})
+    found = estimate(observed([count("entry", WARPS)], **BLOCKS), w, H100, Calibration(norm=norm))
+    expected = sum(t.cycles**norm for t in found.terms) ** (1 / norm)
+    assert found.cycles == pytest.approx(expected, rel=1e-12)
+    busy = terms(found)
+    assert busy["fp64"] == busy["xu"]
+    assert max(busy.values()) <= found.cycles <= sum(busy.values()) * (1 + 1e-12)
+
+
+def test_shares_say_what_limits() -> None:
+    w = weights({"entry": [step("special") for _ in range(100)] + [step("fp32") for _ in range(100)]})
+    found = estimate(observed([count("entry", WARPS)], **BLOCKS), w, H100)
+    assert found.bound_by == "xu" and found.terms[0].share > 0.9
+    assert math.fsum(t.share for t in found.terms) == pytest.approx(1)
+    assert [t.share for t in found.terms] == sorted((t.share for t in found.terms), reverse=True)
+
+
+def test_latency_and_barriers_add_up_before_they_overlap() -> None:
+    w = weights({"entry": [step("fp32", stall=15), step("barrier")]})
+    blocks = [count("entry", 4), count("entry", 4, barriers=1)]
+    o = observed(blocks, block=128, trace=[paths(0, *[[0, 1]] * 4)])
+    found = estimate(o, w, H100, Calibration(norm=16))
+    busy = terms(found)
+    assert busy["barriers"] == H100.sm.barrier_latency + 4 * H100.sm.barrier_warp_cycles
+    assert busy["latency"] == 16
+    assert found.cycles == pytest.approx(busy["barriers"] + busy["latency"], rel=1e-3)
+    assert found.barriers == 1
+
+
+def test_source_lines_get_their_part_of_each_term() -> None:
+    """Line 3 is arithmetic, line 5 waits for memory; together they are the whole."""
+    steps = [step("special", line=3) for _ in range(50)]
+    steps += [step("load_global", sets=0, line=5), step("fp32", waits=(0,), line=6)]
+    o = observed(
+        [count("entry", WARPS)], [access(requests=WARPS, sectors=4 * WARPS, line=5)], trace=[paths(0, [0])], **BLOCKS
+    )
+    found = estimate(o, weights({"entry": steps}), H100)
+    by_line = {each.line: each.share for each in found.lines}
+    assert math.fsum(by_line.values()) == pytest.approx(1)
+    assert math.fsum(each.cycles for each in found.lines) == pytest.approx(found.cycles)
+    share = {t.name: t.share for t in found.terms}
+    assert by_line[3] == pytest.approx(
+        share["xu"] + share["issue"] * 50 / 52 + share["latency"] * 50 / (50 + H100.l2_latency + 1), rel=0.02
+    )
+    assert by_line[5] > by_line[6]
+    assert found.lines[0].file == "k.cu"
+
+
+def test_work_without_a_line_is_kept_under_none() -> None:
+    found = estimate(observed([count("entry", WARPS)], **BLOCKS), weights({"entry": [step("fp32")]}), H100)
+    assert [(each.file, each.line) for each in found.lines] == [("", 0)]
+
+
+def test_instructions_by_class() -> None:
+    w = weights({"entry": [step("fp32"), step("int"), step("int")], "body": [step("fp32", times=0.5)]})
+    found = estimate(observed([count("entry", 2), count("body", 10)], block=64), w, H100)
+    assert dict(found.instructions) == {"fp32": 2 + 5, "int": 4}
+
+
+def test_the_estimate_says_what_it_was_read_from() -> None:
+    o = observed([count("entry", 1)], [access(requests=1, sectors=1)])
+    found = estimate(o, weights({"entry": [step("fp32")], "lost": [step("int")]}, source="ptx"), H100)
+    assert dict(found.sources) == {
+        "weights": "ptx of sm_90",
+        "registers": "ptx",
+        "paths": "counts",
+        "caches": "assumed",
+        "calibration": "uncalibrated",
+        "without frequency": "1 instructions of blocks that nobody counted",
+    }
+    logged = observed([count("entry", 1)], [access(requests=1, sectors=1)], trace=[asked(0, [(0, [(1, 1)])], [0])])
+    sources = estimate(logged, weights({"entry": [step("fp32")]}), A100).sources
+    assert sources["weights"] == "machine code of sm_90, standing in for sm_80"
+    assert (sources["paths"], sources["caches"]) == ("logged", "replayed")
+
+
+def test_json() -> None:
+    found = estimate(observed([count("entry", 1)]), weights({"entry": [step("fp32")]}), H100)
+    read = json.loads(json.dumps(found.as_json()))
+    assert read["bound_by"] == found.bound_by and read["time_us"] == found.time_us
+
+
+def test_a_block_that_does_not_fit_is_an_error() -> None:
+    with pytest.raises(DeviceError, match="too much registers"):
+        estimate(observed([count("entry", 1)], block=1024), weights({"entry": []}, registers=100), H100)
+
+
+def test_the_same_launch_has_the_same_figures_bit_for_bit() -> None:
+    def make() -> Observed:
+        trace = [asked(n, [(0, [(13 * n + i, 5)]) for i in range(50)], [0, 1], [0]) for n in range(9)]
+        return observed(
+            [count("entry", 36), count("body", 18)], [access(requests=450, sectors=900)], grid=9, trace=trace
+        )
+
+    w = weights({"entry": [step("load_global", sets=0, line=1)], "body": [step("fp32", waits=(0,), line=2)]})
+    assert repr(estimate(make(), w, H100)) == repr(estimate(make(), w, H100))

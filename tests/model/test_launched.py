@@ -1,0 +1,168 @@
+"""Launches of the virtual GPU as the model sees them: traffic that is known beforehand, and figures that repeat."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from kernelwright.device.memory import Arena
+from kernelwright.device.model.estimate import estimate
+from kernelwright.device.model.launched import block_labels, watch_of
+from kernelwright.device.model.observed import Observed
+from kernelwright.errors import DeviceError
+from kernelwright.target import GPUS, gpu
+from tests.model.running import ARCH, SOURCE, Device, all_weights, module
+
+H100 = gpu("h100")
+
+
+@pytest.fixture
+def device() -> Iterator[Device]:
+    with Arena() as arena:
+        yield Device(arena)
+
+
+def by_kind(o: Observed, kind: str, space: str = "global") -> list[int]:
+    """Requests, sectors, wavefronts and further turns of all accesses of a kind."""
+    found = [a for a in o.accesses if (a.kind, a.space) == (kind, space)]
+    return [sum(getattr(a, f) for a in found) for f in ("requests", "sectors", "wavefronts", "serial")]
+
+
+def test_saxpy(device: Device) -> None:
+    """64 blocks of 256 threads: 512 warps, two loads and a store each, 4 sectors to a request."""
+    n = 64 * 256
+    x, y = device.floats(n, "x"), device.floats(n, "y")
+    o = device.observe("saxpy", 64, 256, [n, 2.0, x, y])
+    assert by_kind(o, "load") == [1024, 4096, 0, 0]
+    assert by_kind(o, "store") == [512, 2048, 0, 0]
+    assert {a.line for a in o.accesses} == {4} and o.accesses[0].file.endswith("kernels.cu")
+    assert max(b.executions for b in o.blocks) == 512 and max(b.lanes for b in o.blocks) == n
+    found = estimate(o, all_weights()["saxpy"], H100)
+    assert found.l1_hit_rate == 0
+    # x and y are read once each, and y is written: nothing is read twice, nothing is found in L2 but what is stored.
+    assert found.dram_bytes == pytest.approx(3 * 4 * n, rel=0.01)
+    assert dict(found.sources)["weights"] == f"machine code of {ARCH}"
+    assert found.sources["paths"] == "logged" and found.sources["caches"] == "replayed"
+    assert "without frequency" not in found.sources
+
+
+@pytest.mark.parametrize(("stride", "sectors"), [(1, 4), (2, 8), (8, 32), (32, 32)])
+def test_sectors_of_a_request(device: Device, stride: int, sectors: int) -> None:
+    x, y = device.floats(32 * 64 * 32, "x"), device.floats(64 * 32, "y")
+    o = device.observe("strided", 64, 32, [stride, x, y])
+    assert by_kind(o, "load") == [64, 64 * sectors, 0, 0]
+
+
+@pytest.mark.parametrize(("stride", "degree"), [(1, 1), (2, 2), (4, 4), (32, 32)])
+def test_bank_conflicts(device: Device, stride: int, degree: int) -> None:
+    o = device.observe("conflicts", 10, 32, [stride, device.floats(320, "y")])
+    assert by_kind(o, "load", "shared")[2] == 10 * degree
+    assert by_kind(o, "store", "shared")[2] == 10 * degree
+    found = estimate(o, all_weights()["conflicts"], H100)
+    assert found.barriers == 1
+
+
+def test_atomics_on_one_word(device: Device) -> None:
+    sum_of = device.floats(1, "sum")
+    o = device.observe("count_all", 40, 64, [sum_of])
+    assert by_kind(o, "atomic") == [80, 80, 0, 80 * 31]
+    found = estimate(o, all_weights()["count_all"], H100)
+    assert {t.name: t.cycles for t in found.terms}["atomics"] == 80 * 32
+
+
+def test_pieces_behind_barriers_are_told_apart(device: Device) -> None:
+    o = device.observe("conflicts", 1, 32, [1, device.floats(32, "y")])
+    whole = [b for b in o.blocks if b.executions]
+    assert [(b.barriers, b.starts) for b in whole] == [(0, True), (1, True)]
+    assert len({b.label for b in whole}) == 1
+
+
+def test_warps_are_followed(device: Device) -> None:
+    """Warp w goes round the loop 5 w times; the barrier waits for the longest."""
+    x, y = device.floats(4096, "x"), device.floats(4096, "y")
+    o = device.observe("uneven", 2, 128, [5, x, y])
+    assert [t.number for t in o.trace] == [0, 1]
+    lengths = [len(path) for path in o.trace[0].paths]
+    assert lengths == sorted(lengths) and lengths[3] > lengths[0] + 4
+    for trace in o.trace:
+        for index, block in enumerate(o.blocks):
+            assert 0 <= sum(int((p == index).sum()) for p in trace.paths) <= block.executions
+    total = sum(len(p) for t in o.trace for p in t.paths)
+    assert total == sum(b.executions for b in o.blocks)
+
+
+def test_a_line_read_again_costs_a_hit(device: Device) -> None:
+    x, y = device.floats(32 * 64, "x"), device.floats(32 * 64, "y")
+    found = estimate(device.observe("again", 64, 32, [10, x, y]), all_weights()["again"], H100)
+    # Ten loads, the first misses; the stores all go to L2.
+    assert found.l1_hit_rate == pytest.approx(36 / 44)
+    assert found.dram_bytes == pytest.approx(2 * 4 * 32 * 64)
+
+
+def test_without_a_log(device: Device) -> None:
+    x, y = device.floats(32 * 64, "x"), device.floats(32 * 64, "y")
+    o = device.observe("again", 64, 32, [10, x, y], log=False)
+    assert o.trace == ()
+    found = estimate(o, all_weights("ptx")["again"], H100)
+    assert (found.sources["paths"], found.sources["caches"], found.sources["registers"]) == ("counts", "assumed", "ptx")
+    assert found.sources["weights"] == "ptx of sm_90"
+
+
+def test_a_launch_that_faulted_has_no_time(device: Device) -> None:
+    """Reading where nothing is costs nothing and yields zeros: so it must not be timed at all."""
+    with pytest.raises(DeviceError, match="stopped with a fault \\(out-of-bounds\\)"):
+        device.observe("too_far", 1, 32, [device.floats(32, "y")])
+
+
+@pytest.mark.parametrize("name", sorted(GPUS))
+def test_every_gpu_has_an_estimate(device: Device, name: str) -> None:
+    """With its own machine code or a stand-in's; all instructions find their blocks."""
+    it = gpu(name)
+    x, y = device.floats(4096, "x"), device.floats(4096, "y")
+    o = device.observe("uneven", 8, 128, [5, x, y])
+    found = estimate(o, all_weights("", it.arch)["uneven"], it)
+    assert found.time_us > it.launch_us
+    assert "without frequency" not in found.sources
+
+
+def test_labels_are_those_of_the_ptx() -> None:
+    """Every block that PTX charges something to is a block of the IR."""
+    labels = block_labels(module())
+    for source in ("", "ptx"):
+        for w in all_weights(source).values():
+            assert {label for f, label in w.blocks if f == w.kernel} <= set(labels[w.kernel])
+
+
+def test_what_is_watched_is_the_same_every_time() -> None:
+    one, other = watch_of((1000, 2, 1)), watch_of((1000, 2, 1))
+    assert one == other and one.caches is not None and len(one.caches.blocks) == 16
+
+
+SCRIPT = """
+from kernelwright.device.memory import Arena
+from kernelwright.device.model.estimate import estimate
+from kernelwright.target import GPUS
+from tests.model.running import Device, all_weights
+with Arena() as arena:
+    d = Device(arena)
+    x, y = d.floats(65536, "x"), d.floats(65536, "y")
+    for kernel, grid, arguments in (("uneven", 300, [5, x, y]), ("half_warp", 1, [y]), ("conflicts", 100, [8, y])):
+        o = d.observe(kernel, grid, 32 if kernel == "conflicts" else 128, arguments)
+        for it in GPUS.values():
+            print(repr(estimate(o, all_weights()[kernel], it)))
+"""
+
+
+def test_figures_repeat_bit_for_bit_in_other_processes() -> None:
+    """Another process has other addresses, other hashes and other object ids."""
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, cwd=SOURCE.parents[2],
+            env={**__import__("os").environ, "PYTHONPATH": "src:.", "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "77")
+    ]  # fmt: skip
+    assert runs[0] == runs[1] and runs[0].count("Estimate(") == 15

@@ -1,0 +1,154 @@
+"""Launches that go wrong stop with the kind, the thread and the instruction; nothing else in the process suffers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, Arena
+from kernelwright.errors import DeviceError
+from kernelwright.ir import Module
+from kernelwright.ir.debug import source_location
+from tests.simt.harness import Case
+from tests.simt.test_kernels import ints, zeros
+
+Compile = Callable[[str], Module]
+
+FAULTS = """
+#include <assert.h>
+__constant__ float table[16];
+extern "C" __global__ void strided(int* o, int n) { o[threadIdx.x * n] = 1; }
+extern "C" __global__ void shared_(int* o, int n) {
+  __shared__ int s[32];
+  s[(threadIdx.x + n) & 1023] = 1; __syncthreads(); o[threadIdx.x] = s[threadIdx.x & 31]; }
+extern "C" __global__ void local_(int* o, int n) {
+  int s[4] = {1, 2, 3, 4};
+  s[(threadIdx.x + n) % 7] += 5;
+  for (int i = 0; i < 4; i++) o[threadIdx.x * 4 + i] = s[i]; }
+extern "C" __global__ void misaligned(char* o, int n) { *(int*)(o + threadIdx.x * 4 + n) = 7; }
+extern "C" __global__ void null(int* o, int n) { int* p = n ? o : (int*)64; p[threadIdx.x] = 1; }
+extern "C" __global__ void endless(volatile int* o, int n) { while (o[threadIdx.x] != n) {} }
+extern "C" __global__ void constant(float* o, int n) {
+  float* p = const_cast<float*>(table);
+  asm volatile("st.global.f32 [%0], %1;" :: "l"(p + threadIdx.x + n), "f"(o[0]) : "memory"); }
+extern "C" __global__ void asserts(const int* in, int n) { assert(in[threadIdx.x] < n); }
+extern "C" __global__ void traps(const int* in, int n) { if (in[threadIdx.x] > n) __trap(); }
+extern "C" __global__ void half_barrier(int* o, int n) { if (threadIdx.x < n) __syncthreads(); else o[threadIdx.x] = 1; }
+extern "C" __global__ void two_barriers(int* o, int n) {
+  int t = threadIdx.x;
+  if ((t & 1) == n) { __syncthreads(); } else { o[t] = 1; __syncthreads(); }
+  o[t] += 1; }
+extern "C" __global__ void atomic(int* o, int n) { atomicAdd(&o[threadIdx.x * n], 1); }
+extern "C" __global__ void bulk(int* o, int n) { memset(o + 8 * threadIdx.x, 1, n * 4); }
+extern "C" __global__ void far(int* o, long long n) { o[threadIdx.x * n] = 1; }
+"""
+
+CASES = [
+    ("strided", 64, 192, 3, None), ("strided", 64, 189, 3, "out-of-bounds"), ("strided", 64, 63, 1, "out-of-bounds"),
+    ("strided", 64, 64, -1, "out-of-bounds"), ("strided", 64, 64, 1 << 30, "out-of-bounds"),
+    ("shared_", 32, 64, 0, None), ("shared_", 32, 64, 3, "out-of-bounds"),
+    ("local_", 4, 16, 0, None), ("local_", 32, 128, 3, "out-of-bounds"),
+    ("misaligned", 32, 64, 4, None), ("misaligned", 32, 64, 2, "misaligned"), ("null", 32, 64, 4, None),
+    ("null", 32, 64, 0, "out-of-bounds"), ("endless", 32, 64, 1, "endless"), ("constant", 16, 64, 0, "out-of-bounds"),
+    ("asserts", 64, 64, 5000, None), ("asserts", 64, 64, 900, "assert"), ("traps", 64, 64, 2000, None),
+    ("traps", 64, 64, 900, "trap"), ("half_barrier", 64, 64, 32, None), ("half_barrier", 64, 64, 17, None),
+    ("two_barriers", 64, 64, 1, "barrier"), ("two_barriers", 64, 64, 7, None), ("atomic", 64, 128, 2, None),
+    ("atomic", 64, 100, 2, "out-of-bounds"), ("bulk", 32, 256, 8, None), ("bulk", 32, 256, 9, "out-of-bounds"),
+    ("far", 32, 64, 1, None), ("far", 32, 64, 1 << 32, "out-of-bounds"), ("far", 32, 64, -(1 << 61), "out-of-bounds"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def module(cuda: Compile) -> Module:
+    return cuda(FAULTS)
+
+
+@pytest.mark.parametrize("name", sorted({c[0] for c in CASES}))
+def test_both_executors_stop_for_the_same_reason(module: Module, arena: Arena, name: str) -> None:
+    rng = np.random.default_rng(3)
+    for kernel, threads, size, n, kind in CASES:
+        if kernel != name:
+            continue
+        data = ints(rng, size) if name in ("asserts", "traps") else zeros(size)
+        type = np.float32 if name == "constant" else np.int32
+        want = Case(module, kernel, 1, threads, data.astype(type), n, budget=2000).agree(arena)
+        assert (want.fault.kind if want.fault else None) == kind, (name, n)
+
+
+def test_a_fault_names_thread_address_and_instruction(module: Module, arena: Arena) -> None:
+    case = Case(module, "strided", 2, 64, zeros(189), 3)
+    fault = case.fast(arena).fault
+    assert fault.kind == "out-of-bounds" and fault.write and fault.size == 4
+    assert (fault.block, fault.thread) == (0, 63)
+    assert fault.address == arena.buffers[0].end
+    assert fault.access is not None and fault.access.origin.opcode == "store"
+    location = source_location(fault.access.origin)
+    assert location is not None and "strided" in FAULTS.splitlines()[location.line - 1]
+
+    fault = Case(module, "shared_", 1, 32, zeros(64), 3).fast(arena).fault
+    assert fault.address == SHARED_BASE + 32 * 4 and fault.thread == 29
+    fault = Case(module, "local_", 1, 32, zeros(128), 3).fast(arena).fault
+    assert fault.address == LOCAL_BASE + 16 and fault.thread == 1
+    fault = Case(module, "asserts", 1, 64, np.arange(64, dtype=np.int32), 40).fast(arena).fault
+    assert fault.thread == 40 and fault.note is not None
+    assert "asserts" in fault.note[0] and "assertion `in[threadIdx.x] < n` failed" in fault.note[0]
+    fault = Case(module, "two_barriers", 1, 64, zeros(64), 1).fast(arena).fault
+    lines = {source_location(i).line for i in (fault.note[1], fault.other) if i is not None}
+    assert len(lines) >= 1 and all("__syncthreads" in FAULTS.splitlines()[line - 1] for line in lines)
+
+
+def test_neighbouring_buffers_are_not_touched(module: Module, arena: Arena) -> None:
+    arena.reset()
+    first = arena.allocate(64 * 4, "first", fill=0)
+    second = arena.allocate(64 * 4, "second", fill=0)
+    case = Case(module, "strided", 1, 64, zeros(1), 1)
+    step = (second.address - first.address) // 4
+    kernel = case.compiled()
+    result = kernel.launch(arena, (1, 1, 1), (64, 1, 1), case.pack([first.address, 1]), symbols={"table": first.address})
+    assert result.fault is None
+    # A pointer that goes from one buffer into another names what it lands on: that is not out of bounds.
+    packed = case.pack([first.address, step])
+    result = kernel.launch(arena, (1, 1, 1), (64, 1, 1), packed)
+    assert result.fault is not None and result.fault.thread == 2
+    assert arena.view(second, np.int32)[0] == 1 and arena.view(second, np.int32)[1:].sum() == 0
+
+
+def test_launches_that_cannot_begin_say_why(module: Module, arena: Arena) -> None:
+    kernel = Case(module, "strided", 1, 64, zeros(64), 1).compiled()
+    for grid, block, packed, word in (
+        ((1, 1, 1), (32, 1, 1), b"\0" * 12, "blocks of (64, 1, 1)"),
+        ((0, 1, 1), (64, 1, 1), b"\0" * 12, "grid (0, 1, 1)"),
+        ((1, 1, 1), (64, 1, 1), b"\0" * 8, "12 bytes of arguments, 8"),
+    ):
+        with pytest.raises(DeviceError) as error:
+            kernel.launch(arena, grid, block, packed)
+        assert word in str(error.value)
+    anything = Case(module, "strided", 1, 64, zeros(64), 1).compiled(SimtOptions(block=None))
+    with pytest.raises(DeviceError):
+        anything.launch(arena, (1, 1, 1), (2000, 1, 1), b"\0" * 12)
+    with pytest.raises(DeviceError) as error:
+        Case(module, "constant", 1, 16, zeros(64), 0).compiled().launch(arena, (1, 1, 1), (16, 1, 1), b"\0" * 12)
+    assert "table" in str(error.value)
+
+
+def test_a_launch_that_runs_can_be_stopped(module: Module, arena: Arena) -> None:
+    import threading
+    import time
+
+    case = Case(module, "endless", 1, 32, zeros(64), 1)
+    kernel = case.compiled()
+    packed, _, addresses, _ = case._memory(arena)
+    results = []
+    runner = threading.Thread(
+        target=lambda: results.append(kernel.launch(arena, (1, 1, 1), (32, 1, 1), packed, symbols=addresses))
+    )
+    runner.start()
+    end = time.monotonic() + 20
+    while runner.is_alive() and time.monotonic() < end:
+        kernel.stop()
+        time.sleep(0.002)
+    runner.join(1)
+    assert results and results[0].fault is not None and results[0].fault.kind == "endless"
