@@ -20,11 +20,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from kernelwright.cache import is_special, write_atomically
 from kernelwright.codegen.layout import shared_layout
 from kernelwright.cuda import blob, kernel_table
 from kernelwright.cuda.clang import Clang
+from kernelwright.cuda.early import as_argument
 from kernelwright.cuda.frontend import SourceOptions, prerequisites
 from kernelwright.cuda.host import HostObject, compile_host, host_flags, language
+from kernelwright.cuda.inputs import Inputs, searched_folders
 from kernelwright.cuda.link import LinkOptions, link_executable
 from kernelwright.errors import ToolError
 from kernelwright.pipeline import Program, Unit
@@ -49,23 +52,36 @@ def build_executable(
         for number, unit in enumerate(program.units):
             embedded = Path(scratch) / f"{number}.blob"
             embedded.write_bytes(device_blob(unit))
-            made = Path(scratch) / f"{number}-{unit.path.stem}.o"
+            made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(unit.path, embedded, made, options, clang))
         for number, path in enumerate(others, start=len(objects)):
-            made = Path(scratch) / f"{number}-{path.stem}.o"
+            made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(path, None, made, options, clang))
-        link_executable(objects, output, clang, link, progress)
+        if is_special(output):
+            _fill(output, link_executable(objects, Path(scratch) / "program", clang, link, progress))
+        else:
+            # A link stays, and what it names is written.
+            target = Path(os.path.realpath(output)) if output.is_symlink() else output
+            link_executable(objects, target, clang, link, progress)
         return output, "".join(o.warnings for o in objects)
 
 
-def host_files(path: Path, options: SourceOptions, clang: Clang) -> tuple[str, ...]:
-    """Every file that the host pass of ``path`` reads, absolute, ``path`` first. Raises ``ToolError`` when clang fails."""
+def _fill(output: Path, program: Path) -> None:
+    try:
+        write_atomically(output, program.read_bytes())
+    except OSError as error:
+        raise ToolError(f"cannot write {output}: {error.strerror}", hint="choose another place with -o") from None
+
+
+def host_inputs(path: Path, options: SourceOptions, clang: Clang, since_ns: int) -> Inputs:
+    """What the host pass of ``path`` reads, if it began at ``since_ns``. Raises ``ToolError`` when clang fails."""
     flags = host_flags(clang, options, language(path))
-    command = [*clang.command, *(f for f in flags if f != "-c"), "-M", str(path)]
+    command = [*clang.command, *(f for f in flags if f != "-c"), "-M", as_argument(str(path))]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL)
     if done.returncode:
         raise ToolError(f"clang does not list what {path} includes: {done.stderr.strip()[:200]}", hint="kw doctor")
-    return prerequisites(done.stdout, Path(os.devnull))
+    files = prerequisites(done.stdout, Path(os.devnull))
+    return Inputs(files, searched_folders(command, files), since_ns)
 
 
 def device_blob(unit: Unit) -> bytes:

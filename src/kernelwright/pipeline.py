@@ -18,9 +18,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernelwright.cache import Cache, content_key, file_digest
+from kernelwright.cache import Cache, content_key
+from kernelwright.cuda import early
 from kernelwright.cuda.clang import HEADERS, LLVM_MAJOR, Clang, find_clang
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
+from kernelwright.cuda.inputs import (
+    Inputs,
+    environment,
+    files_of,
+    folders_of,
+    searched_folders,
+    unchanged,
+    working_folder,
+)
 from kernelwright.errors import Misuse
 from kernelwright.passes.options import PassOptions
 from kernelwright.target import DEFAULT_ARCHITECTURE, architecture
@@ -58,6 +68,7 @@ class Unit:
         self.path = path
         self.options = options
         self._cache = cache
+        self._inputs = Inputs((), (), 0)
 
     @functools.cached_property
     def clang(self) -> Clang:
@@ -67,21 +78,38 @@ class Unit:
     @functools.cached_property
     def source(self) -> DeviceSource:
         """The device pass, from the cache when neither the source nor any file it included has changed."""
-        name = content_key(
-            ["frontend", os.path.abspath(self.path), repr(self.options.source), self.clang.fingerprint()]
-        )
+        since_ns = early.since_ns()
+        # The path as it is spelled: __FILE__, messages and debug lines repeat it.
+        here = [working_folder(), str(self.path), *environment(), package_fingerprint()]
+        name = content_key(["frontend", *here, repr(self.options.source), self.clang.fingerprint()])
         kept = self._cache and self._cache.get("frontend", name)
         if kept:
-            found = _still_valid(kept, self.path)
+            found = _still_valid(kept, self.path, since_ns)
             if found:
-                return found
+                made, self._inputs = found
+                return made
         # LLVM takes as long to load as clang takes to run: on a second core it costs nothing.
         made = device_pass(self.path, self.options.source, self.clang, meanwhile=_load_llvm)
         if self.clang.major < LLVM_MAJOR:
             made = _in_todays_words(made)
-        if self._cache:
-            self._cache.put("frontend", name, _manifest(made))
+        folders = searched_folders(made.command, made.dependencies)
+        self._inputs = Inputs(made.dependencies, folders, since_ns)
+        record = self._inputs.record() if self._cache else None
+        if self._cache and record:
+            self._cache.put("frontend", name, _manifest(made, record))
         return made
+
+    @property
+    def inputs(self) -> Inputs:
+        """What was read for the stages that are made: sources and headers with the folders searched for them, and tools."""
+        _ = self.source
+        return self._inputs
+
+    def _also_read(self, path: Path) -> str:
+        """Adds an installed file to the inputs; its stamp, for a key."""
+        self._inputs += Inputs((str(path),), (), self.inputs.since_ns)
+        status = path.stat()
+        return f"{path} {status.st_size} {status.st_mtime_ns}"
 
     @functools.cached_property
     def linked(self) -> str:
@@ -148,7 +176,7 @@ class Unit:
 
         ptx, options = self.ptx, self.options
         toolkit = _path(options.cuda_path)
-        tools = [f"{tool.path} {tool.path.stat().st_mtime_ns}" for tool in find_assemblers(toolkit)]
+        tools = [self._also_read(tool.path) for tool in find_assemblers(toolkit)]
         key = content_key([_versions(), *tools, ptx, options.source.arch, str(options.line_info)])
         kept = self._cache and self._cache.get("cubin", key)
         if kept:
@@ -188,9 +216,18 @@ class Unit:
     def _key(self) -> str:
         """Names what the back end makes of this unit: all of it follows from the raw IR and these options."""
         options = self.options
-        return content_key(
-            [_versions(), self.source.text, options.source.arch, str(options.passes), str(options.cuda_path)]
-        )
+        library = [self._also_read(path) for path in self._libdevice()]
+        return content_key([_versions(), self.source.text, options.source.arch, str(options.passes), *library])
+
+    def _libdevice(self) -> list[Path]:
+        """The library of math functions, where there is one and the module may need it."""
+        from kernelwright.passes.libdevice import find_libdevice
+
+        try:
+            found = find_libdevice(_path(self.options.cuda_path))
+        except Misuse:  # said later, to those who need it
+            return []
+        return [found] if found else []
 
 
 @dataclass(frozen=True)
@@ -324,19 +361,19 @@ def _path(text: str | None) -> Path | None:
     return Path(text) if text is not None else None
 
 
-def _manifest(made: DeviceSource) -> bytes:
-    digests = [(path, file_digest(path)) for path in made.dependencies]
-    return json.dumps({"dependencies": digests, "warnings": made.warnings, "text": made.text}).encode(
-        "utf-8", "surrogateescape"
-    )
+def _manifest(made: DeviceSource, record: list[str]) -> bytes:
+    return json.dumps({"inputs": record, "warnings": made.warnings, "text": made.text}).encode()
 
 
-def _still_valid(kept: bytes, path: Path) -> DeviceSource | None:
-    manifest = json.loads(kept.decode("utf-8", "surrogateescape"))
-    if any(file_digest(file) != digest for file, digest in manifest["dependencies"]):
+def _still_valid(kept: bytes, path: Path, since_ns: int) -> tuple[DeviceSource, Inputs] | None:
+    """What is kept, unless something that was read has changed by ``since_ns``."""
+    manifest = json.loads(kept)
+    record = manifest["inputs"]
+    if not unchanged(record):
         return None
-    dependencies = tuple(file for file, _ in manifest["dependencies"])
-    return DeviceSource(path=path, text=manifest["text"], dependencies=dependencies, warnings=manifest["warnings"])
+    files = files_of(record)
+    source = DeviceSource(path=path, text=manifest["text"], dependencies=files, warnings=manifest["warnings"])
+    return source, Inputs(files, folders_of(record), since_ns)
 
 
 @functools.cache

@@ -15,8 +15,21 @@ from kernelwright.codegen.debug_line import LineTable, read_lines
 from kernelwright.codegen.elf import Elf, Section, Symbol, read_elf
 from kernelwright.codegen.machine import machine_counts
 from kernelwright.codegen.ptx import generate
-from kernelwright.codegen.sass import CLASS_NAMES, NOTHING, OPCODES, opcode_class
+from kernelwright.codegen.sass import (
+    CLASS_NAMES,
+    CONVERGED,
+    DIVERGED,
+    NOTHING,
+    OPCODES,
+    PIPE_OF_CLASS,
+    PIPE_OF_OPCODE,
+    PLAIN,
+    UNIFORM,
+    opcode_class,
+    read_instructions,
+)
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.target import PIPES
 from tests.passes.listing import example
 
 ASSEMBLERS = find_assemblers()
@@ -65,6 +78,47 @@ def test_opcodes_against_a_disassembler() -> None:
     assert read > 200
 
 
+def test_branches_against_a_disassembler() -> None:
+    """Where each goes, what kind it is and whether control may also go on behind it."""
+    flavours = {"BRA": PLAIN, "BRA.U": UNIFORM, "BRA.DIV": DIVERGED, "BRA.CONV": CONVERGED}
+    read = 0
+    for line in (DATA / "branches.txt").read_text().splitlines()[1:]:
+        arch, address, low, high, target, mnemonic, guard = line.split()
+        code = bytes(int(address, 16)) + struct.pack("<QQ", int(low, 16), int(high, 16))
+        *_, found = read_instructions(code, int(arch.removeprefix("sm_")))
+        assert found.target == int(target, 16), line
+        assert found.guarded == (guard == "guarded"), line
+        if mnemonic in flavours:
+            assert found.flavour == flavours[mnemonic], line
+            assert found.conditional == (guard == "guarded" or mnemonic != "BRA"), line
+        read += 1
+    assert read == 75
+
+
+# ISETP of bfs: waits for counter 2, 13 cycles to the branch behind it. S2R: raises counter 0, 4 cycles. STG: counter 0 falls
+# when its operands have been read. FFMA: 4 cycles, no counters. Read with nvdisasm and the published layout by hand.
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (0x000000FF0200720C, 0x004FDA0003F05070, ("int", "alu", 13, -1, -1, 0b100)),
+        (0x0000000000007919, 0x000E280000002500, ("move", "alu", 4, 0, -1, 0)),
+        (0x000000FF04007986, 0x0001E6000C101104, ("store_global", "lsu", 3, -1, 0, 0)),
+        (0x0000000404027981, 0x000EA4000C1E1100, ("load_global", "lsu", 2, 2, -1, 0)),
+        (0x00005A0000027625, 0x000FCA00078E0203, ("int", "imad", 5, -1, -1, 0)),
+    ],
+)
+def test_control_words(low: int, high: int, expected: tuple[str, str, int, int, int, int]) -> None:
+    (found,) = read_instructions(struct.pack("<QQ", low, high), 80)
+    assert (found.kind, found.pipe, found.stall, found.sets, found.frees, found.waits) == expected
+    assert not found.guarded and found.target == -1
+
+
+def test_every_class_and_exception_goes_to_a_pipe() -> None:
+    assert set(PIPE_OF_CLASS) <= set(CLASS_NAMES)
+    assert {*PIPE_OF_CLASS.values(), *PIPE_OF_OPCODE.values()} <= set(PIPES)
+    assert all(opcode_class(opcode) != "other" for opcode in PIPE_OF_OPCODE)
+
+
 def test_no_opcode_has_two_classes() -> None:
     codes = [code for group in OPCODES.values() for code in group]
     assert len(codes) == len(set(codes))
@@ -91,7 +145,9 @@ def test_every_instruction_is_counted_once(assembler: Assembler, name: str) -> N
 def words_of(section: Section) -> int:
     """Instructions of a code section; a jump to itself has the distance -16 and guards nothing."""
     words = struct.iter_unpack("<QQ", section.data)
-    return sum(1 for low, high in words if low & 0x1FF != NOTHING and (low, high & 0x3FFFF) != (0xFFFFFFF000007947, 0x3FFFF))
+    return sum(
+        1 for low, high in words if low & 0x1FF != NOTHING and (low, high & 0x3FFFF) != (0xFFFFFFF000007947, 0x3FFFF)
+    )
 
 
 @needs_assembler

@@ -23,10 +23,9 @@ from tests.simt.harness import Case
 
 NVIDIA = CompileOptions(headers="nvidia")
 
-# What nvcc gives without an #include, on both sides; and the sample helpers.
+# What nvcc gives without an #include, on both sides.
 PLAIN = """
-#include "helper_cuda.h"
-#include "helper_timer.h"
+extern "C" __device__ int printf(const char *, ...);
 __constant__ float factor[4];
 __global__ void k(float *p, int n) {
     extern __shared__ float s[];
@@ -41,7 +40,7 @@ int main() {
     float *p, h[4] = {};
     srand((unsigned)time(NULL));
     memset(h, 0, sizeof h);
-    checkCudaErrors(cudaMalloc(&p, 128));
+    cudaMalloc(&p, 128);
     int blocks = min(3, 4) + max(1u, 2) + (int)min(1.5, 2.5f) + (int)sqrt(4.0);
     k<<<blocks, 32, 128>>>(p, 5);
     return (int)cudaDeviceSynchronize();
@@ -90,19 +89,33 @@ def test_an_ordinary_program_with_the_wheels_headers(extra: None, tmp_path: Path
     assert any("nvidia/cuda_runtime" in str(path) for path in read)
     # None of ours but what stands in for nvcc's own habits.
     ours = {path.name for path in read if path.is_relative_to(room.PRELUDE.parents[1])}
-    assert ours >= {"prelude.h", "curand_mtgp32_kernel.h", "helper_cuda.h"}
+    assert ours >= {"prelude.h", "curand_mtgp32_kernel.h"}
     assert not ours & {"kernelwright_cuda.h", "cuda_runtime.h", "driver_types.h"}
     if hermetic:
         assert not [path for path in read if path.is_relative_to("/usr")]
 
 
 def test_an_executable_registers_with_our_runtime(extra: None, tmp_path: Path) -> None:
-    made = program(tmp_path, PLAIN.replace("checkCudaErrors", ""), NVIDIA)
+    made = program(tmp_path, PLAIN, NVIDIA)
     executable, warnings = build_executable(made, [], tmp_path / "app")
     assert warnings == ""
     ran = run_without_device(executable)
     assert "no device here" in ran.stderr
     assert ran.returncode == 100  # cudaErrorNoDevice
+
+
+@pytest.mark.parametrize("which", ["wheels", "toolkit"])
+def test_the_helpers_of_the_samples(which: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    request.getfixturevalue("extra")
+    options = NVIDIA if which == "wheels" else CompileOptions(cuda_path=str(request.getfixturevalue("toolkit")))
+    text = """
+    #include <helper_cuda.h>
+    #include <helper_functions.h>
+    __global__ void k() {}
+    int main(int argc, const char **argv) { k<<<1, 1>>>(); findCudaDevice(argc, argv); }
+    """
+    executable, _ = build_executable(program(tmp_path, text, options), [], tmp_path / "app")
+    assert "cudaErrorNoDevice" in run_without_device(executable).stderr
 
 
 def test_a_c_file_beside_it_finds_the_same_headers(extra: None, tmp_path: Path) -> None:
@@ -153,8 +166,7 @@ def test_a_thrust_program_to_the_executable(which: str, tmp_path: Path, request:
 
 
 def test_the_toolkit_of_the_machine(extra: None, toolkit: Path, tmp_path: Path) -> None:
-    text = PLAIN.replace("checkCudaErrors", "")
-    made = program(tmp_path, text, CompileOptions(cuda_path=str(toolkit)))
+    made = program(tmp_path, PLAIN, CompileOptions(cuda_path=str(toolkit)))
     executable, _ = build_executable(made, [], tmp_path / "app")
     assert "no device here" in run_without_device(executable).stderr
     assert any(path.startswith(str(toolkit)) for path in made.units[0].source.dependencies)
@@ -256,11 +268,11 @@ def test_the_doctor_tells_of_the_extra(
     assert found.mend == ("" if state == "ok" else "pip install 'kernelwright[nvidia]'")
 
 
-def compile_error(folder: Path, text: str, **options: str) -> CompileError:
+def compile_error(folder: Path, text: str, headers: str = "own") -> CompileError:
     source = folder / "app.cu"
     source.write_text(text)
     with pytest.raises(CompileError) as caught:
-        device_pass(source, SourceOptions(), find_clang(**options))
+        device_pass(source, SourceOptions(), find_clang(headers=headers))
     return caught.value
 
 

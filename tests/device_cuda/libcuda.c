@@ -80,7 +80,7 @@ struct module { char variable[64]; };
 
 CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned n, int *options, void **values) {
     STUCK;
-    note("load %.12s", image);
+    note("load %.*s", (int)strcspn(image, "\n"), image);
     if (strstr(image, "BAD")) {
         for (unsigned i = 0; i < n; i++)
             if (options[i] == 5) strcpy(values[i], "ptxas error: line 3; unknown opcode");
@@ -123,7 +123,8 @@ CUresult cuMemcpyHtoD(ptr to, const void *from, size_t size) { STUCK; note("writ
 CUresult cuMemcpyDtoH(void *to, ptr from, size_t size) { STUCK; note("read %zu", size); memcpy(to, (void *)from, size); return OK; }
 CUresult cuMemcpyAsync(ptr to, ptr from, size_t size, void *stream) { STUCK; note("copy %zu", size); memmove((void *)to, (void *)from, size); return OK; }
 CUresult cuMemsetD8Async(ptr to, unsigned char value, size_t size, void *stream) { STUCK; note("fill %zu", size); memset((void *)to, value, size); return OK; }
-CUresult cuMemHostRegister(void *address, size_t size, unsigned flags) { STUCK; return OK; }
+CUresult cuMemHostRegister(void *address, size_t size, unsigned flags) { STUCK; note("pin %zu", size); return OK; }
+CUresult cuMemHostUnregister(void *address) { STUCK; note("unpin"); return OK; }
 
 CUresult cuMemGetAllocationGranularity(size_t *bytes, void *prop, int kind) { *bytes = 2 << 20; return OK; }
 CUresult cuMemAddressReserve(ptr *address, size_t size, size_t align, ptr wanted, unsigned long long flags) {

@@ -135,9 +135,15 @@ class Case:
             SimtOptions(block=self.block, split=True),
         ]
 
-    def agree(self, arena: Arena, tolerance: float = 0.0, options: list[SimtOptions] | None = None) -> Run:
-        """Both executors leave the same in memory and stop for the same reason. Returns the reference's run."""
+    def agree(
+        self, arena: Arena, tolerance: float = 0.0, options: list[SimtOptions] | None = None, faults: bool = False
+    ) -> Run:
+        """Both executors leave the same in memory and stop for the same reason. Returns the reference's run.
+
+        A kernel that faults compares nothing, so unless ``faults`` says that it may, it must not.
+        """
         want = self.reference(arena)
+        assert faults or want.fault is None, want.fault
         for option in options or self.variants():
             got = self.fast(arena, option)
             self.same(want, got, tolerance, str(option))

@@ -74,7 +74,7 @@ def test_both_executors_stop_for_the_same_reason(module: Module, arena: Arena, n
             continue
         data = ints(rng, size) if name in ("asserts", "traps") else zeros(size)
         type = np.float32 if name == "constant" else np.int32
-        want = Case(module, kernel, 1, threads, data.astype(type), n, budget=2000).agree(arena)
+        want = Case(module, kernel, 1, threads, data.astype(type), n, budget=2000).agree(arena, faults=True)
         assert (want.fault.kind if want.fault else None) == kind, (name, n)
 
 

@@ -248,9 +248,9 @@ extern "C" __global__ void vectors(const float4* a, float4* o, const int2* b, sh
 }
 extern "C" __global__ void steps(const int* in, int* out, char* bytes, int n) {
   int t = threadIdx.x;
-  out[3 * t] = in[5 * t + 1] + in[64 - t] + bytes[2 * t];
+  out[3 * t] = in[5 * t + 1] + in[64 - t] + bytes[2 * t + 100];
   bytes[t * 3] = in[t];
-  __shared__ int s[33 * 16];
+  __shared__ int s[33 * 17];
   s[t * 16] = t; s[(31 - (t & 31)) * 17 + 1] = t;
   __syncthreads();
   if (t <= n) out[3 * t + 1] = s[(n - t) * 16 + t] + s[t * 2];
@@ -279,8 +279,8 @@ def test_memory_of_every_kind(cuda: Compile, arena: Arena, rng: np.random.Genera
     f = (rng.standard_normal(256) * 8).astype(np.float32)
     doubles = zeros(128, np.float64)
     Case(module, "vectors", 1, 64, f, zeros(256, np.float32), ints(rng, 128), zeros(256, np.int16), doubles).agree(arena)
-    Case(module, "steps", 1, 32, ints(rng, 400), zeros(200), zeros(200, np.int8), 20).agree(arena)
-    Case(module, "steps", 1, (16, 1, 1), ints(rng, 400), zeros(200), zeros(200, np.int8), 9).agree(arena)
+    Case(module, "steps", 1, 32, ints(rng, 400), zeros(200), ints(rng, 200).astype(np.int8), 20).agree(arena)
+    Case(module, "steps", 1, (16, 1, 1), ints(rng, 400), zeros(200), ints(rng, 200).astype(np.int8), 9).agree(arena)
     Case(module, "ends", 1, 64, zeros(128), 40).agree(arena)
 
 

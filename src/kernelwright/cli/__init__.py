@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import sys
+
+from kernelwright.cli.streams import prepare, say
 
 
 def main() -> None:
     """Entry point of the command. Exit codes: 0 done, 1 the answer is no, 2 misuse, 3 the tool or machine failed."""
+    prepare()
+    # Without it the system's own tools are found, but do not find each other.
+    os.environ.setdefault("PATH", os.defpath)
+    try:
+        _main()
+    except KeyboardInterrupt:
+        say("kw: interrupted\n")
+        sys.exit(130)
+    except BrokenPipeError:
+        from kernelwright.cli.guard import give_up_output
+
+        give_up_output()
+        sys.exit(0)
+
+
+def _main() -> None:
     if len(sys.argv) > 2 and sys.argv[1] == "compile":
         # A compile that was done before is answered from its receipt, before anything heavy is imported.
         from kernelwright.cli.recall import recall

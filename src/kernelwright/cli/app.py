@@ -58,16 +58,21 @@ class LazyGroup(TyperGroup):
 app = typer.Typer(cls=LazyGroup, add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
 
 
-@app.callback(invoke_without_command=False)
-def _root(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True),
-) -> None:
-    """Makes GPU kernels faster and says, with evidence, what each gain rests on."""
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         from kernelwright import __version__
 
         print(f"kernelwright {__version__}")
         raise typer.Exit()
+
+
+@app.callback(invoke_without_command=False)
+def _root(
+    version: bool = typer.Option(
+        False, "--version", help="Print the version and stop.", is_eager=True, callback=_print_version
+    ),
+) -> None:
+    """Makes GPU kernels faster and says, with evidence, what each gain rests on."""
 
 
 def run() -> NoReturn:

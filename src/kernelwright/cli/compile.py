@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelwright.cache import write_atomically
+from kernelwright.cache import is_special, write_atomically
 from kernelwright.cli.flag import Flag, quick
 from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags, takes_flags
 from kernelwright.cli.guard import guarded, leave_at_once
 from kernelwright.cli.recall import leave_receipt
+from kernelwright.cli.streams import say
 from kernelwright.cuda.early import leave_recipe
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.pipeline import CUDA_SUFFIXES, STAGES, Program, Unit
@@ -51,7 +54,7 @@ def run_quickly(arguments: list[str]) -> None:
 
     def run() -> None:
         flags = CompileFlags.of(values)
-        sys.stderr.write(flags.remarks)
+        say(flags.remarks)
         compile_files([Path(s) for s in sources], flags=flags, **values)
 
     guarded(run, leave=leave_at_once)
@@ -77,21 +80,23 @@ def compile_files(
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     others = [s for s in sources if s not in cuda]
     _check_sources(sources, cuda, others, what)
+    targets = _targets(cuda, what, output)
+    _check_targets(targets, cuda, others)
     program = compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
     warnings = "".join(unit.source.warnings for unit in program.units)
-    sys.stderr.write(warnings)
+    say(warnings)
     for stage in print_after or ():
         for unit in program.units:
             _print_stage(unit, stage)
     if len(program.units) == 1 and program.units[0].source.command:
         leave_recipe(sys.argv, str(cuda[0]), program.units[0].source.command)
     if what == "link":
-        _executable(program, others, output, link_options(library or (), library_folder or (), linker or ()))
+        _executable(program, others, targets[0], link_options(library or (), library_folder or (), linker or ()))
         return
-    written = _each_unit(program, what, output)
+    written = _each_unit(program, what, targets)
     if flags.use_cache and not print_after:
-        read = list(dict.fromkeys(path for unit in program.units for path in unit.source.dependencies))
-        leave_receipt(sys.argv, read, written, flags.remarks + warnings)
+        inputs = functools.reduce(operator.add, [unit.inputs for unit in program.units])
+        leave_receipt(sys.argv, inputs, written, flags.remarks + warnings)
 
 
 def _emitted(emit: str | None, ptx: bool, cubin: bool) -> str | None:
@@ -147,13 +152,48 @@ def _check_output(output: str | None) -> None:
     """Says so before minutes of work when the result could not be written."""
     if output is None or output == "-":
         return
-    folder = Path(output) if Path(output).is_dir() else Path(output).parent
+    if not output:
+        raise Misuse("-o names nothing", hint="-o FILE, -o FOLDER, or -o - to print")
+    if is_special(output):
+        return
+    path = Path(os.path.realpath(output))  # a link stays, and what it names is written
+    folder = path if path.is_dir() or output.endswith("/") else path.parent
     if not folder.is_dir():
         raise Misuse(f"there is no folder {folder}", hint=f"mkdir -p {folder}")
     if not os.access(folder, os.W_OK):
         raise ToolError(
             f"the folder {folder} is not writable", hint="give -o another folder, or change its permissions"
         )
+
+
+def _targets(cuda: list[Path], what: str, output: str | None) -> list[Path]:
+    """Where each source's result goes, or the one program; none when results are printed."""
+    if output == "-":
+        if what == "link":
+            raise Misuse("an executable is not printed", hint="-o FILE")
+        return []
+    folder = Path(output) if output is not None and Path(output).is_dir() else None
+    if what == "link":
+        return [folder / cuda[0].stem if folder else Path(output or "a.out")]
+    if len(cuda) > 1 and output is not None and not folder:
+        raise Misuse(f"{len(cuda)} files do not fit into one {output}", hint="give -o a folder")
+    names = [source.stem + STAGE_SUFFIXES[what] for source in cuda]
+    return [folder / name for name in names] if folder else [Path(output or name) for name in names]
+
+
+def _check_targets(targets: list[Path], cuda: list[Path], others: list[Path]) -> None:
+    """Refuses to write one result over another, or over a source."""
+    sources_by_target: dict[Path, Path] = {}
+    for target, source in zip(targets, cuda, strict=False):
+        other = sources_by_target.setdefault(target, source)
+        if other is not source:
+            raise Misuse(
+                f"the results of {other} and {source} would both be written to {target}",
+                hint="compile them one by one, each with its own -o",
+            )
+        for each in (*cuda, *others):
+            if target.exists() and each.samefile(target):
+                raise Misuse(f"{target} is a source, and would be written over", hint="give -o another name")
 
 
 def _print_stage(unit: Unit, stage: str) -> None:
@@ -163,30 +203,23 @@ def _print_stage(unit: Unit, stage: str) -> None:
     print(f"// {unit.path}, after {stage}\n{result}")
 
 
-def _each_unit(program: Program, stage: str, output: str | None) -> dict[str, bytes]:
-    """Writes every unit's result; returns path or ``-`` -> bytes."""
-    many = len(program.units) > 1
-    folder = output is not None and output != "-" and Path(output).is_dir()
-    if many and output not in (None, "-") and not folder:
-        raise Misuse(f"{len(program.units)} files do not fit into one {output}", hint="give -o a folder")
-    written: dict[str, bytes] = {}
-    for unit in program.units:
-        result = unit.stage(stage)
-        data = result if isinstance(result, bytes) else result.encode("utf-8", "surrogateescape")
-        if output == "-":
-            if isinstance(result, bytes) and sys.stdout.isatty():
-                raise Misuse("a cubin is binary and is not printed to a terminal", hint="-o FILE")
-            head = f"// {unit.path}\n".encode() if many else b""
-            written["-"] = written.get("-", b"") + head + data
-            continue
-        name = unit.path.stem + STAGE_SUFFIXES[stage]
-        path = Path(output) / name if output is not None and folder else Path(output or name)
-        _write(path, data)
-        written[str(path)] = data
-    if output == "-":
-        sys.stdout.buffer.write(written["-"])
-        sys.stdout.flush()
-    return written
+def _each_unit(program: Program, stage: str, targets: list[Path]) -> dict[str, bytes]:
+    """Writes every unit's result, or prints them when there are no targets; returns path or ``-`` -> bytes."""
+    results = [unit.stage(stage) for unit in program.units]
+    datas = [r if isinstance(r, bytes) else r.encode("utf-8", "surrogateescape") for r in results]
+    if targets:
+        written = {str(path): data for path, data in zip(targets, datas, strict=True)}
+        for path, data in written.items():
+            _write(Path(path), data)
+        return written
+    if isinstance(results[0], bytes) and sys.stdout.isatty():
+        raise Misuse("a cubin is binary and is not printed to a terminal", hint="-o FILE")
+    if len(datas) > 1:
+        datas = [os.fsencode(f"// {u.path}\n") + data for u, data in zip(program.units, datas, strict=True)]
+    sys.stdout.flush()
+    sys.stdout.buffer.write(b"".join(datas))
+    sys.stdout.flush()
+    return {"-": b"".join(datas)}
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -218,16 +251,11 @@ def link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequ
     )
 
 
-def _executable(program: Program, others: list[Path], output: str | None, link: LinkOptions) -> None:
+def _executable(program: Program, others: list[Path], target: Path, link: LinkOptions) -> None:
     from kernelwright.executable import build_executable
 
-    if output == "-":
-        raise Misuse("an executable is not printed", hint="-o FILE")
-    target = Path(output or "a.out")
-    if target.is_dir():
-        target = target / program.units[0].path.stem
-    _, warnings = build_executable(program, others, target, link, lambda said: print(f"kw: {said}", file=sys.stderr))
-    sys.stderr.write(warnings)
+    _, warnings = build_executable(program, others, target, link, lambda said: say(f"kw: {said}\n"))
+    say(warnings)
 
 
 def __getattr__(name: str) -> Any:

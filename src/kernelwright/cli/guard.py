@@ -9,55 +9,75 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
+from kernelwright.cli.streams import say
 from kernelwright.errors import KernelwrightError
 
 
 def leave_at_once(code: int) -> NoReturn:
     """Exits as ``sys.exit`` does, but leaves it to the system to take LLVM and Python apart, which takes us 15 ms."""
     atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    with contextlib.suppress(OSError):  # who could not be told of it has been told before
+        sys.stdout.flush()
+    with contextlib.suppress(OSError):
+        sys.stderr.flush()
     os._exit(code)
 
 
 def guarded(run: Callable[[], object], leave: Callable[[int], NoReturn] = sys.exit) -> NoReturn:
     """Runs and exits: 0 done, the error's own code when we raised it, 3 for what the system or we ourselves got wrong."""
     try:
-        code = run()
+        result = run()
         sys.stdout.flush()
-        leave(code if isinstance(code, int) else 0)
+        leave(result if isinstance(result, int) else 0)
     except KernelwrightError as error:
         tell(str(error))
-        sys.exit(error.exit_code)
+        code = error.exit_code
     except KeyboardInterrupt:
         tell("interrupted")
-        sys.exit(130)
+        code = 130
     except BrokenPipeError:
-        # `kw ... | head` closes our output early; that is not an error.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        give_up_output()
+        code = 0
     except OSError as error:
-        where = f" {error.filename}" if error.filename else ""
+        where = f" {error.filename}:" if error.filename else ""
         what = error.strerror or error
-        tell(f"the system refused:{where}: {what}\nnext: check permissions and free space, then run it again")
-        sys.exit(3)
+        tell(f"the system refused:{where} {what}\nnext: check permissions and free space, then run it again")
+        give_up_output()
+        code = 3
+    except SystemExit as error:
+        # click and rich end the process when nobody reads on, with a code that means something else here.
+        if not isinstance(error.__context__, BrokenPipeError):
+            raise
+        give_up_output()
+        code = 0
     except Exception:
         _own_mistake()
+        code = 3
+    leave_at_once(code)
+
+
+def give_up_output() -> None:
+    """Throws away what is still to be printed: `kw ... | head` closes our output early, and that is not an error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def tell(message: str) -> None:
     """Prints a message for the user on stderr."""
-    with contextlib.suppress(BrokenPipeError):
-        print(f"kw: {message}", file=sys.stderr)
+    say(f"kw: {message}\n")
 
 
-def _own_mistake() -> NoReturn:
+def _own_mistake() -> None:
     """A defect of ours: the trace goes to a file that can be sent to us, the user gets a sentence."""
     import tempfile
     import traceback
 
     trace = traceback.format_exc()
-    with tempfile.NamedTemporaryFile("w", prefix="kernelwright-", suffix=".trace", delete=False) as f:
-        f.write(f"{sys.argv}\n{trace}")
-    tell(f"this is a defect in Kernelwright: {trace.strip().splitlines()[-1]}\nnext: report it with {f.name}")
-    sys.exit(3)
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="kernelwright-", suffix=".trace", delete=False, encoding="utf-8", errors="backslashreplace"
+        ) as f:
+            f.write(f"{sys.argv}\n{trace}")
+        report = f"report it with {f.name}"
+    except OSError:
+        report = f"report it with this:\n{trace}"
+    tell(f"this is a defect in Kernelwright: {trace.strip().splitlines()[-1]}\nnext: {report}")

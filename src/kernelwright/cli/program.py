@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from kernelwright.cli.compile import HOST_SUFFIXES, link_options
 from kernelwright.cli.flag import Flag
 from kernelwright.cli.flags import CompileFlags
 from kernelwright.cli.recall import leave_receipt, recall, receipt_key
+from kernelwright.cuda.inputs import now_ns
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, device_called, size_in_bytes
 from kernelwright.errors import Misuse
 from kernelwright.pipeline import CUDA_SUFFIXES, package_fingerprint
@@ -120,8 +123,9 @@ def _checked(path: Path) -> Path:
 
 def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     """The executable in the cache: made before from the very same files, or now."""
-    from kernelwright.executable import build_executable, host_files
+    from kernelwright.executable import build_executable, host_inputs
 
+    since_ns = now_ns()
     name = program.paths[0].stem
     # As a command line of its own, under which a receipt is kept.
     words = [repr(program.flags.options), repr(program.link), *map(str, program.paths), package_fingerprint()]
@@ -145,7 +149,9 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     messages += warnings
     sys.stderr.write(messages)
     clang, options = compiled.units[0].clang, program.flags.options.source
-    read = [path for unit in compiled.units for path in unit.source.dependencies]
-    read += [file for path in program.paths for file in host_files(path, options, clang)]
-    leave_receipt(receipt, list(dict.fromkeys(read)), {str(target): target.read_bytes()}, messages)
+    if any(program.link[1:]):
+        return target  # libraries of the user's own may change, and nobody tells us which they are
+    inputs = [unit.inputs for unit in compiled.units]
+    inputs += [host_inputs(path, options, clang, since_ns) for path in program.paths]
+    leave_receipt(receipt, functools.reduce(operator.add, inputs), {str(target): target.read_bytes()}, messages)
     return target

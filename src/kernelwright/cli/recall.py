@@ -1,8 +1,8 @@
 """Receipts: a compile command that was run before, on files that have not changed, repeats its outputs.
 
-A receipt is kept under the command line, working directory and the state of our own installation; it lists every file
-that was read, with a hash of its content, and every output, with its place in the cache. This file imports next to
-nothing, because its work is measured in milliseconds.
+A receipt is kept under the command line, working directory and the state of our own installation; it holds the record of
+what was read (``cuda/inputs.py``), and every output with its place in the cache. This file imports next to nothing, because
+its work is measured in milliseconds.
 """
 
 from __future__ import annotations
@@ -10,17 +10,24 @@ from __future__ import annotations
 import os
 import sys
 
+from kernelwright.cli.streams import say
+from kernelwright.cuda.inputs import environment, unchanged, working_folder
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kernelwright.cuda.inputs import Inputs
+
 _FLAGS_THAT_PREVENT = ("--no-cache", "--help", "--print-command")
-# Variables that change what clang finds or where the cache lies.
-_ENVIRONMENT = ("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "KERNELWRIGHT_CACHE", "XDG_CACHE_HOME", "HOME", "PATH")
+# Variables that change where the cache lies, and which compiler, linker and libdevice are found.
+_ENVIRONMENT = ("KERNELWRIGHT_CACHE", "XDG_CACHE_HOME", "HOME", "PATH", "CUDA_HOME", "CUDA_PATH")
 
 
 def receipt_key(argv: list[str]) -> str:
     """Names the receipt of a command line run here and now."""
     from kernelwright.cache import content_key
 
-    environment = [f"{name}={os.environ.get(name, '')}" for name in _ENVIRONMENT]
-    return content_key([*argv[1:], "", os.getcwd(), *environment, _installation()])
+    variables = [*environment(), *(f"{name}={os.environ.get(name, '')}" for name in _ENVIRONMENT)]
+    return content_key([*argv[1:], "", working_folder(), *variables, _installation()])
 
 
 def _installation() -> str:
@@ -48,43 +55,24 @@ def _installation() -> str:
     return " ".join(stamps)
 
 
-def leave_receipt(argv: list[str], read: list[str], outputs: dict[str, bytes], messages: str) -> None:
-    """Keeps what a finished command read (paths) and wrote (path or ``-``: bytes), and what it said on stderr."""
-    from kernelwright.cache import Cache, content_key
+def leave_receipt(argv: list[str], inputs: Inputs, outputs: dict[str, bytes], messages: str) -> None:
+    """Keeps what a finished command read and wrote (path or ``-``: bytes), and what it said on stderr."""
+    from kernelwright.cache import Cache, content_key, is_special
 
     if any(flag in argv for flag in _FLAGS_THAT_PREVENT):
         return
+    if any("\n" in path or is_special(path) for path in outputs):
+        return
+    lines = inputs.record()
+    if lines is None:
+        return
     cache = Cache()
-    lines = [str(len(messages.encode("utf-8", "surrogateescape")))]
-    for path in read:
-        state = _state(path)
-        if "\n" in path or state is None:
-            return
-        lines.append(f"r {state} {path}")
     for path, data in outputs.items():
         key = content_key([data])
         cache.put("output", key, data)
         lines.append(f"w {key} {path}")
-    cache.put(
-        "receipt", receipt_key(argv), "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n\n" + messages.encode()
-    )
-
-
-def _state(path: str) -> str | None:
-    """What must not have changed about a file that was read: its content; of an installed header, size and time.
-
-    A compile reads some 180 headers of the system and of wheels. Package managers change those, and their times; hashing
-    all of them would be half the work here.
-    """
-    if path.startswith("/usr/") or "/site-packages/" in path:
-        try:
-            status = os.stat(path)
-        except OSError:
-            return None
-        return f"{status.st_size}-{status.st_mtime_ns}"
-    from kernelwright.cache import file_digest
-
-    return file_digest(path)
+    text = "\n".join(lines) + "\n\n" + messages
+    cache.put("receipt", receipt_key(argv), text.encode("utf-8", "surrogateescape"))
 
 
 def recall(argv: list[str]) -> bool:
@@ -97,13 +85,13 @@ def recall(argv: list[str]) -> bool:
     if receipt is None:
         return False
     table, _, messages = receipt.decode("utf-8", "surrogateescape").partition("\n\n")
+    lines = table.split("\n")
+    if not unchanged(line for line in lines if not line.startswith("w ")):
+        return False
     outputs: list[tuple[str, bytes]] = []
-    for line in table.split("\n")[1:]:
-        kind, digest, path = line.split(" ", 2)
-        if kind == "r":
-            if _state(path) != digest:
-                return False
-        else:
+    for line in lines:
+        if line.startswith("w "):
+            _, digest, path = line.split(" ", 2)
             data = read_entry("output", digest)
             if data is None:
                 return False
@@ -117,8 +105,10 @@ def recall(argv: list[str]) -> bool:
                 write_atomically(path, data)
                 if data[:4] == b"\x7fELF" and not path.endswith(".cubin"):
                     os.chmod(path, os.stat(path).st_mode | 0o111)
+    except BrokenPipeError:
+        raise  # whoever reads has had enough
     except OSError:
         return False  # the full command runs into the same wall, and says so properly
     if messages:
-        sys.stderr.write(messages)
+        say(messages)
     return True

@@ -15,6 +15,8 @@ import os
 import signal
 import sys
 
+from kernelwright.cuda.inputs import now_ns
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,21 +31,35 @@ class Started:
     def __init__(self, template: list[str], source: str) -> None:
         self.template = template
         self.source = source
+        self.since_ns = now_ns()
         self.folder = _scratch()
+        self.process = 0
+        # In memory: on a full disk the message that it is full would be lost.
+        self._said = os.memfd_create("said")
         command = fill(template, source, self.folder)
-        said = os.open(os.path.join(self.folder, "said"), os.O_WRONLY | os.O_CREAT, 0o600)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        actions = [(os.POSIX_SPAWN_DUP2, nothing, 0), (os.POSIX_SPAWN_DUP2, said, 2)]
-        self.process = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
-        os.close(said)
-        os.close(nothing)
+        # What clang leaves behind when it crashes goes with the folder.
+        environment = {**os.environ, "TMPDIR": self.folder}
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, self._said, 2),
+        ]
+        # An interrupt between the start and the note of it would leave an orphan.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+        try:
+            self.process = os.posix_spawn(command[0], command, environment, file_actions=actions, setsigmask=before)
+        except OSError:
+            self.remove()
+            raise
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def wait(self) -> tuple[bool, str]:
         """Whether it failed, and what it said on stderr."""
         _, status = os.waitpid(self.process, 0)
         self.process = 0
-        with open(os.path.join(self.folder, "said"), errors="replace") as f:
-            return status != 0, f.read()
+        with open(self._said, "rb", closefd=False) as f:
+            f.seek(0)
+            return status != 0, f.read().decode("utf-8", "replace")
 
     def stop(self) -> None:
         """Ends it, if it has not ended."""
@@ -53,19 +69,36 @@ class Started:
             self.process = 0
 
     def remove(self) -> None:
-        """Removes the scratch folder."""
-        for name in os.listdir(self.folder):
-            os.unlink(os.path.join(self.folder, name))
-        os.rmdir(self.folder)
+        """Removes the scratch folder and all that clang left there."""
+        os.close(self._said)
+        try:
+            for name in os.listdir(self.folder):
+                os.unlink(os.path.join(self.folder, name))
+            os.rmdir(self.folder)
+        except OSError:
+            import shutil
+
+            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 _started: Started | None = None
+_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+def since_ns() -> int:
+    """When clang began to read the source, if it has a head start; else the time now. In ``inputs.now_ns``'s clock."""
+    return _started.since_ns if _started else now_ns()
 
 
 def fill(template: Sequence[str], source: str, folder: str) -> list[str]:
     """The command of a recipe for one source."""
-    values = {SOURCE: source, OUTPUT: os.path.join(folder, "device.ll"), LISTED: os.path.join(folder, "device.d")}
+    values = {SOURCE: as_argument(source), OUTPUT: os.path.join(folder, "device.ll"), LISTED: os.path.join(folder, "device.d")}
     return [values.get(word, word) for word in template]
+
+
+def as_argument(path: str) -> str:
+    """``path`` as clang takes it for a file, also where it begins like a flag or like a list of flags."""
+    return f"./{path}" if path.startswith(("-", "@")) else path
 
 
 def start(argv: Sequence[str]) -> None:
@@ -122,7 +155,13 @@ def _key(argv: Sequence[str], source: str) -> str:
 
 
 def _scratch() -> str:
-    base = os.environ.get("TMPDIR") or "/tmp"
-    folder = os.path.join(base, f"kernelwright-{os.getpid()}-{os.urandom(4).hex()}")
-    os.mkdir(folder, 0o700)
-    return folder
+    name = f"kernelwright-{os.getpid()}-{os.urandom(4).hex()}"
+    folder = os.path.join(os.environ.get("TMPDIR") or "/tmp", name)
+    try:
+        os.mkdir(folder, 0o700)
+    except OSError:
+        import tempfile  # knows where else to look
+
+        folder = os.path.join(tempfile.gettempdir(), name)
+        os.mkdir(folder, 0o700)
+    return os.path.abspath(folder)

@@ -9,6 +9,7 @@ clang writes the blob's bytes into the section ``.nv_fatbin`` as they are, and a
 
 from __future__ import annotations
 
+import os
 import subprocess
 import tempfile
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from pathlib import Path
 from kernelwright.cache import write_atomically
 from kernelwright.cuda.clang import HEADERS, Clang
 from kernelwright.cuda.diagnostics import explain, warnings_in
+from kernelwright.cuda.early import as_argument
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.source import changed_files, write_overlay
 from kernelwright.errors import Misuse, ToolError
@@ -68,7 +70,8 @@ def compile_host(
         if changed:
             command += ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))]
         done = subprocess.run(
-            [*command, str(source), "-o", str(made)],
+            [*command, as_argument(str(source)), "-o", str(made)],
+            env={**os.environ, "TMPDIR": scratch},  # what clang leaves behind when it crashes goes with the folder
             capture_output=True,
             stdin=subprocess.DEVNULL,
             text=True,

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# What clang, and the search for libdevice, take from the environment.
+# What clang takes from the environment.
 ENVIRONMENT = (
     "CPATH",
     "C_INCLUDE_PATH",
@@ -28,9 +28,6 @@ ENVIRONMENT = (
     "COMPILER_PATH",
     "GCC_EXEC_PREFIX",
     "SOURCE_DATE_EPOCH",
-    "CUDA_HOME",
-    "CUDA_PATH",
-    "PATH",
 )
 _SEARCHED = ("CPATH", "CPLUS_INCLUDE_PATH")
 _COARSE_CLOCK = 5  # CLOCK_REALTIME_COARSE of Linux, which Python has no name for
@@ -88,8 +85,7 @@ class Inputs:
         return lines + [f"s {_bearing(names, folder)} {folder}" for folder in self.folders]
 
     def _is_older(self, path: str) -> bool:
-        status = os.stat(path)
-        return max(status.st_ctime_ns, status.st_mtime_ns) < self.since_ns or _is_installed(path)
+        return _is_installed(path) or os.stat(path).st_ctime_ns < self.since_ns
 
 
 def unchanged(record: Iterable[str]) -> bool:

@@ -53,6 +53,7 @@ _SCOPES: dict[str, tuple[str, Hint]] = {
     "block": ("different warps of a block", "race block"),
     "grid": ("different blocks", "race grid"),
 }
+_WIDEST_FIRST = ("grid", "block", "warp")
 _QUIET = frozenset({int(CudaError.NOT_READY)})
 """Errors that are answers."""
 
@@ -106,7 +107,8 @@ class Checker(Observer):
         )
         if launched.fault is not None:
             self.findings.add(self._of_fault(launched.fault, launching))
-        for found in launched.result.found:
+        # The widest scope of a race first: it says what helps.
+        for found in sorted(launched.result.found, key=lambda found: _WIDEST_FIRST.index(found.scope)):
             self.findings.add(self._of_found(found, launching))
         if launched.result.incomplete and launching.kernel not in self.incomplete:
             self.incomplete.append(launching.kernel)
@@ -313,16 +315,13 @@ class Checker(Observer):
 
     def _note_error(self, error: int, tail: bytes) -> None:
         """A call of the program has returned an error."""
-        call, _, rest = tail.decode(errors="replace").partition("\0")
-        kernel, _, why = rest.partition("\0")
+        sentence, kernel, why, *_ = [*tail.decode(errors="replace").split("\0"), "", "", ""]
         last, self._last_failure = self._last_failure, None
         if error in _QUIET or (last is not None and last.error == error and last.sentence in self._told):
             return
         if last is not None and last.error == error and last.sentence:
             why = why or last.sentence
-        launching = None
-        sentence = f"{call} returned error {error}" + (f": {why}" if why else "")
-        self._add_launch(sentence, launching, kernel)
+        self._add_launch(f"{sentence}: {why}" if why else sentence, kernel=kernel)
 
     def _add_launch(self, sentence: str, launching: Launching | None = None, kernel: str = "") -> None:
         file, line = "", 0

@@ -32,7 +32,7 @@ NOT_FOUND = 500
 _BUFFER, _SIZE, _END = 1, 2, 0
 _NON_BLOCKING_STREAM = 1
 _ERROR_LOG, _ERROR_LOG_BYTES = 5, 6
-_ATTACH_GLOBAL = 1
+_INVALID_VALUE = 1
 
 
 class DriverError(DeviceError):
@@ -157,6 +157,18 @@ class Driver:
         address, size = self._call("cuModuleGetGlobal", self._cuda.CUmodule(module), name.encode())
         return int(address), int(size)
 
+    def parameters(self, function: int) -> list[tuple[int, int]]:
+        """Offset and size in bytes of each parameter of a kernel. Needs a driver of CUDA 12.4 or later."""
+        found: list[tuple[int, int]] = []
+        while True:
+            try:
+                offset, size = self._call("cuFuncGetParamInfo", self._cuda.CUfunction(function), len(found))
+            except DriverError as error:
+                if error.code != _INVALID_VALUE:
+                    raise
+                return found
+            found.append((int(offset), int(size)))
+
     def function_attribute(self, function: int, number: int) -> int:
         """A CUfunction_attribute by its number."""
         attribute = self._cuda.CUfunction_attribute(number)
@@ -175,9 +187,6 @@ class Driver:
 
     def allocate(self, size: int) -> int:
         return int(self._call("cuMemAlloc", size))
-
-    def allocate_managed(self, size: int) -> int:
-        return int(self._call("cuMemAllocManaged", size, _ATTACH_GLOBAL))
 
     def free(self, address: int) -> None:
         self._call("cuMemFree", self._cuda.CUdeviceptr(address))
@@ -206,6 +215,9 @@ class Driver:
     def register_host(self, address: int, size: int) -> None:
         """Pins host memory, so that the GPU reaches it at the same address."""
         self._call("cuMemHostRegister", address, size, 1 | 2)  # portable and mapped
+
+    def unregister_host(self, address: int) -> None:
+        self._call("cuMemHostUnregister", address)
 
     # -- memory at chosen addresses --------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from typing import Any
 from kernelwright.device.cuda import CudaGpu, CudaLaunched, CudaLoaded, FunctionFacts, Timing, Work
 from kernelwright.device.cuda_driver import NOT_FOUND, Driver, DriverError
 from kernelwright.device.cuda_memory import CudaMemory
+from kernelwright.device.cuda_printed import Printed
 from kernelwright.device.cuda_worker import Buffers, GpuInfo, Image, Job, Request, Response
 from kernelwright.errors import DeviceError, KernelwrightError
 
@@ -129,7 +130,7 @@ def main(arguments: list[str]) -> int:
     if os.getppid() != parent:  # it ended before the line above
         return 3
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    printed = _Printed()
+    printed = Printed()
     serving, connection = Serving(), Connection(descriptor)
     while True:
         try:
@@ -143,26 +144,6 @@ def main(arguments: list[str]) -> int:
         except KernelwrightError as known:
             error = known
         connection.send(Response(value, error, printed.take(), serving.poisoned))
-
-
-class _Printed:
-    """Standard output as a file in memory: the driver prints there for kernels when the host waits for them."""
-
-    def __init__(self) -> None:
-        self._file = os.memfd_create("kernelwright-printed", os.MFD_CLOEXEC)
-        os.dup2(self._file, 1)
-        self._libc = ctypes.CDLL(None)
-
-    def take(self) -> str:
-        sys.stdout.flush()
-        self._libc.fflush(None)
-        size = os.lseek(self._file, 0, os.SEEK_CUR)
-        if not size:
-            return ""
-        data = os.pread(self._file, size, 0)
-        os.ftruncate(self._file, 0)
-        os.lseek(self._file, 0, os.SEEK_SET)
-        return data.decode("utf-8", "replace")
 
 
 if __name__ == "__main__":

@@ -150,6 +150,10 @@ class Session:
             for observer in self._observers:
                 observer.end()
 
+    def close(self) -> None:
+        """Releases the device's memory. A worker process need not: it ends."""
+        self._arena.close()
+
     def _serve(self) -> None:
         channel = self._channel
         while (raw := channel.take()) is not None and (self._finish or not self._watchdog.gone):
@@ -554,6 +558,7 @@ TABLE: dict[Message, Callable[[Session, Received], Answer | None]] = {
     Message.LAST_ERROR: Session._nothing,
     Message.SWAP_KERNEL: Session._swap_kernel,
     Message.COUNTERS: Session._counters,
+    Message.NOTE_ERROR: Session._nothing,
 }
 """Launches are not among them: ``_serve`` knows them by their number."""
 

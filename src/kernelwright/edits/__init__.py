@@ -1,5 +1,53 @@
-"""Edits: values that turn a program into a nearby program."""
+"""Edits: values that turn a kernel into a nearby one (paper 000, section 3.4).
 
+    original   a kernel, numbered and named             lines    an instruction's line as a template
+    draft      a variant in the making                   repair   SSA again, once, after all edits
+    copy delete move swap replace_instruction replace_operand    one kind of edit each
+    genome     a tuple of edits, applied                 draw     random edits, and those that can be listed
+    dice       random places and values                  json_form
+
+Control flow is never touched, so dominators are computed once per kernel. Any edits in any order give IR that LLVM accepts.
+"""
+
+from __future__ import annotations
+
+from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete, deletions
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.draw import DRAWN, UNIFORM, applicable, draw
+from kernelwright.edits.genome import Applied, Edit, Genome, Inert, apply, apply_to
+from kernelwright.edits.json_form import as_json, dumps, from_json, loads
+from kernelwright.edits.move import Move
+from kernelwright.edits.original import Id, Original, Use
+from kernelwright.edits.replace_instruction import ReplaceInstruction
+from kernelwright.edits.replace_operand import ReplaceOperand, constant_conditions
+from kernelwright.edits.swap import Swap
 
-__all__ = ["Delete", "deletions"]
+__all__ = [
+    "DRAWN",
+    "UNIFORM",
+    "Applied",
+    "Copy",
+    "Delete",
+    "Draft",
+    "Edit",
+    "Genome",
+    "Id",
+    "Inert",
+    "Move",
+    "Original",
+    "ReplaceInstruction",
+    "ReplaceOperand",
+    "Swap",
+    "Use",
+    "applicable",
+    "apply",
+    "apply_to",
+    "as_json",
+    "constant_conditions",
+    "deletions",
+    "draw",
+    "dumps",
+    "from_json",
+    "loads",
+]

@@ -3,7 +3,8 @@
     before   %sum = fadd float %a, %b          after
              store float %sum, ptr %p                   store float %a, ptr %p
 
-What used the deleted value uses the recorded replacement instead: one of its own operands, or zero.
+What used the deleted value uses the recorded one instead: one of its own operands, another value that is there, or a
+constant.
 """
 
 from __future__ import annotations
@@ -11,52 +12,56 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kernelwright.ir import Function, Instruction, Value, zero
-
-# Removing these changes the control flow, which edits leave alone, or leaves a block without its end.
-_FIXED = frozenset({"phi", "br", "switch", "ret", "unreachable", "indirectbr", "invoke", "resume", "callbr", "alloca"})
+from kernelwright.edits.dice import Dice
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.original import Id, Original
 
 
 @dataclass(frozen=True)
 class Delete:
-    """Deletes the instruction with number ``subject``, counted from 0 in the order of the original function.
+    """Deletes ``subject``. ``value``, with its type (``float %a``), takes the place of its own."""
 
-    ``replacement`` is the index of the operand that takes the place of its value, or None for zero (or for an instruction
-    without a value).
-    """
+    subject: Id
+    value: str | None = None
 
-    subject: int
-    replacement: int | None = None
-
-    def apply(self, numbered: list[Instruction]) -> bool:
-        """Applies itself to a function whose original instructions are ``numbered``; False when the subject is gone."""
-        instruction = numbered[self.subject]
-        if instruction.parent is None:
-            return False
-        if instruction.has_result:
-            instruction.replace_all_uses_with(self._value(instruction))
-        instruction.erase()
-        return True
-
-    def _value(self, instruction: Instruction) -> Value:
-        if self.replacement is not None:
-            return instruction.operands[self.replacement]
-        return zero(instruction.type)
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        refused = draft.refuse(self.subject)
+        if refused:
+            return refused
+        value = draft.untyped(self.value, draft.known(self.subject).type) if self.value is not None else None
+        draft.delete(self.subject, value)
+        return None
 
 
-def number_instructions(function: Function) -> list[Instruction]:
-    """All instructions in order; an instruction's place in this list is its stable number."""
-    return [instruction for block in function.blocks for instruction in block.instructions]
+def draw(dice: Dice) -> Delete | None:
+    """Any instruction but phis and terminators; half of the time an operand of its own takes its place, if one can."""
+    draft = dice.draft
+    subject = dice.site(dice.free)
+    if subject is None:
+        return None
+    node = draft.known(subject)
+    if not node.result:
+        return Delete(subject)
+    own = _own_operands(draft, subject)
+    if not own or dice.random.random() < 0.5:
+        own = dice.values(node.type, draft.place_of((subject, 0)), (node.result,)) or own
+    return Delete(subject, f"{node.type} {dice.one(own)}" if own else None)
 
 
-def deletions(function: Function) -> Iterator[Delete]:
-    """Every deletion that applies to ``function``: search, tests and docs enumerate the same thing."""
-    for number, instruction in enumerate(number_instructions(function)):
-        if instruction.opcode in _FIXED:
+def deletions(original: Original) -> Iterator[Delete]:
+    """Every deletion with an own operand in place of the value, with the plainest constants where there is none."""
+    draft = Draft(original)
+    for id in original.free:
+        node = original.nodes[id]
+        if not node.result:
+            yield Delete(id)
             continue
-        if not instruction.has_result:
-            yield Delete(number)
-            continue
-        for index, operand in enumerate(instruction.operands):
-            if operand.type is instruction.type and operand is not instruction:
-                yield Delete(number, index)
+        values = _own_operands(draft, id) or original.constants.get(node.type, [])[:2]
+        for value in dict.fromkeys(values):
+            yield Delete(id, f"{node.type} {value}")
+
+
+def _own_operands(draft: Draft, id: Id) -> list[str]:
+    node = draft.known(id)
+    return [v for v, type in zip(draft.operands(id), node.operand_types, strict=True) if type == node.type]

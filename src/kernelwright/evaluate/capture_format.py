@@ -84,6 +84,18 @@ class RecordWriter:
         self._end = 0
         self._append(MAGIC + _VERSION.pack(VERSION))
 
+    @classmethod
+    def reopen(cls, path: Path) -> RecordWriter:
+        """To add records behind those of a whole file that nobody writes any more. Raises ``Misuse`` when it is not there."""
+        writer = cls.__new__(cls)
+        writer.path, writer._known = path, set()
+        try:
+            writer._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            raise Misuse(f"{path} cannot be written: {error.strerror}", hint="name another file to record to") from error
+        writer._end = os.lseek(writer._fd, 0, os.SEEK_END)
+        return writer
+
     def write_content(self, kind: bytes, plain: bytes | memoryview) -> bytes:
         """Writes a content unless it is there already; returns its hash."""
         name = hash_of(kind, plain)

@@ -128,9 +128,25 @@ class CaptureWriter:
         else:
             self.abandon()
 
+    def leave_open(self) -> None:
+        """Every launch is recorded, how the program ends is not known yet: ``end_capture`` says it later."""
+        self._records.sync()
+        self.finished = True
+        self._records.close()
+
     def _content(self, data: memoryview) -> bytes:
         if len(data) <= PAGE_BYTES:
             return self._records.write_content(PAGE, data)
         starts = range(0, len(data), PAGE_BYTES)
         names = b"".join(self._records.write_content(PAGE, data[i : i + PAGE_BYTES]) for i in starts)
         return self._records.write_content(LIST, names)
+
+
+def end_capture(path: Path, exit_code: int | None, outputs: Mapping[str, str] | None = None) -> None:
+    """Adds to a recording that was left open how the program ended: ``outputs`` are the files it wrote and their hashes."""
+    records = RecordWriter.reopen(path)
+    try:
+        records.write_story(form.DONE, {"exit_code": exit_code, "outputs": dict(outputs or {})})
+        records.sync()
+    finally:
+        records.close()

@@ -303,7 +303,7 @@ class CompiledKernel:
             note = ("", kernel.points[site - 1].origin)
             other = kernel.points[record.detail[0] - 1].origin if record.detail[0] else None
         elif number in records.AT_NOTE:
-            message = _assertion(record, bounds) if records.FAULT_KINDS[number] == "assert" else ""
+            message = _assertion(record, bounds) if records.FAULT_KINDS[number] == "assert" else records.MESSAGES.get(number, "")
             note = (message, kernel.notes[site].origin)
         return HostFault(
             kind=records.FAULT_KINDS[number],

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 4000}\n!1 = !{!"branch_weights", i32 4000, i32 1}\n'
 LINEAR, EXTENDED, INDEXED, ADDRESSES = range(4)
+STOPS = {"trap": 4, "assert": 5, "stray": 9}
+"""Kinds of faults as ``simt.h`` counts them."""
 
 
 class Address:
@@ -269,4 +271,11 @@ def stop(e: Emitter, kind: str, op: Op) -> None:
             wide = e.let(f"zext {e.vector_type(type)} {wide} to {e.vector_type('i64')}")
         e.line(f"store {e.vector_type('i64')} {wide}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" if i < len(op.args) else "ptr null" for i in range(4))
-    e.line(f"call void {e.helper('stop')}(ptr %c, i32 {note}, i32 {_mask(e)}, i32 {4 if kind == 'trap' else 5}, {pointers})")
+    e.line(f"call void {e.helper('stop')}(ptr %c, i32 {note}, i32 {_mask(e)}, i32 {STOPS[kind]}, {pointers})")
+
+
+def stray(e: Emitter, op: Op, lanes: str) -> None:
+    """The lanes of a mask end the launch: they take part in a warp operation that is not theirs."""
+    note, nothing = _own_access(e, op), ", ".join(["ptr null"] * 4)
+    e.line(f"call void {e.helper('stop')}(ptr %c, i32 {note}, i32 {lanes}, i32 {STOPS['stray']}, {nothing})")
+    e.line("br label %abort")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kernelwright.codegen.simt import abi
+from kernelwright.codegen.simt import abi, memory
 from kernelwright.codegen.simt.arithmetic import Width
 from kernelwright.codegen.simt.program import Block, Const, Op, bits_of
 from kernelwright.codegen.simt.shapes import V
@@ -81,7 +81,31 @@ class Members:
 
 def operation(e: Emitter, op: Op) -> None:
     """Write a warp operation whose lanes are all here."""
+    if op.detail.name not in ("activemask", "yield"):
+        _check_members(e, op)
     HANDLERS[op.detail.name](e, op)
+
+
+def _check_members(e: Emitter, op: Op) -> None:
+    """A lane that is not in its own member mask ends the launch."""
+    member = op.args[0]
+    if isinstance(member, Const) and member.value == -1:
+        return
+    rep = e.get(member)
+    outside = _outside(e, rep)
+    stray, on = e.fresh_label("stray"), e.fresh_label("on")
+    e.line(f"br i1 {e.let(f'icmp ne i32 {outside}, 0')}, label %{stray}, label %{on}, !prof !0")
+    e.label(stray)
+    memory.stray(e, op, outside)
+    e.label(on)
+
+
+def _outside(e: Emitter, members: Rep) -> str:
+    """The active lanes that their own member mask leaves out."""
+    if members.shape[0] == "u":
+        return e.let(f"and i32 {e.whole_mask()}, {e.let(f'xor i32 {members.parts[0]}, -1')}")
+    bits, own = f"<{e.lanes} x i1>", lane_constants("i32", e.lanes, 1, e.lanes)
+    return e.active_bits(e.let(f"xor {bits} {_has_lane(e, e.vector_of(members), own)}, splat (i1 true)"))
 
 
 # -- waiting for others ------------------------------------------------------------------------------------------------
@@ -108,15 +132,12 @@ def gather(e: Emitter, block: Block, term: Op) -> None:
     absent = e.let(f"and i32 {live}, {e.let(f'xor i32 {e.mask}, -1')}")
     if members.shape[0] == "u":
         wanted = members.parts[0]
-        outside = e.let(f"and i32 {e.mask}, {e.let(f'xor i32 {wanted}, -1')}")
     else:
         bits, t = f"<{e.lanes} x i1>", e.vector_type("i32")
         row = e.vector_of(members)
         active = e.as_vector(e.mask)
         wanted = _joined(e, e.let(f"select {bits} {active}, {t} {row}, {t} zeroinitializer"))
-        own = lane_constants("i32", e.lanes, 1, e.lanes)
-        lonely = e.let(f"xor {bits} {_has_lane(e, row, own)}, splat (i1 true)")
-        outside = e.active_bits(lonely)
+    outside = _outside(e, members)
     missing = e.let(f"or i32 {e.let(f'and i32 {absent}, {wanted}')}, {outside}")
     here = e.let(f"icmp eq i32 {missing}, 0")
     for arg in term.args:

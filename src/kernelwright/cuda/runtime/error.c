@@ -31,9 +31,10 @@ void kw_explain(const char *kernel, const char *reason)
 static void note(const char *function, int error)
 {
     struct kw_note_error body = {.error = error};
-    char tail[sizeof explanation + 64] = "";
+    char tail[sizeof explanation + 128] = "";
     /* Helpers of ours return what the call they belong to returns. */
-    snprintf(tail, 64, "%s", strncmp(function, "cuda", 4) ? "a CUDA call" : function);
+    const char *call = strncmp(function, "cuda", 4) ? "a CUDA call" : function;
+    snprintf(tail, 128, "%s returned %s", call, cudaGetErrorName((cudaError_t)error));
     size_t at = strlen(tail) + 1;
     memcpy(tail + at, explanation, explained);
     kw_command(KW_NOTE_ERROR, &body, sizeof body, tail, at + (explained ? explained : 2));

@@ -81,7 +81,7 @@ enum kw_message {
     KW_LAST_ERROR = 79,              /* request  -                            -> -; the oldest error not told yet */
     KW_SWAP_KERNEL = 80,             /* request  kw_swap: kernel name NUL, blob -> -; no blob restores the original */
     KW_COUNTERS = 81,                /* request  kw_handle: 1 resets          -> -: JSON text */
-    KW_NOTE_ERROR = 82,              /* command  kw_note_error: call NUL kernel NUL reason; only with KW_NOTE_ERRORS */
+    KW_NOTE_ERROR = 82,              /* command  kw_note_error: sentence NUL kernel NUL reason; with KW_NOTE_ERRORS */
 };
 
 struct kw_header {

@@ -160,7 +160,7 @@ static void signal(simt_context *c, simt_check *k, u64 address, u32 thread) {
 /* Several threads have waited for each other: what one knew from atomics all know. */
 static void share(simt_check *k, const u32 *threads, u32 n) {
   u32 have = 0;
-  for (u32 i = 0; i < n; i++) have += k->knows[threads[i]] != NULL && k->knows[threads[i]] != k->knows[threads[0]];
+  for (u32 i = 0; i < n; i++) have |= k->knows[threads[i]] != k->knows[threads[0]];
   if (!have) return;
   simt_knowledge *all = take(k, sizeof *all + n * sizeof(simt_knowledge *));
   if (!all) return;

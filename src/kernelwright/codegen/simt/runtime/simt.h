@@ -91,6 +91,7 @@ enum {
   FAULT_ENDLESS,
   FAULT_READ_ONLY,
   FAULT_BULK,
+  FAULT_STRAY,
 };
 
 typedef struct {

@@ -34,7 +34,7 @@ KW_DEVICE __attribute__((noreturn)) void __assert_fail(const char *message, cons
 }
 
 // A clang with CUDA wrappers of its own brings these with its <new>.
-#if 1
+#if !defined(__CLANG_CUDA_WRAPPERS_NEW)
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Winline-new-delete"
 __device__ __inline__ void *operator new(size_t bytes) { return ::malloc(bytes); }

@@ -10,7 +10,6 @@
 #include <time.h>
 
 #include <new>
-#include <utility>
 
 #include "../qualifiers.h"
 #define KW_MIN_MAX_SIDE KW_HOST

@@ -1,0 +1,66 @@
+"""The standard streams and signals of a command, so that it behaves where they are closed, full or sent early.
+
+This file is imported before anything else, and so imports nothing that takes time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+# `signal` itself makes enumerations of everything, which takes a millisecond.
+from _signal import (  # type: ignore[import-not-found]
+    SIG_DFL,
+    SIG_IGN,
+    SIGHUP,
+    SIGTERM,
+    getsignal,
+    signal,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+
+def prepare() -> None:
+    """Makes standard streams of closed ones, lets every text be printed, and lets ``kill`` and a closed terminal end the
+    command as Ctrl-C does: with everything tidied up."""
+    _open_closed()
+    # File names may hold any bytes, and the terminal may lack letters that we use.
+    reads_all = sys.stdout.encoding.lower() in ("utf-8", "utf8")
+    sys.stdout.reconfigure(errors="surrogateescape" if reads_all else "backslashreplace")  # type: ignore[union-attr]
+    owner = os.getpid()
+
+    def end(number: int, _: FrameType | None) -> None:
+        if os.getpid() != owner:
+            os._exit(128 + number)  # a copy of us: what there is to tidy up is not the copy's
+        signal(number, SIG_IGN)
+        raise SystemExit(128 + number)
+
+    for number in (SIGTERM, SIGHUP):
+        if getsignal(number) == SIG_DFL:  # under nohup, SIGHUP is to be ignored
+            signal(number, end)
+
+
+def _open_closed() -> None:
+    """A file opened later must not get the number of a standard stream. Reading finds nothing, printing to a closed
+    standard output fails as on a full disk, messages go nowhere."""
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)  # noqa: SIM115
+
+
+def say(text: str) -> None:
+    """Writes to standard error. That nobody can read it changes nothing about the work."""
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except OSError:
+        pass

@@ -1,0 +1,436 @@
+"""One program on a real GPU: the messages of its connection, obeyed in the order they came, as ``Session`` does on the
+virtual one.
+
+Started by a program for itself: ``python -m kernelwright.device.cuda_session``. Device memory is the driver's. The arena
+holds pinned and managed memory, which the GPU reaches through the bus (managed memory does not move to it), and the staging
+area that bytes of the program's own memory travel through. The driver does what it is told in the background; this process
+waits only where the program does. Several processes may use the GPU so: only measurements lock it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kernelwright.cuda import protocol as wire
+from kernelwright.cuda.channel import Channel, Received
+from kernelwright.cuda.protocol import Message, WelcomeFlags
+from kernelwright.device.cuda import CudaGpu
+from kernelwright.device.cuda_driver import DriverError
+from kernelwright.device.cuda_errors import CudaError, Failure, Refused
+from kernelwright.device.cuda_modules import CudaModules, error_of_driver
+from kernelwright.device.cuda_printed import Printed
+from kernelwright.device.memory import Arena, Buffer
+from kernelwright.device.watchdog import Watchdog
+from kernelwright.errors import DeviceError, KernelwrightError
+
+STAGING_BYTES = 16 << 20
+_PAGE = 4096
+_NON_BLOCKING = 1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a request is answered with."""
+
+    body: wire.Body | None = None
+    tail: bytes = b""
+    descriptors: tuple[int, ...] = ()
+
+
+class CudaSession:
+    """A connection and the GPU behind it. ``timeout_s``: what the program may wait for its kernels at a time; 0: for ever.
+
+    ``serve`` returns when the program has said goodbye, or is gone.
+    """
+
+    def __init__(self, connection: socket.socket, gpu: CudaGpu, timeout_s: float = 0.0) -> None:
+        self.gpu = gpu
+        self.untold: Failure | None = None
+        """After ``serve``: an error that the program never asked about."""
+        self._driver = gpu.driver
+        self._connection = connection
+        self._channel = Channel(connection)
+        self._timeout_s = timeout_s
+        self._arena = Arena()
+        self._printed = Printed()
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._modules = CudaModules(self.gpu)
+        self._streams: dict[int, int] = {0: 0}
+        self._events: dict[int, int] = {}
+        self._allocated: dict[int, int] = {}
+        self._failure: Failure | None = None
+        self._staging = self._register(self._arena.allocate(STAGING_BYTES, "staging", align=_PAGE, fill=None))
+
+    def _register(self, buffer: Buffer) -> Buffer:
+        """Lets the GPU reach memory of the arena at its own address."""
+        size = -(-max(buffer.size, 1) // _PAGE) * _PAGE
+        self._driver.register_host(buffer.address, size)
+        return buffer
+
+    # -- the loop --------------------------------------------------------------------------------------------------
+
+    def serve(self) -> None:
+        """Answers until the connection ends. Raises ``ToolError`` for bytes that are no message."""
+        self._watchdog = Watchdog(self._connection, lambda: self, self._timeout_s)
+        try:
+            while (message := self._channel.receive()) is not None and message.type is not Message.GOODBYE:
+                self._watchdog.began = time.monotonic()
+                if message.is_request:
+                    self._answer(message)
+                else:
+                    self._obey(message)
+                self._watchdog.began = None
+        except (ConnectionError, TimeoutError):
+            pass  # the program went while we were answering
+        finally:
+            self._watchdog.end()
+            self.untold = self._failure
+
+    def stop(self) -> bool:
+        """Called beside a call that does not return: the program is gone, or its kernel does not end. Ends this process."""
+        if self._watchdog.timed_out:
+            print(f"kw: a kernel ran for more than {self._timeout_s:g} s and was stopped", file=sys.stderr, flush=True)
+        os._exit(3)
+
+    def progress(self) -> None:
+        """A real GPU does not say how far it is."""
+
+    def _obey(self, message: Received) -> None:
+        if self._failure is not None and self._failure.is_sticky:
+            return
+        failure = self._attempt(message)
+        if isinstance(failure, Failure):
+            self._fail(failure)
+
+    def _answer(self, message: Received) -> None:
+        told = None if message.type in _ALWAYS else self._tell()
+        outcome = told or self._attempt(message)
+        text = self._printed.take()
+        if text:
+            self._channel.output(text)
+        if isinstance(outcome, Failure):
+            if outcome.is_sticky:
+                self._fail(outcome)
+            self._channel.fail(message, outcome.error, outcome.sentence)
+        else:
+            self._channel.reply(message, outcome.body, outcome.tail, outcome.descriptors)
+
+    def _attempt(self, message: Received) -> Answer | Failure:
+        """Does what a message asks; what cannot be done is a value."""
+        try:
+            if message.type not in TABLE:
+                raise Refused(CudaError.NOT_SUPPORTED, f"a real GPU does not answer {message.type.name}")
+            return TABLE[message.type](self, message) or Answer()
+        except Refused as refused:
+            return refused.failure
+        except DriverError as error:
+            sentence = "" if error.code == CudaError.NOT_READY else str(error)
+            return Failure(error_of_driver(error), sentence, error.is_sticky)
+        except KernelwrightError as error:
+            return Failure(CudaError.UNKNOWN, error.message)
+
+    def _fail(self, failure: Failure) -> None:
+        if self._failure is None or (failure.is_sticky and not self._failure.is_sticky):
+            self._failure = failure
+
+    def _tell(self) -> Failure | None:
+        """The error that waits to be told; one that CUDA survives is told once."""
+        failure = self._failure
+        if failure is not None and not failure.is_sticky:
+            self._failure = None
+        return failure
+
+    # -- session and registration ----------------------------------------------------------------------------------
+
+    def _hello(self, message: Received) -> Answer:
+        return Answer(self._welcome(), descriptors=(self._arena.fd,))
+
+    def _move_arena(self, message: Received) -> Answer:
+        assert isinstance(message.body, wire.MoveArena)
+        old = self._arena
+        self._driver.unregister_host(self._staging.address)
+        self._arena = Arena.attach(os.dup(old.fd), message.body.address, old.reserve)
+        old.close()
+        self._start_over()
+        return Answer(self._welcome())
+
+    def _welcome(self) -> wire.Welcome:
+        return wire.Welcome(
+            version=wire.VERSION,
+            device_count=1,
+            flags=WelcomeFlags(0),
+            arena_address=self._arena.base,
+            arena_size=self._arena.reserve,
+            staging_address=self._staging.address,
+            staging_size=self._staging.size,
+        )
+
+    def _register_module(self, message: Received) -> None:
+        assert isinstance(message.body, wire.RegisterModule)
+        self._modules.add_module(message.body.module, message.body.format, message.tail)
+
+    def _register_kernel(self, message: Received) -> None:
+        assert isinstance(message.body, wire.RegisterSymbol)
+        self._modules.add_kernel(message.body.symbol, message.body.module, message.tail.decode())
+
+    def _register_variable(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.RegisterSymbol)
+        self._modules.add_variable(b.symbol, b.module, message.tail.decode())
+
+    def _unregister_module(self, message: Received) -> None:
+        self._modules.remove_module(_handle(message))
+
+    # -- memory ----------------------------------------------------------------------------------------------------
+
+    def _allocate(self, message: Received) -> Answer:
+        assert isinstance(message.body, wire.Allocate)
+        size = message.body.size
+        if message.body.kind == wire.MemoryKind.DEVICE:
+            address = self.gpu.allocate(size)
+            self._allocated[address] = size
+            return Answer(wire.Memory(address=address, size=size))
+        try:
+            # Whole pages: two registrations must not share one.
+            made = self._arena.allocate(-(-max(size, 1) // _PAGE) * _PAGE, "pinned", align=_PAGE, fill=None)
+        except DeviceError as error:
+            raise Refused(CudaError.MEMORY_ALLOCATION, error.message) from None
+        return Answer(wire.Memory(address=self._register(made).address, size=size))
+
+    def _free(self, message: Received) -> None:
+        address = _handle(message)
+        self._driver.synchronize()
+        if self._allocated.pop(address, None) is not None:
+            self._driver.free(address)
+            return
+        buffer = self._arena.find(address)
+        if buffer is None or buffer.address != address or buffer == self._staging:
+            raise Refused(CudaError.INVALID_VALUE, f"{address:#x} is no allocation of the device")
+        self._driver.unregister_host(address)
+        self._arena.free(address)
+
+    def _fill(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.Fill)
+        stream = self._stream(b.stream)
+        whole = b.pitch == b.width
+        for row in range(1 if whole else b.height):
+            size = b.width * b.height if whole else b.width
+            self._driver.fill(b.address + row * b.pitch, b.value & 0xFF, size, stream)
+
+    def _copy(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.Copy)
+        stream = self._stream(b.stream)
+        whole = b.to_pitch == b.from_pitch == b.width
+        for z in range(b.depth):
+            for y in range(1 if whole else b.height):
+                to, start = b.to + z * b.to_slice + y * b.to_pitch, b.from_ + z * b.from_slice + y * b.from_pitch
+                self._driver.copy(to, start, b.width * b.height if whole else b.width, stream)
+
+    def _memory_info(self, message: Received) -> Answer:
+        free, total = self._driver.memory_info()
+        return Answer(wire.MemoryInfo(free=free, total=total))
+
+    def _symbol_address(self, message: Received) -> Answer:
+        address, size = self._modules.variable(_handle(message))
+        return Answer(wire.Memory(address=address, size=size))
+
+    # -- kernels ---------------------------------------------------------------------------------------------------
+
+    def _launch(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.Launch)
+        function, stream = self._modules.function(b.kernel), self._stream(b.stream)
+        grid, block = (b.grid[0], b.grid[1], b.grid[2]), (b.block[0], b.block[1], b.block[2])
+        try:
+            self._driver.launch(function, grid, block, message.tail[: b.arguments_size], b.shared_bytes, stream)
+        except DriverError as error:
+            if error.code != CudaError.INVALID_VALUE:
+                raise
+            # The driver has one number for every bad argument; of a launch the runtime says what it means.
+            raise Refused(CudaError.INVALID_CONFIGURATION, error.message) from None
+
+    def _kernel_layout(self, message: Received) -> Answer:
+        parameters, size = self._modules.layout(_handle(message))
+        return Answer(wire.KernelLayout(len(parameters), size), b"".join(p.pack() for p in parameters))
+
+    def _function_attributes(self, message: Received) -> Answer:
+        return Answer(self._modules.attributes(_handle(message)))
+
+    def _set_function_attribute(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.FunctionAttribute)
+        self._driver.set_function_attribute(self._modules.function(b.kernel), b.attribute, b.value)
+
+    def _occupancy(self, message: Received) -> Answer:
+        b = message.body
+        assert isinstance(b, wire.Occupancy)
+        function = self._modules.function(b.kernel)
+        return Answer(wire.Handle(handle=self._driver.resident_blocks(function, b.block_threads, b.shared_bytes)))
+
+    def _swap_kernel(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.Swap)
+        name = message.tail[: max(b.name_size - 1, 0)].decode()
+        self._modules.swap(name, message.tail[b.name_size : b.name_size + b.blob_size])
+
+    # -- streams, events, device -----------------------------------------------------------------------------------
+
+    def _stream(self, number: int) -> int:
+        if number not in self._streams:
+            raise Refused(CudaError.INVALID_RESOURCE_HANDLE)
+        return self._streams[number]
+
+    def _event(self, number: int) -> int:
+        if number not in self._events:
+            raise Refused(CudaError.INVALID_RESOURCE_HANDLE)
+        return self._events[number]
+
+    def _stream_create(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.Stream)
+        self._streams[b.stream] = self._driver.create_stream(not b.flags & _NON_BLOCKING, b.priority)
+
+    def _stream_destroy(self, message: Received) -> None:
+        number = _handle(message)
+        if number:
+            self._driver.destroy_stream(self._stream(number))
+            del self._streams[number]
+
+    def _stream_synchronize(self, message: Received) -> None:
+        self._driver.synchronize_stream(self._stream(_handle(message)))
+
+    def _stream_query(self, message: Received) -> None:
+        self._driver.query_stream(self._stream(_handle(message)))
+
+    def _stream_wait(self, message: Received) -> None:
+        assert isinstance(message.body, wire.Event)
+        self._driver.wait(self._stream(message.body.stream), self._event(message.body.event))
+
+    def _event_create(self, message: Received) -> None:
+        assert isinstance(message.body, wire.Event)
+        self._events[message.body.event] = self._driver.create_event(message.body.flags & ~_INTERPROCESS)
+
+    def _event_destroy(self, message: Received) -> None:
+        self._driver.destroy_event(self._event(_handle(message)))
+        del self._events[_handle(message)]
+
+    def _event_record(self, message: Received) -> None:
+        assert isinstance(message.body, wire.Event)
+        self._driver.record(self._event(message.body.event), self._stream(message.body.stream))
+
+    def _event_synchronize(self, message: Received) -> None:
+        self._driver.synchronize_event(self._event(_handle(message)))
+
+    def _event_query(self, message: Received) -> None:
+        self._driver.query_event(self._event(_handle(message)))
+
+    def _event_elapsed(self, message: Received) -> Answer:
+        b = message.body
+        assert isinstance(b, wire.Elapsed)
+        elapsed = self._driver.elapsed_ms(self._event(b.start), self._event(b.end))
+        return Answer(wire.Milliseconds(milliseconds=elapsed))
+
+    def _device_synchronize(self, message: Received) -> None:
+        self._driver.synchronize()
+
+    def _device_reset(self, message: Received) -> None:
+        self._driver.reset()
+        self.gpu = CudaGpu(self.gpu.ordinal, self._driver)
+        self._arena.reset()
+        self._start_over()
+
+    def _device_properties(self, message: Received) -> Answer:
+        return Answer(self.gpu.properties)
+
+    def _nothing(self, message: Received) -> None:
+        """Errors that wait are told by whoever answers."""
+
+
+_INTERPROCESS = 4
+"""cudaEventInterprocess: events cannot leave this process."""
+
+
+def _handle(message: Received) -> int:
+    assert isinstance(message.body, wire.Handle)
+    return message.body.handle
+
+
+TABLE: dict[Message, Callable[[CudaSession, Received], Answer | None]] = {
+    Message.HELLO: CudaSession._hello,
+    Message.MOVE_ARENA: CudaSession._move_arena,
+    Message.REGISTER_MODULE: CudaSession._register_module,
+    Message.REGISTER_KERNEL: CudaSession._register_kernel,
+    Message.REGISTER_VARIABLE: CudaSession._register_variable,
+    Message.UNREGISTER_MODULE: CudaSession._unregister_module,
+    Message.ALLOCATE: CudaSession._allocate,
+    Message.FREE: CudaSession._free,
+    Message.FILL: CudaSession._fill,
+    Message.COPY: CudaSession._copy,
+    Message.MEMORY_INFO: CudaSession._memory_info,
+    Message.SYMBOL_ADDRESS: CudaSession._symbol_address,
+    Message.LAUNCH: CudaSession._launch,
+    Message.KERNEL_LAYOUT: CudaSession._kernel_layout,
+    Message.FUNCTION_ATTRIBUTES: CudaSession._function_attributes,
+    Message.SET_FUNCTION_ATTRIBUTE: CudaSession._set_function_attribute,
+    Message.OCCUPANCY: CudaSession._occupancy,
+    Message.STREAM_CREATE: CudaSession._stream_create,
+    Message.STREAM_DESTROY: CudaSession._stream_destroy,
+    Message.STREAM_SYNCHRONIZE: CudaSession._stream_synchronize,
+    Message.STREAM_QUERY: CudaSession._stream_query,
+    Message.STREAM_WAIT: CudaSession._stream_wait,
+    Message.EVENT_CREATE: CudaSession._event_create,
+    Message.EVENT_DESTROY: CudaSession._event_destroy,
+    Message.EVENT_RECORD: CudaSession._event_record,
+    Message.EVENT_SYNCHRONIZE: CudaSession._event_synchronize,
+    Message.EVENT_QUERY: CudaSession._event_query,
+    Message.EVENT_ELAPSED: CudaSession._event_elapsed,
+    Message.DEVICE_SYNCHRONIZE: CudaSession._device_synchronize,
+    Message.DEVICE_RESET: CudaSession._device_reset,
+    Message.DEVICE_PROPERTIES: CudaSession._device_properties,
+    Message.LAST_ERROR: CudaSession._nothing,
+    Message.SWAP_KERNEL: CudaSession._swap_kernel,
+}
+
+_ALWAYS = frozenset({Message.HELLO, Message.MOVE_ARENA, Message.DEVICE_RESET, Message.DEVICE_PROPERTIES})
+
+
+def ordinal_of(device: str) -> int:
+    """``cuda`` and ``cuda:1`` as the GPU's number."""
+    _, _, number = device.partition(":")
+    return int(number or 0)
+
+
+def serve_cuda(connection: socket.socket, device: str, timeout_s: float) -> CudaSession | None:
+    """Serves one program until it ends; None when the GPU cannot be had, which the program was told."""
+    from kernelwright.device.worker import refuse, say
+
+    try:
+        session = CudaSession(connection, CudaGpu(ordinal_of(device)), timeout_s)
+    except KernelwrightError as error:
+        refuse(connection, error)
+        return None
+    session.serve()
+    if session.untold is not None and session.untold.sentence:
+        say(session.untold.sentence)
+    return session
+
+
+def main() -> int:
+    """Serves the connection that the environment names. Returns the exit code."""
+    connection = socket.socket(fileno=int(os.environ["KERNELWRIGHT_FD"]))
+    device = os.environ.get("KERNELWRIGHT_DEVICE", "cuda:0")
+    serve_cuda(connection, device, float(os.environ.get("KERNELWRIGHT_TIMEOUT") or 0))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

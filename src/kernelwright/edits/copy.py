@@ -1,0 +1,92 @@
+"""Copying an instruction (paper 000, section 3.4 and Figure 4).
+
+    before   %a = fmul float %x, %y          after   %a = fmul float %x, %y
+             store float %b, ptr %p                  %c0 = fmul float %x, %y
+                                                     store float %c0, ptr %p
+
+A copy nobody uses has no effect, so an operand further on becomes the copy. Operands that are not there in the new place
+become the recorded choices. A copied store or barrier has its effect by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelwright.edits.dice import Choice, Dice
+from kernelwright.edits.draft import END, Draft, is_clone_name
+from kernelwright.edits.original import Id, Use
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Puts a copy of ``source``, to be known as ``name``, before ``before``; operand ``user`` becomes the copy."""
+
+    name: str
+    source: Id
+    before: Id
+    user: Use | None = None
+    choices: tuple[Choice, ...] = ()
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        if not is_clone_name(self.name) or self.name in draft.clones:
+            return f"{self.name} is the name of another copy" if self.name in draft.clones else "it has no proper name"
+        refused = draft.refuse(self.source) or draft.refuse_place(self.before)
+        if refused:
+            return refused
+        node = draft.known(self.source)
+        if self.user is not None:
+            refused = draft.refuse_use(self.user)
+            if refused:
+                return refused
+            if draft.known(self.user[0]).operand_types[self.user[1]] != node.type:
+                return f"operand {self.user[1]} of instruction {self.user[0]} is no {node.type}"
+        draft.clone(self.source, self.name, self.before)
+        for id, index, value in self.choices:
+            draft.prefer((id, index), value)
+        if self.user is not None:
+            draft.set_operand(self.user, "%" + self.name)
+        return None
+
+
+def draw(dice: Dice) -> Copy | None:
+    """A source, an operand of its type, and a place from where the copy reaches that operand."""
+    draft = dice.draft
+    used = draft.original.slots
+    source = dice.site([i for i in dice.free if (node := draft.known(i)).type in used or not node.result])
+    if source is None:
+        return None
+    name = dice.name()
+    user = None
+    if draft.known(source).result:
+        slots = dice.slots(draft.known(source).type)
+        if not slots:
+            return None
+        user = dice.one(slots)
+    before = _before_use(dice, user) if user is not None else anywhere(dice)
+    return Copy(name, source, before, user, dice.choices(source, name, draft.place_before(before)))
+
+
+def _before_use(dice: Dice, use: Use) -> Id:
+    """An instruction before which a value reaches an operand; all of them equally likely."""
+    draft = dice.draft
+    here, limit = draft.place_of(use)
+    phis = draft.original.phis
+    rooms = []
+    for block in draft.original.above[here]:
+        last = min(limit, len(draft.order(block)) - 1)
+        rooms.append((block, last - phis[block] + 1))
+        limit = END
+    at = int(dice.random.random() * sum(room for _, room in rooms))
+    for block, room in rooms:
+        if at < room:
+            return draft.order(block)[phis[block] + at]
+        at -= room
+    raise AssertionError("the place is inside one of the rooms")
+
+
+def anywhere(dice: Dice) -> Id:
+    """Any instruction, or tombstone, that is ever reached."""
+    original = dice.draft.original
+    at = int(dice.random.random() * (len(original.places) + len(dice.draft.clones)))
+    return original.places[at] if at < len(original.places) else list(dice.draft.clones)[at - len(original.places)]

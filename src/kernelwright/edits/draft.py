@@ -1,0 +1,267 @@
+"""A variant in the making: the original, and what the edits so far have changed of it.
+
+Edits change places, operands and who is deleted; a deleted instruction stays in its place as a tombstone, so that other
+edits can still say "before this one". ``repair`` then puts right what is no longer SSA, and ``text`` prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from kernelwright.edits.lines import filled
+from kernelwright.edits.original import CLONE, Id, Node, Original, Use
+
+END = 1 << 30
+"""A position behind everything in a block: where a phi of the next block uses its operand."""
+
+
+class Draft:
+    """``change`` methods return nothing when they are done, or the reason why they cannot be."""
+
+    def __init__(self, original: Original) -> None:
+        self.original = original
+        self.clones: dict[str, Node] = {}
+        self.dead: dict[Id, str | None] = {}
+        """The tombstones, each with the value that takes the place of its own (as in ``Node.operands``)."""
+        self.preferred: dict[Use, str] = {}
+        """What edits recorded for operands that may need another value."""
+        self.repaired: dict[Use, str] = {}
+        """The operands that needed another value, and which they got."""
+        self._order: dict[int, list[Id]] = {}
+        self._block: dict[Id, int] = {}
+        self._operands: dict[Id, list[str]] = {}
+        self._position: dict[Id, int] = {}
+        self._defined: dict[str, Id] = {}
+        self._holes: set[int] = set()
+        """Blocks that an instruction was deleted in."""
+        self.touched: dict[Id, None] = {}
+        """Instructions that are not as in the original: in another place, with other operands, or copied."""
+
+    # -- asking
+
+    def node(self, id: Id) -> Node | None:
+        """An instruction that is or was there."""
+        return self.clones.get(id) if isinstance(id, str) else self.original.nodes.get(id)
+
+    def is_live(self, id: Id) -> bool:
+        return id not in self.dead and self.node(id) is not None
+
+    def operands(self, id: Id) -> list[str]:
+        """The operands an instruction has now."""
+        found = self._operands.get(id)
+        return found if found is not None else list(self.known(id).operands)
+
+    def known(self, id: Id) -> Node:
+        node = self.node(id)
+        assert node is not None
+        return node
+
+    def block_of(self, id: Id) -> int:
+        found = self._block.get(id)
+        return self.known(id).block if found is None else found
+
+    def order(self, block: int) -> list[Id]:
+        """A block's instructions and tombstones. Not to be changed."""
+        return self._order.get(block) or self.original.order[block]
+
+    def position(self, id: Id) -> int:
+        """The position in its block, after ``settle``."""
+        found = self._position.get(id)
+        return self.original.position[id] if found is None else found
+
+    def definition(self, value: str) -> Id | None:
+        """The instruction, dead or alive, that makes ``%x``."""
+        found = self._defined.get(value)
+        return self.original.defined.get(value) if found is None else found
+
+    def place_of(self, use: Use) -> tuple[int, int]:
+        """Block and position where an operand is used: of a phi, behind all of the block it comes from."""
+        node = self.known(use[0])
+        if node.is_phi:
+            return node.blocks[use[1]], END
+        return self.block_of(use[0]), self.position(use[0])
+
+    def place_before(self, id: Id) -> tuple[int, int]:
+        """Block and position of what is put before an instruction: before a phi nothing can be, so it comes after them."""
+        block = self.block_of(id)
+        return block, max(self.position(id), self.original.phis[block])
+
+    def reaches(self, value: str, type: str, place: tuple[int, int]) -> bool:
+        """Whether a value of this type is there at a place."""
+        if value[0] != "%":
+            return True
+        id = self.definition(value)
+        if id is None:
+            return self.original.arguments.get(value) == type
+        if id in self.dead or self.known(id).type != type:
+            return False
+        home, (block, position) = self.block_of(id), place
+        if home == block:
+            return self.position(id) < position or not self.original.reachable[block]
+        return home in self.original.dominated_by[block] or not self.original.reachable[block]
+
+    def visible(self, type: str, place: tuple[int, int]) -> Iterator[str]:
+        """The values of a type that are there at a place, nearest first, arguments last."""
+        original = self.original
+        here, limit = place
+        for block in original.above[here]:
+            if block in self._order or block in self._holes:
+                ids = self._order.get(block) or original.order[block]
+                for at in range(min(limit, len(ids)) - 1, -1, -1):
+                    node = self.known(ids[at])
+                    if node.type == type and node.result and node.id not in self.dead:
+                        yield node.result
+            else:
+                for at, result in original.made[block].get(type, ()):
+                    if at < limit:
+                        yield result
+            limit = END
+        for argument, of in original.arguments.items():
+            if of == type:
+                yield argument
+
+    # -- changing
+
+    def refuse(self, id: Id) -> str | None:
+        """Why an instruction cannot be copied, moved or deleted; None when it can."""
+        node = self.node(id)
+        if node is None:
+            return f"there is no instruction {id}"
+        if id in self.dead:
+            return f"instruction {id} is gone"
+        if not node.is_free:
+            return f"instruction {id} is a '{node.instruction.opcode}', which stays where it is"
+        return None
+
+    def refuse_place(self, id: Id) -> str | None:
+        """Why nothing can be put before an instruction; None when it can."""
+        node = self.node(id)
+        if node is None:
+            return f"there is no instruction {id}"
+        return None if self.original.reachable[self.block_of(id)] else f"instruction {id} is never reached"
+
+    def refuse_use(self, use: Use) -> str | None:
+        """Why an operand cannot be another value; None when it can."""
+        node = self.node(use[0])
+        if node is None:
+            return f"there is no instruction {use[0]}"
+        if use[0] in self.dead:
+            return f"instruction {use[0]} is gone"
+        return None if use[1] in node.editable else f"operand {use[1]} of instruction {use[0]} must stay as it is"
+
+    def delete(self, id: Id, value: str | None) -> None:
+        """``value`` takes the place of its value."""
+        self.dead[id] = value
+        self._holes.add(self.block_of(id))
+
+    def clone(self, source: Id, name: str, before: Id) -> None:
+        """A copy of an instruction as it is now, put before another one."""
+        node = self.known(source)
+        result = "%" + name if node.result else ""
+        self.clones[name] = replace(node, id=name, result=result, block=-1)
+        self._operands[name] = self.operands(source)
+        if result:
+            self._defined[result] = name
+        self._put(name, before)
+        self.touched[name] = None
+
+    def move(self, id: Id, before: Id) -> None:
+        block = self.block_of(id)
+        self._own(block).remove(id)
+        self._put(id, before)
+        self.touched[id] = None
+
+    def swap(self, first: Id, second: Id) -> None:
+        a, b = self.block_of(first), self.block_of(second)
+        one, other = self._own(a), self._own(b)
+        at, to = one.index(first), other.index(second)
+        one[at], other[to] = second, first
+        self._block[first], self._block[second] = b, a
+        self.touched[first] = self.touched[second] = None
+
+    def set_operand(self, use: Use, value: str) -> None:
+        """The operand becomes ``value``; a phi's operands from the same block stay equal."""
+        id, index = use
+        node = self.known(id)
+        operands = self._operands.get(id)
+        if operands is None:
+            operands = self._operands[id] = list(node.operands)
+        operands[index] = value
+        for twin, block in enumerate(node.blocks):
+            if block == node.blocks[index]:
+                operands[twin] = value
+        self.touched[id] = None
+
+    def untyped(self, value: str, type: str) -> str | None:
+        """``i32 %x`` as ``%x``; None for a value of another type, or what is no value."""
+        text = value.removeprefix(type + " ")
+        if text == value:
+            return None
+        return text if text[:1] == "%" or self.original.is_constant(type, text) else None
+
+    def prefer(self, use: Use, value: str) -> None:
+        """Records a value for an operand, for the case that it needs another one."""
+        node = self.node(use[0])
+        if node is not None and use[1] < len(node.operand_types):
+            text = self.untyped(value, node.operand_types[use[1]])
+            if text is not None:
+                self.preferred[use] = text
+
+    def _own(self, block: int) -> list[Id]:
+        found = self._order.get(block)
+        if found is None:
+            found = self._order[block] = list(self.original.order[block])
+        return found
+
+    def _put(self, id: Id, before: Id) -> None:
+        block = self.block_of(before)
+        ids = self._own(block)
+        ids.insert(max(ids.index(before), self.original.phis[block]), id)
+        self._block[id] = block
+
+    # -- finishing
+
+    def settle(self) -> None:
+        """Positions are right again."""
+        for ids in self._order.values():
+            self._position.update(zip(ids, range(len(ids)), strict=True))
+
+    def suspects(self) -> Iterator[Use]:
+        """The operands that the edits may have broken."""
+        for id in list(self.touched):
+            if id not in self.dead:
+                yield from ((id, index) for index in range(len(self.known(id).operand_types)))
+        for id in dict.fromkeys([*self.dead, *self._block]):
+            node = self.known(id)
+            if node.result:
+                for use in self.original.uses.get(node.result, ()):
+                    if use[0] not in self.touched and use[0] not in self.dead:
+                        yield use
+
+    def text(self) -> str:
+        """The whole module with this variant of the kernel."""
+        original = self.original
+        changed = set(self._order)
+        changed.update(self.block_of(id) for id in self.touched)
+        changed.update(self.block_of(id) for id in self.dead)
+        other_memory = any(id not in self.dead and self.known(id).touches_memory for id in self.touched)
+        return original.text({block: self._block_text(block) for block in changed}, other_memory)
+
+    def _block_text(self, block: int) -> str:
+        lines = [self.original.labels[block][1:] + ":"]
+        for id in self.order(block):
+            if id not in self.dead:
+                lines.append("  " + self.line(id))
+        return "\n".join(lines)
+
+    def line(self, id: Id) -> str:
+        """The line of an instruction as it is now."""
+        if id not in self.touched:
+            return self.original.lines[id]
+        node = self.known(id)
+        return filled(self.original.touched(node.instruction), node.result, self.operands(id))
+
+
+def is_clone_name(text: object) -> bool:
+    return isinstance(text, str) and CLONE.fullmatch(text) is not None

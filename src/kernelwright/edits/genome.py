@@ -1,0 +1,72 @@
+"""A genome is a tuple of edits; applying it to a kernel gives a module that LLVM accepts, whatever is in it.
+
+original = Original(module, "_Z4blurPKfPf")
+applied = apply(original, (Delete(12, "float %a"), Swap(3, 9)))
+applied.text, applied.inert
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from kernelwright.edits.copy import Copy
+from kernelwright.edits.delete import Delete
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.move import Move
+from kernelwright.edits.original import Original, Use
+from kernelwright.edits.repair import repair
+from kernelwright.edits.replace_instruction import ReplaceInstruction
+from kernelwright.edits.replace_operand import ReplaceOperand
+from kernelwright.edits.swap import Swap
+from kernelwright.ir import Module, parse_module
+
+Edit = Copy | Delete | Move | ReplaceInstruction | ReplaceOperand | Swap
+Genome = tuple[Edit, ...]
+
+
+@dataclass(frozen=True)
+class Inert:
+    """An edit that could not be applied: its number in the genome, and why."""
+
+    index: int
+    edit: Edit
+    reason: str
+
+
+@dataclass(frozen=True)
+class Applied:
+    """A variant."""
+
+    text: str
+    """The module with the changed kernel, ready for LLVM."""
+    inert: tuple[Inert, ...]
+    repaired: dict[Use, str]
+    """Operands that no edit named and that needed another value, and which they got."""
+    draft: Draft
+
+    @cached_property
+    def module(self) -> Module:
+        """The same as objects."""
+        return parse_module(self.text)
+
+
+def apply(kernel: Original, genome: Iterable[Edit]) -> Applied:
+    """The variant that the edits, applied one after another, make of the kernel. An edit whose subject is gone is left out.
+
+    The same genome always gives the same text. The empty one gives the original, without what LLVM was told to assume.
+    """
+    draft = Draft(kernel)
+    inert = []
+    for index, edit in enumerate(genome):
+        reason = edit.apply(draft)
+        if reason is not None:
+            inert.append(Inert(index, edit, reason))
+    repair(draft)
+    return Applied(draft.text(), tuple(inert), draft.repaired, draft)
+
+
+def apply_to(module: Module, kernel: str, genome: Iterable[Edit]) -> Applied:
+    """``apply`` for one variant; for many of the same kernel make its ``Original`` once. Raises ``Misuse`` for no kernel."""
+    return apply(Original(module, kernel), genome)

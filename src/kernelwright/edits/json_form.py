@@ -1,0 +1,119 @@
+"""Edits as JSON and back: ``{"edit": "delete", "subject": 12, "value": "float %a"}``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import fields
+from typing import Any
+
+from kernelwright.edits.copy import Copy
+from kernelwright.edits.delete import Delete
+from kernelwright.edits.genome import Edit, Genome
+from kernelwright.edits.move import Move
+from kernelwright.edits.original import CLONE
+from kernelwright.edits.replace_instruction import ReplaceInstruction
+from kernelwright.edits.replace_operand import ReplaceOperand
+from kernelwright.edits.swap import Swap
+from kernelwright.errors import Misuse
+
+KINDS: dict[str, type[Edit]] = {
+    "copy": Copy,
+    "delete": Delete,
+    "move": Move,
+    "replace-instruction": ReplaceInstruction,
+    "replace-operand": ReplaceOperand,
+    "swap": Swap,
+}
+_NAMES = {kind: name for name, kind in KINDS.items()}
+
+
+def as_json(edit: Edit) -> dict[str, Any]:
+    """An edit as plain values."""
+    return {"edit": _NAMES[type(edit)]} | {f.name: _plain(getattr(edit, f.name)) for f in fields(edit)}
+
+
+def from_json(value: Any) -> Edit:
+    """The edit again. Raises ``Misuse`` for what is none."""
+    kind = KINDS.get(value.get("edit", "")) if isinstance(value, dict) else None
+    if kind is None:
+        raise _wrong(value, f"one of {', '.join(KINDS)} is expected under 'edit'")
+    names = {f.name for f in fields(kind)}
+    given = {k: v for k, v in value.items() if k != "edit"}
+    if not given.keys() <= names:
+        raise _wrong(value, f"'{sorted(given.keys() - names)[0]}' is no part of it")
+    try:
+        return kind(**{k: _READERS[k](v) for k, v in given.items()})
+    except (TypeError, ValueError) as error:
+        raise _wrong(value, str(error)) from None
+
+
+def dumps(genome: Iterable[Edit]) -> str:
+    """A genome as one line of JSON."""
+    return json.dumps([as_json(e) for e in genome], separators=(",", ":"))
+
+
+def loads(text: str) -> Genome:
+    """The genome again. Raises ``Misuse``."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise Misuse(f"these edits are no JSON: {error}", hint="give the file that was exported") from None
+    if not isinstance(found, list):
+        raise Misuse("edits are a JSON list", hint="give the file that was exported")
+    return tuple(from_json(e) for e in found)
+
+
+def _wrong(value: Any, why: str) -> Misuse:
+    return Misuse(f"{json.dumps(value, default=str)[:200]} is no edit: {why}", hint="give the file that was exported")
+
+
+def _plain(value: Any) -> Any:
+    return [_plain(v) for v in value] if isinstance(value, tuple) else value
+
+
+def _id(value: Any) -> int | str:
+    if (type(value) is int and value >= 0) or (isinstance(value, str) and CLONE.fullmatch(value)):
+        return value
+    raise ValueError(f"{value!r} names no instruction")
+
+
+def _copy_name(value: Any) -> str:
+    if isinstance(value, str) and CLONE.fullmatch(value):
+        return value
+    raise ValueError(f"{value!r} is no name of a copy")
+
+
+def _index(value: Any) -> int:
+    if type(value) is int and value >= 0:
+        return value
+    raise ValueError(f"{value!r} is no operand")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str) and " " in value and "\n" not in value:
+        return value
+    raise ValueError(f"{value!r} is no value with its type")
+
+
+def _use(value: Any) -> tuple[int | str, int]:
+    id, index = value
+    return _id(id), _index(index)
+
+
+def _choices(value: Any) -> tuple[tuple[int | str, int, str], ...]:
+    return tuple((_id(id), _index(index), _value(text)) for id, index, text in value)
+
+
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "name": _copy_name,
+    "source": _id,
+    "before": _id,
+    "subject": _id,
+    "first": _id,
+    "second": _id,
+    "user": lambda v: None if v is None else _use(v) if isinstance(v, list) else _id(v),
+    "index": _index,
+    "value": lambda v: None if v is None else _value(v),
+    "choices": _choices,
+}

@@ -1,0 +1,87 @@
+"""The line of an instruction as a template: text with gaps where its result and its operands stand.
+
+    %sum = fadd float %a, %b        →        (result) " = fadd float " (operand 0) ", " (operand 1)
+
+A variant is printed by filling gaps, so a line costs microseconds and an untouched line nothing.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kernelwright.ir import BasicBlock, Instruction, Names, Value
+from kernelwright.ir.printer import instruction_line
+
+RESULT = -1
+Template = tuple["str | int", ...]
+"""Pieces of text, and in between the number of an operand or ``RESULT``."""
+
+_POISON_FLAGS = frozenset(
+    ["nuw", "nsw", "exact", "inbounds", "nusw", "nneg", "disjoint", "samesign", "nnan", "ninf", "inrange"]
+)
+_FAST_WITHOUT_POISON = ("reassoc", "nsz", "arcp", "contract", "afn")
+"""What is left of ``fast`` without its promises about operands."""
+_PROMISES = re.compile(
+    r"\b(noundef|nonnull|dereferenceable(_or_null)?\(\d+\)|range\([^)]*\)|nofpclass\([^)]*\)|align \d+|noalias|readonly"
+    r"|writeonly|readnone|captures\([^)]*\)|returned)"
+)
+_GAP = re.compile("\0(\\d+)\0")
+
+
+class _Gaps(Names):
+    """Answers every question for a name with a gap, and remembers what was asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[Value] = []
+
+    def __getitem__(self, value: Value) -> str:
+        self.asked.append(value)
+        return f"\0{len(self.asked) - 1}\0"
+
+
+def template(instruction: Instruction, names: Names) -> Template:
+    """The line of an instruction with its result and operands left open; blocks are named by ``names``."""
+    gaps = _Gaps()
+    parts = _GAP.split(instruction_line(instruction, gaps))
+    count = len(instruction.operands)
+    # A call is written with the callee, its last operand, first.
+    order = iter([count - 1, *range(count - 1)] if instruction.opcode == "call" else range(count))
+    pieces: list[str | int] = [parts[0]]
+    for number, text in zip(parts[1::2], parts[2::2], strict=True):
+        value = gaps.asked[int(number)]
+        if isinstance(value, BasicBlock):
+            pieces[-1] = f"{pieces[-1]}{names[value]}{text}"
+            continue
+        is_result = len(pieces) == 1 and instruction.has_result
+        pieces += [RESULT if is_result else next(order), text]
+    return tuple(pieces)
+
+
+def touched_template(instruction: Instruction, names: Names) -> Template:
+    """The same without what was promised about the original place and operands: poison flags, all metadata but the source
+    line, attributes of arguments and result that LLVM would take for granted."""
+    bare = instruction.clone()
+    flags = tuple(f for f in bare.flags if f not in _POISON_FLAGS)
+    bare.flags = tuple(g for f in flags for g in (_FAST_WITHOUT_POISON if f == "fast" else (f,)))
+    bare.metadata = {kind: node for kind, node in bare.metadata.items() if kind in ("dbg", "srcloc")}
+    if bare.opcode == "call":
+        bare.argument_attributes = tuple(_without_promises(a) for a in bare.argument_attributes)
+        bare.return_attributes = _without_promises(bare.return_attributes)
+    made = template(bare, names)
+    bare.drop_operands()
+    return made
+
+
+def parameter_without_promises(attributes: str) -> str:
+    """A kernel parameter's attributes without what is known of how the original kernel uses memory behind it."""
+    return " ".join(re.sub(r"\b(readonly|writeonly|readnone|captures\([^)]*\))", "", attributes).split())
+
+
+def _without_promises(attributes: str) -> str:
+    return " ".join(_PROMISES.sub("", attributes).split())
+
+
+def filled(pieces: Template, result: str, operands: list[str]) -> str:
+    """The line with its gaps filled."""
+    return "".join([p if isinstance(p, str) else result if p < 0 else operands[p] for p in pieces])

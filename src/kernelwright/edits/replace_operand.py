@@ -1,0 +1,70 @@
+"""Replacing an operand (paper 000, section 3.4).
+
+    before   %s = fadd float %a, %b          after   %s = fadd float %a, %a
+
+The new value is one that is there, or a constant. A branch's condition, a store's value and the index of an address are
+operands like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kernelwright.edits.dice import Dice
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.original import Id, Original, Use
+
+
+@dataclass(frozen=True)
+class ReplaceOperand:
+    """Operand ``index`` of ``user`` becomes ``value``, written with its type (``float %a``)."""
+
+    user: Id
+    index: int
+    value: str
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        use = (self.user, self.index)
+        refused = draft.refuse_use(use)
+        if refused:
+            return refused
+        value = draft.untyped(self.value, draft.known(self.user).operand_types[self.index])
+        if value is None:
+            return f"{self.value} is no value for operand {self.index} of instruction {self.user}"
+        draft.set_operand(use, value)
+        draft.prefer(use, self.value)
+        return None
+
+
+def draw(dice: Dice) -> ReplaceOperand | None:
+    """An operand that may be something else, and what."""
+    draft = dice.draft
+    for _ in range(20):  # a type may have one value only, such as the address of the only array in shared memory
+        user = dice.site(dice.users)
+        if user is None:
+            return None
+        use: Use = (user, dice.one(draft.known(user).editable))
+        type = draft.known(user).operand_types[use[1]]
+        values = dice.values(type, draft.place_of(use), (draft.operands(user)[use[1]],))
+        if values:
+            return ReplaceOperand(user, use[1], f"{type} {dice.one(values)}")
+    return None
+
+
+def constant_conditions(original: Original) -> Iterator[ReplaceOperand]:
+    """Every condition (of a branch, a select, ...) made true, and made false."""
+    for user, index in original.slots.get("i1", ()):
+        for value in ("true", "false"):
+            if original.nodes[user].operands[index] != value:
+                yield ReplaceOperand(user, index, f"i1 {value}")
+
+
+def constant_operands(original: Original) -> Iterator[ReplaceOperand]:
+    """Every operand made each of the constants that occur in the kernel with its type, and 1 and 0."""
+    for type, uses in original.slots.items():
+        for user, index in uses:
+            for value in original.constants.get(type, ()):
+                if value != original.nodes[user].operands[index]:
+                    yield ReplaceOperand(user, index, f"{type} {value}")

@@ -1,0 +1,50 @@
+"""Swapping two instructions (paper 000, section 3.4).
+
+    before   %a = load i32, ptr %p           after   store i32 0, ptr %q
+             ...                                     ...
+             store i32 0, ptr %q                     %a = load i32, ptr %p
+
+Operands that are not there in the new places become the recorded choices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelwright.edits.dice import Choice, Dice
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.original import Id
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Puts ``first`` where ``second`` is, and ``second`` where ``first`` is."""
+
+    first: Id
+    second: Id
+    choices: tuple[Choice, ...] = ()
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        refused = draft.refuse(self.first) or draft.refuse(self.second)
+        if refused:
+            return refused
+        if self.first == self.second:
+            return "an instruction cannot be swapped with itself"
+        draft.swap(self.first, self.second)
+        for id, index, value in self.choices:
+            draft.prefer((id, index), value)
+        return None
+
+
+def draw(dice: Dice) -> Swap | None:
+    """Any two instructions that can move."""
+    draft = dice.draft
+    first = dice.site(dice.free)
+    if first is None or len(dice.free) < 2:
+        return None
+    second = dice.one(dice.free)
+    while second == first:
+        second = dice.one(dice.free)
+    one, other = ((draft.block_of(i), draft.position(i)) for i in (first, second))
+    return Swap(first, second, dice.choices(first, first, other) + dice.choices(second, second, one))

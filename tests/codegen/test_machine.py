@@ -1,0 +1,146 @@
+"""Machine code laid onto blocks: homes of merged, hoisted and guarded code, and what is nobody's."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from kernelwright.codegen.counts import origins
+from kernelwright.codegen.cubin import find_assemblers
+from kernelwright.codegen.flow import Flow
+from kernelwright.codegen.machine import SLOW, _home, _hot, _marked, _Piece, machine_code
+from kernelwright.codegen.ptx import generate
+from kernelwright.codegen.ptx_text import read_ptx
+from kernelwright.codegen.sass import BRANCH, EXIT, Instruction
+from tests.passes.listing import example
+
+ASSEMBLERS = find_assemblers()
+needs_assembler = pytest.mark.skipif(not ASSEMBLERS, reason="neither nvJitLink nor ptxas is installed")
+
+
+def piece(*opcodes: int, guarded: tuple[int, ...] = (), to: tuple[int, ...] = (), slow: bool = False) -> _Piece:
+    made = [Instruction(16 * i, o, "int", "alu", i in guarded, 4, -1, -1, 0) for i, o in enumerate(opcodes)]
+    return _Piece(made, list(to), slow)
+
+
+ADD, LOAD = 0x010, 0x181
+# entry 0 → body 1 (a loop) → then 2 or next 3 → body; 3 → end 4
+FLOW = Flow([[1], [2, 3], [3], [1, 4], []])
+
+
+@pytest.mark.parametrize(
+    ("blocks", "guarded", "depth", "home", "why"),
+    [
+        ([1, 1, 1, 1], (), 1, 1, "one block"),
+        ([1, 1, 2, 2, 2], (2, 3, 4), 1, 1, "a short branch became guards"),
+        ([1, 1, 2, 2, 2, 3], (), 1, 1, "a short branch became selections: the block before comes first on every path"),
+        ([1, 1, 1, 0], (), 1, 1, "a constant of the entry is made again in the loop"),
+        ([0, 1, 1], (), 0, 0, "code of the loop was moved out of it"),
+        ([2, 2, 2, 2, 2, 1], (), 1, 2, "one instruction of the block before sank into it"),
+        ([2, 2, 2], (0, 1, 2), 1, 2, "nothing but guarded code"),
+    ],
+)
+def test_homes(blocks: list[int], guarded: tuple[int, ...], depth: int, home: int, why: str) -> None:
+    assert _home(FLOW, piece(*[ADD] * len(blocks), guarded=guarded), blocks, depth) == home, why
+
+
+def test_a_home_where_nothing_comes_first() -> None:
+    """Two sides of a branch with one common tail: the one that most of it comes from."""
+    flow = Flow([[1, 2], [3], [3], []])
+    assert _home(flow, piece(*[ADD] * 5), [1, 2, 2, 1, 2], 0) == 2
+    many = Flow([[1, 2, 3, 4, 5], [], [], [], [], []])
+    assert _home(many, piece(*[ADD] * 5), [1, 2, 3, 4, 5], 0) == 1
+
+
+def test_branches_do_not_decide_the_home() -> None:
+    assert _home(FLOW, piece(ADD, BRANCH, BRANCH), [2, 1, 1], 1) == 2
+
+
+def test_what_only_a_slow_call_leads_to_is_cold() -> None:
+    """0 decides: 1 calls the slow path and returns to 2, which joins 3; or straight to 3."""
+    pieces = [piece(BRANCH, to=(1, 3)), piece(ADD, to=(2,), slow=True), piece(BRANCH, to=(3,)), piece(EXIT)]
+    assert _hot(pieces) == {0, 3}
+    # Where there is no way around it, it is paid.
+    pieces = [piece(ADD, to=(1,)), piece(ADD, to=(2,), slow=True), piece(EXIT)]
+    assert _hot(pieces) == {0, 1, 2}
+
+
+@pytest.mark.parametrize(
+    ("name", "slow"),
+    [
+        ("__cuda_sm3x_div_rn_noftz_f32_slowpath", True),
+        ("__cuda_sm20_dsqrt_rn_f64_mediumpath_v1", True),
+        ("__cuda_sm20_div_rn_f64_full", True),
+        ("__cuda_sm70_shflsync_down", True),
+        ("__cuda_sm20_div_u64", False),
+        ("__cuda_sm20_rem_s64", False),
+    ],
+)
+def test_subroutines_that_few_enter(name: str, slow: bool) -> None:
+    assert bool(SLOW.search(name)) is slow
+
+
+def test_every_ptx_instruction_gets_a_line_of_its_own() -> None:
+    ptx = generate(example("figure4"), "sm_80").ptx
+    functions = read_ptx(ptx)
+    marked, markers = _marked(ptx, functions, unroll=False)
+    assert len(markers) == sum(1 for f in functions for _ in f.instructions())
+    lines = marked.splitlines()
+    for at, line in enumerate(lines):
+        found = re.match(r"\t\.loc 1 (\d+) 0$", line)
+        if found:
+            following = next(each for each in lines[at + 1 :] if "pragma" not in each)
+            assert markers[int(found[1])].ptx.opcode in following
+    assert "pragma" in marked and "pragma" not in _marked(ptx, functions, unroll=True)[0]
+
+
+def test_no_line_number_inside_a_statement() -> None:
+    """Inline assembly may spread one statement over lines."""
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n"
+    ptx = head + "$L__BB0_0:\n\tadd.s32\n\t%r1, %r2,\n\t%r3;\n\tret;\n}\n"
+    marked, _ = _marked(ptx, read_ptx(ptx), unroll=False)
+    assert "add.s32\n\t%r1, %r2,\n\t%r3;\n\t.loc" in marked
+
+
+@needs_assembler
+@pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90", "sm_120"])
+@pytest.mark.parametrize("name", ["figure4", "figure6", "figure7", "general", "spaces"])
+def test_blocks_are_charged_where_code_is_issued(arch: str, name: str) -> None:
+    """Memory instructions are never doubled, and no machine instruction is charged to a block that does not exist."""
+    ptx = generate(example(name), arch).ptx
+    functions = {f.name: f for f in read_ptx(ptx)}
+    for function in machine_code(ptx, arch).functions.values():
+        labels = set(origins(functions[function.name]).values())
+        assert set(function.blocks) <= labels
+        assert function.size == sum(len(b) for b in function.blocks.values()) > 0
+        for placed in function.blocks.values():
+            addresses = [p.instruction.address for p in placed]
+            assert addresses == sorted(addresses)
+            assert all(p.block in labels for p in placed)
+
+
+@needs_assembler
+def test_a_64_bit_division_is_charged_with_its_subroutine() -> None:
+    """Its subroutine is entered every time, unlike a slow path."""
+    ptx = """.version 7.8
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 k_param_0)
+{
+	.reg .b64 %rd<8>;
+$L__BB0_0: // %entry
+	ld.param.b64 %rd1, [k_param_0];
+	cvta.to.global.u64 %rd2, %rd1;
+	ld.global.b64 %rd3, [%rd2];
+	ld.global.b64 %rd4, [%rd2+8];
+	div.u64 %rd5, %rd3, %rd4;
+	st.global.b64 [%rd2], %rd5;
+	ret;
+}
+"""
+    for assembler in ASSEMBLERS:
+        (function,) = machine_code(ptx, "sm_80", assembler=assembler).functions.values()
+        assert set(function.blocks) == {"entry"}
+        kinds = [p.instruction.kind for p in function.blocks["entry"]]
+        assert len(kinds) > 60 and kinds.count("load_global") == 2 and not function.cold

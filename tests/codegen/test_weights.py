@@ -1,0 +1,135 @@
+"""Weights: machine code where it can be had, PTX where not, and which of the two it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelwright.codegen import weights as module
+from kernelwright.codegen.counts import block_counts
+from kernelwright.codegen.cubin import assemble, find_assemblers
+from kernelwright.codegen.ptx import emit_ptx, generate
+from kernelwright.codegen.resources import resources
+from kernelwright.codegen.steps import split_at_barriers
+from kernelwright.codegen.weights import Weights, weigh, weigh_all
+from kernelwright.errors import CompileError, Misuse, ToolError
+from kernelwright.ir import parse_module
+from kernelwright.ir.printer import local_names
+from tests.passes.listing import example
+
+ASSEMBLERS = find_assemblers()
+needs_assembler = pytest.mark.skipif(not ASSEMBLERS, reason="neither nvJitLink nor ptxas is installed")
+WALK = "_Z4walkPfPKfi"
+
+
+def made(name: str, arch: str = "sm_90", **more: object) -> dict[str, Weights]:
+    generated = generate(example(name), arch)
+    ir = parse_module(generated.ir)
+    labels = {
+        f.name: [b.name or local_names(f)[b].removeprefix("%") for b in f.blocks]
+        for f in ir.functions.values()
+        if not f.is_declaration
+    }
+    return weigh_all(generated.ptx, arch, labels, **more)  # type: ignore[arg-type]
+
+
+@needs_assembler
+def test_machine_code_where_an_assembler_knows_the_architecture() -> None:
+    for w in made("figure4").values():
+        assert (w.source, w.arch, w.registers_from, w.slots) == ("machine code", "sm_90", "machine code", 6)
+        assert w.instructions == sum(len(s) for segments in w.blocks.values() for s in segments)
+        assert all(0 <= slot < 6 for segments in w.blocks.values() for s in segments for t in s for slot in t.waits)
+
+
+@needs_assembler
+def test_pascal_is_stood_for_by_a_newer_architecture() -> None:
+    for w in made("figure4", "sm_60").values():
+        assert w.source == "machine code" and w.arch in ("sm_70", "sm_75", "sm_80")
+
+
+@needs_assembler
+def test_registers_are_those_of_the_code_that_will_run() -> None:
+    """The counted code has its loops rolled up; the registers are those of the unrolled one."""
+    ptx = generate(example("figure4"), "sm_80").ptx
+    real = resources(assemble(ptx, "sm_80"))[WALK]
+    assert weigh(ptx, WALK, "sm_80").resources == real
+
+
+@pytest.mark.parametrize("name", ["figure4", "figure6", "general", "math"])
+def test_ptx_weights_hold_every_instruction(name: str) -> None:
+    generated = generate(example(name), "sm_80")
+    counted = block_counts(generated.ptx)
+    found = weigh_all(generated.ptx, "sm_80", source="ptx")
+    assert found
+    for kernel, w in found.items():
+        assert (w.source, w.registers_from) == ("ptx", "ptx")
+        for (function, label), segments in w.blocks.items():
+            assert sum(len(s) for s in segments) == sum(counted[function].blocks[label].values())
+        own = [f for f in counted if f == kernel or f not in found]
+        assert {f for f, _ in w.blocks} == set(own)
+
+
+def test_without_an_assembler_ptx_is_the_fallback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def nothing(*_: object, **__: object) -> None:
+        raise ToolError("no assembler for PTX is installed")
+
+    monkeypatch.setattr(module, "machine_code", nothing)
+    ptx = generate(example("figure4"), "sm_80").ptx
+    assert weigh(ptx, WALK, "sm_80").source == "ptx"
+    with pytest.raises(ToolError, match="no assembler"):
+        weigh(ptx, WALK, "sm_80", source="machine code")
+
+
+@needs_assembler
+def test_ptx_that_the_assembler_refuses_is_an_error_not_a_fallback() -> None:
+    ptx = generate(example("figure4"), "sm_80").ptx.replace("ret;", "rett;", 1)
+    with pytest.raises(CompileError):
+        weigh(ptx, WALK, "sm_80")
+
+
+def test_a_kernel_that_is_not_there() -> None:
+    ptx = generate(example("figure4"), "sm_80").ptx
+    with pytest.raises(Misuse, match="no kernel 'run'"):
+        weigh(ptx, "run", "sm_80", source="ptx")
+
+
+@pytest.mark.parametrize("source", ["machine code", "ptx"])
+def test_barriers_cut_blocks(source: str) -> None:
+    """The tile kernel of figure 4 has barriers: each ends a segment, and nothing else does."""
+    if source == "machine code" and not ASSEMBLERS:
+        pytest.skip("neither nvJitLink nor ptxas is installed")
+    w = made("figure4", source=source)[WALK]
+    barriers = 0
+    for segments in w.blocks.values():
+        for segment in segments[:-1]:
+            assert segment[-1].barrier and not any(s.barrier for s in segment[:-1])
+        assert not any(s.barrier for s in segments[-1])
+        barriers += len(segments) - 1
+    assert barriers >= 1
+
+
+def test_segments() -> None:
+    assert split_at_barriers([]) == ((),)
+
+
+@needs_assembler
+def test_steps_know_their_source_lines() -> None:
+    text = Path(__file__).parents[1] / "passes" / "data" / "figure4.ll"
+    ptx = emit_ptx(text.read_text(), "sm_80")
+    w = next(iter(weigh_all(ptx, "sm_80").values()))
+    lines = {s.position.line for segments in w.blocks.values() for seg in segments for s in seg if s.position}
+    assert lines and min(lines) > 0
+
+
+@needs_assembler
+def test_both_kinds_of_weights_are_about_equal() -> None:
+    """What PTX instructions are worth was measured: over whole kernels it comes within a third of the machine code."""
+    for name in ("figure4", "general", "spaces"):
+        generated = generate(example(name), "sm_80")
+        issued = [
+            sum(s.issues for w in weigh_all(generated.ptx, "sm_80", source=source).values()  # type: ignore[arg-type]
+                for segments in w.blocks.values() for seg in segments for s in seg)
+            for source in ("machine code", "ptx")
+        ]  # fmt: skip
+        assert issued[1] == pytest.approx(issued[0], rel=0.35)
