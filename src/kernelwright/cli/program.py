@@ -133,6 +133,8 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     target = cache_folder() / "exe" / receipt_key(receipt) / name
     if program.flags.use_cache and recall(receipt):
         return target
+    from kernelwright.executable import build_executable, host_files
+
     cuda = [path for path in program.paths if path.suffix in CUDA_SUFFIXES]
     others = [path for path in program.paths if path not in cuda]
     if not cuda:

@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +25,17 @@ OWN_FLAGS: tuple[Flag, ...] = (
 
 def run_quickly(arguments: list[str]) -> None:
     """Runs a plain command line and exits; returns when typer had better look at it."""
+    read = read_line(arguments)
+    if read is not None:
+        guarded(read, leave=leave_at_once)
+
+
+def read_line(arguments: list[str]) -> Callable[[], int] | None:
+    """What a plain command line asks for, to be called for its exit code; None when typer had better look at it."""
     before, behind = split(arguments)
     found = quick(before, (*OWN_FLAGS, *COMPILE_FLAGS))
     if found is None or not found[0]:
-        return
+        return None
     sources, values = found
 
     def run() -> int:
@@ -35,7 +43,7 @@ def run_quickly(arguments: list[str]) -> None:
         sys.stderr.write(flags.remarks)
         return run_files([Path(s) for s in sources], behind, flags=flags, **values)
 
-    guarded(run, leave=leave_at_once)
+    return run
 
 
 def run_files(paths: list[Path], arguments: list[str], *, flags: CompileFlags, report: bool = False, **own: Any) -> int:

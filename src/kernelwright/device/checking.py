@@ -11,6 +11,7 @@ the program goes on. What the program does between launches is followed by ``wai
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from kernelwright.device.fault import Fault
 from kernelwright.device.findings import CheckFinding, End, FindingKind, Findings, Hint
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
 from kernelwright.device.observer import Launching, Observer
-from kernelwright.device.reference.launch import location_of
+from kernelwright.device.places import location_of
 from kernelwright.device.reordering import Reordering
 from kernelwright.device.session import Answer, Session
 from kernelwright.device.touched import READ, STORED, Bytes, Touched
@@ -139,8 +140,6 @@ class Checker(Observer):
 
     def _about(self, launching: Launching, one: CheckFinding) -> CheckFinding:
         """A finding about the launch as a whole, with names and the kernel's own line."""
-        from dataclasses import replace
-
         place = self._definition(launching)
         name = self._buffer_name(one.address, launching) if one.address else one.buffer
         return replace(one, kernel=readable(launching.kernel), file=place.file, line=place.line, buffer=name)
@@ -148,6 +147,8 @@ class Checker(Observer):
     def _of_fault(self, fault: Fault, launching: Launching) -> CheckFinding:
         kind, hint = _FAULTS.get(fault.kind, ("launch", "launch"))
         other = fault.other
+        if kind == "barrier" and fault.where and "barrier.cta" not in fault.where.instruction:
+            hint = "barrier warp"
         return CheckFinding(
             kind,
             fault.message,

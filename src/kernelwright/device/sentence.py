@@ -6,7 +6,7 @@ from kernelwright.codegen.layout import parameter_layout
 from kernelwright.cuda.names import readable
 from kernelwright.device.fault import Fault, Location
 from kernelwright.device.memory import Arena
-from kernelwright.device.reference.launch import location_of
+from kernelwright.device.places import location_of
 from kernelwright.ir.module import Module
 from kernelwright.ir.types import PointerType
 

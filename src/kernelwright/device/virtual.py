@@ -19,8 +19,9 @@ from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.watch import Watch
 from kernelwright.device.describe import describe_access
 from kernelwright.device.fault import Fault, Kind, Triple
+from kernelwright.device.geometry import MAX_GRID, check_geometry
 from kernelwright.device.memory import Arena, Buffer
-from kernelwright.device.reference.launch import MAX_GRID, check_geometry, location_of
+from kernelwright.device.places import location_of
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET
 from kernelwright.device.variables import Variables, load_variables

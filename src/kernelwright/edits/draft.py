@@ -160,7 +160,7 @@ class Draft:
         node = self.known(source)
         result = "%" + name if node.result else ""
         self.clones[name] = replace(node, id=name, result=result, block=-1)
-        self._operands[name] = self.operands(source)
+        self._operands[name] = list(self.operands(source))
         if result:
             self._defined[result] = name
         self._put(name, before)

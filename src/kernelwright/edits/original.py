@@ -44,6 +44,7 @@ CLONE = re.compile(r"c[0-9a-f]{10}")
 Use = tuple[Id, int]
 """Operand ``[1]`` of instruction ``[0]``."""
 
+OWN_HEADERS = "kernelwright/cuda/include"
 _DROPPED = ("llvm.assume", "llvm.lifetime.", "llvm.experimental.noalias.scope.decl", "llvm.dbg.", "llvm.invariant.")
 """Calls that say something about the original program only; LLVM would believe them of a changed one."""
 _MEMORY = frozenset({"load", "store", "atomicrmw", "cmpxchg", "call"})
@@ -194,8 +195,8 @@ class Original:
     # -- asking
 
     def location(self, id: Id) -> Location | None:
-        """Where an original instruction was written."""
-        return source_location(self.nodes[id].instruction)
+        """Where an original instruction was written, in a file of the user's if it can be said."""
+        return source_location(self.nodes[id].instruction, skip=lambda file: OWN_HEADERS in file)
 
     def touched(self, instruction: Instruction) -> Template:
         """The line of a touched instruction, its gaps open."""

@@ -12,13 +12,12 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 
-from kernelwright.codegen.lines import instruction_positions
-from kernelwright.edits.delete import Delete, deletions, number_instructions
+from kernelwright.edits import Delete, Original, apply, deletions
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.executed import ExecutedInstructions
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload import Workload
-from kernelwright.ir import Module, parse_module, print_instruction
+from kernelwright.ir import Module
 from kernelwright.pipeline import compile as compile_program
 
 
@@ -48,26 +47,21 @@ def evolve(workload: Workload, *, seed: int = 0, evaluations: int = 500) -> Foun
     kernel = _kernel_name(unit.module, workload.kernel)
     evaluate = ExecutedInstructions(workload, kernel)
     original = evaluate.reference(unit.module)
-    candidates = list(deletions(unit.module.functions[kernel]))
+    whole = Original(unit.module, kernel)
+    candidates = list(deletions(whole))
     random.Random(seed).shuffle(candidates)
     rejected: Counter[str] = Counter()
     for tried, edit in enumerate(candidates[:evaluations], start=1):
-        module = parse_module(unit.optimised)
-        numbered = number_instructions(module.functions[kernel])
-        subject = numbered[edit.subject]
-        text = print_instruction(subject)
-        where = dict(instruction_positions(module, kernel)).get(subject)
-        edit.apply(numbered)
-        outcome = evaluate(module)
+        outcome = evaluate(apply(whole, (edit,)).module)
         if isinstance(outcome, Rejected):
             rejected[outcome.stage] += 1
         elif outcome.cost >= original.cost:
             rejected["no faster"] += 1
         else:
+            where = whole.location(edit.subject)
             place = f"{where.file.rsplit('/', 1)[-1]}:{where.line}" if where else "no source line"
-            return Found(
-                kernel, edit, place, text.strip(), original.cost, outcome.cost, outcome.error, tried, dict(rejected)
-            )
+            text = whole.lines[edit.subject]
+            return Found(kernel, edit, place, text, original.cost, outcome.cost, outcome.error, tried, dict(rejected))
     return Found(
         kernel, None, "", "", original.cost, original.cost, 0.0, min(len(candidates), evaluations), dict(rejected)
     )

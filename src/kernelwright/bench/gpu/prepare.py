@@ -80,8 +80,19 @@ class Prepared:
     weights: dict[str, Weights]
 
 
-def prepare(folder: Path, say: Say, *, small: bool = False, suite: bool = True, python: str = "3.12") -> dict[str, Any]:
+def prepare(
+    folder: Path,
+    say: Say,
+    *,
+    small: bool = False,
+    kernels: Sequence[str] = (),
+    suite: Sequence[str] = NAMES,
+    python: str | None = "3.12",
+) -> dict[str, Any]:
     """Writes the folder; returns the manifest. ``small``: small inputs and few variants, for a first look.
+
+    ``kernels`` are those to calibrate on (none: all), ``suite`` the programs, ``python`` the version that the binding is
+    fetched for (None: not fetched).
 
     What cannot be made is left out and said in the manifest's notes. Raises ``CompileError`` when our own kernels do not
     compile.
@@ -92,7 +103,7 @@ def prepare(folder: Path, say: Say, *, small: bool = False, suite: bool = True, 
     cases: list[dict[str, Any]] = []
     variants: list[dict[str, Any]] = []
     kept: dict[str, tuple[Observed, dict[str, Weights]]] = {}
-    for case in CASES:
+    for case in (c for c in CASES if not kernels or c.kernel in kernels):
         size = case.small if small else case.size
         addresses, made = _prepare_case(case, size, 2 if small else DELETIONS, notes)
         say(f"{case.kernel}: {len(made)} variants")
@@ -105,8 +116,9 @@ def prepare(folder: Path, say: Say, *, small: bool = False, suite: bool = True, 
             kept[f"{case.kernel}: {each.variant.name}"] = each.observed, each.weights
     with gzip.open(folder / "observed.pickle", "wb", compresslevel=1) as file:
         pickle.dump(kept, file)
-    programs = _prepare_suite(folder / "suite", say, notes) if suite else []
-    _prepare_binding(folder / "site", python, notes)
+    programs = _prepare_suite(folder / "suite", suite, say, notes)
+    if python is not None:
+        _prepare_binding(folder / "site", python, notes)
     manifest = {"format": 1, "cases": cases, "variants": variants, "suite": programs, "notes": notes}
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
     return manifest
@@ -187,7 +199,7 @@ def _prepare_variant(
 # -- the suite, and what the other machine lacks ---------------------------------------------------------------------------
 
 
-def _prepare_suite(folder: Path, say: Say, notes: list[str]) -> list[str]:
+def _prepare_suite(folder: Path, names: Sequence[str], say: Say, notes: list[str]) -> list[str]:
     """Builds the programs and runs them on the virtual GPU; the names of those that could be."""
     import numpy as np
 
@@ -195,7 +207,7 @@ def _prepare_suite(folder: Path, say: Say, notes: list[str]) -> list[str]:
     from kernelwright.executable import build_executable
 
     made = []
-    for name in NAMES:
+    for name in names:
         say(f"suite: {name}")
         program, place = load(name), folder / name
         place.mkdir(parents=True, exist_ok=True)
@@ -217,7 +229,8 @@ def _prepare_suite(folder: Path, say: Say, notes: list[str]) -> list[str]:
                 last = (ran.stderr.strip().splitlines() or ["it said nothing"])[-1]
                 notes.append(f"{name} failed on the virtual GPU: {last}")
             else:
-                np.savez_compressed(place / "virtual.npz", **program.read(Path(work)))
+                arrays: dict[str, Any] = dict(program.read(Path(work)))
+                np.savez_compressed(place / "virtual.npz", **arrays)
         made.append(name)
     return made
 

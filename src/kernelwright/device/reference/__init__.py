@@ -11,7 +11,8 @@ the schedule, from one synchronisation to the next. The fast executor is tested 
 
 from __future__ import annotations
 
-from kernelwright.device.reference.launch import BUDGET, FORWARD, ReferenceResult, check_geometry, run_reference
+from kernelwright.device.geometry import check_geometry
+from kernelwright.device.reference.launch import BUDGET, FORWARD, ReferenceResult, run_reference
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.reference.watch import Watch
 

@@ -6,23 +6,19 @@ import gc
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from kernelwright.device.fault import Fault, Location, Triple
+from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.geometry import check_geometry
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
+from kernelwright.device.places import location_of
 from kernelwright.device.reference.accesses import GlobalMemory, Stop
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.reference.threads import Block, Thread
 from kernelwright.device.reference.watch import Finding, Watch
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
-from kernelwright.errors import DeviceError, Misuse
-from kernelwright.ir.debug import source_location
-from kernelwright.ir.instruction import Instruction
+from kernelwright.errors import Misuse
 from kernelwright.ir.module import Module
 
-MAX_THREADS = 1024
-MAX_BLOCK = (1024, 1024, 64)
-MAX_GRID = (2**31 - 1, 65535, 65535)
-"""CUDA C Programming Guide, "Features and Technical Specifications": the same on every architecture we know."""
 RESIDENT = 64
 """Blocks that may be unfinished at once, when earlier ones spin waiting for later ones."""
 BUDGET = 50_000_000
@@ -194,20 +190,6 @@ def run_reference(
     )
 
 
-def check_geometry(kernel_name: str, grid: Triple, block: Triple) -> None:
-    """Raises ``DeviceError`` for a grid or block that no GPU accepts."""
-    threads = block[0] * block[1] * block[2]
-    for what, sizes, limits in (("grid", grid, MAX_GRID), ("block", block, MAX_BLOCK)):
-        if any(not 1 <= n <= limit for n, limit in zip(sizes, limits, strict=True)):
-            raise DeviceError(f"Kernel '{kernel_name}' cannot be launched with a {what} of {sizes}: each number must be "
-                              f"at least 1, and at most {limits}.")  # fmt: skip
-    if threads > MAX_THREADS:
-        raise DeviceError(
-            f"Kernel '{kernel_name}' cannot be launched with {threads} threads per block; the most is {MAX_THREADS}.",
-            hint="use smaller blocks and more of them",
-        )
-
-
 def name_of_memory(arena: Arena, address: int) -> str:
     """What lies at a generic address: a buffer's name, or shared or local memory."""
     for base, name in ((SHARED_BASE, "shared memory"), (LOCAL_BASE, "local memory")):
@@ -215,22 +197,3 @@ def name_of_memory(arena: Arena, address: int) -> str:
             return name
     buffer = arena.find(address)
     return buffer.name if buffer else ""
-
-
-def location_of(instruction: Instruction) -> Location:
-    """Where an instruction is, for people: the line in the user's own files where there is one."""
-    function, block = instruction.function, instruction.parent
-    source = source_location(instruction, skip=is_header)
-    return Location(
-        function.name if function else "",
-        block.name if block else "",
-        str(instruction).strip(),
-        source.file if source else "",
-        source.line if source else 0,
-        source.column if source else 0,
-    )
-
-
-def is_header(file: str) -> bool:
-    """Whether a file is the compiler's or ours, not the user's."""
-    return any(part in file for part in ("kernelwright/cuda/include", "/lib/clang/", "/lib/include/", "/usr/include/"))

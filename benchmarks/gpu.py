@@ -1,0 +1,228 @@
+"""Everything that needs an NVIDIA GPU, in one go; ``make gpu`` runs it. Where there is none it says so and exits 0.
+
+    python benchmarks/gpu.py                       tests, suite on both devices, calibration, compile benchmark
+    python benchmarks/gpu.py --prepare FOLDER      where there is a compiler, for a GPU machine that has none
+    python benchmarks/gpu.py --prepared FOLDER     on that machine: needs Python, llvmlite, NumPy and this repository
+    python benchmarks/gpu.py --fit RESULT FOLDER   fits the timing model to a result, where FOLDER was prepared
+
+The result goes to benchmarks/results/<date>-<gpu>.json, and to a .md beside it. Exit code 1 when a promise does not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+
+from kernelwright.bench.measured import Measured  # noqa: E402
+from kernelwright.errors import KernelwrightError  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results"
+PARTS = ("tests", "suite", "calibration", "compile")
+
+
+def main(arguments: list[str]) -> int:
+    """Returns the exit code: 0 done (or no GPU), 1 a promise does not hold, 2 misuse, 3 the tool or machine failed."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prepare", type=Path, metavar="FOLDER", help="write what --prepared takes")
+    parser.add_argument("--prepared", type=Path, metavar="FOLDER", help="use what --prepare wrote")
+    parser.add_argument("--fit", nargs=2, type=Path, metavar=("RESULT", "FOLDER"), help="fit the model to a result")
+    parser.add_argument("--small", action="store_true", help="small inputs and few variants, for a first look")
+    parser.add_argument("--python", default="3.12", help="of the other machine, for --prepare (3.12)")
+    parser.add_argument("--device", type=int, default=0, help="number of the GPU (0)")
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part alone; may be given several times")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where the result goes")
+    chosen = parser.parse_args(arguments)
+    try:
+        if chosen.prepare is not None:
+            return _prepare(chosen)
+        if chosen.fit is not None:
+            return _fit(*chosen.fit)
+        if chosen.prepared is not None:
+            _use_site(chosen.prepared / "site")
+        missing = no_gpu(chosen.device)
+        if missing:
+            print(f"{missing}; nothing was run")
+            return 0
+        return _run(chosen)
+    except KernelwrightError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def no_gpu(ordinal: int) -> str:
+    """Why nothing can be run here; empty where there is a GPU. Asked in a process of its own."""
+    code = (
+        "import sys, ctypes as c\n"
+        "try: cuda = c.CDLL('libcuda.so.1')\n"
+        "except OSError: sys.exit('there is no NVIDIA driver on this machine')\n"
+        "n = c.c_int()\n"
+        "if cuda.cuInit(0) or cuda.cuDeviceGetCount(c.byref(n)) or not n.value: sys.exit('the driver reports no NVIDIA GPU')\n"
+        f"if n.value <= {ordinal}: sys.exit(f'there is no GPU number {ordinal}, the driver reports {{n.value}}')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    return (
+        (done.stderr.strip().splitlines() or [f"the driver ended with {done.returncode}"])[-1]
+        if done.returncode
+        else ""
+    )
+
+
+def _run(chosen: argparse.Namespace) -> int:
+    from kernelwright.bench.gpu.calibrate import calibrate, fit_rows, gpu_like
+    from kernelwright.bench.gpu.result import write_result
+    from kernelwright.bench.gpu.suite import run_suite
+    from kernelwright.device.cuda_worker import CudaWorker
+
+    only, more = chosen.only or PARTS, {}
+    parts: list[Measured] = []
+    with CudaWorker(chosen.device) as worker:
+        info = worker.info()
+        say(f"{info.name}, {info.arch}, CUDA {info.driver_version // 1000}.{info.driver_version % 1000 // 10}")
+        if "tests" in only:
+            worker.close()  # they take the GPU themselves
+            parts.append(_tests())
+        if {"suite", "calibration"} & set(only):
+            with _prepared(chosen, only) as (folder, manifest):
+                if "suite" in only:
+                    parts.append(run_suite(folder, manifest, f"cuda:{chosen.device}", say))
+                if "calibration" in only:
+                    parts.append(calibrate(folder, manifest, worker, say))
+                    parts[-1].notes += manifest["notes"]
+                    more["fit"] = _attempt(lambda: fit_rows(folder, parts[-1].rows, gpu_like(info) or "", info.name))
+    if "compile" in only:
+        parts.append(_compile())
+    path = write_result(chosen.results, info, parts, more)
+    for part in parts:
+        for promise in part.promises:
+            verdict = {True: "holds", False: "DOES NOT HOLD", None: "not measured here"}[promise.holds]
+            print(f"{part.name}: {promise.name}: {promise.value} ({promise.bound}): {verdict}")
+        for note in part.notes:
+            print(f"{part.name}: note: {note}")
+    print(f"written to {path}")
+    return int(any(p.holds is False for part in parts for p in part.promises))
+
+
+def _tests() -> Measured:
+    result = Measured("tests")
+    say("tests")
+    command = [sys.executable, "-m", "pytest", "-m", "gpu", "-q", "-p", "no:cacheprovider", str(ROOT / "tests")]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
+    lines = (done.stdout + done.stderr).strip().splitlines() or ["pytest said nothing"]
+    if "No module named pytest" in lines[-1]:
+        result.notes.append("pytest is not installed here: the tests were not run (pip install pytest)")
+        result.at_most("failed test runs", None, 0)
+        return result
+    result.rows = [{"line": line} for line in lines[-40:]]
+    result.at_most("failed test runs", int(done.returncode not in (0, 5)), 0)
+    return result
+
+
+def _compile() -> Measured:
+    from kernelwright.bench.compile import measure
+    from kernelwright.cuda.clang import find_clang
+
+    try:
+        find_clang()
+        return measure(False, say)
+    except (KernelwrightError, RuntimeError, OSError) as error:
+        result = Measured("compile")
+        result.notes.append(f"not measured: {str(error).splitlines()[0]}")
+        return result
+
+
+@contextmanager
+def _prepared(chosen: argparse.Namespace, only: tuple[str, ...] | list[str]) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The folder and its manifest: the one given, or one made now."""
+    if chosen.prepared is not None:
+        yield chosen.prepared, _manifest(chosen.prepared)
+        return
+    from kernelwright.bench.gpu.prepare import prepare
+    from kernelwright.suite import NAMES
+
+    with tempfile.TemporaryDirectory() as scratch:
+        suite = NAMES if "suite" in only else ()
+        kernels = () if "calibration" in only else ("saxpy",)
+        yield Path(scratch), prepare(Path(scratch), say, small=chosen.small, kernels=kernels, suite=suite, python=None)
+
+
+def _manifest(folder: Path) -> dict[str, Any]:
+    from kernelwright.errors import Misuse
+
+    try:
+        found = json.loads((folder / "manifest.json").read_text())
+    except (OSError, ValueError) as error:
+        raise Misuse(
+            f"{folder} was not prepared: {error}", hint=f"python benchmarks/gpu.py --prepare {folder}"
+        ) from None
+    if not isinstance(found, dict) or found.get("format") != 1:
+        raise Misuse(f"{folder} was prepared by another version", hint=f"python benchmarks/gpu.py --prepare {folder}")
+    return found
+
+
+def _prepare(chosen: argparse.Namespace) -> int:
+    from kernelwright.bench.gpu.prepare import prepare
+
+    manifest = prepare(chosen.prepare, say, small=chosen.small, python=chosen.python)
+    for note in manifest["notes"]:
+        print(f"note: {note}")
+    print(
+        f"{len(manifest['variants'])} variants, {len(manifest['suite'])} programs: python benchmarks/gpu.py --prepared FOLDER"
+    )
+    return 0
+
+
+def _fit(result: Path, folder: Path) -> int:
+    from kernelwright.bench.gpu.calibrate import fit_rows
+    from kernelwright.errors import Misuse
+    from kernelwright.target import GPUS
+
+    try:
+        content = json.loads(result.read_text())
+        rows = next(p["rows"] for p in content["parts"] if p["name"] == "calibration")
+        name, arch = content["gpu"]["name"], content["gpu"]["arch"]
+    except (OSError, ValueError, KeyError, StopIteration) as error:
+        raise Misuse(f"{result} holds no calibration: {error!r}", hint="give a file of benchmarks/results") from None
+    fitting = [g.name for g in GPUS.values() if g.name.upper() in name.upper()]
+    fitting += [g.name for g in GPUS.values() if g.arch == arch]
+    print(json.dumps(fit_rows(folder, rows, fitting[0], name), indent=1))
+    return 0
+
+
+def _attempt(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """The fit is an extra: what keeps it from being made here is written down, and it can be made elsewhere."""
+    try:
+        return make()
+    except Exception as error:
+        return {
+            "not fitted": f"{type(error).__name__}: {error}",
+            "next": "python benchmarks/gpu.py --fit RESULT FOLDER",
+        }
+
+
+def _use_site(folder: Path) -> None:
+    """Packages that were carried along, for this process and those it starts."""
+    if folder.is_dir():
+        sys.path.append(str(folder))
+        before = os.environ.get("PYTHONPATH", "")
+        os.environ["PYTHONPATH"] = os.pathsep.join(p for p in (before, str(ROOT / "src"), str(folder)) if p)
+
+
+def say(line: str) -> None:
+    """Progress, apart from the result."""
+    print(f"  {line}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,26 @@
+"""Where an instruction is, for people."""
+
+from __future__ import annotations
+
+from kernelwright.device.fault import Location
+from kernelwright.ir.debug import source_location
+from kernelwright.ir.instruction import Instruction
+
+
+def location_of(instruction: Instruction) -> Location:
+    """The line in the user's own files where there is one, and the place in the IR."""
+    function, block = instruction.function, instruction.parent
+    source = source_location(instruction, skip=is_header)
+    return Location(
+        function.name if function else "",
+        block.name if block else "",
+        str(instruction).strip(),
+        source.file if source else "",
+        source.line if source else 0,
+        source.column if source else 0,
+    )
+
+
+def is_header(file: str) -> bool:
+    """Whether a file is the compiler's or ours, not the user's."""
+    return any(part in file for part in ("kernelwright/cuda/include", "/lib/clang/", "/lib/include/", "/usr/include/"))

@@ -1,0 +1,77 @@
+"""``kw check`` as a command: its streams, exit codes, and what is wrong with the question."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.check.conftest import HERE, check, kw
+
+RACE = HERE / "planted" / "race_shared_inter_warp.cu"
+
+SEVERAL = """
+#include <cstdio>
+__global__ void first(int *p) { p[threadIdx.x] += 1; }
+__global__ void second(int *p) { p[threadIdx.x + 1] = p[threadIdx.x]; }
+int main(int count, char **words)
+{
+    int *p;
+    cudaMalloc(&p, 33 * sizeof(int));
+    for (int i = 0; i < 3; i++) {
+        first<<<1, 32>>>(p);
+        second<<<1, 32>>>(p);
+    }
+    printf("%s %d\\n", count > 1 ? words[1] : "-", (int)cudaDeviceSynchronize());
+    return 5;
+}
+"""
+
+
+def test_the_program_goes_on_and_findings_are_told_once(tmp_path: Path) -> None:
+    (tmp_path / "several.cu").write_text(SEVERAL)
+    done = kw("check", "several.cu", "--", "word", cwd=tmp_path)
+    assert done.returncode == 1
+    assert done.stdout == "word 0\n", "standard output is the program's own"
+    assert done.stderr.count(": uninitialised: ") == 1 and done.stderr.count(": race: ") == 1
+    assert "several.cu:3" in done.stderr and "several.cu:4" in done.stderr and "(32 times)" in done.stderr
+    assert "what helps: " in done.stderr and "the program ended with exit code 5" in done.stderr
+    assert "2 findings in 6 launches" in done.stderr
+
+
+def test_json_leaves_the_programs_output_on_standard_error() -> None:
+    done = check(HERE / "planted" / "async_managed.cu")
+    assert done.stderr.startswith(("5\n", "-842150451\n", "0\n")), done.stderr
+
+
+def test_schedules_repeat_with_their_seed() -> None:
+    path = HERE / "planted" / "order_first_come.cu"
+    once, again, other = (check(path, "--schedules", "3", "--seed", seed).findings for seed in ("1", "1", "2"))
+    assert once == again != other
+    assert "element 0" in once[0]["message"] and "random(1)" in once[0]["message"] and "out" in once[0]["buffer"]
+
+
+def test_without_schedules_orders_are_not_tried() -> None:
+    assert check(HERE / "planted" / "order_first_come.cu").findings == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--schedules", "many"], "--schedules many is no number"),
+        (["--schedules", "-3"], "--schedules"),
+        (["--seed", "x"], "--seed x is no number"),
+        (["--device", "z80"], "z80"),
+    ],
+)
+def test_misuse(arguments: list[str], says: str) -> None:
+    done = kw("check", *arguments, str(RACE))
+    assert done.returncode == 2 and says in done.stderr and "Traceback" not in done.stderr
+
+
+def test_no_program_and_programs_that_are_none(tmp_path: Path) -> None:
+    (tmp_path / "broken.cu").write_text("int main() { return }\n")
+    (tmp_path / "text.txt").write_text("hello\n")
+    for name, code in (("nothing.cu", 2), ("broken.cu", 2), ("text.txt", 2)):
+        done = kw("check", name, cwd=tmp_path)
+        assert done.returncode in (1, code) and name in done.stderr and "Traceback" not in done.stderr
