@@ -11,7 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.cli.run import read_line
 from kernelwright.cuda.clang import system_cxx
+from kernelwright.errors import KernelwrightError
 
 SOURCES = Path(__file__).parents[2] / "src"
 MISBEHAVING = Path(__file__).parent / "misbehaving.cu"
@@ -69,4 +71,29 @@ def misbehaving(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-Build = Callable[[str], Path]
+Here = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Here:
+    """``kw run`` in this process, in the folder of the test: what it needs is loaded already, so that a run takes a
+    quarter of the time. The program and its worker are processes of their own all the same."""
+    for name in [n for n in os.environ if n.startswith("KERNELWRIGHT_") and n != "KERNELWRIGHT_CACHE"]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+    def go(*arguments: str | Path) -> Ran:
+        capfd.readouterr()
+        read = read_line(list(map(str, arguments)))
+        assert read is not None, "an unusual command line: run it in a process"
+        try:
+            code = read()
+        except KernelwrightError as error:
+            print(f"kw: {error}", file=sys.stderr)
+            code = error.exit_code
+        sys.stdout.flush()
+        sys.stderr.flush()
+        said = capfd.readouterr()
+        return Ran(code, said.out, said.err)
+
+    return go

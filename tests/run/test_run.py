@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import execute, kw
+from .conftest import Here, execute, kw
 
 ECHO = r"""
 #include <cstdio>
@@ -46,19 +46,19 @@ def test_a_program_is_compiled_and_run(echo: Path) -> None:
     assert again == ran
 
 
-def test_a_changed_file_is_compiled_again(tmp_path: Path) -> None:
+def test_a_changed_file_is_compiled_again(run: Here, tmp_path: Path) -> None:
     (tmp_path / "value.h").write_text("#define VALUE 3\n")
     text = (
         '#include <cstdio>\n#ifdef __CUDA_ARCH__\n#define VALUE 0\n#else\n#include "value.h"\n#endif\n'
         'int main() { printf("%d\\n", VALUE); }\n'
     )
     (tmp_path / "app.cu").write_text(text)
-    assert kw("run", "app.cu", cwd=tmp_path).out == "3\n"
+    assert run("app.cu").out == "3\n"
     (tmp_path / "value.h").write_text("#define VALUE 4\n")
-    assert kw("run", "app.cu", cwd=tmp_path).out == "4\n"
+    assert run("app.cu").out == "4\n"
 
 
-def test_several_files_c_among_them(tmp_path: Path) -> None:
+def test_several_files_c_among_them(run: Here, tmp_path: Path) -> None:
     (tmp_path / "a.cu").write_text(
         '#include <cstdio>\nextern "C" int from_c(void); int from_other();\n'
         "__device__ int x = 5; __global__ void k(int *p) { *p = x; }\n"
@@ -72,7 +72,7 @@ def test_several_files_c_among_them(tmp_path: Path) -> None:
     # Both kernels are called k(int *): the linker would have to choose, so the second is in a namespace of its own.
     (tmp_path / "b.cu").write_text("namespace {\n" + (tmp_path / "b.cu").read_text().replace("int from", "}\nint from", 1))
     (tmp_path / "c.c").write_text("int from_c(void) { int class = 6; return class; }\n")
-    ran = kw("run", "-DN=8", "a.cu", "b.cu", "c.c", cwd=tmp_path)
+    ran = run("-DN=8", "a.cu", "b.cu", "c.c")
     assert (ran.code, ran.out, ran.err) == (0, "5 6 7 8\n", "")
 
 
@@ -88,33 +88,33 @@ def test_a_program_built_before_runs_by_kw_and_by_hand(echo: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("device", ["auto", "p100", "v100", "a100", "h100", "h200"])
-def test_every_gpu(device: str, tmp_path: Path) -> None:
+def test_every_gpu(device: str, run: Here, tmp_path: Path) -> None:
     (tmp_path / "which.cu").write_text(
         "#include <cstdio>\n#ifndef __CUDA_ARCH__\n#define __CUDA_ARCH__ 0\n#endif\n"
         "__global__ void k(int *p) { *p = __CUDA_ARCH__; }\nint main() { cudaDeviceProp d; int *p, arch; cudaGetDeviceProperties(&d, 0); cudaMalloc(&p, 4); k<<<1, 1>>>(p);\n"
         'cudaMemcpy(&arch, p, 4, cudaMemcpyDeviceToHost); printf("%s|%d%d0|%d\\n", d.name, d.major, d.minor, arch); }\n'
     )
-    ran = kw("run", "--device", device, "which.cu", cwd=tmp_path)
+    ran = run("--device", device, "which.cu")
     name, capability, arch = ran.out.strip().split("|")
     assert device.replace("auto", "h200").upper() in name and name.endswith("(virtual)")
     assert capability == arch
 
 
-def test_the_report(tmp_path: Path) -> None:
+def test_the_report(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app.cu").write_text(
         "namespace net { __global__ void add(int *p) { *p += 1; } }\n__global__ void late() {}\n"
         "int main() { int *p; cudaMalloc(&p, 4); for (int i = 0; i < 3; i++) net::add<<<1, 1>>>(p); late<<<1, 1>>>(); }\n"
     )
-    ran = kw("run", "--report", "app.cu", cwd=tmp_path)
+    ran = run("--report", "app.cu")
     head, add, late = ran.err.splitlines()
     assert ran.code == 0 and head.startswith("kw: launches") and "H200" in head
     assert add.split()[:2] == ["kw:", "3"] and add.split()[-1] == "net::add"
     assert late.split()[1] == "1" and late.split()[-1] == "late", "also what was under way when the program ended"
 
 
-def test_a_report_of_nothing(tmp_path: Path) -> None:
+def test_a_report_of_nothing(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app.cu").write_text("int main() { return 3; }\n")
-    ran = kw("run", "--report", "app.cu", cwd=tmp_path)
+    ran = run("--report", "app.cu")
     assert (ran.code, ran.err) == (3, "kw: no kernel was launched\n")
 
 
@@ -135,9 +135,9 @@ int main()
 """
 
 
-def test_processes_of_a_program_have_devices_of_their_own(tmp_path: Path) -> None:
+def test_processes_of_a_program_have_devices_of_their_own(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app.cu").write_text(CHILDREN)
-    ran = kw("run", "--report", "app.cu", cwd=tmp_path)
+    ran = run("--report", "app.cu")
     assert ran.out == "18 5\n"
     assert ran.err.splitlines()[1].split()[1] == "4", "launches of all four processes"
 
@@ -172,9 +172,9 @@ int main()
 """
 
 
-def test_threads_share_a_device(tmp_path: Path) -> None:
+def test_threads_share_a_device(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app.cu").write_text(THREADS)
-    ran = kw("run", "app.cu", cwd=tmp_path)
+    ran = run("app.cu")
     assert (ran.out, ran.err) == ("0 cudaSuccess\n", "")
 
 
@@ -204,9 +204,9 @@ int main()
 """
 
 
-def test_textures_symbols_and_managed_variables(tmp_path: Path) -> None:
+def test_textures_symbols_and_managed_variables(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app.cu").write_text(TEXTURES)
-    ran = kw("run", "app.cu", cwd=tmp_path)
+    ran = run("app.cu")
     assert (ran.out, ran.err) == ("11101 11102 11103 11104\n", "")
 
 
@@ -234,17 +234,15 @@ int main()
 """
 
 
-def test_events_tell_the_same_time_twice(tmp_path: Path) -> None:
+def test_events_tell_the_same_time_twice(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app.cu").write_text(EVENTS)
-    first, second = kw("run", "app.cu", cwd=tmp_path), kw("run", "app.cu", cwd=tmp_path)
+    first, second = run("app.cu"), run("app.cu")
     assert first == second
     copied = float.fromhex(first.out.split()[2])
     assert copied == pytest.approx((1 << 24) / 50.4e6, rel=0.02), "16 MiB over the link of an H200, in milliseconds"
 
 
 BAD = {
-    "nothing": ((), 2, "Missing argument"),
-    "only arguments": (("--", "x"), 2, "no program to run"),
     "a missing source": (("no.cu",), 2, "no.cu does not exist"),
     "a missing program": (("./no",), 2, "no does not exist"),
     "no program at all": (("notes.txt",), 2, "neither a program nor a source"),
@@ -255,25 +253,24 @@ BAD = {
     "a budget": (("--budget", "many", "ok.cu"), 2, "--budget many is no number"),
     "a timeout": (("--timeout", "1h", "ok.cu"), 2, "--timeout 1h is no number"),
     "memory": (("--memory", "lots", "ok.cu"), 2, "'lots' is no amount of memory"),
-    "a flag": (("--nope", "ok.cu"), 2, "No such option"),
     "a source that is wrong": (("wrong.cu",), 2, "wrong.cu:1:"),
 }
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_command_lines(name: str, tmp_path: Path) -> None:
+def test_bad_command_lines(name: str, run: Here, tmp_path: Path) -> None:
     (tmp_path / "ok.cu").write_text("int main() {}\n")
     (tmp_path / "ok.c").write_text("int main(void) { return 0; }\n")
     (tmp_path / "wrong.cu").write_text("int main() { return x; }\n")
     (tmp_path / "notes.txt").write_text("hello\n")
     arguments, code, text = BAD[name]
-    ran = kw("run", *arguments, cwd=tmp_path)
+    ran = run(*arguments)
     assert ran.code == code and text in ran.err and "Traceback" not in ran.err, ran
 
 
-def test_a_file_that_may_not_be_executed(tmp_path: Path) -> None:
+def test_a_file_that_may_not_be_executed(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app").write_bytes(b"\x7fELF")
-    ran = kw("run", "./app", cwd=tmp_path)
+    ran = run("./app")
     assert ran.code in (2, 3) and "kw: ./app" in ran.err
 
 
@@ -283,6 +280,20 @@ def test_a_script_that_starts_programs(echo: Path, tmp_path: Path) -> None:
     os.chmod(tmp_path / "both.sh", 0o755)
     ran = kw("run", "./both.sh", cwd=tmp_path)
     assert (ran.code, ran.lines, ran.err) == (5, ["./app 4 200", "[1]", "./app 4 200", "[2]"], "")
+
+
+UNUSUAL = {
+    "nothing": ((), "Missing argument"),
+    "only arguments": (("--", "x"), "no program to run"),
+    "a flag": (("--nope", "ok.cu"), "No such option"),
+}
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_unusual_command_lines(name: str) -> None:
+    arguments, text = UNUSUAL[name]
+    ran = kw("run", *arguments)
+    assert ran.code == 2 and text in ran.err and "Traceback" not in ran.err, ran
 
 
 def test_help() -> None:

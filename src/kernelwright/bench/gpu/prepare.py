@@ -36,9 +36,9 @@ from kernelwright.device.memory import Arena
 from kernelwright.device.model.estimate import estimate
 from kernelwright.device.model.launched import block_labels, observe, watch_of
 from kernelwright.device.model.observed import Observed
-from kernelwright.edits.delete import deletions, number_instructions
+from kernelwright.edits import Original, apply, deletions
 from kernelwright.errors import KernelwrightError, ToolError
-from kernelwright.ir import Module, parse_module, print_instruction, print_module
+from kernelwright.ir import Module, parse_module, print_module
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
 from kernelwright.target import GPUS
@@ -158,15 +158,12 @@ def _variants(case: Case, size: int, most: int) -> Iterator[tuple[str, str, Modu
     for number, shape in enumerate(shapes):
         kind = "definition" if shape.defines else "shape"
         yield shape.name if number else "original", kind, parse_module(_ir(shape.defines)), shape
-    text = _ir(())
-    edits = list(deletions(parse_module(text).functions[case.kernel]))
+    original = Original(parse_module(_ir(())), case.kernel)
+    edits = list(deletions(original))
     random.Random(SEED).shuffle(edits)
-    for edit in edits[: 4 * most][:most]:
-        module = parse_module(text)
-        numbered = number_instructions(module.functions[case.kernel])
-        what = print_instruction(numbered[edit.subject]).strip()[:60]
-        edit.apply(numbered)
-        yield f"without {what} ({edit.replacement})", "deletion", module, shapes[0]
+    for edit in edits[:most]:
+        instead = f", {edit.value} instead" if edit.value is not None else ""
+        yield f"without instruction {edit.subject}{instead}", "deletion", apply(original, (edit,)).module, shapes[0]
 
 
 def _prepare_variant(

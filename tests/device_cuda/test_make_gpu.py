@@ -1,0 +1,161 @@
+"""``make gpu``: nothing to do where there is no GPU, a result file where there is one (a stand-in's, here)."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kernelwright.bench.gpu.calibrate import gpu_like, ranks_of
+from kernelwright.bench.gpu.cases import CASES
+from kernelwright.bench.gpu.prepare import prepare
+from kernelwright.bench.gpu.result import page
+from kernelwright.bench.measured import Measured
+from kernelwright.cuda.protocol import DeviceProperties
+from kernelwright.device.cuda_worker import GpuInfo
+
+from .conftest import Fake
+
+ROOT = Path(__file__).parents[2]
+
+
+def go(*arguments: str | Path, python: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, *python, ROOT / "benchmarks" / "gpu.py", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=ROOT)
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("prepared")
+    prepare(folder, lambda line: None, small=True, kernels=("heat",), suite=(), python=None)
+    return folder
+
+
+def test_without_a_gpu_it_says_so_and_all_is_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    if Path("/dev/nvidiactl").exists():
+        pytest.skip("this machine has a GPU")
+    monkeypatch.delenv("LD_LIBRARY_PATH", raising=False)
+    done = go("--results", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "there is no NVIDIA driver on this machine; nothing was run\n")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_driver_without_gpus_is_no_gpu(fake: Fake, tmp_path: Path) -> None:
+    fake.set("FAKE_CUDA_GPUS", "0")
+    done = go("--results", tmp_path)
+    assert (done.returncode, done.stdout) == (0, "the driver reports no NVIDIA GPU; nothing was run\n")
+
+
+def test_what_was_prepared_is_timed_and_written_down(fake: Fake, prepared: Path, tmp_path: Path) -> None:
+    done = go("--prepared", prepared, "--only", "calibration", "--results", tmp_path)
+    assert done.returncode == 1, done.stderr  # a handful of variants is not what is promised
+    [found] = tmp_path.glob("*.json")
+    assert found.name.endswith("-stand-in-0.json")
+    content = json.loads(found.read_text())
+    assert (content["gpu"]["name"], content["gpu"]["driver"], content["gpu"]["arch"]) == ("Stand-in 0", "12.8", "sm_90")
+    assert content["versions"]["cuda-bindings"].startswith("12.9")
+    rows = [r for r in content["parts"][0]["rows"] if "variant" in r]
+    assert {r["kind"] for r in rows} == {"shape", "deletion"}
+    assert {r["measured us"] for r in rows} == {10.0}
+    assert all(r["estimated us"] > 0 for r in rows)
+    assert "rows" not in content["fit"] and "calibration" in content["fit"]
+    assert f"# Stand-in 0, {content['date']}" in found.with_suffix(".md").read_text()
+    # Machine code where there is some for this GPU, and every sample after the input was put back.
+    assert {c.split()[1] for c in fake.named("load")} >= {"\x7fELF\x02\x01\x01A\x08"} or fake.named("load")
+    launches = [c for c in fake.named("launch") if "kw_wait" not in c]
+    assert all(c.startswith("launch heat") for c in launches)
+    assert len(fake.named("copy")) >= 2 * len(launches)
+
+
+def test_a_variant_that_fails_is_a_row_with_the_reason(fake: Fake, prepared: Path, tmp_path: Path) -> None:
+    manifest = json.loads((prepared / "manifest.json").read_text())
+    broken = tmp_path / "prepared"
+    (broken / "images").mkdir(parents=True)
+    for image in (prepared / "images").iterdir():
+        (broken / "images" / image.name).write_bytes(image.read_bytes())
+    victim = manifest["variants"][2]
+    # Its own image, so that no other variant shares it.
+    victim["image"] = "broken"
+    (broken / "images" / "broken.ptx").write_bytes(b"BAD")
+    (broken / "manifest.json").write_text(json.dumps(manifest))
+    go("--prepared", broken, "--only", "calibration", "--results", tmp_path)
+    [found] = tmp_path.glob("*.json")
+    rows = [r for r in json.loads(found.read_text())["parts"][0]["rows"] if "variant" in r]
+    failed = [r for r in rows if "failed" in r]
+    assert [r["variant"] for r in failed] == [victim["name"]]
+    assert "unknown opcode" in failed[0]["failed"] and "measured us" not in failed[0]
+    assert sum("measured us" in r for r in rows) == len(rows) - 1
+
+
+def test_a_folder_that_was_not_prepared(fake: Fake, tmp_path: Path) -> None:
+    done = go("--prepared", tmp_path, "--only", "calibration", "--results", tmp_path / "results")
+    assert done.returncode == 2
+    assert "was not prepared" in done.stderr and "--prepare" in done.stderr
+
+
+def test_running_what_was_prepared_needs_no_compiler(fake: Fake, prepared: Path, tmp_path: Path) -> None:
+    """No ziglang, no scipy, no typer, no rich: as on the machine with the GPU."""
+    blocker = tmp_path / "site"
+    blocker.mkdir()
+    for name in ("ziglang", "scipy", "typer", "rich"):
+        (blocker / f"{name}.py").write_text(f"raise ImportError('{name} is not here')\n")
+    fake.set("PYTHONPATH", str(blocker))
+    done = go("--prepared", prepared, "--only", "calibration", "--only", "compile", "--results", tmp_path)
+    assert done.returncode == 1, done.stderr
+    content = json.loads(next(tmp_path.glob("*.json")).read_text())
+    assert [p["name"] for p in content["parts"]] == ["calibration", "compile"]
+    assert content["parts"][0]["rows"]
+    assert any("not measured" in note for note in content["parts"][1]["notes"])
+
+
+def test_cases_pack_their_arguments_as_the_kernels_declare_them() -> None:
+    for case in CASES:
+        contents = case.arrays(case.small)
+        shapes = list(case.shapes(case.small))
+        assert len({s.name + str(s.grid) for s in shapes}) == len(shapes)
+        packed = case.pack(list(range(len(contents))), case.small)
+        assert len(packed) == 8 * len(contents) + 4 * len(case.scalars(case.small))
+        assert all(
+            np.array_equal(a, b) for a, b in zip(contents.values(), case.arrays(case.small).values(), strict=True)
+        )
+
+
+def test_ranks_are_spearmans() -> None:
+    scipy = pytest.importorskip("scipy.stats")
+    draw = np.random.default_rng(3)
+    rows: list[dict[str, Any]] = [
+        {"kernel": k, "measured us": float(m), "estimated us": float(e)}
+        for k in "ab"
+        for m, e in draw.integers(0, 6, (20, 2))
+    ]
+    rows.append({"kernel": "c", "measured us": 1.0, "estimated us": 1.0})
+    found = ranks_of(rows)
+    assert set(found) == {"a", "b"}
+    for kernel, rank in found.items():
+        mine = [r for r in rows if r["kernel"] == kernel]
+        want = scipy.spearmanr([r["measured us"] for r in mine], [r["estimated us"] for r in mine]).statistic
+        assert rank == pytest.approx(want)
+
+
+@pytest.mark.parametrize(
+    ("name", "arch", "model"),
+    [("NVIDIA H200", "sm_90", "h200"), ("NVIDIA A100-SXM4-80GB", "sm_80", "a100"), ("NVIDIA GH9", "sm_90", "h100"),
+     ("Tesla T4", "sm_75", None)],
+)  # fmt: skip
+def test_which_model_stands_for_a_gpu(name: str, arch: str, model: str | None) -> None:
+    assert gpu_like(GpuInfo(0, name, arch, "", 12080, DeviceProperties())) == model
+
+
+def test_a_page_shows_promises_and_rows() -> None:
+    part = Measured("calibration", [{"kernel": "a|b", "variant": "x"}, {"kernel": "a", "rank correlation": 0.5}])
+    part.at_least("rank", 0.5, 0.8)
+    text = page({"gpu": {"name": "X"}, "date": "2026-01-01", "machine": {"cores": 2}, "versions": {"p": "1"}}, [part])
+    assert "- rank: 0.5 (>= 0.8): **does not hold**" in text
+    assert "| a\\|b | x |" in text and "| a | 0.5 |" in text
+    assert os.linesep == "\n"
