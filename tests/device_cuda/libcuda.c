@@ -62,6 +62,7 @@ CUresult cuDeviceGet(int *device, int ordinal) {
 CUresult cuDeviceGetName(char *name, int size, int device) { snprintf(name, size, "Stand-in %d", device); return OK; }
 CUresult cuDeviceGetUuid(char *uuid, int device) { memset(uuid, 0, 16); uuid[0] = 'K'; uuid[15] = (char)device; return OK; }
 CUresult cuDeviceTotalMem(size_t *bytes, int device) { *bytes = (size_t)8 << 30; return OK; }
+CUresult cuDeviceTotalMem_v2(size_t *bytes, int device) { return cuDeviceTotalMem(bytes, device); }
 CUresult cuDeviceGetAttribute(int *value, int which, int device) {
     static const int table[][2] = {{1, 1024}, {2, 1024}, {3, 1024}, {4, 64}, {5, 2147483647}, {6, 65535}, {7, 65535},
         {8, 49152}, {10, 32}, {12, 65536}, {13, 1980000}, {16, 132}, {38, 4 << 20}, {39, 2048}, {75, 9}, {76, 0}, {97, 232448}};
@@ -80,7 +81,10 @@ struct module { char variable[64]; };
 
 CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned n, int *options, void **values) {
     STUCK;
-    note("load %.*s", (int)strcspn(image, "\n"), image);
+    if (!strncmp(image, "\x7f" "ELF", 4))
+        note("load cubin");
+    else
+        note("load %.*s", (int)strcspn(image, "\n"), image);
     if (strstr(image, "BAD")) {
         for (unsigned i = 0; i < n; i++)
             if (options[i] == 5) strcpy(values[i], "ptxas error: line 3; unknown opcode");

@@ -67,7 +67,7 @@ def test_what_was_prepared_is_timed_and_written_down(fake: Fake, prepared: Path,
     assert "rows" not in content["fit"] and "calibration" in content["fit"]
     assert f"# Stand-in 0, {content['date']}" in found.with_suffix(".md").read_text()
     # Machine code where there is some for this GPU, and every sample after the input was put back.
-    assert {c.split()[1] for c in fake.named("load")} >= {"\x7fELF\x02\x01\x01A\x08"} or fake.named("load")
+    assert "load cubin" in fake.named("load")
     launches = [c for c in fake.named("launch") if "kw_wait" not in c]
     assert all(c.startswith("launch heat") for c in launches)
     assert len(fake.named("copy")) >= 2 * len(launches)

@@ -39,3 +39,11 @@ extern "C" __global__ void half_warp(float *y) {
 }
 
 extern "C" __global__ void too_far(float *y) { y[threadIdx.x + 1000000] = 1.0f; }
+
+extern "C" __global__ void exchange(float *y) {
+  float v = y[threadIdx.x];
+  if (threadIdx.x % 2) {
+    v = v * 2.0f + __shfl_xor_sync(0xAAAAAAAA, v, 2);
+    y[threadIdx.x] = v * v;
+  }
+}

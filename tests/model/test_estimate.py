@@ -48,9 +48,10 @@ def test_a_pipe_is_busy_for_its_turns(kind: str, pipe: str, name: str, per_warp:
 
 
 def test_multiply_adds_of_both_kinds_share_a_pipe() -> None:
-    steps = [step("fp32") for _ in range(100)] + [step("int", pipe="imad") for _ in range(100)]
-    found = terms(estimate(observed([count("entry", WARPS)], **BLOCKS), weights({"entry": steps}), H100))
-    assert found["fma"] == max(4 * 200 * 32 / 128, 4 * 100 * 32 / 64)
+    for single, whole, expected in ((150, 100, 4 * 250 * 32 / 128), (50, 100, 4 * 100 * 32 / 64)):
+        steps = [step("fp32") for _ in range(single)] + [step("int", pipe="imad") for _ in range(whole)]
+        found = terms(estimate(observed([count("entry", WARPS)], **BLOCKS), weights({"entry": steps}), H100))
+        assert found["fma"] == expected
 
 
 def test_sectors_at_the_l1_port_the_l2_port_and_in_memory() -> None:
@@ -60,7 +61,9 @@ def test_sectors_at_the_l1_port_the_l2_port_and_in_memory() -> None:
     found = terms(estimate(o, w, H100))
     per_sm = 4 * 32 * 32
     assert found["l1"] == per_sm / 128
-    assert found["l2"] == max(per_sm / 64, 132 * per_sm / H100.l2_bytes_per_cycle)
+    assert found["l2"] == 132 * per_sm / H100.l2_bytes_per_cycle
+    alone = observed([count("entry", 4)], [access(requests=4, sectors=128)], block=128)
+    assert terms(estimate(alone, w, H100))["l2"] == per_sm / 64
     # Nothing was logged: half of what is read is assumed to come from memory, no more than the buffers hold.
     assert "memory" not in found
     o = observed(
@@ -77,13 +80,13 @@ def test_a_request_takes_a_turn_however_few_its_sectors() -> None:
 
 def test_bank_conflicts_take_turns_at_one_port_with_l1_from_volta_on() -> None:
     w = weights({"entry": [step("load_shared"), step("load_global")]})
-    accesses = [access(space="shared", requests=WARPS, wavefronts=8 * WARPS), access(requests=WARPS, sectors=4 * WARPS)]
+    accesses = [access(space="shared", requests=WARPS, wavefronts=8 * WARPS), access(requests=WARPS, sectors=WARPS)]
     o = observed([count("entry", WARPS)], accesses, **BLOCKS)
     assert terms(estimate(o, w, H100))["l1"] == 4 * (8 + 1)
     pascal = terms(estimate(o, w, P100))
     busiest = math.ceil(132 / 56)
     assert pascal["shared"] == pytest.approx(busiest * 4 * 8)
-    assert pascal["l1"] == pytest.approx(busiest * 4 * 4 * 32 / 64)
+    assert pascal["l1"] == pytest.approx(busiest * 4 * 2)  # two requests
 
 
 def test_atomics_on_one_line_take_turns_over_the_whole_chip() -> None:

@@ -80,6 +80,23 @@ def test_pieces_behind_barriers_are_told_apart(device: Device) -> None:
     assert len({b.label for b in whole}) == 1
 
 
+def test_a_place_where_lanes_wait_for_each_other_starts_nothing_anew(device: Device) -> None:
+    """The executor cuts the block at the shuffle; the machine runs it in one go."""
+    o = device.observe("exchange", 1, 32, [device.floats(32, "y")])
+    cut = [b for b in o.blocks if [a.label for a in o.blocks].count(b.label) > 1 and b.executions]
+    assert len(cut) >= 2 and [b.starts for b in cut] == [True] + [False] * (len(cut) - 1)
+    assert all(b.barriers == 0 for b in cut)
+
+
+def test_requests_take_turns(device: Device) -> None:
+    """Two warps read five times each: the log has one warp after the other, the caches see them alternate."""
+    x, y = device.floats(64, "x"), device.floats(64, "y")
+    trace = device.observe("again", 1, 64, [5, x, y]).trace[0]
+    lines = [int(trace.lines[r["first_line"]] >> 4) for r in trace.requests]
+    assert len(lines) == 12
+    assert lines[:10] == [lines[0], lines[0] + 1] * 5
+
+
 def test_warps_are_followed(device: Device) -> None:
     """Warp w goes round the loop 5 w times; the barrier waits for the longest."""
     x, y = device.floats(4096, "x"), device.floats(4096, "y")

@@ -24,7 +24,17 @@ __global__ void endless(volatile int *flag) { while (*flag == 0) ; }
 __global__ void nothing() {}
 __global__ void trap() { if (threadIdx.x == 3) __trap(); }
 __global__ void fails(int limit) { assert((int)threadIdx.x < limit); }
-__global__ void diverges() { if (threadIdx.x < 40) __syncthreads(); }
+__global__ void diverges(int *p)
+{
+    if (threadIdx.x < 40) {
+        __syncthreads();
+        p[0] = 1;
+    } else {
+        p[1] = 2;
+        __syncthreads();
+        p[2] = 3;
+    }
+}
 __global__ void shared_overrun(int n)
 {
     __shared__ int box[32];
@@ -74,7 +84,13 @@ static void never_ends()
 }
 static void traps() { trap<<<1, 32>>>(); SAY(cudaDeviceSynchronize()); }
 static void asserts() { fails<<<2, 64>>>(40); SAY(cudaDeviceSynchronize()); }
-static void barrier() { diverges<<<1, 64>>>(); SAY(cudaDeviceSynchronize()); }
+static void barrier()
+{
+    int *p;
+    cudaMalloc(&p, 12);
+    diverges<<<1, 64>>>(p);
+    SAY(cudaDeviceSynchronize());
+}
 static void shared() { shared_overrun<<<1, 32>>>(8); SAY(cudaDeviceSynchronize()); }
 static void variable() { table_overrun<<<1, 8>>>(1); SAY(cudaDeviceSynchronize()); }
 

@@ -87,7 +87,7 @@ def test_a_program_built_before_runs_by_kw_and_by_hand(echo: Path, tmp_path: Pat
     assert (by_hand.code, by_hand.lines, by_hand.err) == (42, ["./app 4 200", "[x]"], "")
 
 
-@pytest.mark.parametrize("device", ["auto", "p100", "v100", "a100", "h100", "h200"])
+@pytest.mark.parametrize("device", ["auto", "p100"])
 def test_every_gpu(device: str, run: Here, tmp_path: Path) -> None:
     (tmp_path / "which.cu").write_text(
         "#include <cstdio>\n#ifndef __CUDA_ARCH__\n#define __CUDA_ARCH__ 0\n#endif\n"

@@ -17,6 +17,7 @@ from kernelwright.cli.guard import guarded, leave_at_once
 from kernelwright.cli.recall import leave_receipt
 from kernelwright.cli.streams import say
 from kernelwright.cuda.early import leave_recipe
+from kernelwright.cuda.inputs import working_folder
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.pipeline import CUDA_SUFFIXES, STAGES, Program, Unit
 from kernelwright.pipeline import compile as compile_program
@@ -75,6 +76,8 @@ def compile_files(
     linker: list[str] | None = None,
 ) -> None:
     """What ``kw compile`` does, its flags read."""
+    if not working_folder():
+        raise Misuse("the current folder has been removed", hint="cd to one that exists")
     _check_output(output)
     what = _what(_emitted(emit, ptx, cubin), stop_after, output)
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
@@ -192,7 +195,7 @@ def _check_targets(targets: list[Path], cuda: list[Path], others: list[Path]) ->
                 hint="compile them one by one, each with its own -o",
             )
         for each in (*cuda, *others):
-            if target.exists() and each.samefile(target):
+            if os.path.exists(target) and each.samefile(target):
                 raise Misuse(f"{target} is a source, and would be written over", hint="give -o another name")
 
 

@@ -123,8 +123,6 @@ def _checked(path: Path) -> Path:
 
 def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     """The executable in the cache: made before from the very same files, or now."""
-    from kernelwright.executable import build_executable, host_inputs
-
     since_ns = now_ns()
     name = program.paths[0].stem
     # As a command line of its own, under which a receipt is kept.
@@ -133,7 +131,7 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     target = cache_folder() / "exe" / receipt_key(receipt) / name
     if program.flags.use_cache and recall(receipt):
         return target
-    from kernelwright.executable import build_executable, host_files
+    from kernelwright.executable import build_executable, host_inputs
 
     cuda = [path for path in program.paths if path.suffix in CUDA_SUFFIXES]
     others = [path for path in program.paths if path not in cuda]

@@ -12,7 +12,7 @@ import typer
 
 from kernelwright.cli.flags import CompileFlags, takes_flags
 from kernelwright.cli.tables import print_rows
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.pipeline import Unit
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import APPLICATIONS, NAMES, SIZES, load
@@ -59,11 +59,26 @@ def command(
 def _generate(name: str, folder: Path | None, size: str, seed: int) -> None:
     if folder is None:
         raise Misuse("kw suite generate wants a folder", hint=f"kw suite generate {name} FOLDER")
+    if seed < 0:
+        raise Misuse(f"--seed {seed} is negative", hint="seeds are numbers from 0 up")
+    if folder.exists() and not folder.is_dir():
+        raise Misuse(f"{folder} is not a folder", hint=f"kw suite generate {name} FOLDER")
     found = next((s for s in SIZES if s == size), None)
     if found is None:
         raise Misuse(f"there is no size {size!r}", hint=f"the sizes are {', '.join(SIZES)}")
+    program = load(name)
     folder.mkdir(parents=True, exist_ok=True)
-    arguments = load(name).generate(folder, found, seed)
+    there_before = set(folder.iterdir())
+    try:
+        arguments = program.generate(folder, found, seed)
+    except BaseException as error:
+        for path in set(folder.iterdir()) - there_before:
+            path.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            # NumPy says how many numbers it could not write, the system says why.
+            why = error.strerror or "is the disk full?"
+            raise ToolError(f"the inputs cannot be written to {folder}: {why}", hint="free some space") from None
+        raise
     print(" ".join(arguments))
 
 

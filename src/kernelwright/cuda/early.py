@@ -46,12 +46,14 @@ class Started:
         # An interrupt between the start and the note of it would leave an orphan.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
         try:
-            self.process = os.posix_spawn(command[0], command, environment, file_actions=actions, setsigmask=before)
-        except OSError:
+            try:
+                self.process = os.posix_spawn(command[0], command, environment, file_actions=actions, setsigmask=before)
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        except BaseException:
+            self.stop()
             self.remove()
             raise
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def wait(self) -> tuple[bool, str]:
         """Whether it failed, and what it said on stderr."""
@@ -69,9 +71,10 @@ class Started:
             self.process = 0
 
     def remove(self) -> None:
-        """Removes the scratch folder and all that clang left there."""
-        os.close(self._said)
+        """Removes the scratch folder and all that clang left there; nothing interrupts this half-way."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
         try:
+            os.close(self._said)
             for name in os.listdir(self.folder):
                 os.unlink(os.path.join(self.folder, name))
             os.rmdir(self.folder)
@@ -79,6 +82,8 @@ class Started:
             import shutil
 
             shutil.rmtree(self.folder, ignore_errors=True)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 _started: Started | None = None

@@ -74,7 +74,9 @@ class CudaLoaded:
 
 @dataclass(frozen=True)
 class CudaLaunched:
-    """What one launch did. ``time_us``: between two events around it; 0 when it did not end well."""
+    """What one launch did. ``time_us``: between two events around it, what the host needed to start it included (``time``
+    measures without); 0 when it did not end well.
+    """
 
     kernel: str
     grid: Triple

@@ -52,17 +52,11 @@ class Copy:
 def draw(dice: Dice) -> Copy | None:
     """A source, an operand of its type, and a place from where the copy reaches that operand."""
     draft = dice.draft
-    used = draft.original.slots
-    source = dice.site([i for i in dice.free if (node := draft.known(i)).type in used or not node.result])
+    source = dice.site(dice.sites.sources)
     if source is None:
         return None
-    name = dice.name()
-    user = None
-    if draft.known(source).result:
-        slots = dice.slots(draft.known(source).type)
-        if not slots:
-            return None
-        user = dice.one(slots)
+    name, type = dice.name(), draft.known(source).type
+    user = dice.one(dice.sites.slots[type]) if type != "void" else None
     before = _before_use(dice, user) if user is not None else anywhere(dice)
     return Copy(name, source, before, user, dice.choices(source, name, draft.place_before(before)))
 

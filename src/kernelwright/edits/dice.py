@@ -14,6 +14,34 @@ Choice = tuple[Id, int, str]
 """For operand ``[1]`` of instruction ``[0]``, should it need another value: this one, with its type (``i32 %x``)."""
 
 
+class Sites:
+    """What a draft has to choose from. Found once per draft."""
+
+    def __init__(self, draft: Draft) -> None:
+        original, dead, clones = draft.original, draft.dead, draft.clones
+        live = [name for name in clones if name not in dead]
+        self.free: list[Id] = original.free
+        """What can be copied, moved and deleted."""
+        self.users: list[Id] = original.users
+        """What has an operand that may be another value."""
+        if dead or clones:
+            self.free = [i for i in original.free if i not in dead] + [i for i in live if clones[i].is_free]
+            self.users = [i for i in original.users if i not in dead] + [i for i in live if clones[i].editable]
+        self.alike: dict[str, list[Id]] = {}
+        """The free ones by the type of their value."""
+        for id in self.free:
+            self.alike.setdefault(draft.known(id).type, []).append(id)
+        self.slots: dict[str, list[Use]] = {}
+        """By type: the operands that may be another value."""
+        for type in original.slots.keys() & (self.alike.keys() - {"void"}):
+            uses = [u for u in original.slots[type] if u[0] not in dead] if dead else original.slots[type]
+            more = [(i, k) for i in live for k in clones[i].editable if clones[i].operand_types[k] == type]
+            self.slots[type] = [*uses, *more] if more else uses
+        self.sources = [i for i in self.free if (t := draft.known(i).type) == "void" or self.slots.get(t)]
+        """What a copy of can be used."""
+        self.replaceable = [i for i in self.free if len(self.alike[draft.known(i).type]) > 1]
+
+
 class Dice:
     """Draws places and values in a draft that is repaired. ``weights`` by instruction; an original one left out weighs
     nothing, a copy as much as what it copies (nothing given: all the same)."""
@@ -22,16 +50,8 @@ class Dice:
         self.draft = draft
         self.random = random
         self._weights = weights
-        original = draft.original
-        dead, clones = draft.dead, draft.clones
-        self.free: list[Id] = original.free
-        """What can be copied, moved and deleted."""
-        self.users: list[Id] = original.users
-        """What has an operand that may be another value."""
-        if dead or clones:
-            live = [name for name in clones if name not in dead]
-            self.free = [i for i in original.free if i not in dead] + [i for i in live if clones[i].is_free]
-            self.users = [i for i in original.users if i not in dead] + [i for i in live if clones[i].editable]
+        self.sites = draft.sites = draft.sites or Sites(draft)
+        self.free = self.sites.free
 
     def one(self, values: Sequence[T]) -> T:
         return values[int(self.random.random() * len(values))]
@@ -48,20 +68,6 @@ class Dice:
     def name(self) -> str:
         """A name for a copy. Forty bits: two draws of one search do not meet."""
         return f"c{self.random.getrandbits(40):010x}"
-
-    def slots(self, type: str) -> list[Use]:
-        """The operands of a type that may be another value."""
-        found = self.draft.original.slots.get(type, [])
-        if self.draft.dead:
-            found = [u for u in found if u[0] not in self.draft.dead]
-        more = [
-            (name, k)
-            for name, node in self.draft.clones.items()
-            if name not in self.draft.dead
-            for k in node.editable
-            if node.operand_types[k] == type
-        ]
-        return [*found, *more] if more else found
 
     def values(self, type: str, place: tuple[int, int], without: Iterable[str] = ()) -> list[str]:
         """What an operand of this type can be at a place: values that are there, then constants."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from kernelwright.edits.lines import filled
 from kernelwright.edits.original import CLONE, Id, Node, Original, Use
@@ -33,6 +34,8 @@ class Draft:
         self._operands: dict[Id, list[str]] = {}
         self._position: dict[Id, int] = {}
         self._defined: dict[str, Id] = {}
+        self.sites: Any = None
+        """What ``draw`` has found to choose from."""
         self._holes: set[int] = set()
         """Blocks that an instruction was deleted in."""
         self.touched: dict[Id, None] = {}

@@ -48,13 +48,10 @@ class ReplaceInstruction:
 def draw(dice: Dice) -> ReplaceInstruction | None:
     """Any two instructions that make values of the same type, or none."""
     draft = dice.draft
-    alike: dict[str, list[Id]] = {}
-    for id in dice.free:
-        alike.setdefault(draft.known(id).type, []).append(id)
-    subject = dice.site([id for id in dice.free if len(alike[draft.known(id).type]) > 1])
+    subject = dice.site(dice.sites.replaceable)
     if subject is None:
         return None
-    others = alike[draft.known(subject).type]
+    others = dice.sites.alike[draft.known(subject).type]
     source = dice.one(others)
     while source == subject:
         source = dice.one(others)

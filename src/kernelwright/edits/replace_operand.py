@@ -42,7 +42,7 @@ def draw(dice: Dice) -> ReplaceOperand | None:
     """An operand that may be something else, and what."""
     draft = dice.draft
     for _ in range(20):  # a type may have one value only, such as the address of the only array in shared memory
-        user = dice.site(dice.users)
+        user = dice.site(dice.sites.users)
         if user is None:
             return None
         use: Use = (user, dice.one(draft.known(user).editable))

@@ -4,13 +4,14 @@ FOLDER/manifest.json     cases, variants, estimates by GPU
 FOLDER/images/           machine code for each architecture, PTX for all others
 FOLDER/observed.pickle   what the virtual GPU counted, for fitting (read only by the version that wrote it)
 FOLDER/suite/NAME/       the program, and what it gave on the virtual GPU
-FOLDER/site/             NVIDIA's binding of the driver, for the Python named
+FOLDER/site/             NVIDIA's binding of the driver and pytest, for the Python named
 """
 
 from __future__ import annotations
 
 import gzip
 import json
+import os
 import pickle
 import random
 import subprocess
@@ -201,9 +202,10 @@ def _prepare_suite(folder: Path, names: Sequence[str], say: Say, notes: list[str
     import numpy as np
 
     from kernelwright.cuda.link import LinkOptions
-    from kernelwright.executable import build_executable
+    from kernelwright.executable import build_executable, worker_command
 
     made = []
+    virtual = {**os.environ, "KERNELWRIGHT_DEVICE": "auto", "KERNELWRIGHT_WORKER": worker_command()}
     for name in names:
         say(f"suite: {name}")
         program, place = load(name), folder / name
@@ -220,7 +222,7 @@ def _prepare_suite(folder: Path, names: Sequence[str], say: Say, notes: list[str
         with tempfile.TemporaryDirectory() as work:
             argv = program.generate(Path(work), SUITE_SIZE, 1)  # type: ignore[arg-type]
             ran = subprocess.run(
-                [executable.resolve(), *argv], cwd=work, capture_output=True, text=True, errors="replace"
+                [executable.resolve(), *argv], cwd=work, env=virtual, capture_output=True, text=True, errors="replace"
             )
             if ran.returncode:
                 last = (ran.stderr.strip().splitlines() or ["it said nothing"])[-1]
@@ -242,14 +244,13 @@ def _suite_options(flags: Sequence[str]) -> Any:
 
 
 def _prepare_binding(folder: Path, python: str, notes: list[str]) -> None:
-    """Unpacks the wheels of ``cuda-bindings`` for another Python."""
+    """Unpacks the wheels of ``cuda-bindings``, and of pytest for the tests, for another Python."""
     with tempfile.TemporaryDirectory() as wheels:
-        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "-d", wheels]
-        names = ["cuda-bindings==12.9.*", "cuda-pathfinder"]
-        done = subprocess.run([*pip, "--python-version", python, *names], capture_output=True, text=True)
-        if done.returncode:
-            notes.append("cuda-bindings was not fetched: " + (done.stderr.strip().splitlines() or ["?"])[-1])
-            return
+        pip = [sys.executable, "-m", "pip", "download", "--quiet", "--only-binary=:all:", "-d", wheels]
+        for names in (["cuda-bindings==12.9.*"], ["pytest>=8"]):
+            done = subprocess.run([*pip, "--python-version", python, *names], capture_output=True, text=True)
+            if done.returncode:
+                notes.append(f"{names[0]} was not fetched: " + (done.stderr.strip().splitlines() or ["?"])[-1])
         for wheel in Path(wheels).glob("*.whl"):
             with zipfile.ZipFile(wheel) as archive:
                 wanted = [n for n in archive.namelist() if not n.endswith((".pyx", ".pxd", ".pxi", ".in", ".cpp"))]
