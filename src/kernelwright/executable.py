@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from kernelwright.cache import is_special, write_atomically
+from kernelwright.cache import cache_folder, is_special, write_atomically
 from kernelwright.codegen.layout import shared_layout
 from kernelwright.cuda import blob, kernel_table
 from kernelwright.cuda.clang import Clang
@@ -47,6 +47,7 @@ def build_executable(
     """
     clang = program.units[0].clang
     options = program.options.source
+    _let_zig_keep_its_cache()
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         objects: list[HostObject] = []
         for number, unit in enumerate(program.units):
@@ -64,6 +65,17 @@ def build_executable(
             target = Path(os.path.realpath(output)) if output.is_symlink() else output
             link_executable(objects, target, clang, link, progress)
         return output, "".join(o.warnings for o in objects)
+
+
+def _let_zig_keep_its_cache() -> None:
+    """zig builds its libraries below the home folder, and gives up where there is none."""
+    home = os.path.expanduser("~")
+    if "XDG_CACHE_HOME" in os.environ or (os.environ.get("HOME") and os.access(home, os.W_OK)):
+        return
+    folder = cache_folder()
+    usable = os.access(folder if folder.is_dir() else folder.parent, os.W_OK)
+    kept = folder / "zig" if usable else Path(tempfile.gettempdir(), f"kernelwright-zig-{os.getuid()}")
+    os.environ.setdefault("ZIG_GLOBAL_CACHE_DIR", str(kept))
 
 
 def _fill(output: Path, program: Path) -> None:

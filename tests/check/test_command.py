@@ -12,7 +12,7 @@ RACE = HERE / "planted" / "race_shared_inter_warp.cu"
 
 SEVERAL = """
 #include <cstdio>
-__global__ void first(int *p) { p[threadIdx.x] += 1; }
+__global__ void first(int *p) { p[threadIdx.x] += threadIdx.x; }
 __global__ void second(int *p) { p[threadIdx.x + 1] = p[threadIdx.x]; }
 int main(int count, char **words)
 {
@@ -75,3 +75,17 @@ def test_no_program_and_programs_that_are_none(tmp_path: Path) -> None:
     for name, code in (("nothing.cu", 2), ("broken.cu", 2), ("text.txt", 2)):
         done = kw("check", name, cwd=tmp_path)
         assert done.returncode in (1, code) and name in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_kernel_that_never_ends_is_a_finding(tmp_path: Path) -> None:
+    source = "__global__ void wait(volatile int *flag) { while (*flag == 0) ; }\n"
+    source += "int main() { int *f; cudaMalloc(&f, 4); cudaMemset(f, 0, 4); wait<<<1, 1>>>(f); cudaDeviceSynchronize(); }\n"
+    (tmp_path / "endless.cu").write_text(source)
+    (found,) = check(tmp_path / "endless.cu", "--budget", "1000").findings
+    assert (found["kind"], found["kernel"], found["line"]) == ("launch", "wait", 1) and "does not end" in found["message"]
+
+
+def test_equal_values_beside_a_defect_are_no_note() -> None:
+    """Lanes that all lose an update write one value; that does not make it harmless."""
+    done = check(HERE / "planted" / "race_lost_update.cu")
+    assert [f["kind"] for f in done.findings] == ["race"] and done.notes == []

@@ -99,6 +99,15 @@ def test_guarded_writes_do_not_end_a_life() -> None:
     """Lanes whose guard is false keep what they had."""
     guarded = PtxInstruction(1, "@%p1", "mov.u32", "%r1, 0", ())
     assert operands(guarded) == (["%r1"], ["%p1"])
-    always = function("\tmov.u32 %r1, 0;", "\tst.global.b32 [%rd1], %r1;", "\tret;")
-    some = function("\t@%p1 mov.u32 %r1, 0;", "\tst.global.b32 [%rd1], %r1;", "\tret;")
-    assert pressure(always) <= pressure(some)
+
+    def after_others(guard: str) -> int:
+        """Twenty words come and go; then twenty more are written, perhaps, and stored."""
+        lines = [f"\tld.global.b32 %r{i}, [%rd1];" for i in range(20)] + [
+            f"\tst.global.b32 [%rd1], %r{i};" for i in range(20)
+        ]
+        lines += [f"\t{guard}mov.u32 %r{i}, 0;" for i in range(20, 40)]
+        lines += [f"\tst.global.b32 [%rd1], %r{i};" for i in range(20, 40)]
+        return pressure(function(*lines, "\tret;"))
+
+    assert after_others("") == 20 + 2 + EXTRA_REGISTERS
+    assert after_others("@%p1 ") == 40 + 2 + EXTRA_REGISTERS

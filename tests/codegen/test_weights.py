@@ -66,8 +66,15 @@ def test_ptx_weights_hold_every_instruction(name: str) -> None:
         assert (w.source, w.registers_from) == ("ptx", "ptx")
         for (function, label), segments in w.blocks.items():
             assert sum(len(s) for s in segments) == sum(counted[function].blocks[label].values())
-        own = [f for f in counted if f == kernel or f not in found]
-        assert {f for f, _ in w.blocks} == set(own)
+        assert {f for f, _ in w.blocks} == {kernel}
+
+
+def test_only_functions_that_a_kernel_calls_are_its_own() -> None:
+    generated = generate(example("calls"), "sm_80")
+    found = weigh_all(generated.ptx, "sm_80", source="ptx")
+    assert {f for f, _ in found["_Z5callsPiPfi"].blocks} == {"_Z5callsPiPfi", "_Z6helperi", "_Z9factoriali"}
+    apart = generated.ptx.replace("_Z6helperi, ", "_Z6nobodyi, ")
+    assert "_Z6helperi" not in {f for f, _ in weigh_all(apart, "sm_80", source="ptx")["_Z5callsPiPfi"].blocks}
 
 
 def test_without_an_assembler_ptx_is_the_fallback(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

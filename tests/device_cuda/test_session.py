@@ -74,7 +74,7 @@ def test_a_launch_that_is_refused_is_told_once(run: Run) -> None:
 
 
 def test_a_gpu_that_is_not_there(run: Run) -> None:
-    done = run("run", "cuda:5")
+    done = run("fault", "cuda:5")
     assert "cudaErrorNoDevice" in done.stdout
     assert "there is no GPU number 5: this machine has 1" in done.stderr
 

@@ -17,6 +17,7 @@ from kernelwright.device.cuda_lock import GpuLock
 from kernelwright.device.cuda_worker import CudaWorker, Image, Job
 from kernelwright.device.memory import ARENA_BASE
 from kernelwright.errors import DeviceError
+from kernelwright.evaluate.measure import duel
 
 from .conftest import Fake
 
@@ -119,6 +120,22 @@ def test_times_of_several_jobs_on_the_same_memory(worker: CudaWorker) -> None:
     fast, late = worker.time([ADD, slow], BUFFERS, rounds=5, warmup=1)
     assert (fast.median_us, late.median_us, len(late.samples), late.spread) == (10.0, 30.0, 5, 0.0)
     assert worker.run(ADD, BUFFERS)[1] == {AT: struct.pack("<4f", 2, 3, 4, 4)}
+
+
+def test_single_samples_for_measuring_until_two_separate(worker: CudaWorker, fake: Fake) -> None:
+    slow = Job(MODULE, "add_slow", ONE, ONE, ADD.packed)
+    worker.stage(BUFFERS)
+    result = duel(lambda: worker.sample(slow), lambda: worker.sample(ADD), pairs=40)
+    assert (result.verdict, result.speedup.median) == ("faster", 3.0)
+    # Placed once, restored before every sample.
+    assert len(fake.named("reserve")) == 1
+    assert len([c for c in fake.named("copy") if c == "copy 16"]) == 1 + 2 * (result.speedup.samples + 3)
+    # What comes in between does not disturb: neither other memory nor a worker that had to be replaced.
+    assert worker.run(ADD, BUFFERS)[1] == {AT: struct.pack("<4f", 2, 3, 4, 4)}
+    assert worker.sample(ADD) == 10.0
+    with pytest.raises(DeviceError, match="illegal memory access"):
+        worker.sample(job("bounds"))
+    assert worker.sample(ADD) == 10.0
 
 
 def test_a_failing_kernel_has_no_time(worker: CudaWorker) -> None:

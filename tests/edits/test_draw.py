@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from kernelwright.edits import Delete, Move, Original, applicable, apply, constant_conditions, deletions, draw
+from kernelwright.edits import Copy, Delete, Id, Move, Original, applicable, apply, constant_conditions, deletions, draw
 from kernelwright.ir import verify
 from kernelwright.passes.llvm import check
 from tests.edits.conftest import DIAMOND, kernel
@@ -23,10 +23,11 @@ def test_operators_come_as_often_as_asked() -> None:
 
 def test_places_come_by_weight() -> None:
     original, rng = kernel(DIAMOND), random.Random(0)
-    drawn = Counter(
-        draw(original, rng, weights={3: 3.0, 6: 1.0}, operators={"delete": 1}).subject
-        for _ in range(2000)  # type: ignore[union-attr]
-    )
+    drawn: Counter[Id] = Counter()
+    for _ in range(2000):
+        edit = draw(original, rng, weights={3: 3.0, 6: 1.0}, operators={"delete": 1})
+        assert isinstance(edit, Delete)
+        drawn[edit.subject] += 1
     assert set(drawn) == {3, 6} and 1400 < drawn[3] < 1600
 
 
@@ -51,11 +52,9 @@ def test_a_copy_is_used_where_it_reaches() -> None:
     original, rng = kernel(DIAMOND), random.Random(1)
     for _ in range(300):
         edit = draw(original, rng, operators={"copy": 1})
-        assert edit is not None
-        applied = apply(original, (edit,))
-        name = "%" + edit.name  # type: ignore[union-attr]
-        needed = edit.user is not None  # type: ignore[union-attr]
-        assert not needed or any(name in applied.draft.operands(i) for i in applied.draft.touched)
+        assert isinstance(edit, Copy)
+        draft = apply(original, (edit,)).draft
+        assert edit.user is None or any(f"%{edit.name}" in draft.operands(i) for i in draft.touched)
 
 
 def test_what_is_listed_applies_and_is_accepted() -> None:

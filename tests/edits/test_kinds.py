@@ -240,3 +240,16 @@ def test_the_module_that_was_given_stays_as_it_was() -> None:
 def test_no_such_kernel() -> None:
     with pytest.raises(Misuse, match="'nothing'"):
         apply_to(parse_module("declare void @f()\n"), "nothing", ())
+
+
+def test_source_lines_are_carried_along(kernels: tuple[Original, ...]) -> None:
+    """A copy is written where its source was; a moved instruction where it was."""
+    for original in kernels[:6]:
+        first, last = original.free[0], original.free[-1]
+        applied = apply(original, (Copy(C0, first, last), Move(first, last)))
+        where = original.location(first)
+        assert where is not None and where.line > 0
+        node = original.lines[first].split("!dbg ")[1].split(",")[0]
+        assert applied.draft.line(C0).endswith(f"!dbg {node}")
+        assert applied.draft.line(first).endswith(f"!dbg {node}")
+        check(applied.text)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernelwright.edits import Applied, Genome, Original, apply, as_json, draw, dumps, from_json, loads
+from kernelwright.edits import Applied, Edit, Genome, Original, apply, as_json, draw, dumps, from_json, loads
 from kernelwright.ir import parse_module, verify
 from kernelwright.passes.llvm import check
 from tests.edits.conftest import modules, suite_kernels
@@ -20,7 +20,7 @@ SMALL = 260
 
 def genome(original: Original, rng: random.Random, longest: int = 12) -> Genome:
     """Edits drawn on the original and on what earlier ones made of it."""
-    edits: list = []
+    edits: list[Edit] = []
     draft = apply(original, ()).draft
     for _ in range(rng.randint(1, longest)):
         edit = draw(draft, rng)

@@ -16,6 +16,12 @@ def test_gains_too_small_to_tell_are_none() -> None:
     assert search_key(reference * 1.001, 100, 0, reference) > same
 
 
+def test_the_reference_itself_is_two_hundred_grains() -> None:
+    assert {
+        search_key(c, 1, 0, c).cycles for c in (0.1, 3.0, 7.7, 1234.5, 1e9 / 3, *(n / 7 for n in range(1, 500)))
+    } == {200}
+
+
 def test_ties_go_to_less_code_then_fewer_edits() -> None:
     """A genome that grows by edits which do nothing loses to the one without them."""
     reference = 1000.0

@@ -238,7 +238,8 @@ def test_events_tell_the_same_time_twice(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app.cu").write_text(EVENTS)
     first, second = run("app.cu"), run("app.cu")
     assert first == second
-    copied = float.fromhex(first.out.split()[2])
+    short, long, copied = (float.fromhex(word) for word in first.out.split())
+    assert 0.002 < short < 0.05 and long > 5 * short, "milliseconds, and a hundred times the work"
     assert copied == pytest.approx((1 << 24) / 50.4e6, rel=0.02), "16 MiB over the link of an H200, in milliseconds"
 
 
@@ -248,10 +249,12 @@ BAD = {
     "no program at all": (("notes.txt",), 2, "neither a program nor a source"),
     "arguments without --": (("ok.cu", "100"), 2, "arguments go behind --"),
     "C alone": (("ok.c",), 2, "no CUDA file"),
-    "a real GPU": (("--device", "cuda:0", "ok.cu"), 2, "not built yet"),
+    "a report of a real GPU": (("--device", "cuda:0", "--report", "ok.cu"), 2, "on the virtual GPU only"),
     "no GPU": (("--device", "h300", "ok.cu"), 2, "unknown GPU 'h300'"),
-    "a budget": (("--budget", "many", "ok.cu"), 2, "--budget many is no number"),
-    "a timeout": (("--timeout", "1h", "ok.cu"), 2, "--timeout 1h is no number"),
+    "a budget": (("--budget", "many", "ok.cu"), 2, "--budget many is no number that makes sense"),
+    "a negative budget": (("--budget", "-1", "ok.cu"), 2, "--budget -1 is no number that makes sense"),
+    "a timeout": (("--timeout", "1h", "ok.cu"), 2, "--timeout 1h is no number that makes sense"),
+    "no timeout": (("--timeout", "nan", "ok.cu"), 2, "--timeout nan is no number that makes sense"),
     "memory": (("--memory", "lots", "ok.cu"), 2, "'lots' is no amount of memory"),
     "a source that is wrong": (("wrong.cu",), 2, "wrong.cu:1:"),
 }

@@ -11,5 +11,9 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "CUDA to PTX against nvcc, stage by stage, and the ablation of each step.",
     ),
     "simt": ("kernelwright.bench.simt", "The virtual GPU against PoCL, and what it costs to make a variant runnable."),
+    "mutants": (
+        "kernelwright.bench.mutants",
+        "Mutated kernels of the suite: the virtual GPU and the reference executor agree, and nothing crashes.",
+    ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

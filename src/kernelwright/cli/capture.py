@@ -15,8 +15,8 @@ from kernelwright.cli.flags import CompileFlags, takes_flags
 from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.device.running import Ran, run_program
 from kernelwright.device.worker import serve
-from kernelwright.errors import Misuse
-from kernelwright.evaluate.capture import ProgramIdentity
+from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.evaluate.capture import Capture, ProgramIdentity
 from kernelwright.evaluate.capture_writer import end_capture
 from kernelwright.evaluate.capturing import Recorder
 
@@ -38,9 +38,7 @@ def capture_files(
     command = [name if "/" in name else f"./{name}", *given.arguments]
     from kernelwright import __version__
 
-    identity = ProgramIdentity(
-        tuple(command), os.getcwd(), given.settings.gpu.name, {"kernelwright": __version__}
-    )
+    identity = ProgramIdentity(tuple(command), os.getcwd(), given.settings.gpu.name, {"kernelwright": __version__})
 
     def serve_connection(connection: socket.socket) -> bytes:
         part = target.with_name(f".{target.name}.{os.getpid()}")
@@ -73,7 +71,7 @@ def _finish(target: Path, ran: Ran, outputs: dict[str, str]) -> int:
     told = [json.loads(result) for result in ran.results if result]
     recorded = [one for one in told if one["launches"]]
     for number, one in enumerate(recorded):
-        path = target if number == 0 else target.with_name(f"{target.stem}.{number + 1}{target.suffix}")
+        path = _numbered(target, number)
         if not ran.interrupted:
             end_capture(Path(one["part"]), ran.exit_code, outputs)
         os.replace(one["part"], path)
@@ -83,21 +81,35 @@ def _finish(target: Path, ran: Ran, outputs: dict[str, str]) -> int:
             f"kernel{'' if kernels == 1 else 's'} in {path} ({path.stat().st_size:,} bytes)",
             file=sys.stderr,
         )
-    if len(told) < len(ran.results):
-        return _save_rest(target, recorded)
+    rest = _save_rest(target, len(recorded), {one["part"] for one in told})
+    if rest or len(told) < len(ran.results):
+        return ran.exit_code if ran.interrupted else 3
     if not recorded:
         print("kw: the program launched no kernel, so there is nothing to record", file=sys.stderr)
         return ran.exit_code or 1
     return ran.exit_code
 
 
-def _save_rest(target: Path, recorded: list[dict[str, Any]]) -> int:
-    """A device worker has died: what it had recorded until then is a recording that was cut short."""
-    for number, part in enumerate(sorted(target.parent.glob(f".{target.name}.*")), start=len(recorded)):
-        path = target if number == 0 else target.with_name(f"{target.stem}.{number + 1}{target.suffix}")
-        os.replace(part, path)
-        print(f"kw: a device worker ended early; what it recorded is in {path}: kw replay --partial", file=sys.stderr)
-    return 3
+def _save_rest(target: Path, number: int, whole: set[str]) -> int:
+    """Device workers that were ended leave recordings that are cut short; those with launches are kept. How many."""
+    kept = 0
+    for part in sorted(target.parent.glob(f".{target.name}.*")):
+        try:
+            with Capture.read(part, partial=True) as capture:
+                launches = len(capture.launches)
+        except KernelwrightError:
+            continue
+        if launches and str(part) not in whole:
+            path = _numbered(target, number + kept)
+            os.replace(part, path)
+            kept += 1
+            print(f"kw: cut short after {launches} launches: {path}, for kw replay --partial", file=sys.stderr)
+    return kept
+
+
+def _numbered(target: Path, number: int) -> Path:
+    """The name of the first, second, ... recording of one run."""
+    return target if number == 0 else target.with_name(f"{target.stem}.{number + 1}{target.suffix}")
 
 
 def _files_here() -> dict[str, tuple[int, int]]:

@@ -48,7 +48,8 @@ def check_files(
 
     def serve_connection(connection: socket.socket) -> bytes:
         checker = Checker(orders, first, parameter_types)
-        serve(connection, lambda: given.settings, [checker], finish=True)
+        if serve(connection, lambda: given.settings, [checker], finish=True) is None:
+            return b""
         return json.dumps(
             {
                 "launches": checker.launches,
@@ -60,6 +61,9 @@ def check_files(
     command = [name if "/" in name else f"./{name}", *given.arguments]
     with _program_speaks_on_stderr() if as_json else _nothing():
         ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
+    if ran.interrupted:
+        print("kw: interrupted, so nothing can be said; smaller inputs check sooner", file=sys.stderr)
+        return ran.exit_code
     told = [json.loads(result) for result in ran.results if result]
     findings = Findings(unpack(row) for worker in told for row in worker["findings"])
     if as_json:
@@ -72,10 +76,8 @@ def check_files(
     for kernel in sorted({kernel for worker in told for kernel in worker["incomplete"]}):
         print(f"kw: {kernel} touches more memory than is followed; part of it was not checked", file=sys.stderr)
     if len(told) < len(ran.results):
-        print("kw: a device worker ended early, so the check is not complete", file=sys.stderr)
+        print("kw: a device worker did not start or ended early, so the check is not complete", file=sys.stderr)
         return 3
-    if ran.interrupted:
-        return ran.exit_code
     if ran.exit_code:
         print(f"kw: the program ended with exit code {ran.exit_code}", file=sys.stderr)
     return 1 if findings.defects else 0

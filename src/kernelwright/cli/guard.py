@@ -39,6 +39,9 @@ def guarded(run: Callable[[], object], leave: Callable[[int], NoReturn] = sys.ex
         give_up_output()
         code = 0
     except OSError as error:
+        ended = _ended(error)
+        if ended is not None:
+            leave_at_once(ended)
         where = f" {error.filename}:" if error.filename else ""
         what = error.strerror or error
         tell(f"the system refused:{where} {what}\nnext: check permissions and free space, then run it again")
@@ -54,6 +57,18 @@ def guarded(run: Callable[[], object], leave: Callable[[int], NoReturn] = sys.ex
         _own_mistake()
         code = 3
     leave_at_once(code)
+
+
+def _ended(error: BaseException) -> int | None:
+    """The exit code of an end that was asked for, when ``error`` only got in the way of tidying up after it."""
+    earlier = error.__context__
+    while earlier is not None:
+        if isinstance(earlier, SystemExit) and isinstance(earlier.code, int):
+            return earlier.code
+        if isinstance(earlier, KeyboardInterrupt):
+            return 130
+        earlier = earlier.__context__
+    return None
 
 
 def give_up_output() -> None:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import operator
 import sys
 from collections.abc import Callable, Sequence
@@ -22,14 +23,14 @@ from kernelwright.cli.flag import Flag
 from kernelwright.cli.flags import CompileFlags
 from kernelwright.cli.recall import leave_receipt, recall, receipt_key
 from kernelwright.cuda.inputs import now_ns
-from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, device_called, size_in_bytes
+from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, size_in_bytes
 from kernelwright.errors import Misuse
 from kernelwright.pipeline import CUDA_SUFFIXES, package_fingerprint
 from kernelwright.pipeline import compile as compile_program
-from kernelwright.target import GPUS
+from kernelwright.target import DEFAULT_ARCHITECTURE, GPUS
 
 PROGRAM_FLAGS: tuple[Flag, ...] = (
-    Flag("device", ("--device",), "text", f"auto, a virtual GPU ({', '.join(GPUS)}), or cuda:0.", "auto"),
+    Flag("device", ("--device",), "text", f"auto, a virtual GPU ({', '.join(GPUS)}), or a real one (cuda:0).", "auto"),
     Flag(
         "budget", ("--budget",), "text", f"Loop iterations of one launch before it counts as endless; default {BUDGET}."
     ),
@@ -72,16 +73,16 @@ class GivenProgram:
         Sources are compiled for the device's architecture when the flags name none. Raises ``Misuse`` for bad values.
         """
         value = {flag.name: own.pop(flag.name, flag.default) for flag in PROGRAM_FLAGS}
-        settings = Settings(
-            gpu=device_called(value["device"]),
-            budget=_number("--budget", value["budget"], BUDGET),
-            timeout_s=_number("--timeout", value["timeout"], TIMEOUT_S),
+        settings = Settings.for_device(
+            value["device"],
+            budget=_number("--budget", value["budget"], int),
+            timeout_s=_number("--timeout", value["timeout"], float),
             memory_bytes=size_in_bytes(value["memory"]) if value["memory"] else None,
         )
         if not paths:
             raise Misuse("there is no program to run", hint="give a .cu file, or a program that kw compile made")
         link = tuple(tuple(value[name] or ()) for name in ("library", "library_folder", "linker"))
-        return cls(tuple(paths), tuple(arguments), flags.for_arch(settings.gpu.arch), settings, link)
+        return cls(tuple(paths), tuple(arguments), flags.for_arch(_arch(settings)), settings, link)
 
     @property
     def is_executable(self) -> bool:
@@ -98,13 +99,26 @@ class GivenProgram:
         return _built(self, progress)
 
 
-def _number(flag: str, text: str | None, default: float) -> Any:
+def _number(flag: str, text: str | None, kind: type[int] | type[float]) -> Any:
     if text is None:
-        return default
+        return None
     try:
-        return type(default)(text)
+        number = kind(text)
     except ValueError:
-        raise Misuse(f"{flag} {text} is no number", hint=f"as {flag} {default}") from None
+        number = -1
+    if not 0 <= number < math.inf:
+        raise Misuse(f"{flag} {text} is no number that makes sense", hint=f"as {flag} 100")
+    return number
+
+
+def _arch(settings: Settings) -> str:
+    """The architecture of the device that the program will run on."""
+    if not settings.real:
+        return settings.gpu.arch
+    from kernelwright.codegen.toolchain import find_driver
+
+    driver, number = find_driver(), int(settings.real.partition(":")[2])
+    return driver.gpus[number].arch if driver and number < len(driver.gpus) else DEFAULT_ARCHITECTURE
 
 
 def _checked(path: Path) -> Path:

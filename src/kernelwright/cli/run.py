@@ -16,6 +16,7 @@ from kernelwright.cli.guard import guarded, leave_at_once
 from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.device.running import Ran, run_program
 from kernelwright.device.worker import serve
+from kernelwright.errors import Misuse
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("report", ("--report",), "switch", "At the end, what each kernel did: launches and time.", False),
@@ -49,11 +50,13 @@ def read_line(arguments: list[str]) -> Callable[[], int] | None:
 def run_files(paths: list[Path], arguments: list[str], *, flags: CompileFlags, report: bool = False, **own: Any) -> int:
     """What ``kw run`` does, its flags read. Returns the exit code: the program's own, 128 and more for a signal."""
     given = GivenProgram.of(paths, arguments, flags, own)
+    if report and given.settings.real:
+        raise Misuse("--report counts on the virtual GPU only, so far", hint="choose one, as --device h200")
     executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     def serve_connection(connection: socket.socket) -> bytes:
-        session = serve(connection, lambda: given.settings, finish=report)
+        session = serve(connection, lambda: given.settings, finish=report, timed=report)
         return json.dumps(session.tally.as_json() if session else []).encode()
 
     command = [name if "/" in name else f"./{name}", *given.arguments]

@@ -64,3 +64,23 @@ def say(text: str) -> None:
         sys.stderr.flush()
     except OSError:
         pass
+
+
+class program_speaks_on_stderr:
+    """Within, processes that are started find our standard error as their standard output (when ``active``)."""
+
+    def __init__(self, active: bool) -> None:
+        self._active = active
+        self._kept = -1
+
+    def __enter__(self) -> None:
+        if self._active:
+            sys.stdout.flush()
+            self._kept = os.dup(1)
+            os.dup2(2, 1)
+
+    def __exit__(self, *_: object) -> None:
+        if self._active:
+            sys.stdout.flush()
+            os.dup2(self._kept, 1)
+            os.close(self._kept)

@@ -57,7 +57,7 @@ _REGISTER = re.compile(r"%[a-z]+\d+")
 _PREDICATE = re.compile(r"%p\d+")
 _WIDE = re.compile(r"%(?:rd|fd|d)\d+")
 _QUAD = re.compile(r"%(?:rq|q)\d+")
-_BARRIER = re.compile(r"(?:bar|barrier)(?!\.warp\b)(?:\.cta)?(?!.*\barrive\b)\.(?:sync|red)")
+_BARRIER = re.compile(r"(?:bar|barrier)(?:\.cta)?(?!.*\barrive\b)\.(?:sync|red)")
 _NO_RESULT = (
     "st",
     "bra",

@@ -7,6 +7,7 @@ PTX instruction is a quarter of a machine instruction, or thirty. So weights say
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from kernelwright.target import stand_ins
 
 Source = Literal["machine code", "ptx"]
 Labels = Mapping[str, Collection[str]]
+_NAME = re.compile(r"[A-Za-z_$][\w$]*")
 COUNTERS = 6
 """Of a warp, in machine code."""
 
@@ -175,5 +177,15 @@ def _from_ptx(functions: tuple[PtxFunction, ...], kernel: str, arch: str, labels
 
 
 def _own(functions: tuple[PtxFunction, ...], kernel: str) -> list[PtxFunction]:
-    """A kernel and every function that is none, which it may call."""
-    return [f for f in functions if f.name == kernel or not f.kernel]
+    """A kernel and the functions that it calls, or that those call."""
+    by_name = {f.name: f for f in functions}
+    found: dict[str, PtxFunction] = {}
+    waiting = [kernel]
+    while waiting:
+        name = waiting.pop()
+        if name in by_name and name not in found:
+            found[name] = by_name[name]
+            for each in by_name[name].instructions():
+                if each.opcode.startswith("call"):
+                    waiting += _NAME.findall(each.operands)
+    return [f for f in functions if f.name in found]

@@ -32,28 +32,31 @@ class Started:
         self.template = template
         self.source = source
         self.since_ns = now_ns()
-        self.folder = _scratch()
         self.process = 0
+        # An interrupt between making something and the note of it would leave it behind.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+        self.folder = _scratch()
         # In memory: on a full disk the message that it is full would be lost.
         self._said = os.memfd_create("said")
-        command = fill(template, source, self.folder)
-        # What clang leaves behind when it crashes goes with the folder.
-        environment = {**os.environ, "TMPDIR": self.folder}
-        actions = [
-            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-            (os.POSIX_SPAWN_DUP2, self._said, 2),
-        ]
-        # An interrupt between the start and the note of it would leave an orphan.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
         try:
             try:
-                self.process = os.posix_spawn(command[0], command, environment, file_actions=actions, setsigmask=before)
+                self._spawn(before)
             finally:
                 signal.pthread_sigmask(signal.SIG_SETMASK, before)
         except BaseException:
             self.stop()
             self.remove()
             raise
+
+    def _spawn(self, mask: set[signal.Signals]) -> None:
+        command = fill(self.template, self.source, self.folder)
+        # What clang leaves behind when it crashes goes with the folder.
+        environment = {**os.environ, "TMPDIR": self.folder}
+        actions = [
+            (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+            (os.POSIX_SPAWN_DUP2, self._said, 2),
+        ]
+        self.process = os.posix_spawn(command[0], command, environment, file_actions=actions, setsigmask=mask)
 
     def wait(self) -> tuple[bool, str]:
         """Whether it failed, and what it said on stderr."""

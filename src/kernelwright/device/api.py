@@ -30,6 +30,7 @@ from kernelwright.device.fault import Triple
 from kernelwright.device.memory import Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, device_called
+from kernelwright.device.timing import Timing
 from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
 from kernelwright.errors import Misuse
 from kernelwright.pipeline import Kernel, Unit
@@ -46,15 +47,19 @@ class Device:
     """A virtual GPU in this process, by the name of the GPU whose time it estimates: ``auto``, ``h200``, ``a100``, ...
 
     ``budget`` bounds the loop iterations of a launch and ``timeout_s`` its time (0: no bound): a kernel that exceeds
-    either ends with an ``endless`` fault. Ctrl-C ends a launch, too. A module's device variables keep their values from
+    either ends with an ``endless`` fault. Ctrl-C ends a launch, too. Without ``timing`` launches are a millisecond or two
+    quicker and their ``time_us`` is 0. A module's device variables keep their values from
     launch to launch. Not for several threads at once. Raises ``Misuse`` for a name nobody knows.
     """
 
-    def __init__(self, name: str = "auto", *, budget: int = BUDGET, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(
+        self, name: str = "auto", *, budget: int = BUDGET, timeout_s: float = TIMEOUT_S, timing: bool = True
+    ) -> None:
         self.gpu = device_called(name)
         self.budget = budget
         self.timeout_s = timeout_s
         self._virtual = VirtualGpu(Arena())
+        self._timing = Timing(self.gpu, self._virtual.arena, warm=False) if timing else None
         self._loaded: dict[Unit, Loaded] = {}
         # Machine code cannot be interrupted: it runs beside this thread, which can, and which stops it.
         self._beside = ThreadPoolExecutor(1, "kernelwright-device")
@@ -79,9 +84,11 @@ class Device:
 
         Arrays must be contiguous; those that share memory share it on the device. A read-only array is read-only there, and a
         kernel that writes it faults. ``shared_bytes``: dynamic shared memory. ``schedule``: another order of blocks, warps
-        and lanes. The result has ``fault`` (None when all went well), ``time_us``, ``text`` (what the kernel printed) and
-        ``result`` (counters). Raises ``Misuse`` for arguments that do not fit, ``DeviceError`` for an impossible geometry
-        or lack of memory, ``CompileError`` for code that the virtual GPU does not run.
+        and lanes, which has no time.
+
+        The result has ``fault`` (None when all went well), ``time_us`` and ``estimate`` (the timing model's), ``text`` (what
+        the kernel printed) and ``result`` (counters). Raises ``Misuse`` for arguments that do not fit, ``DeviceError`` for an
+        impossible geometry or lack of memory, ``CompileError`` for code that the virtual GPU does not run.
         """
         with self._lock:
             loaded = self._load(kernel)
@@ -143,9 +150,7 @@ class Device:
         shared: int,
         schedule: Schedule | None,
     ) -> Launched:
-        running = self._beside.submit(
-            self._virtual.launch, loaded, name, grid, block, packed, shared, schedule=schedule, budget=self.budget
-        )
+        running = self._beside.submit(self._launch, loaded, name, grid, block, packed, shared, schedule)
         try:
             return running.result(self.timeout_s or None)
         except NotYet:
@@ -153,6 +158,23 @@ class Device:
         except KeyboardInterrupt:
             self._stopped(running)
             raise
+
+    def _launch(
+        self,
+        loaded: Loaded,
+        name: str,
+        grid: Triple,
+        block: Triple,
+        packed: bytes,
+        shared: int,
+        schedule: Schedule | None,
+    ) -> Launched:
+        if schedule is not None or self._timing is None:
+            return self._virtual.launch(
+                loaded, name, grid, block, packed, shared, schedule=schedule, budget=self.budget
+            )
+        prepared = self._virtual.prepare(loaded, name, block, followed=True)
+        return self._timing.launch(loaded, prepared, grid, packed, shared, budget=self.budget)
 
     def _stopped(self, running: Future[Launched]) -> Launched:
         while True:

@@ -149,13 +149,14 @@ class Checker(Observer):
         other = fault.other
         if kind == "barrier" and fault.where and "barrier.cta" not in fault.where.instruction:
             hint = "barrier warp"
+        place = fault.where if fault.where and fault.where.line else self._definition(launching)
         return CheckFinding(
             kind,
             fault.message,
             hint,
             kernel=readable(launching.kernel),
-            file=fault.where.file if fault.where else "",
-            line=fault.where.line if fault.where else 0,
+            file=place.file,
+            line=place.line,
             also=End(other.file, other.line, fault.other_thread, fault.other_block) if other else None,
             thread=fault.thread,
             block=fault.block,

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -32,6 +33,7 @@ class Serving:
         self._gpu: CudaGpu | None = None
         self._images: dict[str, Image] = {}
         self._loaded: dict[str, CudaLoaded] = {}
+        self._staged: tuple[CudaMemory, tuple[tuple[int, int, int], ...], Buffers] | None = None
 
     @property
     def poisoned(self) -> bool:
@@ -54,6 +56,7 @@ class Serving:
         return GpuInfo(ordinal, gpu.name, gpu.arch, p.uuid.hex(), p.driver_version, p)
 
     def run(self, job: Job, buffers: Buffers) -> tuple[CudaLaunched, dict[int, bytes]]:
+        self._unstage()
         with self.gpu.memory() as memory:
             work = self._placed(job, buffers, memory)
             launched = self.gpu.launch(work.loaded, work.kernel, work.grid, work.block, work.packed, work.shared_bytes)
@@ -66,11 +69,30 @@ class Serving:
         return launched, {a: data for a, data in after.items() if data != before[a]}
 
     def time(self, jobs: tuple[Job, ...], buffers: Buffers, rounds: int, warmup: int, cold: bool) -> list[Timing]:
+        self._unstage()
         with self.gpu.memory() as memory:
             works = [self._placed(job, buffers, memory, place=not n) for n, job in enumerate(jobs)]
             restore = memory.keep()
-            again = [Work(w.loaded, w.kernel, w.grid, w.block, w.packed, w.shared_bytes, restore) for w in works]
+            again = [replace(work, restore=restore) for work in works]
             return self.gpu.time(again, rounds=rounds, warmup=warmup, cold=cold)
+
+    def stage(self, buffers: Buffers) -> None:
+        """Places buffers for many samples to come."""
+        self._unstage()
+        memory = self.gpu.memory()
+        memory.place(buffers)
+        self._staged = memory, memory.keep(), buffers
+
+    def sample(self, job: Job, cold: bool) -> float:
+        assert self._staged is not None
+        memory, restore, buffers = self._staged
+        work = replace(self._placed(job, buffers, memory, place=False), restore=restore)
+        return self.gpu.time([work], rounds=1, warmup=0, cold=cold)[0].median_us
+
+    def _unstage(self) -> None:
+        if self._staged is not None:
+            self._staged[0].close()
+            self._staged = None
 
     def facts(self, key: str, kernel: str) -> FunctionFacts:
         return self.gpu.facts(self._module(key), kernel)
@@ -118,6 +140,8 @@ TABLE: dict[str, Callable[..., Any]] = {
     "begin": Serving.begin,
     "run": Serving.run,
     "time": Serving.time,
+    "stage": Serving.stage,
+    "sample": Serving.sample,
     "facts": Serving.facts,
     "resident_blocks": Serving.resident_blocks,
 }

@@ -118,6 +118,8 @@ class CudaWorker:
         self._known: set[str] = set()
         self._lock: GpuLock | None = None
         self._info: GpuInfo | None = None
+        self._buffers: Buffers = ()
+        self._staged_in = 0
 
     # -- what it does ----------------------------------------------------------------------------------------------
 
@@ -133,6 +135,7 @@ class CudaWorker:
 
         Raises ``DeviceError`` for a launch that the driver refuses.
         """
+        self._staged_in = 0
         try:
             response = self._ask("run", (job, tuple(buffers)), [job.image])
         except _Endless as endless:
@@ -148,6 +151,7 @@ class CudaWorker:
 
         Raises ``DeviceError`` when one of them fails or does not end.
         """
+        self._staged_in = 0
         try:
             arguments = (tuple(jobs), tuple(buffers), rounds, warmup, cold)
             response = self._ask("time", arguments, [j.image for j in jobs], timeout_s)
@@ -158,6 +162,21 @@ class CudaWorker:
                 hint="measure fewer rounds, or a smaller input",
             ) from None
         found: list[Timing] = response.value
+        return found
+
+    def stage(self, buffers: Buffers) -> None:
+        """The memory that ``sample`` runs kernels on, until ``run`` or ``time`` is called."""
+        self._buffers, self._staged_in = tuple(buffers), 0
+
+    def sample(self, job: Job, *, cold: bool = False) -> float:
+        """One time of a launch in microseconds, for whoever decides after each how many more to take (``evaluate.measure``).
+
+        Finds the staged buffers as they were given, every time. Raises ``DeviceError`` when the kernel fails or does not end.
+        """
+        if self._staged_in != self.starts or self._process is None:
+            self._asked("stage", (self._buffers,))
+            self._staged_in = self.starts
+        found: float = self._asked("sample", (job, cold), [job.image])
         return found
 
     def facts(self, image: Image, kernel: str) -> FunctionFacts:
@@ -204,7 +223,7 @@ class CudaWorker:
             self._start()
         new = {image.key: image for image in images if image.key not in self._known}
         response = self._exchange(Request(method, arguments, new), timeout_s or self.timeout_s)
-        if False:
+        if response.poisoned:
             self._stop()
         else:
             self._known |= new.keys()

@@ -154,5 +154,6 @@ class Findings:
 
     @property
     def notes(self) -> list[CheckFinding]:
-        """Those on which no result depends."""
-        return [one for one in self if one.benign]
+        """Those on which no result depends. Where a defect is known too, equal values came from it and prove nothing."""
+        known = {(one.file, one.line, one.buffer) for one in self.defects}
+        return [one for one in self if one.benign and (one.file, one.line, one.buffer) not in known]

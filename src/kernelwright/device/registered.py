@@ -149,10 +149,14 @@ class Registered:
             raise Refused(CudaError.INVALID_DEVICE_FUNCTION)
         return found
 
+    def name_of(self, number: int) -> str:
+        """The mangled name of a kernel. Raises ``Refused``."""
+        return self._kernel(number).name
+
     # -- launching ---------------------------------------------------------------------------------------------------
 
-    def prepare(self, number: int, block: Triple) -> Runnable:
-        """A kernel by its number, ready for one block shape.
+    def prepare(self, number: int, block: Triple, *, followed: bool = False) -> Runnable:
+        """A kernel by its number, ready for one block shape, and for the timing model if it is to be ``followed``.
 
         Raises ``Refused`` for a kernel that is not there, ``CompileError`` for code the virtual GPU does not run,
         ``DeviceError`` for an impossible block.
@@ -164,7 +168,8 @@ class Registered:
                 CudaError.INVALID_DEVICE_FUNCTION,
                 f"{loaded.source} was compiled without kernel {readable(kernel.name)}",
             )
-        return Runnable(kernel.name, loaded, self._gpu().prepare(loaded, kernel.name, block))
+        prepared = self._gpu().prepare(loaded, kernel.name, block, followed=followed)
+        return Runnable(kernel.name, loaded, prepared)
 
     def loaded_of(self, name: str) -> Loaded | None:
         """The module that holds the kernel called ``name``; None when nobody registered it. Raises ``Refused``."""
@@ -186,7 +191,7 @@ class Registered:
         content = RegisteredModule(-1, ModuleFormat.BLOB, data).content
         buffers = self.load(owner).variables.buffers
         with _reading():
-            loaded = self._gpu().load(content.ir, content.source, buffers)
+            loaded = self._gpu().load(content.ir, content.source, buffers, ptx=content.ptx)
         if name not in loaded.module.functions:
             raise Refused(CudaError.INVALID_KERNEL_IMAGE, f"the new code has no kernel {readable(name)}")
         self._swapped[name] = loaded
@@ -273,7 +278,7 @@ class Registered:
         if external & set(parsed.globals):
             self._load_together({module.number: parsed}, gpu)
         else:
-            module.loaded = gpu.load(parsed, module.content.source, module.managed)
+            module.loaded = gpu.load(parsed, module.content.source, module.managed, ptx=module.content.ptx)
 
     def _load_together(self, parsed: dict[int, Module], gpu: VirtualGpu) -> None:
         """Loads every module that is not loaded yet, so that what one declares is what another defines."""
@@ -302,7 +307,7 @@ class Registered:
             owner = self._modules[number]
             declared = {v.name for v in variables_of(module) if v.initializer is None and v.name in defined}
             shared = owner.managed | {name: defined[name] for name in declared}
-            owner.loaded = gpu.load(module, owner.content.source, shared, fresh=placed[number])
+            owner.loaded = gpu.load(module, owner.content.source, shared, fresh=placed[number], ptx=owner.content.ptx)
 
 
 @contextmanager

@@ -186,7 +186,7 @@ class _Host:
 def _environment(more: Mapping[str, str], settings: Settings, socket_name: str) -> dict[str, str]:
     """Ours without what would start another worker, and with the way to this one."""
     kept = {k: v for k, v in os.environ.items() if k not in ("KERNELWRIGHT_WORKER", "KERNELWRIGHT_FD")}
-    return kept | {"KERNELWRIGHT_DEVICE": settings.gpu.name, "KERNELWRIGHT_SOCKET": f"@{socket_name}"} | dict(more)
+    return kept | {"KERNELWRIGHT_DEVICE": settings.name, "KERNELWRIGHT_SOCKET": f"@{socket_name}"} | dict(more)
 
 
 def _start(command: Sequence[str], executable: Path | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

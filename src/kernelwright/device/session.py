@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
+from kernelwright.cuda.names import readable
 from kernelwright.cuda.protocol import Message
 from kernelwright.device.capacity import capacity_bytes
 from kernelwright.device.cuda_errors import CudaError, Failure, Refused, defect, error_of
@@ -42,10 +43,13 @@ from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
     from kernelwright.device.fault import Fault
+    from kernelwright.device.timing import Timing
     from kernelwright.device.virtual import Launched, Prepared, VirtualGpu
     from kernelwright.ir.debug import Location
 
 _LAUNCH = struct.Struct("<QII3I3III")
+_NO_TIMING = 2
+"""cudaEventDisableTiming."""
 _KINDS = {0: "device", 1: "pinned", 2: "managed"}
 _FLAGS = wire.WelcomeFlags.ARENA_IS_DEVICE | wire.WelcomeFlags.NOTE_HOST_ACCESS
 POISON_UP_TO = 256 << 20
@@ -65,11 +69,17 @@ class Session:
     """A connection and the device behind it. ``serve`` returns when the program has said goodbye, or is gone.
 
     ``observers`` see launches and copies. With ``finish``, work that was queued when the program ended is still done, for
-    what observers make of it; a GPU drops it, and so do we otherwise.
+    what observers make of it; a GPU drops it, and so do we otherwise. Launches carry estimates of their time with
+    ``timed``, and from the first event on that the program creates to measure with.
     """
 
     def __init__(
-        self, connection: socket.socket, settings: Settings, observers: Sequence[Observer] = (), finish: bool = False
+        self,
+        connection: socket.socket,
+        settings: Settings,
+        observers: Sequence[Observer] = (),
+        finish: bool = False,
+        timed: bool = False,
     ) -> None:
         self.settings = settings
         self.tally = Tally()
@@ -77,12 +87,14 @@ class Session:
         """After ``serve``: an error that the program never asked about."""
         self._observers = (self.tally, *observers)
         self._finish = finish
+        self._timed = timed
         self._connection = connection
         self._channel = Channel(connection)
         self._properties = properties_of(settings.gpu)
         self._capacity = capacity_bytes(settings.gpu.memory_bytes, settings.memory_bytes)
         self._arena = Arena()
         self._device: VirtualGpu | None = None
+        self._timing: Timing | None = None
         self._making = threading.Lock()
         self._start_over()
         for observer in self._observers:
@@ -116,6 +128,8 @@ class Session:
         self._used = 0
         self._failure: Failure | None = None
         self._told_before = False
+        if self._timing is not None:
+            self._timing.start_over()
 
     def _gpu(self) -> VirtualGpu:
         """What runs kernels, loaded when it is first needed.
@@ -132,7 +146,16 @@ class Session:
                 binding()
                 functions()
                 self._device = VirtualGpu(self._arena)
+            if self._timed and self._timing is None:
+                from kernelwright.device.timing import Timing
+
+                self._timing = Timing(self.settings.gpu, self._arena)
         return self._device
+
+    @property
+    def untimed(self) -> dict[str, str]:
+        """Kernels, by mangled name, that were launched and that the timing model could not take; and why."""
+        return dict(self._timing.untimed) if self._timing is not None else {}
 
     # -- the loop --------------------------------------------------------------------------------------------------
 
@@ -241,7 +264,7 @@ class Session:
         self._arena = Arena.attach(os.dup(old.fd), message.body.address, old.reserve)
         old.close()
         with self._making:
-            self._device = None
+            self._device = self._timing = None
         self._start_over()
         return Answer(self._welcome())
 
@@ -369,7 +392,9 @@ class Session:
         try:
             ready = self._ready.get((number, bx, by, bz))
             if ready is None:
-                ready = self._ready[number, bx, by, bz] = self._registered.prepare(number, (bx, by, bz))
+                ready = self._ready[number, bx, by, bz] = self._registered.prepare(
+                    number, (bx, by, bz), followed=self._timed
+                )
             if not self._timeline.has(stream):
                 raise Refused(CudaError.INVALID_RESOURCE_HANDLE)
             launching = Launching(ready.loaded, ready.name, (gx, gy, gz), (bx, by, bz), shared, packed, stream)
@@ -388,7 +413,8 @@ class Session:
             self._fail(Failure(CudaError.INVALID_CONFIGURATION, error.message))
             return
         except MemoryError:
-            self._fail(Failure(CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {number}"))
+            name = readable(self._registered.name_of(number))
+            self._fail(Failure(CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {name}"))
             return
         except Exception as error:
             self._fail(Failure(CudaError.UNKNOWN, defect(error)))
@@ -410,7 +436,17 @@ class Session:
             launched = observer.launch(launching, prepared, self.settings.budget)
             if launched is not None:
                 return launched
-        return prepared.launch(launching.grid, launching.arguments, launching.shared_bytes, budget=self.settings.budget)
+        grid, packed, shared, budget = (
+            launching.grid,
+            launching.arguments,
+            launching.shared_bytes,
+            self.settings.budget,
+        )
+        if not self._timed:
+            return prepared.launch(grid, packed, shared, budget=budget)
+        self._gpu()
+        assert self._timing is not None
+        return self._timing.launch(launching.loaded, prepared, grid, packed, shared, budget=budget)
 
     def _failure_of(self, launching: Launching, fault: Fault) -> Failure:
         from kernelwright.device.sentence import sentence_of
@@ -484,6 +520,13 @@ class Session:
         self._check_stream(message.body.stream)
         self._timeline.wait(message.body.stream, message.body.event)
 
+    def _event_create(self, message: Received) -> None:
+        """An event takes no room before it is recorded; but from now on somebody may ask how long things take."""
+        assert isinstance(message.body, wire.Event)
+        if not message.body.flags & _NO_TIMING and not self._timed:
+            self._timed = True
+            self._ready.clear()  # those were not made to be followed
+
     def _event_record(self, message: Received) -> None:
         assert isinstance(message.body, wire.Event)
         self._check_stream(message.body.stream)
@@ -515,7 +558,7 @@ class Session:
         return Answer(self._properties)
 
     def _nothing(self, message: Received) -> None:
-        """An event takes no room before it is recorded; and whatever was asked before a query or this has been done."""
+        """Whatever was asked before has been done."""
 
 
 def _handle(message: Received) -> int:
@@ -546,7 +589,7 @@ TABLE: dict[Message, Callable[[Session, Received], Answer | None]] = {
     Message.STREAM_SYNCHRONIZE: Session._stream_synchronize,
     Message.STREAM_QUERY: Session._stream_query,
     Message.STREAM_WAIT: Session._stream_wait,
-    Message.EVENT_CREATE: Session._nothing,
+    Message.EVENT_CREATE: Session._event_create,
     Message.EVENT_DESTROY: Session._event_destroy,
     Message.EVENT_RECORD: Session._event_record,
     Message.EVENT_SYNCHRONIZE: Session._event_synchronize,

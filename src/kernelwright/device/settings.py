@@ -8,19 +8,21 @@ KERNELWRIGHT_MEMORY    bytes of memory that the worker may use, device memory in
 
 from __future__ import annotations
 
+import importlib.util
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NoReturn
+from pathlib import Path
 
 from kernelwright.errors import Misuse
-from kernelwright.target import DEFAULT_GPU, Gpu, gpu
+from kernelwright.target import DEFAULT_GPU, GPUS, Gpu, gpu
 
 BUDGET = 1 << 34
 """Times that the warps of one launch may go back in loops before it counts as endless: a minute or two."""
 TIMEOUT_S = 600.0
 """Ends a kernel without loops but with a billion blocks, which no budget of loop iterations ends."""
 
+_CUDA = re.compile(r"cuda(?::(\d+))?")
 _SIZE = re.compile(r"(\d+)([KMGT]?)(i?B)?", re.I)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
@@ -30,33 +32,79 @@ class Settings:
     """How a device behaves."""
 
     gpu: Gpu
+    """The GPU that the virtual one stands for."""
     budget: int = BUDGET
     timeout_s: float = TIMEOUT_S
     memory_bytes: int | None = None
+    real: str = ""
+    """``cuda:0``: a real GPU, to which ``gpu``, ``budget`` and ``memory_bytes`` mean nothing. Empty: the virtual one."""
+
+    @property
+    def name(self) -> str:
+        """As ``--device`` and ``KERNELWRIGHT_DEVICE`` spell it."""
+        return self.real or self.gpu.name
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Settings:
         """From the environment of a worker. Raises ``Misuse`` naming the variable that makes no sense."""
-        return cls(
-            gpu=device_called(environment.get("KERNELWRIGHT_DEVICE") or "auto"),
-            budget=_number(environment, "KERNELWRIGHT_BUDGET", BUDGET),
-            timeout_s=float(_number(environment, "KERNELWRIGHT_TIMEOUT", int(TIMEOUT_S))),
-            memory_bytes=size_in_bytes(environment["KERNELWRIGHT_MEMORY"])
-            if environment.get("KERNELWRIGHT_MEMORY")
-            else None,
+        memory = environment.get("KERNELWRIGHT_MEMORY")
+        return cls.for_device(
+            environment.get("KERNELWRIGHT_DEVICE") or "auto",
+            budget=_number(environment, "KERNELWRIGHT_BUDGET"),
+            timeout_s=_number(environment, "KERNELWRIGHT_TIMEOUT"),
+            memory_bytes=size_in_bytes(memory) if memory else None,
         )
+
+    @classmethod
+    def for_device(
+        cls,
+        name: str,
+        budget: int | None = None,
+        timeout_s: float | None = None,
+        memory_bytes: int | None = None,
+    ) -> Settings:
+        """The device that ``name`` asks for: ``auto`` is a real GPU where there is one that we can use.
+
+        Nobody waits for a real GPU with less patience than the program has, unless told so. Raises ``Misuse`` for a name
+        nobody knows.
+        """
+        real = real_gpu(name)
+        if timeout_s is None:
+            timeout_s = 0.0 if real else TIMEOUT_S
+        stand_in = gpu(DEFAULT_GPU) if real or name == "auto" else gpu(name)
+        return cls(stand_in, BUDGET if budget is None else budget, float(timeout_s), memory_bytes, real)
 
 
 def device_called(name: str) -> Gpu:
     """The virtual GPU that ``name`` asks for. Raises ``Misuse`` for a name nobody knows, and for real GPUs."""
     if name == "auto":
         return gpu(DEFAULT_GPU)
-    if re.fullmatch(r"cuda(:\d+)?", name):
-        raise Misuse(
-            f"device {name!r} is a real GPU, and running programs on real GPUs is not built yet",
-            hint=f"use the virtual GPU: --device {DEFAULT_GPU}",
-        )
+    if _CUDA.fullmatch(name):
+        raise Misuse(f"{name!r} is a real GPU, and this works on virtual ones", hint=f"choose one of {', '.join(GPUS)}")
     return gpu(name)
+
+
+def real_gpu(name: str) -> str:
+    """``cuda:N`` when ``name`` asks for a real GPU, or for the best there is and there is one; else an empty string."""
+    found = _CUDA.fullmatch(name)
+    if found:
+        return f"cuda:{found[1] or 0}"
+    return "cuda:0" if name == "auto" and _can_use_real_gpu() else ""
+
+
+def _can_use_real_gpu() -> bool:
+    """Whether the machine has an NVIDIA GPU, and we have the package that speaks to its driver."""
+    if not any(Path("/dev").glob("nvidia[0-9]*")) and not Path("/dev/dxg").exists():
+        return False  # the usual case, found out without loading anything
+    try:
+        if importlib.util.find_spec("cuda.bindings") is None:
+            return False
+    except ModuleNotFoundError:
+        return False
+    from kernelwright.codegen.toolchain import find_driver
+
+    driver = find_driver()
+    return driver is not None and bool(driver.gpus)
 
 
 def size_in_bytes(text: str) -> int:
@@ -67,14 +115,10 @@ def size_in_bytes(text: str) -> int:
     return int(found[1]) * _UNITS[found[2].upper()]
 
 
-def _number(environment: Mapping[str, str], name: str, default: int) -> int:
+def _number(environment: Mapping[str, str], name: str) -> int | None:
     text = environment.get(name)
     if not text:
-        return default
+        return None
     if not text.isdigit():
-        _no_number(name, text)
+        raise Misuse(f"{name}={text} is no whole number", hint=f"set {name} to a number, or leave it out")
     return int(text)
-
-
-def _no_number(name: str, text: str) -> NoReturn:
-    raise Misuse(f"{name}={text} is no whole number", hint=f"set {name} to a number, or leave it out")

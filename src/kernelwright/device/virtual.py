@@ -10,8 +10,9 @@ cannot be launched at all is an exception.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt.host import CompiledKernel, HostFault, LaunchResult, compile_host
 from kernelwright.codegen.simt.lower import lower
@@ -27,6 +28,9 @@ from kernelwright.device.settings import BUDGET
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.ir import Module, parse_module
 from kernelwright.ir.instruction import Instruction
+
+if TYPE_CHECKING:
+    from kernelwright.device.model.estimate import Estimate
 
 _MESSAGES: dict[str, str] = {
     "barrier": "threads wait at different barriers, or some wait for others that cannot come",
@@ -44,7 +48,9 @@ class Loaded:
     module: Module
     variables: Variables
     source: str = ""
-    prepared: dict[tuple[str, SimtOptions], Prepared] = field(default_factory=dict)
+    ptx: Mapping[str, str] = field(default_factory=dict)
+    """By architecture, as far as it is known already."""
+    prepared: dict[tuple[str, Triple, SimtOptions | None, bool, bool], Prepared] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,13 @@ class Launched:
     """Counters per IR block and per access."""
     compiled: CompiledKernel
     """The code that ran; its tables say what the counters count."""
-    time_us: float = 0.0
-    """Estimated time on the GPU that is simulated, 0 without a timing model."""
+    estimate: Estimate | None = None
+    """What the timing model says of it (``device/timing.py``), where it was asked."""
+
+    @property
+    def time_us(self) -> float:
+        """Estimated time on the GPU that is simulated; 0 without an estimate."""
+        return self.estimate.time_us if self.estimate is not None else 0.0
 
     @property
     def text(self) -> str:
@@ -69,16 +80,11 @@ class Launched:
         return self.result.printed.decode("utf-8", "replace")
 
 
-Estimate = Callable[[Loaded, Launched], float]
-"""Estimated microseconds of a launch."""
-
-
 class VirtualGpu:
     """One virtual device. Not for several threads at once."""
 
-    def __init__(self, arena: Arena | None = None, estimate: Estimate | None = None) -> None:
+    def __init__(self, arena: Arena | None = None) -> None:
         self.arena = arena or Arena()
-        self.estimate = estimate
         self._running: Prepared | None = None
 
     def load(
@@ -87,14 +93,15 @@ class VirtualGpu:
         source: str = "",
         placed: Mapping[str, Buffer] | None = None,
         fresh: Mapping[str, Buffer] | None = None,
+        ptx: Mapping[str, str] | None = None,
     ) -> Loaded:
         """Puts a module on the device. Raises ``CompileError`` for variables nobody defines, ``DeviceError`` for lack of room.
 
         ``placed``: variables that are in memory already and keep their values; ``fresh``: those whose memory is there, but
-        not yet their initial values.
+        not yet their initial values. ``ptx``: what the timing model would otherwise make itself, by architecture.
         """
         parsed = parse_module(module) if isinstance(module, str) else module
-        return Loaded(parsed, load_variables(parsed, self.arena, placed, fresh), source)
+        return Loaded(parsed, load_variables(parsed, self.arena, placed, fresh), source, ptx or {})
 
     def unload(self, loaded: Loaded) -> None:
         """Frees a module's variables."""
@@ -103,18 +110,28 @@ class VirtualGpu:
                 self.arena.free(buffer)
 
     def prepare(
-        self, loaded: Loaded, kernel: str, block: Triple, options: SimtOptions | None = None, *, split: bool = False
+        self,
+        loaded: Loaded,
+        kernel: str,
+        block: Triple,
+        options: SimtOptions | None = None,
+        *,
+        split: bool = False,
+        followed: bool = False,
     ) -> Prepared:
         """A kernel ready for launches with one block shape; its host code is made at first use.
 
+        ``split``: for schedules that split warps; ``followed``: for the timing model, which follows warps.
+
         Raises ``DeviceError`` for an impossible block, ``CompileError`` for code that the virtual GPU does not run.
         """
-        wanted = replace(options or SimtOptions(), block=block, split=split)
-        found = loaded.prepared.get((kernel, wanted))
+        asked = (kernel, block, options, split, followed)
+        found = loaded.prepared.get(asked)
         if found is None:
+            wanted = replace(options or SimtOptions(trace=followed), block=block, split=split)
             check_geometry(kernel, (1, 1, 1), block)
             found = Prepared(self, loaded, kernel, block, compile_host(lower(loaded.module, kernel, wanted)))
-            loaded.prepared[kernel, wanted] = found
+            loaded.prepared[asked] = found
         return found
 
     def launch(
@@ -164,9 +181,17 @@ class Prepared:
         self._gpu = gpu
         self._loaded = loaded
 
+    def for_log(self) -> Prepared:
+        """The same kernel made for launches whose warps are followed."""
+        return self._gpu.prepare(self._loaded, self.kernel, self.block, followed=True)
+
     def for_split(self) -> Prepared:
         """The same kernel made for schedules that split warps."""
         return self._gpu.prepare(self._loaded, self.kernel, self.block, split=True)
+
+    def with_options(self, options: SimtOptions) -> Prepared:
+        """The same kernel made with other options."""
+        return self._gpu.prepare(self._loaded, self.kernel, self.block, options)
 
     def launch(
         self,
@@ -199,8 +224,7 @@ class Prepared:
         finally:
             gpu._running = None
         fault = self._fault(grid, result.fault) if result.fault else None
-        launched = Launched(self.kernel, grid, self.block, shared_bytes, fault, result, self.compiled)
-        return replace(launched, time_us=gpu.estimate(self._loaded, launched)) if gpu.estimate else launched
+        return Launched(self.kernel, grid, self.block, shared_bytes, fault, result, self.compiled)
 
     def _fault(self, grid: Triple, found: HostFault) -> Fault:
         """What the runtime recorded, with names and places."""

@@ -46,13 +46,13 @@ class Waiting:
         self._host: Clock = {}
         self._ticks: Clock = {}
         self._pending: list[Work] = []
+        """Work that the program has not waited for; whatever it has waited for is over for everybody."""
         self._waited_for_one = False
         """The message before this one waited for one stream only."""
 
     def issue(self, stream: int, work: Work, waits: bool = False) -> list[CheckFinding]:
         """Work goes into a stream; ``waits``: and the program waits for it. Returns what it collides with."""
         clock = self._streams.setdefault(stream, {})
-        self._join(clock, self._host)
         if stream == LEGACY:
             for other, its in self._streams.items():
                 if other not in self._independent:
@@ -103,7 +103,7 @@ class Waiting:
             case Message.STREAM_CREATE:
                 assert isinstance(body, wire.Stream)
                 self.matters = True
-                self._streams[body.stream] = dict(self._host)
+                self._streams[body.stream] = {}
                 if body.flags & 1:
                     self._independent.add(body.stream)
             case Message.EVENT_RECORD:

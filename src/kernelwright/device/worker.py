@@ -91,19 +91,31 @@ def serve(
     observers: Sequence[Observer] = (),
     *,
     finish: bool = False,
+    timed: bool = False,
 ) -> Session | None:
-    """Serves one program until it ends; None when what is asked for cannot be had, which the program was told."""
+    """Serves one program until it ends; None on a real GPU, and when what is asked for cannot be had, as the program was told.
+
+    The rest is as ``Session`` has it; on a real GPU it means nothing.
+    """
+    from kernelwright.cuda.names import readable
     from kernelwright.device.session import Session
     from kernelwright.errors import KernelwrightError
 
     try:
         settings = settings_of()
+        if settings.real:
+            from kernelwright.device.cuda_session import serve_cuda
+
+            serve_cuda(connection, settings.real, settings.timeout_s)
+            return None
         limit_memory(settings)
-        session = Session(connection, settings, observers, finish)
+        session = Session(connection, settings, observers, finish, timed)
     except KernelwrightError as error:
         refuse(connection, error)
         return None
     session.serve()
+    for kernel, reason in session.untimed.items():
+        say(f"kernel {readable(kernel)} has no estimated time: {reason}")
     if session.untold is not None and session.untold.sentence:
         say(session.untold.sentence)
     return session

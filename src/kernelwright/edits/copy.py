@@ -56,7 +56,7 @@ def draw(dice: Dice) -> Copy | None:
     if source is None:
         return None
     name, type = dice.name(), draft.known(source).type
-    user = dice.one(dice.sites.slots[type]) if type != "void" else None
+    user = dice.one(dice.sites.slots(type)) if type != "void" else None
     before = _before_use(dice, user) if user is not None else anywhere(dice)
     return Copy(name, source, before, user, dice.choices(source, name, draft.place_before(before)))
 

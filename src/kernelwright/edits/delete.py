@@ -37,7 +37,7 @@ class Delete:
 def draw(dice: Dice) -> Delete | None:
     """Any instruction but phis and terminators; half of the time an operand of its own takes its place, if one can."""
     draft = dice.draft
-    subject = dice.site(dice.free)
+    subject = dice.site(dice.sites.free)
     if subject is None:
         return None
     node = draft.known(subject)

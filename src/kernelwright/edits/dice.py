@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar
 
 from kernelwright.edits.draft import Draft
@@ -15,31 +16,51 @@ Choice = tuple[Id, int, str]
 
 
 class Sites:
-    """What a draft has to choose from. Found once per draft."""
+    """What a draft has to choose from. Found once per draft, and only what is asked for."""
 
     def __init__(self, draft: Draft) -> None:
-        original, dead, clones = draft.original, draft.dead, draft.clones
-        live = [name for name in clones if name not in dead]
-        self.free: list[Id] = original.free
+        self.draft = draft
+        self.live = [name for name in draft.clones if name not in draft.dead]
+
+    @cached_property
+    def free(self) -> list[Id]:
         """What can be copied, moved and deleted."""
-        self.users: list[Id] = original.users
+        original, dead, clones = self.draft.original, self.draft.dead, self.draft.clones
+        found = [i for i in original.free if i not in dead] if dead else original.free
+        return found + [i for i in self.live if clones[i].is_free] if self.live else found
+
+    @cached_property
+    def users(self) -> list[Id]:
         """What has an operand that may be another value."""
-        if dead or clones:
-            self.free = [i for i in original.free if i not in dead] + [i for i in live if clones[i].is_free]
-            self.users = [i for i in original.users if i not in dead] + [i for i in live if clones[i].editable]
-        self.alike: dict[str, list[Id]] = {}
+        original, dead, clones = self.draft.original, self.draft.dead, self.draft.clones
+        found = [i for i in original.users if i not in dead] if dead else original.users
+        return found + [i for i in self.live if clones[i].editable] if self.live else found
+
+    @cached_property
+    def alike(self) -> dict[str, list[Id]]:
         """The free ones by the type of their value."""
+        found: dict[str, list[Id]] = {}
         for id in self.free:
-            self.alike.setdefault(draft.known(id).type, []).append(id)
-        self.slots: dict[str, list[Use]] = {}
-        """By type: the operands that may be another value."""
-        for type in original.slots.keys() & (self.alike.keys() - {"void"}):
-            uses = [u for u in original.slots[type] if u[0] not in dead] if dead else original.slots[type]
-            more = [(i, k) for i in live for k in clones[i].editable if clones[i].operand_types[k] == type]
-            self.slots[type] = [*uses, *more] if more else uses
-        self.sources = [i for i in self.free if (t := draft.known(i).type) == "void" or self.slots.get(t)]
+            found.setdefault(self.draft.known(id).type, []).append(id)
+        return found
+
+    @cached_property
+    def replaceable(self) -> list[Id]:
+        """What makes a value of a type that something else makes too."""
+        return [i for ids in self.alike.values() if len(ids) > 1 for i in ids]
+
+    @cached_property
+    def sources(self) -> list[Id]:
         """What a copy of can be used."""
-        self.replaceable = [i for i in self.free if len(self.alike[draft.known(i).type]) > 1]
+        return [i for type, ids in self.alike.items() if type == "void" or self.slots(type) for i in ids]
+
+    def slots(self, type: str) -> list[Use]:
+        """The operands of a type that may be another value."""
+        dead, clones = self.draft.dead, self.draft.clones
+        found = self.draft.original.slots.get(type, [])
+        found = [u for u in found if u[0] not in dead] if dead else found
+        more = [(i, k) for i in self.live for k in clones[i].editable if clones[i].operand_types[k] == type]
+        return found + more if more else found
 
 
 class Dice:
@@ -50,8 +71,8 @@ class Dice:
         self.draft = draft
         self.random = random
         self._weights = weights
-        self.sites = draft.sites = draft.sites or Sites(draft)
-        self.free = self.sites.free
+        self.sites: Sites = draft.sites or Sites(draft)
+        draft.sites = self.sites
 
     def one(self, values: Sequence[T]) -> T:
         return values[int(self.random.random() * len(values))]

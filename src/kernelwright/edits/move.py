@@ -41,7 +41,7 @@ class Move:
 def draw(dice: Dice) -> Move | None:
     """Any instruction that can move, to any place but its own."""
     draft = dice.draft
-    subject = dice.site(dice.free)
+    subject = dice.site(dice.sites.free)
     if subject is None or len(draft.original.places) + len(draft.clones) <= 2:
         return None
     order = draft.order(draft.block_of(subject))

@@ -40,11 +40,11 @@ class Swap:
 def draw(dice: Dice) -> Swap | None:
     """Any two instructions that can move."""
     draft = dice.draft
-    first = dice.site(dice.free)
-    if first is None or len(dice.free) < 2:
+    first = dice.site(dice.sites.free)
+    if first is None or len(dice.sites.free) < 2:
         return None
-    second = dice.one(dice.free)
+    second = dice.one(dice.sites.free)
     while second == first:
-        second = dice.one(dice.free)
+        second = dice.one(dice.sites.free)
     one, other = ((draft.block_of(i), draft.position(i)) for i in (first, second))
     return Swap(first, second, dice.choices(first, first, other) + dice.choices(second, second, one))

@@ -2,8 +2,8 @@
 __global__ void reverse(int *data)
 {
     __shared__ int tile[128];
-    tile[threadIdx.x] = data[threadIdx.x]; // OTHER
-    data[threadIdx.x] = tile[127 - threadIdx.x]; // DEFECT
+    tile[threadIdx.x] = data[threadIdx.x]; // OTHER DEFECT
+    data[threadIdx.x] = tile[127 - threadIdx.x]; // DEFECT OTHER
 }
 
 int main()

@@ -6,7 +6,7 @@ __global__ void reduce(const int *in, int *out)
     tile[t] = in[t];
     tile[t + 32] = in[t + 32];
     __syncwarp();
-    tile[t] += tile[t + 32];
+    tile[t] += tile[t + 32]; // OTHER
     tile[t] += t < 16 ? tile[t + 16] : 0; // DEFECT OTHER
     if (t == 0)
         *out = tile[0];

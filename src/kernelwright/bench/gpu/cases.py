@@ -19,7 +19,7 @@ Triple = tuple[int, int, int]
 Arrays = Mapping[str, "NDArray[Any]"]
 
 SEED = 20260101
-LINE_SHAPES: tuple[Triple, ...] = tuple((n, 1, 1) for n in (256, 64, 128, 512, 1024))
+LINE_SHAPES: tuple[Triple, ...] = tuple((n, 1, 1) for n in (256, 64, 1024))
 PLANE_SHAPES: tuple[Triple, ...] = ((16, 16, 1), (32, 8, 1), (64, 4, 1), (8, 32, 1), (128, 1, 1))
 UNROLLED: tuple[tuple[str, ...], ...] = ((), ("UNROLL=2",), ("UNROLL=4",), ("UNROLL=8",))
 TILED: tuple[tuple[str, ...], ...] = ((), ("TILE=8",), ("TILE=32",), ("PAD=0",), ("TILE=32", "PAD=0"))
@@ -32,10 +32,14 @@ class Shape:
     grid: Triple
     block: Triple
     defines: tuple[str, ...] = ()
+    fewer: int = 1
+    """By how much the number of threads is divided."""
 
     @property
     def name(self) -> str:
-        return " ".join([f"block {'x'.join(str(n) for n in self.block if n > 1) or '1'}", *self.defines])
+        block = "x".join(str(n) for n in self.block if n > 1) or "1"
+        threads = [f"threads / {self.fewer}"] if self.fewer > 1 else []
+        return " ".join([f"block {block}", *self.defines, *threads])
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,10 @@ def _lines(grid: int, variants: tuple[tuple[str, ...], ...] = UNROLLED) -> Calla
         for defines in variants:
             for block in LINE_SHAPES if not defines else LINE_SHAPES[:1]:
                 yield Shape((max(threads // block[0], 1), 1, 1), block, defines)
-        # Fewer threads with more work each.
-        yield Shape((max(threads // 1024, 1), 1, 1), (256, 1, 1))
+        # Fewer threads with more work each: the less there is to hide latency behind, the longer it takes.
+        for divisor in (4, 16, 64, 256):
+            if threads // divisor >= 256:
+                yield Shape((threads // divisor // 256, 1, 1), (256, 1, 1), fewer=divisor)
 
     return shapes
 

@@ -48,7 +48,14 @@ FRAME_SAVED = 1664
 SITE = {"low": 0, "count": 8, "sectors": 16, "waves": 24, "serial": 32}
 SITE_BYTES = 128
 
-FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace", "arrive")
+QUICK = tuple(
+    f"{kind}_{form}_{place}"
+    for kind in ("load", "store")
+    for form in ("index", "address")
+    for place in ("global1", "global2", "global4", "global8", "shared4", "local4")
+)
+"""Loads and stores of the kinds that come often: how lanes tell their address, where it lies, bytes per lane."""
+FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace", "arrive", *QUICK)
 """Helpers by their index in the table a context carries; the row functions of ``rows.py`` follow."""
 
 

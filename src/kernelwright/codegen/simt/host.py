@@ -7,8 +7,10 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Mapping
 from functools import cache
+from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +21,7 @@ from kernelwright.codegen.simt.emit import ENTRY
 from kernelwright.codegen.simt.library import functions, runtime
 from kernelwright.codegen.simt.lower import HostKernel
 from kernelwright.codegen.simt.records import ACCESS, FLOATS, KINDS, OPERATIONS, POINT, SITE
-from kernelwright.codegen.simt.results import Found, HostFault, LaunchResult
+from kernelwright.codegen.simt.results import NO_EVENTS, Found, HostFault, LaunchResult
 from kernelwright.codegen.simt.warp import MODES
 from kernelwright.codegen.simt.warp import OPERATIONS as WARP_OPERATIONS
 from kernelwright.codegen.simt.watch import Caches, Watch, Watching
@@ -28,6 +30,8 @@ from kernelwright.passes.llvm import binding
 
 Triple = tuple[int, int, int]
 
+PATIENCE = 2.0
+"""How often the time it took to make a kernel's first code its launches take before better code is made."""
 ROWS_OF_ORDER = 1 << 16
 """Orders of warps that a schedule draws at most; later blocks use them again."""
 PRINT_BYTES = 8 << 20
@@ -86,13 +90,19 @@ def _context() -> Any:
 
 def compile_host(kernel: HostKernel) -> CompiledKernel:
     """The kernel as machine code in this process. Raises ``ToolError`` when LLVM refuses the text."""
+    begin = perf_counter()
+    engine = _engine(kernel, kernel.options.level or 0)
+    adaptive = kernel.options.level is None
+    return CompiledKernel(kernel, engine, PATIENCE * (perf_counter() - begin) if adaptive else math.inf)
+
+
+def _engine(kernel: HostKernel, level: int) -> Any:
     llvm = binding()
     try:
         module = llvm.parse_assembly(kernel.text, _context())
     except RuntimeError as error:
         first = " ".join(str(error).split())[:200]
         raise ToolError(f"the host code of kernel '{kernel.name}' does not parse: {first}") from error
-    level = kernel.options.level
     builder = llvm.create_pass_builder(_pass_machine(level), llvm.create_pipeline_tuning_options(1))
     passes = llvm.create_new_module_pass_manager()
     passes.add_sroa_pass()
@@ -101,24 +111,36 @@ def compile_host(kernel: HostKernel) -> CompiledKernel:
     passes.run(module, builder)
     engine = llvm.create_mcjit_compiler(module, _machine(level))
     engine.finalize_object()
-    return CompiledKernel(kernel, engine)
+    return engine
 
 
 class CompiledKernel:
     """Machine code of one kernel for one block shape, with the buffers its launches need. Not for several threads."""
 
-    def __init__(self, kernel: HostKernel, engine: Any) -> None:
+    def __init__(self, kernel: HostKernel, engine: Any, patience: float = math.inf) -> None:
         self.kernel = kernel
         self._engine = engine
-        self._buffers: dict[str, tuple[npt.NDArray[np.uint8], int]] = {}
+        self._patience = patience
+        """Seconds of running after which the code is made again, better."""
         self._running: records.Launch | None = None
+        self._rooms: dict[str, tuple[npt.NDArray[np.uint8], int]] = {}
         self._accesses = _access_table(kernel)
         self._points = _point_table(kernel)
         self._sites: dict[int, npt.NDArray[Any]] = {}
         n = max(len(kernel.accesses), 1)
-        self._live = (np.zeros(n, SITE), np.zeros(n, SITE), np.zeros((len(kernel.blocks), 2), np.int64))
+        true, blind, counts = np.zeros(n, SITE), np.zeros(n, SITE), np.zeros(2 * len(kernel.blocks), np.int64)
+        blind["index"] = np.arange(n)
+        self._live = (true, blind, counts)
         self._fault = records.Fault()
+        self._shape: tuple[Triple, int] | None = None
+        self._bounds: npt.NDArray[Any] | None = None
+        self._bounds_at = 0
         self._launch = self._prepared()
+        self._context = self._launch.context
+        self._request = memoryview(self._launch.request).cast("B")
+        self._reference = ctypes.byref(self._launch)
+        self._run = runtime().simt_run
+        self._prints = kernel.prints
 
     def _prepared(self) -> records.Launch:
         """What is the same in every launch."""
@@ -128,13 +150,17 @@ class CompiledKernel:
         launch.local_bytes = (kernel.local_bytes + 3) // 4 * 4
         launch.segments = 32 // kernel.options.geometry.per_segment
         launch.n_points, launch.points = len(kernel.points), self._points.ctypes.data
+        launch.n_counts = len(self._live[2])
         c = launch.context
         c.functions = ctypes.addressof(functions())
         c.parameters, c.parameter_size = self._room("parameters", max(kernel.parameter_bytes, 64)), kernel.parameter_bytes
+        self._parameters = (ctypes.c_uint8 * max(kernel.parameter_bytes, 1)).from_address(c.parameters)
         c.true_sites, c.blind_sites, c.counts = (a.ctypes.data for a in self._live)
         c.n_sites, c.counting = len(kernel.accesses), int(kernel.options.counters)
         c.local_size = kernel.local_bytes
         c.fault = ctypes.addressof(self._fault)
+        if kernel.prints:
+            c.print, c.print_size = self._room("print", PRINT_BYTES), PRINT_BYTES
         return launch
 
     @property
@@ -155,10 +181,10 @@ class CompiledKernel:
 
     def _room(self, name: str, size: int) -> int:
         """The address of a buffer of at least ``size`` bytes at a multiple of 64, kept from launch to launch."""
-        have = self._buffers.get(name)
+        have = self._rooms.get(name)
         if have is None or have[0].size < size + 64:
             made = np.zeros(size + 64, np.uint8)
-            have = self._buffers[name] = (made, (made.ctypes.data + 63) // 64 * 64)
+            have = self._rooms[name] = (made, (made.ctypes.data + 63) // 64 * 64)
         return have[1]
 
     def launch(
@@ -179,123 +205,152 @@ class CompiledKernel:
         the number of times warps may go back in loops. Raises ``DeviceError`` for a launch that cannot begin.
         """
         kernel, launch = self.kernel, self._launch
-        self._check_launch(grid, block, packed_args, symbols or {}, schedule, shared_bytes)
-        threads = block[0] * block[1] * block[2]
-        warps = (threads + 31) // 32
-        shared_size = kernel.shared_total(shared_bytes)
-        total = grid[0] * grid[1] * grid[2]
-        c = launch.context
-        launch.n_warps, launch.n_threads, launch.n_blocks, launch.blocks_done = warps, threads, total, 0
-        launch.shared = self._room("shared", max(shared_size, 64))
-        launch.frames = self._room("frames", warps * launch.frame_size)
-        launch.local = self._room("local", warps * 32 * launch.local_bytes + 64)
-        launch.block_order = launch.warp_order = launch.groups = None
-        launch.n_groups = launch.watch_every = launch.n_watch_list = 0
-        keep = _orders(launch, schedule, total, warps)
-        if kernel.options.split and not launch.n_groups:
-            whole = np.full(warps, 0xFFFFFFFF, np.uint32)
-            launch.groups, launch.n_groups, launch.group_rows = whole.ctypes.data, 1, 1
-            keep.append(whole)
+        if self._shape != (block, shared_bytes):
+            self._take_shape(block, shared_bytes)
+        x, y, z = grid
+        if x < 1 or y < 1 or z < 1:
+            raise DeviceError(f"Kernel '{kernel.name}' cannot be launched with grid {grid}.")
+        if len(packed_args) < kernel.parameter_bytes:
+            raise DeviceError(
+                f"Kernel '{kernel.name}' takes {kernel.parameter_bytes} bytes of arguments, {len(packed_args)} were given."
+            )
+        keep: list[npt.NDArray[Any]] = []
+        ordered = kernel.options.split or (schedule is not None and schedule.kind != "forward")
+        if ordered:
+            keep = self._take_order(schedule, x * y * z)
+        symbols_at = self._symbols(symbols or {}, keep) if kernel.symbols else 0
         bounds = memory.bounds()
-        c.buffers, c.n_buffers = bounds.ctypes.data, len(bounds)
-        ctypes.memmove(c.parameters, packed_args, min(len(packed_args), kernel.parameter_bytes))
-        if kernel.symbols:
-            addresses = np.array([(symbols or {})[name] for name in kernel.symbols], np.uint64)
-            c.symbols = addresses.ctypes.data
-            keep.append(addresses)
-        c.nctaid, c.ntid = grid, block
-        c.shared_size, c.dynamic_shared, c.block_shared = shared_size, shared_bytes, shared_size
-        c.budget, c.clock = budget, 0
-        c.print_used = c.print_lost = 0
-        c.check = c.cache = None
-        if kernel.prints:
-            c.print, c.print_size = self._room("print", PRINT_BYTES), PRINT_BYTES
-        sites, blind, counts = self._live
-        self._reset_sites(sites, blind, shared_size)
-        counts.fill(0)
-        ctypes.memset(c.fault, 0, ctypes.sizeof(records.Fault))
+        if bounds is not self._bounds:
+            self._bounds, self._bounds_at = bounds, bounds.ctypes.data
+        records.REQUEST.pack_into(self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z)
+        if kernel.parameter_bytes:
+            self._parameters[:] = packed_args[: kernel.parameter_bytes]
         watching = Watching(watch, launch, bounds) if watch is not None else None
         self._running = launch
+        begin = perf_counter()
         try:
-            runtime().simt_run(ctypes.byref(launch))
-            return self._result(launch, bounds, watching)
+            self._run(self._reference)
+            self._patience -= perf_counter() - begin
+            if self._patience < 0:
+                self._improve()
+            return self._result(watching)
         finally:
             self._running = None
             if watching is not None:
                 watching.close()
+            if ordered:
+                launch.block_order = launch.warp_order = launch.groups = None
+                launch.n_groups = 0
 
-    def _check_launch(
-        self,
-        grid: Triple,
-        block: Triple,
-        packed: bytes,
-        symbols: Mapping[str, int],
-        schedule: Schedule | None,
-        shared_bytes: int,
-    ) -> None:
-        name, options = self.kernel.name, self.kernel.options
+    def _improve(self) -> None:
+        """Better code for what is run a lot."""
+        self._engine = _engine(self.kernel, 1)
+        self._launch.kernel = self._engine.get_function_address(ENTRY)
+        self._patience = math.inf
+
+    def _take_shape(self, block: Triple, shared_bytes: int) -> None:
+        """What depends on the block's shape and on shared memory, kept while they stay the same."""
+        kernel, launch, c = self.kernel, self._launch, self._launch.context
+        name, options = kernel.name, kernel.options
         if options.block is not None and tuple(block) != tuple(options.block):
             raise DeviceError(
                 f"Kernel '{name}' was compiled for blocks of {options.block}, not {block}.", hint="compile it for this shape"
             )
-        if min(*grid, *block) < 1 or block[0] * block[1] * block[2] > 1024:
-            raise DeviceError(f"Kernel '{name}' cannot be launched with grid {grid} and blocks of {block}.")
-        if len(packed) < self.kernel.parameter_bytes:
-            raise DeviceError(
-                f"Kernel '{name}' takes {self.kernel.parameter_bytes} bytes of arguments, {len(packed)} were given."
-            )
+        threads = block[0] * block[1] * block[2]
+        if min(block) < 1 or threads > 1024:
+            raise DeviceError(f"Kernel '{name}' cannot be launched with blocks of {block}.")
         if not 0 <= shared_bytes <= SHARED_LIMIT:
             raise DeviceError(f"Kernel '{name}' cannot have {shared_bytes} bytes of dynamic shared memory.")
-        if schedule is not None and schedule.kind == "subwarp" and not options.split:
-            raise DeviceError(
-                f"Kernel '{name}' was compiled for warps that run in step.", hint="compile it with SimtOptions(split=True)"
-            )
-        missing = [s for s in self.kernel.symbols if s not in symbols]
-        if missing:
-            raise DeviceError(f"Kernel '{name}' needs the addresses of variables {', '.join(missing)}.")
+        self._shape = None
+        warps = (threads + 31) // 32
+        shared_size = kernel.shared_total(shared_bytes)
+        launch.n_warps, launch.n_threads = warps, threads
+        launch.shared = self._room("shared", max(shared_size, 64))
+        launch.frames = self._room("frames", warps * launch.frame_size)
+        launch.local = self._room("local", warps * 32 * launch.local_bytes + 64)
+        launch.new_shape, launch.fresh_sites = 1, self._fresh_sites(shared_size)
+        c.ntid = block
+        c.shared_size, c.dynamic_shared, c.block_shared = shared_size, shared_bytes, shared_size
+        self._shape = (block, shared_bytes)
 
-    def _reset_sites(self, sites: npt.NDArray[Any], blind: npt.NDArray[Any], shared_size: int) -> None:
+    def _fresh_sites(self, shared_size: int) -> int:
         """Nothing counted, no buffer known; shared and local memory are where they always are."""
         fresh = self._sites.get(shared_size)
         if fresh is None:
-            fresh = self._sites[shared_size] = np.zeros(len(sites), SITE)
             n = len(self._accesses)
+            fresh = self._sites[shared_size] = np.zeros(max(n, 1), SITE)
             if n:
-                fresh["index"][:n] = np.arange(n)
-                fresh["access"][:n] = self._accesses.ctypes.data + np.arange(n) * ACCESS.itemsize
+                fresh["index"] = np.arange(n)
+                fresh["access"] = self._accesses.ctypes.data + np.arange(n) * ACCESS.itemsize
                 room = np.where(self._accesses["space"] == 1, shared_size, self.kernel.local_bytes)
                 spare = room.astype(np.int64) - self._accesses["footprint"]
                 count = np.where(spare >= 0, spare // np.maximum(self._accesses["align"], 1) + 1, 0)
-                fresh["count"][:n] = np.where(self._accesses["space"] == 0, 0, count)
-        sites[:] = fresh
-        blind["index"] = fresh["index"]
+                fresh["count"] = np.where(self._accesses["space"] == 0, 0, count)
+        return int(fresh.ctypes.data)
 
-    def _result(self, launch: records.Launch, bounds: npt.NDArray[Any], watching: Watching | None) -> LaunchResult:
-        c = launch.context
+    def _take_order(self, schedule: Schedule | None, blocks: int) -> list[npt.NDArray[Any]]:
+        """Puts the order of a schedule into the launch; the arrays must live as long as it."""
+        launch, split = self._launch, self.kernel.options.split
+        warps = launch.n_warps
+        if schedule is None or schedule.kind == "forward":
+            groups = np.full((1, warps, 1), 0xFFFFFFFF, np.uint32)
+            launch.groups, launch.n_groups, launch.group_rows = groups.ctypes.data, 1, 1
+            return [groups]
+        if schedule.kind == "subwarp" and not split:
+            raise DeviceError(
+                f"Kernel '{self.kernel.name}' was compiled for warps that run in step.",
+                hint="compile it with SimtOptions(split=True)",
+            )
+        order = np.array(schedule.blocks(blocks), np.uint32)
+        rows = min(blocks, max(1, ROWS_OF_ORDER // warps))
+        inner = np.array([schedule.warps(b, warps) for b in range(rows)], np.uint32)
+        launch.block_order, launch.warp_order, launch.warp_rows = order.ctypes.data, inner.ctypes.data, rows
+        if schedule.kind == "subwarp":
+            groups = np.array([[schedule.lane_groups(b, w) for w in range(warps)] for b in range(rows)], np.uint32)
+            group_rows = rows
+        elif split:
+            groups, group_rows = np.full((1, warps, 1), 0xFFFFFFFF, np.uint32), 1
+        else:
+            return [order, inner]
+        launch.groups, launch.n_groups, launch.group_rows = groups.ctypes.data, groups.shape[2], group_rows
+        return [order, inner, groups]
+
+    def _symbols(self, known: Mapping[str, int], keep: list[npt.NDArray[Any]]) -> int:
+        missing = [s for s in self.kernel.symbols if s not in known]
+        if missing:
+            raise DeviceError(f"Kernel '{self.kernel.name}' needs the addresses of variables {', '.join(missing)}.")
+        addresses = np.array([known[name] for name in self.kernel.symbols], np.uint64)
+        keep.append(addresses)
+        return int(addresses.ctypes.data)
+
+    def _result(self, watching: Watching | None) -> LaunchResult:
+        launch, c = self._launch, self._context
         sites, _, counts = self._live
         found: tuple[Found, ...] = ()
-        incomplete, lost = False, 0
-        events = np.zeros(0, np.uint64)
+        incomplete, lost, events = False, 0, NO_EVENTS
         if watching is not None:
             found, incomplete = watching.found(self.kernel)
             events, lost = watching.events()
+        printed, prints_lost = b"", 0
+        if self._prints:
+            printed, prints_lost = ctypes.string_at(c.print, c.print_used), c.print_lost
         return LaunchResult(
-            kernel=self.kernel,
-            fault=self._host_fault(bounds) if self._fault.kind else None,
-            printed=ctypes.string_at(c.print, c.print_used) if c.print_used else b"",
-            prints_lost=int(c.print_lost),
-            blocks_done=int(launch.blocks_done),
-            budget_left=max(int(c.budget), 0),
-            counts=counts.copy(),
-            sites=sites.copy(),
-            space=self._accesses["space"],
-            found=found,
-            incomplete=incomplete,
-            events=events,
-            events_lost=lost,
+            self.kernel,
+            self._host_fault() if self._fault.kind else None,
+            printed,
+            prints_lost,
+            launch.blocks_done,
+            max(c.budget, 0),
+            counts.tobytes(),
+            sites.tobytes(),
+            self._accesses,
+            found,
+            incomplete,
+            events,
+            lost,
         )
 
-    def _host_fault(self, bounds: npt.NDArray[Any]) -> HostFault:
+    def _host_fault(self) -> HostFault:
         record, kernel = self._fault, self.kernel
         site, number = record.site, record.kind
         note = other = None
@@ -303,7 +358,9 @@ class CompiledKernel:
             note = ("", kernel.points[site - 1].origin)
             other = kernel.points[record.detail[0] - 1].origin if record.detail[0] else None
         elif number in records.AT_NOTE:
-            message = _assertion(record, bounds) if records.FAULT_KINDS[number] == "assert" else records.MESSAGES.get(number, "")
+            is_assert = records.FAULT_KINDS[number] == "assert"
+            assert self._bounds is not None
+            message = _assertion(record, self._bounds) if is_assert else records.MESSAGES.get(number, "")
             note = (message, kernel.notes[site].origin)
         return HostFault(
             kind=records.FAULT_KINDS[number],
@@ -357,21 +414,6 @@ def _point_table(kernel: HostKernel) -> npt.NDArray[Any]:
             row["is_gather"], row["operation"], row["mode"] = 1, WARP_OPERATIONS.index(name), MODES.index(mode)
             row["kind"] = kinds.setdefault(point.operation, len(kinds))
     return table
-
-
-def _orders(launch: records.Launch, schedule: Schedule | None, blocks: int, warps: int) -> list[npt.NDArray[Any]]:
-    """Puts the order of a schedule into the launch; the arrays must live as long as it."""
-    if schedule is None or schedule.kind == "forward":
-        return []
-    order = np.array(schedule.blocks(blocks), np.uint32)
-    rows = min(blocks, max(1, ROWS_OF_ORDER // warps))
-    inner = np.array([schedule.warps(b, warps) for b in range(rows)], np.uint32)
-    launch.block_order, launch.warp_order, launch.warp_rows = order.ctypes.data, inner.ctypes.data, rows
-    if schedule.kind != "subwarp":
-        return [order, inner]
-    groups = np.array([[schedule.lane_groups(b, w) for w in range(warps)] for b in range(rows)], np.uint32)
-    launch.groups, launch.n_groups, launch.group_rows = groups.ctypes.data, groups.shape[2], rows
-    return [order, inner, groups]
 
 
 __all__ = [

@@ -223,7 +223,10 @@ class Row(Way):
 
     def conditions(self) -> list[str]:
         e, access = self.e, self.access
-        good = [] if e.mask == "-1" else [dense for _, _, dense, _ in e.active_lanes()]
+        if e.mask == "-1" or (len(self.bases) == 1 and (access.space == SHARED or self.on_grid)):
+            good = []
+        else:
+            good = [dense for _, _, dense, _ in e.active_lanes()]
         if len(self.bases) == 1:
             return good
         if len(self.bases) > 2:
@@ -241,6 +244,11 @@ class Row(Way):
             return [*good, self.apart()]
         alone = e.let(f"xor i1 {e.all_of(self.all_busy())}, true")
         return [*good, e.let(f"or i1 {self.apart()}, {alone}")]
+
+    @property
+    def on_grid(self) -> bool:
+        """Whether sectors hold whole numbers, so that a mask tells which of them are touched."""
+        return self.access.align >= self.access.bytes
 
     def apart(self) -> str:
         """Whether the rows of the segments lie in different banks, or are one row."""
@@ -271,6 +279,9 @@ class Row(Way):
 
     def count_sectors(self) -> None:
         e, access = self.e, self.access
+        if len(self.bases) == 1 and e.mask != "-1" and self.on_grid:
+            add_to(e, access, "sectors", e.let(f"add i64 {self.sectors_of_mask()}, -1"))
+            return
         ranges = self.sectors()
         busy = self.all_busy() if len(ranges) == 2 else []
         total = ""
@@ -302,6 +313,21 @@ class Row(Way):
                 once = e.let(f"sub i64 {ranges[0][1]}, {ranges[0][0]}")
                 total = e.let(f"select i1 {self.all_equal()}, i64 {once}, i64 {total}")
         add_to(e, access, "sectors", total)
+
+    def sectors_of_mask(self) -> str:
+        """How many sectors have active lanes: of the mask, moved to where the row begins in its sector, the pieces that
+        are not empty."""
+        e, lanes = self.e, (1 << SECTOR_SHIFT) // self.access.bytes
+        within = e.let(f"and i64 {self.bases[0]}, {(1 << SECTOR_SHIFT) - 1}")
+        begin = e.let(f"lshr i64 {within}, {self.access.bytes.bit_length() - 1}")
+        bits = e.let(f"shl i64 {e.let(f'zext i32 {e.mask} to i64')}, {begin}")
+        step = lanes // 2
+        while step:
+            bits = e.let(f"or i64 {bits}, {e.let(f'lshr i64 {bits}, {step}')}")
+            step //= 2
+        heads = sum(1 << i for i in range(0, 64, lanes))
+        e.declare("llvm.ctpop.i64", "i64 (i64)")
+        return e.let(f"call i64 @llvm.ctpop.i64(i64 {e.let(f'and i64 {bits}, {heads}')})")
 
     def count_waves(self) -> None:
         e, access = self.e, self.access

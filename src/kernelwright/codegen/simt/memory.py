@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kernelwright.codegen.simt import abi
 from kernelwright.codegen.simt.inline import choose, site
 from kernelwright.codegen.simt.program import Access, Op, bytes_of
 from kernelwright.codegen.simt.shapes import V
@@ -165,12 +166,21 @@ def store(e: Emitter, op: Op) -> None:
     e.label(on)
 
 
+def _quickest(kind: str, access: Access) -> str:
+    """The runtime function for such an access."""
+    form = {INDEXED: "index", ADDRESSES: "address"}.get(access.form["form"])
+    size = bytes_of(access.type)
+    name = f"{kind}_{form}_{('global', 'shared', 'local')[access.space]}{size}"
+    usual = access.components == 1 and access.align >= size and not access.form.get("spread")
+    return name if usual and name in abi.QUICK else kind
+
+
 def _call_load(e: Emitter, access: Access, address: Address, shape: object) -> list[list[str]]:
     """The runtime's load; one row of parts per component."""
     rem, root = address.arguments()
     data = e.scratch(1)
     e.line(
-        f"call void {e.helper('load')}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {_mask(e)}, ptr {data})"
+        f"call void {e.helper(_quickest('load', access))}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {_mask(e)}, ptr {data})"
     )
     size = bytes_of(access.type)
     rows = []
@@ -197,7 +207,7 @@ def _call_store(e: Emitter, access: Access, address: Address, values: list[str])
     rem, root = address.arguments()
     data = _put(e, access, values, 1)
     e.line(
-        f"call void {e.helper('store')}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {_mask(e)}, ptr {data})"
+        f"call void {e.helper(_quickest('store', access))}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {_mask(e)}, ptr {data})"
     )
 
 

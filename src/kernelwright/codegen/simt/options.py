@@ -22,8 +22,9 @@ class SimtOptions:
     """Allow schedules that split a warp into groups of lanes that do not run in step."""
     uniform: bool = True
     """Keep values that all lanes share as one number. Off: everything is a vector, which tests the analysis."""
-    level: int = 1
-    """Optimisation level of the host code generator, 0 to 3."""
+    level: int | None = None
+    """Optimisation level of the host code generator, 0 to 3. ``None``: 0, which is soon made, and 1 for a kernel whose
+    launches take long enough to be worth it. Results and counters are the same."""
 
     @cached_property
     def geometry(self) -> Geometry:

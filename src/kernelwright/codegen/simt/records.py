@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import struct
 
 import numpy as np
 
@@ -64,16 +65,21 @@ class Context(ctypes.Structure):
     ]  # fmt: skip
 
 
+REQUEST = struct.Struct("<qQQ4I")
+"""What differs from launch to launch: budget, addresses of symbols and of buffers, number of buffers, grid."""
+
+
 class Launch(ctypes.Structure):
     _fields_ = [
-        ("context", Context), ("kernel", ctypes.c_void_p), ("frames", ctypes.c_void_p),
+        ("context", Context), ("request", ctypes.c_uint8 * REQUEST.size), ("kernel", ctypes.c_void_p), ("frames", ctypes.c_void_p),
         ("frame_size", ctypes.c_uint64), ("local_bytes", ctypes.c_uint64), ("local", ctypes.c_void_p),
         ("shared", ctypes.c_void_p), ("n_warps", ctypes.c_uint32), ("n_threads", ctypes.c_uint32),
         ("segments", ctypes.c_uint32), ("n_points", ctypes.c_uint32), ("points", ctypes.c_void_p),
         ("block_order", ctypes.c_void_p), ("warp_order", ctypes.c_void_p), ("warp_rows", ctypes.c_uint32),
         ("n_groups", ctypes.c_uint32), ("groups", ctypes.c_void_p), ("group_rows", ctypes.c_uint32),
-        ("watch_every", ctypes.c_uint32), ("first_block", ctypes.c_uint64), ("n_blocks", ctypes.c_uint64),
-        ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p), ("n_watch_list", ctypes.c_uint32),
+        ("watch_every", ctypes.c_uint32), ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p),
+        ("n_watch_list", ctypes.c_uint32), ("new_shape", ctypes.c_uint32), ("fresh_sites", ctypes.c_void_p),
+        ("n_counts", ctypes.c_uint32),
     ]  # fmt: skip
 
 

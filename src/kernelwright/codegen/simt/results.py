@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.codegen.simt.lower import AccessInfo, HostKernel
+from kernelwright.codegen.simt.records import SITE
 from kernelwright.ir.instruction import Instruction
 
 Counts = npt.NDArray[np.int64]
+NO_EVENTS = np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True)
@@ -70,18 +72,29 @@ class LaunchResult:
     """Calls of printf whose text found no room."""
     blocks_done: int
     budget_left: int
-    counts: Counts
-    sites: npt.NDArray[Any]
-    space: npt.NDArray[np.uint8]
+    raw_counts: bytes
+    raw_sites: bytes
+    accesses: npt.NDArray[Any]
+    """The table of accesses as the runtime has it."""
     found: tuple[Found, ...] = ()
     incomplete: bool = False
     """Whether the checker ran out of memory and did not follow everything."""
-    events: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, np.uint64))
+    events: npt.NDArray[np.uint64] = field(default_factory=lambda: NO_EVENTS)
     """What watched warps did, in order: bits 56 what (0 a thread block begins, 1 a block of the kernel, 2 an access to
     global or local memory, 3 one to shared memory, 4 a barrier, 5 a line of the access before), 48 the warp, 24 which, 0
     how much (1: lanes; 2: sectors, 8 of which from L2, 16 from memory; 3: wavefronts). Of a line, bits 4 to 47 are its
     number (address / 128) and bits 0 to 3 the sectors of it that were asked for."""
     events_lost: int = 0
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Per block: executions, and lanes where they are counted."""
+        return np.frombuffer(self.raw_counts, np.int64).reshape(-1, 2)
+
+    @cached_property
+    def sites(self) -> npt.NDArray[Any]:
+        """Per access what the runtime noted."""
+        return np.frombuffer(self.raw_sites, SITE)[: len(self.kernel.accesses)]
 
     @cached_property
     def executions(self) -> Counts:
@@ -104,33 +117,32 @@ class LaunchResult:
 
     @cached_property
     def _in_shared(self) -> Counts:
-        n = len(self.kernel.accesses)
-        return np.where(self.space[:n] == 1, self._runs, self.sites["in_shared"][:n].astype(np.int64))
+        return np.where(self.accesses["space"] == 1, self._runs, self.sites["in_shared"].astype(np.int64))
 
     @cached_property
     def sectors(self) -> Counts:
         """32-byte sectors of global and local memory."""
-        return self.sites["sectors"][: len(self.kernel.accesses)] + self._runs - self._in_shared
+        return self.sites["sectors"] + self._runs - self._in_shared
 
     @cached_property
     def wavefronts(self) -> Counts:
         """Turns of shared memory: as many as requests where no banks conflict."""
-        return self.sites["waves"][: len(self.kernel.accesses)] + self._in_shared
+        return self.sites["waves"] + self._in_shared
 
     @cached_property
     def serial(self) -> Counts:
         """Further turns of atomics, for lanes on one address."""
-        return self.sites["serial"][: len(self.kernel.accesses)].copy()
+        return self.sites["serial"].copy()
 
     @property
     def l1_hits(self) -> Counts:
         """Sectors found in the simulated L1, of ``looked_up``; the same for L2, of those that L1 did not have."""
-        return self.sites["l1_hits"][: len(self.kernel.accesses)].astype(np.int64)
+        return self.sites["l1_hits"].astype(np.int64)
 
     @property
     def l2_hits(self) -> Counts:
-        return self.sites["l2_hits"][: len(self.kernel.accesses)].astype(np.int64)
+        return self.sites["l2_hits"].astype(np.int64)
 
     @property
     def looked_up(self) -> Counts:
-        return self.sites["looked_up"][: len(self.kernel.accesses)].astype(np.int64)
+        return self.sites["looked_up"].astype(np.int64)

@@ -56,6 +56,7 @@ class Watching:
 
     def __init__(self, watch: Watch, launch: Launch, bounds: npt.NDArray[Any]) -> None:
         self.watch = watch
+        self.launch = launch
         self.check = 0
         self.cache = 0
         self._library = runtime()
@@ -132,6 +133,8 @@ class Watching:
         if self.cache:
             self._library.simt_cache_free(ctypes.c_void_p(self.cache))
         self.check = self.cache = 0
+        self.launch.context.check = self.launch.context.cache = None
+        self.launch.watch_every = self.launch.n_watch_list = 0
 
 
 def _found(row: Any, kernel: HostKernel) -> Found:

@@ -62,6 +62,10 @@ class Estimate:
     waves: int
     barriers: float
     """Per thread block."""
+    registers: int
+    """Per thread."""
+    simt_efficiency: float
+    """Lanes that took part in the warp instructions, of 32."""
     instructions: Mapping[str, float]
     static_instructions: int
     l1_hit_rate: float
@@ -140,6 +144,8 @@ def finish(parts: Parts, calibration: Calibration = DEFAULT) -> Estimate:
         occupancy=parts.resident,
         waves=parts.waves,
         barriers=board.barriers,
+        registers=weights.resources.registers,
+        simt_efficiency=work.simt_efficiency(),
         instructions=work.kinds(),
         static_instructions=weights.instructions,
         l1_hit_rate=work.moved.l1_hit_rate,
@@ -188,6 +194,14 @@ class Work:
             if times and step.issues:
                 found[step.kind] = found.get(step.kind, 0.0) + step.issues * times
         return dict(sorted(found.items()))
+
+    def simt_efficiency(self) -> float:
+        """A piece of a block counts as much as it has steps; 0 where nothing ran."""
+        lanes = slots = 0
+        for (start, end), piece in zip(self.layout.ranges, self.observed.blocks, strict=True):
+            lanes += (end - start) * piece.lanes
+            slots += (end - start) * piece.executions * WARP
+        return lanes / slots if slots else 0.0
 
     def by_line(self, term: str) -> dict[tuple[str, int], float]:
         """The work of a term by source line, in any unit."""

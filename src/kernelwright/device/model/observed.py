@@ -137,19 +137,22 @@ class Observed:
         return self.geometry.blocks * self.geometry.warps
 
     @cached_property
-    def touched_bytes(self) -> int:
-        """Of all buffers that the watched blocks asked for a line of; of every buffer where nothing was logged."""
-        bounds = np.array(self.buffers or [(0, 0)], np.int64).reshape(-1, 2)
-        bounds = bounds[np.argsort(bounds[:, 0], kind="stable")]
-        sizes = bounds[:, 1] - bounds[:, 0]
+    def touched(self) -> tuple[tuple[int, int], ...]:
+        """The buffers that the watched blocks asked for a line of; every buffer where nothing was logged."""
         lines = [t.lines for t in self.trace if len(t.lines)]
-        if not lines:
-            return int(sizes.sum())
+        if not lines or not self.buffers:
+            return tuple(sorted(self.buffers))
+        bounds = np.array(sorted(self.buffers), np.int64)
         # A line that a buffer begins inside of belongs to it: its last byte decides.
         last = (np.concatenate(lines) >> np.uint64(4)).astype(np.int64) * LINE + LINE - 1
         owner = np.searchsorted(bounds[:, 0], last, side="right") - 1
         inside = owner >= 0
-        return int(sizes[np.bincount(owner[inside], minlength=len(sizes)) > 0].sum())
+        hit = np.bincount(owner[inside], minlength=len(bounds)) > 0
+        return tuple((start, end) for start, end in bounds[hit].tolist())
+
+    @cached_property
+    def touched_bytes(self) -> int:
+        return sum(end - start for start, end in self.touched)
 
     @cached_property
     def keys(self) -> dict[tuple[str, str], int]:

@@ -125,9 +125,38 @@ static u32 turns(const u64 *address, u32 mask) {
   return most ? most - 1 : 0;
 }
 
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* One lane's turn on ``size`` bytes. */
+ALWAYS void turn(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected, u32 size) {
+  u64 old = 0, x = 0, e = 0;
+  memcpy(&old, place, size);
+  memcpy(&x, operand + l * size, size);
+  if (expected) memcpy(&e, expected + l * size, size);
+  u64 next = next_value(a, old, x, e);
+  memcpy(place, &next, size);
+  memcpy(out + l * size, &old, size);
+}
+
+/* Wider than a word, local memory is not in one piece. */
+static void turn_apart(const simt_access *a, u8 *place, u32 l, u8 *out, const u8 *operand, const u8 *expected) {
+  u8 whole[8];
+  memcpy(whole, place, 4), memcpy(whole + 4, place + 128, 4);
+  turn(a, whole, l, out, operand, expected, 8);
+  memcpy(place, whole, 4), memcpy(place + 128, whole + 4, 4);
+}
+
 void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u8 *out, const u8 *operand, const u8 *expected) {
   s = c->true_sites + s->index;
   const simt_access *a = s->access;
+  u32 offset[WARP];
+  u8 *base;
+  if (simt_quick_offsets(c, s, rem, root, mask, offset, &base)) {
+    if (c->counting) s->serial += simt_turns(offset, mask);
+    if (a->size == 4) EACH_LANE(l, mask) turn(a, base + offset[l], l, out, operand, expected, 4);
+    else EACH_LANE(l, mask) turn(a, base + offset[l], l, out, operand, expected, 8);
+    return;
+  }
   u64 address[WARP];
   u8 *host[WARP];
   u32 space, size = a->size;
@@ -137,17 +166,10 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   simt_observe(c, s, address, host, good, space, operand);
   if (c->counting) s->serial += turns(address, good);
   EACH_LANE(l, good) {
-    u8 *place = host[l];
-    u64 old = 0, x = 0, e = 0;
-    /* Wider than a word, local memory is not in one piece. */
-    u32 apart = size == 8 && (a->space == LOCAL || address[l] - LOCAL_BASE < WINDOW);
-    memcpy(&old, place, apart ? 4 : size);
-    if (apart) memcpy((u8 *)&old + 4, place + 128, 4);
-    memcpy(&x, operand + l * size, size);
-    if (expected) memcpy(&e, expected + l * size, size);
-    u64 next = next_value(a, old, x, e);
-    memcpy(place, &next, apart ? 4 : size);
-    if (apart) memcpy(place + 128, (u8 *)&next + 4, 4);
-    memcpy(out + l * size, &old, size);
+    u32 local = a->space == LOCAL || address[l] - LOCAL_BASE < WINDOW;
+    if (size == 8 && local) turn_apart(a, host[l], l, out, operand, expected);
+    else if (size == 8) turn(a, host[l], l, out, operand, expected, 8);
+    else if (size == 4) turn(a, host[l], l, out, operand, expected, 4);
+    else turn(a, host[l], l, out, operand, expected, size);
   }
 }

@@ -34,70 +34,92 @@ u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes) {
   return n;
 }
 
-/* The largest number of different words in one of 32 banks; at most 32 words. */
-static u32 degree(const u32 *word, u32 n) {
-  u32 first[32], seen = 0, clash = 0;
-  for (u32 i = 0; i < n; i++) {
-    u32 bank = word[i] & 31, known = seen >> bank & 1;
-    clash |= known & (first[bank] != word[i]);
-    first[bank] = known ? first[bank] : word[i];
-    seen |= 1u << bank;
-  }
-  if (!clash) return 1;
-  u32 rows[32][WARP], used[32] = {0}, most = 1;
-  for (u32 i = 0; i < n; i++) {
-    u32 bank = word[i] & 31, known = 0;
-    for (u32 k = 0; k < used[bank]; k++) known |= rows[bank][k] == word[i];
-    if (known) continue;
-    rows[bank][used[bank]++] = word[i];
-    if (used[bank] > most) most = used[bank];
+typedef u32 v32 __attribute__((vector_size(4 * WARP)));
+typedef _Bool b32 __attribute__((ext_vector_type(WARP)));
+
+#define FEW 8
+#define BEFORE 8
+
+/* The lanes for which something is true. */
+#define bits_of(condition) \
+  ({                                                       \
+    b32 bits = __builtin_convertvector((condition), b32);  \
+    u32 found;                                             \
+    memcpy(&found, &bits, sizeof found);                   \
+    found;                                                 \
+  })
+
+/* The lanes whose number is ``x``. */
+static inline u32 equal(v32 numbers, u32 x) { return bits_of(numbers == x); }
+
+/* The lanes of ``mask`` whose number no earlier one has. */
+static inline u32 firsts(const u32 *numbers, u32 mask) {
+  v32 all;
+  memcpy(&all, numbers, sizeof all);
+  u32 again = 0;
+  EACH_LANE(l, mask) again |= equal(all, numbers[l]) & ~1u << l;
+  return mask & ~again;
+}
+
+/* How many of the lanes of ``mask`` share one number, at most. */
+static inline u32 most_alike(const u32 *numbers, u32 mask) {
+  v32 all;
+  memcpy(&all, numbers, sizeof all);
+  u32 most = 0;
+  EACH_LANE(l, mask) {
+    u32 n = (u32)__builtin_popcount(equal(all, numbers[l]) & mask);
+    most = n > most ? n : most;
   }
   return most;
 }
 
-/* Sectors of aligned numbers at small offsets from an address whose low bits are ``skew``. Offsets of lanes that are not
-   active are 0. */
-u32 simt_sectors(const u32 *offset, u32 skew, u32 mask) {
-  u32 sector[WARP], low = ~0u, high = 0;
-  ALL_LANES(l) {
-    u32 off = (mask >> l & 1) - 1;
-    sector[l] = (offset[l] + skew) >> 5;
-    u32 a = sector[l] | off, b = sector[l] & ~off;
-    low = a < low ? a : low;
-    high = b > high ? b : high;
+/* The largest number of different words in one of 32 banks, of at most 32 words. */
+static u32 degree(const u32 *word, u32 mask) {
+  u32 bank[WARP];
+  u32 different = firsts(word, mask);
+  ALL_LANES(l) bank[l] = word[l] & 31;
+  return most_alike(bank, different);
+}
+
+/* Turns that atomics at these offsets take beyond the first: lanes at one place go one after the other. */
+u32 simt_turns(const u32 *offset, u32 mask) { return mask ? most_alike(offset, mask) - 1 : 0; }
+
+/* Sectors of aligned numbers at offsets below ``bytes`` from an address whose low bits are ``skew``. Few lanes are compared
+   one by one, many are marked in 64 places around the first one's sector, if they all lie there. */
+u32 simt_sectors(const u32 *offset, u32 skew, u64 bytes, u32 mask) {
+  u32 sector[WARP];
+  ALL_LANES(l) sector[l] = (offset[l] + skew) >> 5;
+  if (__builtin_popcount(mask) > FEW) {
+    u32 low = bytes + skew <= 64 * 32 ? 0 : sector[__builtin_ctz(mask)] - BEFORE;
+    v32 all;
+    memcpy(&all, sector, sizeof all);
+    if (!(bits_of((all - low) >= 64) & mask)) {
+      u64 seen = 0;
+      ALL_LANES(l) seen |= (u64)(mask >> l & 1) << ((sector[l] - low) & 63);
+      return (u32)__builtin_popcountll(seen);
+    }
   }
-  if (high - low < 64) {
-    u64 seen = 0;
-    ALL_LANES(l) seen |= (u64)(mask >> l & 1) << ((sector[l] - low) & 63);
-    return (u32)__builtin_popcountll(seen);
-  }
-  u32 n = 0;
-  for (u32 left = mask; left; n++) {
-    u32 one = sector[__builtin_ctz(left)], same = 0;
-    ALL_LANES(l) same |= (u32)(sector[l] == one) << l;
-    left &= ~same;
-  }
-  return n;
+  return (u32)__builtin_popcount(firsts(sector, mask));
 }
 
 /* Wavefronts: a request is cut so that no part asks for more than 128 bytes, and each part takes as many turns as its
    busiest bank has different words. */
 u32 simt_waves(const u32 *offset, u32 mask, u32 bytes) {
-  u32 words = (bytes + 3) / 4;
+  u32 words = (bytes + 3) / 4, word[WARP];
   if (words == 1) {
     u32 seen = 0;
-    ALL_LANES(l) seen |= (mask >> l & 1) << ((offset[l] >> 2) & 31);
+    ALL_LANES(l) {
+      word[l] = offset[l] >> 2;
+      seen |= (mask >> l & 1) << (word[l] & 31);
+    }
     if (__builtin_popcount(seen) == __builtin_popcount(mask)) return 1;
-    u32 word[WARP], n = 0;
-    EACH_LANE(l, mask) word[n++] = offset[l] >> 2;
-    return n ? degree(word, n) : 1;
+    return mask ? degree(word, mask) : 1;
   }
   u32 lanes = words >= 3 ? 8 : 16, total = 0;
   for (u32 first = 0; first < WARP; first += lanes) {
-    u32 word[WARP * 4], n = 0;
-    u32 part = mask >> first & ((1u << lanes) - 1);
+    u32 n = 0, part = mask >> first & ((1u << lanes) - 1);
     EACH_LANE(l, part) for (u32 k = 0; k < words && k < 4; k++) word[n++] = (offset[first + l] >> 2) + k;
-    if (n) total += degree(word, n);
+    if (n) total += degree(word, n == 32 ? ~0u : (1u << n) - 1);
   }
   return total ? total : 1;
 }

@@ -1,8 +1,18 @@
 /* Runs the blocks of a launch one after the other, and the warps of a block from barrier to barrier. */
 #include "simt.h"
 
+/* What differs from launch to launch. */
+typedef struct {
+  i64 budget;
+  const u64 *symbols;
+  const simt_buffer *buffers;
+  u32 n_buffers;
+  u32 grid[3];
+} simt_request;
+
 typedef struct {
   simt_context context;
+  simt_request request;
   simt_kernel kernel;
   u8 *frames; /* n_warps * frame_size */
   u64 frame_size;
@@ -20,10 +30,12 @@ typedef struct {
   const u32 *groups;       /* n_groups masks per warp, one row of warps per block modulo group_rows */
   u32 group_rows;
   u32 watch_every; /* the caches look at every n-th block; 0: none */
-  u64 first_block, n_blocks;
   u64 blocks_done;
   const u32 *watch_list; /* or at these, if there are any */
   u32 n_watch_list;
+  u32 new_shape; /* the frames do not know their threads yet */
+  const simt_site *fresh_sites; /* as sites are before a launch */
+  u32 n_counts;                 /* numbers in context.counts */
 } simt_launch;
 
 u32 simt_thread_of(const simt_context *c, u32 lane) { return c->frame->first + lane; }
@@ -47,6 +59,7 @@ static void start_block(simt_launch *l) {
     f->resume = 0, f->live = f->start, f->arrived = f->waiting = f->barrier_point = f->conflict = f->predicate = 0;
   }
   memset(c->arrivals, 0, sizeof c->arrivals);
+  c->watched = 0;
   if (c->cache) {
     c->watched = l->watch_every && c->block_linear % l->watch_every == 0;
     for (u32 i = 0; i < l->n_watch_list; i++) c->watched |= l->watch_list[i] == c->block_linear;
@@ -138,9 +151,33 @@ static void open(simt_launch *l, simt_frame *f, u32 *any, u32 *all, u32 *total) 
   f->predicate = f->arrived = f->barrier_point = 0;
 }
 
+/* The usual case: all warps wait at one barrier, whole. */
+static int release_all(simt_launch *l, u8 *state) {
+  simt_context *c = &l->context;
+  u32 any = 0, all = 1, total = 0, point = 0;
+  for (u32 w = 0; w < l->n_warps; w++) {
+    const simt_frame *f = frame_of(l, w);
+    if (state[w] != AT_BARRIER) continue;
+    if (!point) point = f->resume;
+    if (f->resume != point || f->conflict || f->live & ~lanes_at(l, f)) return 0;
+  }
+  const simt_point *p = &l->points[point];
+  if (!point || p->threads || c->arrivals[p->number & 15]) return 0;
+  for (u32 w = 0; w < l->n_warps; w++) {
+    if (state[w] != AT_BARRIER) continue;
+    open(l, frame_of(l, w), &any, &all, &total);
+    state[w] |= GOES_ON;
+  }
+  c->barrier_result = total | any << 30 | all << 31;
+  if (c->check) simt_check_barrier(c);
+  if (c->watched) c->frame = NULL, simt_trace(c, TRACE_BARRIER, point, 0);
+  return 1;
+}
+
 /* No warp can move. Opens a barrier that is complete and lets its warps go on: 1; a fault when there is none: 0. */
 static int release(simt_launch *l, u8 *state) {
   simt_context *c = &l->context;
+  if (release_all(l, state)) return 1;
   u32 waits[16] = {0}, everybody = 0, first = 0;
   for (u32 w = 0; w < l->n_warps; w++) {
     simt_frame *f = frame_of(l, w);
@@ -220,11 +257,9 @@ static void run_block(simt_launch *l, u64 block) {
   }
 }
 
-/* Runs the launch; the fault record says how it ended. */
-void simt_run(simt_launch *l) {
-  simt_context *c = &l->context;
-  c->shared_host = (u64)l->shared;
-  u32 x = c->ntid[0], y = c->ntid[1];
+/* Tells every warp which threads it has. */
+static void set_up_frames(simt_launch *l) {
+  u32 x = l->context.ntid[0], y = l->context.ntid[1];
   u32 per = 32 / l->segments;
   for (u32 w = 0; w < l->n_warps; w++) {
     simt_frame *f = (simt_frame *)(l->frames + w * l->frame_size);
@@ -237,9 +272,30 @@ void simt_run(simt_launch *l) {
         for (u32 k = 0; k < 3; k++) f->segment_tid[k][i / per] = f->tid[k][i];
     }
   }
-  u64 plane = (u64)c->nctaid[0] * c->nctaid[1];
-  for (u64 i = 0; i < l->n_blocks; i++) {
-    u64 block = l->block_order ? l->block_order[i] : l->first_block + i;
+}
+
+/* Nothing counted, no buffer known, nothing gone wrong. */
+static void set_up(simt_launch *l) {
+  simt_context *c = &l->context;
+  const simt_request *r = &l->request;
+  c->budget = r->budget, c->symbols = r->symbols, c->buffers = r->buffers, c->n_buffers = r->n_buffers;
+  for (u32 k = 0; k < 3; k++) c->nctaid[k] = r->grid[k];
+  c->shared_host = (u64)l->shared;
+  c->clock = c->print_used = c->print_lost = 0;
+  memset(c->fault, 0, sizeof *c->fault);
+  memset(c->counts, 0, l->n_counts * sizeof *c->counts);
+  memcpy(c->true_sites, l->fresh_sites, c->n_sites * sizeof *c->true_sites);
+  if (l->new_shape) set_up_frames(l);
+  l->new_shape = 0, l->blocks_done = 0;
+}
+
+/* Runs the launch; the fault record says how it ended. */
+void simt_run(simt_launch *l) {
+  simt_context *c = &l->context;
+  set_up(l);
+  u64 plane = (u64)c->nctaid[0] * c->nctaid[1], n_blocks = plane * c->nctaid[2];
+  for (u64 i = 0; i < n_blocks; i++) {
+    u64 block = l->block_order ? l->block_order[i] : i;
     c->ctaid[0] = (u32)(block % c->nctaid[0]);
     c->ctaid[1] = (u32)(block / c->nctaid[0] % c->nctaid[1]);
     c->ctaid[2] = (u32)(block / plane);

@@ -13,18 +13,18 @@ static inline double power_of_two(double x) {
   double limited = x > 1100 ? 1100 : x < -1200 ? -1200 : x;
   double whole = __builtin_rint(limited), r = (limited - whole) * 0.69314718055994530942;
   double p = 1.0 / 479001600;
-  p = p * r + 1.0 / 39916800;
-  p = p * r + 1.0 / 3628800;
-  p = p * r + 1.0 / 362880;
-  p = p * r + 1.0 / 40320;
-  p = p * r + 1.0 / 5040;
-  p = p * r + 1.0 / 720;
-  p = p * r + 1.0 / 120;
-  p = p * r + 1.0 / 24;
-  p = p * r + 1.0 / 6;
-  p = p * r + 0.5;
-  p = p * r + 1.0;
-  p = p * r + 1.0;
+  p = __builtin_fma(p, r, 1.0 / 39916800);
+  p = __builtin_fma(p, r, 1.0 / 3628800);
+  p = __builtin_fma(p, r, 1.0 / 362880);
+  p = __builtin_fma(p, r, 1.0 / 40320);
+  p = __builtin_fma(p, r, 1.0 / 5040);
+  p = __builtin_fma(p, r, 1.0 / 720);
+  p = __builtin_fma(p, r, 1.0 / 120);
+  p = __builtin_fma(p, r, 1.0 / 24);
+  p = __builtin_fma(p, r, 1.0 / 6);
+  p = __builtin_fma(p, r, 0.5);
+  p = __builtin_fma(p, r, 1.0);
+  p = __builtin_fma(p, r, 1.0);
   /* In two steps, so that results below the normal range of double come out too. */
   i64 e = (i64)whole, half = e >> 1;
   double scaled = p * from_bits((u64)(half + 1023) << 52) * from_bits((u64)(e - half + 1023) << 52);
@@ -41,16 +41,16 @@ static inline double logarithm(double x) {
   m = big ? m * 0.5 : m;
   e += (i64)big;
   double s = (m - 1) / (m + 1), q = s * s, p = 1.0 / 21;
-  p = p * q + 1.0 / 19;
-  p = p * q + 1.0 / 17;
-  p = p * q + 1.0 / 15;
-  p = p * q + 1.0 / 13;
-  p = p * q + 1.0 / 11;
-  p = p * q + 1.0 / 9;
-  p = p * q + 1.0 / 7;
-  p = p * q + 1.0 / 5;
-  p = p * q + 1.0 / 3;
-  p = p * q + 1.0;
+  p = __builtin_fma(p, q, 1.0 / 19);
+  p = __builtin_fma(p, q, 1.0 / 17);
+  p = __builtin_fma(p, q, 1.0 / 15);
+  p = __builtin_fma(p, q, 1.0 / 13);
+  p = __builtin_fma(p, q, 1.0 / 11);
+  p = __builtin_fma(p, q, 1.0 / 9);
+  p = __builtin_fma(p, q, 1.0 / 7);
+  p = __builtin_fma(p, q, 1.0 / 5);
+  p = __builtin_fma(p, q, 1.0 / 3);
+  p = __builtin_fma(p, q, 1.0);
   double result = (double)e + 2.8853900817779268147 * s * p;
   result = x == 0 ? -__builtin_inf() : result;
   result = x < 0 || x != x ? __builtin_nan("") : result;
@@ -61,23 +61,23 @@ ROW1(lg2_approx, float, float, logarithm((double)x))
 /* sin and cos: pi/2 is taken off in three parts, which is exact to double precision as far as the quotient fits in 22 bits. */
 static inline double sine_of(double r) {
   double q = r * r, p = -1.0 / 1307674368000;
-  p = p * q + 1.0 / 6227020800;
-  p = p * q - 1.0 / 39916800;
-  p = p * q + 1.0 / 362880;
-  p = p * q - 1.0 / 5040;
-  p = p * q + 1.0 / 120;
-  p = p * q - 1.0 / 6;
+  p = __builtin_fma(p, q, 1.0 / 6227020800);
+  p = __builtin_fma(p, q, -1.0 / 39916800);
+  p = __builtin_fma(p, q, 1.0 / 362880);
+  p = __builtin_fma(p, q, -1.0 / 5040);
+  p = __builtin_fma(p, q, 1.0 / 120);
+  p = __builtin_fma(p, q, -1.0 / 6);
   return r + r * q * p;
 }
 static inline double cosine_of(double r) {
   double q = r * r, p = 1.0 / 20922789888000;
-  p = p * q - 1.0 / 87178291200;
-  p = p * q + 1.0 / 479001600;
-  p = p * q - 1.0 / 3628800;
-  p = p * q + 1.0 / 40320;
-  p = p * q - 1.0 / 720;
-  p = p * q + 1.0 / 24;
-  p = p * q - 0.5;
+  p = __builtin_fma(p, q, -1.0 / 87178291200);
+  p = __builtin_fma(p, q, 1.0 / 479001600);
+  p = __builtin_fma(p, q, -1.0 / 3628800);
+  p = __builtin_fma(p, q, 1.0 / 40320);
+  p = __builtin_fma(p, q, -1.0 / 720);
+  p = __builtin_fma(p, q, 1.0 / 24);
+  p = __builtin_fma(p, q, -0.5);
   return 1 + q * p;
 }
 static inline double turn(double x, u64 quarter) {

@@ -30,108 +30,6 @@ void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *
   }
 }
 
-/* -- the usual case: one component per lane, one buffer, everything inside it and aligned ------------------------------ */
-
-/* Offsets of all lanes from ``start`` as 32-bit numbers; lanes that are not active get 0. Returns 0 when an active lane
-   lies outside the ``bytes`` bytes there or off its alignment, or when 32 bits cannot say.
-
-   An index is checked before it is scaled: index + first must lie in 0 .. places, where first and places are small enough
-   that their sum cannot wrap around into the allowed range. */
-static inline u32 offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 mask, u32 *offset) {
-  u32 size = a->size;
-  u64 low_bits = a->align - 1u;
-  if (bytes < size || bytes > 1u << 30) return 0;
-  if (a->form == FORM_INDEXED && !a->stride) {
-    i64 k = a->coefficient;
-    u32 add[WARP], rest = 0;
-    if (k <= 0 || k > 1 << 20) return 0;
-    for (u32 g = 0; g < a->segments; g++) {
-      i64 d = (i64)(rem[g] - start);
-      if (d > 1 << 30 || d < -(1 << 30)) return 0;
-      i64 first = (k & (k - 1)) == 0 ? d >> __builtin_ctzll((u64)k) : d / k - (d % k < 0);
-      if (g && rest != (u32)(d - first * k)) return 0;
-      rest = (u32)(d - first * k);
-      if (a->segments == 1) ALL_LANES(l) add[l] = (u32)first;
-      else for (u32 l = g * a->segment_lanes, n = a->segment_lanes; n; n--) add[l++] = (u32)first;
-    }
-    if (((start + rest) | (u64)k) & low_bits || rest + size > bytes) return 0;
-    u32 places = (u32)((bytes - rest - size) / (u64)k) + 1, bad = 0, top = 0;
-    ALL_LANES(l) {
-      u32 on = -(mask >> l & 1), index = (u32)root[l] + add[l];
-      bad |= on & -(u32)(index >= places);
-      top |= on & (u32)root[l];
-      offset[l] = on & (index * (u32)k + rest);
-    }
-    return !bad && !(a->zero_extend && top >> 31);
-  }
-  if (a->form == FORM_ADDRESSES) {
-    u64 room = bytes - size + 1, bad = 0;
-    ALL_LANES(l) {
-      u64 on = -(u64)(mask >> l & 1), o = (rem[l] - start) & on;
-      bad |= (u64)(o >= room) | ((rem[l] & on) & low_bits);
-      offset[l] = (u32)o;
-    }
-    return !bad;
-  }
-  u64 address[WARP];
-  simt_addresses(a, rem, root, address);
-  u64 room = bytes - size + 1, bad = 0;
-  ALL_LANES(l) {
-    u64 on = -(u64)(mask >> l & 1), o = (address[l] - start) & on;
-    bad |= (u64)(o >= room) | ((address[l] & on) & low_bits);
-    offset[l] = (u32)o;
-  }
-  return !bad;
-}
-
-#define MOVE_PLAIN(T)                                                                             \
-  static inline void load_##T(const u8 *base, const u32 *offset, T *data) {                       \
-    ALL_LANES(l) data[l] = *(const T *)(base + offset[l]);                                        \
-  }                                                                                               \
-  static inline void store_##T(u8 *base, const u32 *offset, u32 mask, const T *data) {            \
-    if (mask == ~0u) ALL_LANES(l) *(T *)(base + offset[l]) = data[l];                             \
-    else EACH_LANE(l, mask) *(T *)(base + offset[l]) = data[l];                                   \
-  }
-MOVE_PLAIN(u8)
-MOVE_PLAIN(u16)
-MOVE_PLAIN(u32)
-MOVE_PLAIN(u64)
-
-/* 1 when the access was of the usual kind and is done. */
-static inline u32 usual(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 store) {
-  const simt_access *a = s->access;
-  if (a->components != 1 || c->attention || !mask || a->align < a->size) return 0;
-  u32 offset[WARP];
-  u8 *base;
-  if (a->space == GENERIC) {
-    if (store && !s->writable) return 0;
-    if (!offsets(a, rem, root, s->start, s->end - s->start, mask, offset)) return 0;
-    base = (u8 *)s->start;
-    if (c->counting) s->sectors += (i64)simt_sectors(offset, (u32)s->start & 31, mask) - 1;
-  } else if (a->space == SHARED) {
-    if (!offsets(a, rem, root, 0, c->shared_size, mask, offset)) return 0;
-    base = (u8 *)c->shared_host;
-    if (c->counting) s->waves += (i64)simt_waves(offset, mask, a->size) - 1;
-  } else {
-    if (a->size != 4 || !offsets(a, rem, root, 0, c->local_size, mask, offset)) return 0;
-    ALL_LANES(l) offset[l] = offset[l] * 32 + l * 4;
-    base = (u8 *)c->local_host;
-    if (c->counting) s->sectors += (i64)simt_sectors(offset, 0, mask) - 1;
-  }
-  switch (a->size | store << 8) {
-    case 1: load_u8(base, offset, data); break;
-    case 2: load_u16(base, offset, data); break;
-    case 4: load_u32(base, offset, data); break;
-    case 8: load_u64(base, offset, data); break;
-    case 1 | 256: store_u8(base, offset, mask, data); break;
-    case 2 | 256: store_u16(base, offset, mask, data); break;
-    case 4 | 256: store_u32(base, offset, mask, data); break;
-    case 8 | 256: store_u64(base, offset, mask, data); break;
-    default: return 0;
-  }
-  return 1;
-}
-
 /* -- everything else ------------------------------------------------------------------------------------------------- */
 
 static const simt_buffer *find_buffer(const simt_context *c, u64 address) {
@@ -362,7 +260,7 @@ static void spread(const simt_access *a, u32 mask, void *data) {
 void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
   s = c->true_sites + s->index;
   const simt_access *a = s->access;
-  if (usual(c, s, rem, root, mask, data, 0)) {
+  if (simt_usual(c, s, rem, root, mask, data)) {
     if (a->spread) spread(a, mask, data);
     return;
   }
@@ -380,9 +278,7 @@ void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u
 void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
   s = c->true_sites + s->index;
   const simt_access *a = s->access;
-  if (usual(c, s, rem, root, mask, data, 1)) {
-    return;
-  }
+  if (simt_usual(c, s, rem, root, mask, data)) return;
   u64 address[WARP];
   u8 *host[WARP];
   u32 space;

@@ -63,6 +63,16 @@ void simt_copy(simt_context *c, u32 note, u32 mask, const u64 *to, const u64 *fr
   }
 }
 
+static void fill_local(simt_context *c, u32 lane, u64 at, u8 value, u64 n) {
+  u32 word = value * 0x01010101u;
+  for (u64 end = at + n; at < end;) {
+    u32 whole = at % 4 == 0 && end - at >= 4;
+    if (whole) memcpy(local_byte(c, lane, at), &word, 4);
+    else *local_byte(c, lane, at) = value;
+    at += whole ? 4 : 1;
+  }
+}
+
 void simt_fill(simt_context *c, u32 note, u32 mask, const u64 *to, const u8 *value, const u64 *bytes) {
   EACH_LANE(l, mask) {
     if (!bytes[l]) continue;
@@ -70,7 +80,7 @@ void simt_fill(simt_context *c, u32 note, u32 mask, const u64 *to, const u8 *val
     if (!target) continue;
     if (c->check) simt_check_fill(c, note, l, to[l], bytes[l]);
     if (target != (u8 *)1) memset(target, value[l], bytes[l]);
-    else for (u64 i = 0; i < bytes[l]; i++) *local_byte(c, l, to[l] - LOCAL_BASE + i) = value[l];
+    else fill_local(c, l, to[l] - LOCAL_BASE, value[l], bytes[l]);
   }
 }
 

@@ -177,11 +177,19 @@ u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8
 u32 simt_buffer_index(const simt_context *c, u64 address);
 const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable);
 
+/* quick.c */
+u32 simt_usual(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data);
+u32 simt_quick_offsets(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *offset, u8 **base);
+
+void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data);
+void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data);
+
 /* counters.c */
 u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes);
 u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes);
-u32 simt_sectors(const u32 *offset, u32 skew, u32 mask);
+u32 simt_sectors(const u32 *offset, u32 skew, u64 bytes, u32 mask);
 u32 simt_waves(const u32 *offset, u32 mask, u32 bytes);
+u32 simt_turns(const u32 *offset, u32 mask);
 
 /* cache.c: launches in which some blocks are looked at more closely */
 enum { TRACE_THREAD_BLOCK, TRACE_BLOCK, TRACE_GLOBAL, TRACE_SHARED, TRACE_BARRIER, TRACE_LINE };

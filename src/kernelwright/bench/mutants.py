@@ -1,0 +1,341 @@
+"""Mutated kernels of the suite on the virtual GPU and on the reference executor: they agree, and nothing crashes.
+
+Each program's tiny run is recorded; a mutant is one recorded launch, cut to two thread blocks, of a kernel with one to four
+random edits. Worker processes run it once on the reference and twice on the virtual GPU.
+
+Promises: no disagreement, no crash, no hang; counters of two runs are the same.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.bench.measured import Measured, Say
+from kernelwright.device.executing import VirtualExecutor
+from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.reference import Watch, run_reference
+from kernelwright.device.schedule import Schedule
+from kernelwright.device.virtual import Launched
+from kernelwright.edits import Edit, Genome, Original, apply, draw, dumps
+from kernelwright.errors import ToolError
+from kernelwright.evaluate.capture import Capture
+from kernelwright.evaluate.case import Arrays
+from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.runner import Executor, Runner, Stopped
+from kernelwright.ir import Module, parse_module
+from kernelwright.suite import NAMES, load
+
+MUTANTS = 10_000
+BUDGET = 50_000
+"""Loop iterations: a mutant that wants more is endless. The virtual GPU counts those of warps, the reference of threads."""
+PATIENCE_S = 120.0
+"""A worker that says nothing for so long hangs."""
+RELATIVE = 1e-4
+"""Functions like sine may differ in their last bits, and a mutant may subtract what is almost equal."""
+
+VERDICTS = (
+    "agree",
+    "faulted alike",
+    "excluded",
+    "undecided",
+    "refused",
+    "disagree",
+    "crash",
+    "hang",
+    "counters differ",
+)
+"""``faulted alike``: both stop with a fault. ``excluded``: the result depends on lanes of a warp running in step, which the
+reference does not do. ``undecided``: one of the two used up its budget of loop iterations. ``refused``: code that both refuse."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of one mutant."""
+
+    seed: int
+    program: str
+    kernel: str
+    verdict: str
+    detail: str = ""
+    genome: str = ""
+
+
+def measure(quick: bool, say: Say) -> Measured:
+    """``quick``: 60 mutants of three programs."""
+    result = Measured("mutants")
+    names = ("hotspot", "nw", "pathfinder") if quick else NAMES
+    count = 60 if quick else MUTANTS
+    with tempfile.TemporaryDirectory() as folder:
+        captures = []
+        for name in names:
+            say(f"recording {name}")
+            captures.append(record(name, Path(folder)))
+        verdicts = []
+        begin = time.monotonic()
+        for verdict in run_mutants(captures, range(count)):
+            verdicts.append(verdict)
+            if len(verdicts) % 100 == 0:
+                rate = len(verdicts) / (time.monotonic() - begin)
+                say(f"{len(verdicts)} of {count} mutants, {rate:.1f} per second")
+    for name in names:
+        counts = Counter(v.verdict for v in verdicts if v.program == name)
+        result.rows.append({"program": name, "run": counts.total(), **{v: counts[v] for v in VERDICTS}})
+    total = Counter(v.verdict for v in verdicts)
+    result.rows.append({"program": "all", "run": total.total(), **{v: total[v] for v in VERDICTS}})
+    for bad in VERDICTS[5:]:
+        result.at_most(f"mutants: {bad}", total[bad], 0)
+        result.notes += [f"seed {v.seed}, {v.program} {v.kernel}: {v.detail}" for v in verdicts if v.verdict == bad][
+            :10
+        ]
+    return result
+
+
+def record(name: str, folder: Path) -> Path:
+    """The recording of a suite program's tiny run. Raises ``ToolError``."""
+    program = load(name)
+    work = folder / name
+    work.mkdir(parents=True, exist_ok=True)
+    arguments = program.generate(work, "tiny", 0)
+    target = folder / f"{name}.capture"
+    command = [sys.executable, "-m", "kernelwright", "capture", "-o", str(target), *program.flags]
+    command += [*map(str, program.source_paths), "--", *arguments]
+    done = subprocess.run(command, cwd=work, capture_output=True, text=True)
+    if done.returncode:
+        raise ToolError(f"{name} could not be recorded: {done.stderr.strip() or done.stdout.strip()}")
+    return target
+
+
+# -- the main process: it watches workers and runs no mutant itself
+
+
+def run_mutants(
+    captures: Sequence[Path], seeds: range, patience_s: float = PATIENCE_S, worker: Any = None
+) -> Iterator[Verdict]:
+    """A verdict for each seed, in order. A worker that ends or hangs costs its mutant a verdict and is replaced."""
+    context = multiprocessing.get_context("forkserver")
+    rest = seeds
+    while len(rest):
+        here, there = context.Pipe()
+        process = context.Process(target=worker or serve, args=(there, list(captures), rest), daemon=True)
+        process.start()
+        there.close()
+        try:
+            for verdict in _heard(here, rest, patience_s):
+                rest = rest[1:]
+                yield verdict
+        finally:
+            process.kill()
+            process.join()
+            here.close()
+
+
+def _heard(worker: Connection, seeds: range, patience_s: float) -> Iterator[Verdict]:
+    """What a worker says, up to its end, which is a verdict when it came too early."""
+    for seed in seeds:
+        try:
+            if not worker.poll(patience_s):
+                yield Verdict(seed, "", "", "hang", f"no answer within {patience_s:.0f} s")
+                return
+            yield worker.recv()
+        except EOFError:
+            yield Verdict(seed, "", "", "crash", "the worker has ended")
+            return
+
+
+# -- a worker
+
+
+def serve(answers: Connection, captures: list[Path], seeds: range) -> None:
+    """Runs mutants and sends a verdict for each."""
+    with ExitStack() as stack:
+        subjects = [s for path in captures for s in subjects_of(stack.enter_context(Capture.read(path)))]
+        for seed in seeds:
+            subject = random.Random(seed).choice(subjects)
+            try:
+                answers.send(judged(subject, seed))
+            except Exception as error:  # a defect of ours: one row of the table, and the next mutant
+                told = f"{type(error).__name__}: {error}"
+                answers.send(Verdict(seed, subject.program, subject.original.kernel, "crash", told))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A recorded launch, cut short, and its kernel."""
+
+    program: str
+    case: RecordedCase
+    original: Original
+
+
+def subjects_of(capture: Capture) -> list[Subject]:
+    """Each kernel's first launch. The grid is cut to two blocks, so that the reference takes milliseconds."""
+    found: dict[str, Subject] = {}
+    modules: dict[str, Module] = {}
+    for launch in capture.launches:
+        if launch.kernel in found:
+            continue
+        module = modules.setdefault(launch.module, parse_module(capture.ir(launch.module)))
+        short = replace(launch, grid=(min(launch.grid[0], 2), 1, 1))
+        original = Original(module, launch.kernel)
+        found[launch.kernel] = Subject(capture.path.stem, RecordedCase(capture, short, module), original)
+    return list(found.values())
+
+
+def genome_of(original: Original, seed: int) -> Genome:
+    """One to four edits."""
+    rng = random.Random(seed)
+    edits: list[Edit] = []
+    for _ in range(rng.randint(1, 4)):
+        edit = draw(apply(original, edits).draft, rng)
+        if edit is not None:
+            edits.append(edit)
+    return tuple(edits)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a launch left behind."""
+
+    fault: Fault | None
+    arrays: Arrays
+    text: str
+    result: Any
+
+
+def judged(subject: Subject, seed: int) -> Verdict:
+    """Runs one mutant on both executors and compares."""
+    genome = genome_of(subject.original, seed)
+    module = apply(subject.original, genome).module
+    verdict, detail = _verdict(subject.case, module)
+    kernel = subject.original.kernel
+    return Verdict(seed, subject.program, kernel, verdict, detail, dumps(genome) if verdict in VERDICTS[5:] else "")
+
+
+def _verdict(case: RecordedCase, module: Module) -> tuple[str, str]:
+    want, got = launched(case, module, run_reference), launched(case, module, fast := VirtualExecutor())
+    if isinstance(want, str) or isinstance(got, str):
+        alike = isinstance(want, str) and isinstance(got, str)
+        return "refused" if alike else "disagree", f"reference: {_said(want)}; virtual GPU: {_said(got)}"
+    again = launched(case, module, fast)
+    assert isinstance(again, Done)
+    difference = _counters_differ(got, again)
+    if difference:
+        return "counters differ", difference
+    difference = differs(want, got)
+    if not difference:
+        return ("faulted alike", "") if want.fault else ("agree", "")
+    if "endless" in (want.fault and want.fault.kind, got.fault and got.fault.kind):
+        return "undecided", difference
+    reason = order_matters(case, module, want)
+    return ("excluded", reason) if reason else ("disagree", difference)
+
+
+def _said(done: Done | str) -> str:
+    return done if isinstance(done, str) else "runs it"
+
+
+def launched(case: RecordedCase, module: Module, executor: Executor, schedule: Schedule | None = None) -> Done | str:
+    """A launch from the recorded memory; a sentence when the executor refuses the code."""
+    with case.arena() as arena:
+        kernel = case.launch.kernel
+        runner = Runner({kernel: module}, executor, arena, schedule=schedule or Schedule.forward(), budget=BUDGET)
+        try:
+            output = case.run(runner, kernel)
+        except Stopped as stopped:
+            if not runner.results:
+                return stopped.rejected.reason
+            return Done(runner.results[-1].fault, {}, "", runner.results[-1])
+        result = cast(Any, runner.results[-1])
+        return Done(None, {n: a.copy() for n, a in output.arrays.items()}, result.text, result)
+
+
+def differs(want: Done, got: Done) -> str:
+    """How two executors disagree; empty when they do not. Of launches that fault, only that they fault is compared: which
+    thread is the first to do so depends on the order of threads."""
+    if (want.fault is None) != (got.fault is None):
+        return f"reference: {want.fault or 'no fault'}; virtual GPU: {got.fault or 'no fault'}"
+    if want.fault is not None:
+        return ""
+    for name, expected in want.arrays.items():
+        wrong = _wrong(expected, got.arrays[name])
+        if wrong:
+            return f"{name}: {wrong}"
+    return "" if want.text == got.text else f"printed {got.text[:80]!r} instead of {want.text[:80]!r}"
+
+
+def _wrong(expected: NDArray[Any], found: NDArray[Any]) -> str:
+    if expected.dtype.kind == "f":
+        # A figure that a mutant made of poison is near the largest number: its square is not representable.
+        with np.errstate(all="ignore"):
+            far = ~np.isclose(found, expected, rtol=RELATIVE, atol=1e-6, equal_nan=True)
+    else:
+        far = np.asarray(found != expected)
+    places = np.flatnonzero(far)
+    if not places.size:
+        return ""
+    if expected.dtype == np.uint8 and expected.size % 4 == 0:  # a type nobody knows: floats, perhaps
+        for kind in (np.float32, np.float64):
+            if expected.size % np.dtype(kind).itemsize == 0 and not _wrong(expected.view(kind), found.view(kind)):
+                return ""
+    at = places[0]
+    return f"{places.size} elements, the first [{at}] is {found.flat[at]!r} instead of {expected.flat[at]!r}"
+
+
+def _counters_differ(one: Done, other: Done) -> str:
+    """Two runs of the same launch count the same."""
+    a, b = (cast(Launched, d.result).result for d in (one, other))
+    for name in ("counts", "sites", "blocks_done", "budget_left", "printed"):
+        if not np.array_equal(getattr(a, name), getattr(b, name)):
+            return f"{name} differ between two runs"
+    if one.fault != other.fault:
+        return f"{one.fault} in one run, {other.fault} in another"
+    return next(
+        (f"{n} differs between two runs" for n, v in one.arrays.items() if v.tobytes() != other.arrays[n].tobytes()), ""
+    )
+
+
+def order_matters(case: RecordedCase, module: Module, want: Done) -> str:
+    """Why the result depends on the order of a warp's lanes, which each executor chooses for itself; empty when it does not.
+
+    Found in a race between two lanes, or in that the reference comes to another result with its lanes in another order.
+    """
+    watched = launched(case, module, _run_watched)
+    if isinstance(watched, Done):
+        for finding in watched.result.findings:
+            if finding.kind == "race" and not finding.benign and _same_warp(finding, case.launch.block):
+                return f"lanes of a warp race: {finding}"
+    for schedule in (Schedule.reverse(), Schedule.subwarp(32, 1), Schedule.subwarp(4, 2)):
+        other = launched(case, module, run_reference, schedule)
+        if isinstance(other, Done) and differs(want, other):
+            return f"the order matters: {schedule} gives another result"
+    return ""
+
+
+def _run_watched(*arguments: Any, **more: Any) -> Any:
+    return run_reference(*arguments, **more, watch=Watch())
+
+
+def _same_warp(finding: Fault, block: Triple) -> bool:
+    if finding.thread is None or finding.other_thread is None or finding.block != finding.other_block:
+        return False
+    return (
+        len({(t[0] + block[0] * (t[1] + block[1] * t[2])) // 32 for t in (finding.thread, finding.other_thread)}) == 1
+    )
+
+
+__all__ = ["Subject", "Verdict", "genome_of", "judged", "measure", "record", "run_mutants", "serve", "subjects_of"]

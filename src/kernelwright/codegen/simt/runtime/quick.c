@@ -1,0 +1,144 @@
+/* The accesses that come often: one number per lane, all in one buffer, inside it and aligned. Whatever else there is
+   returns 0 here and goes the long way of memory.c. */
+#include "simt.h"
+
+#define ALWAYS static inline __attribute__((always_inline))
+
+/* Index form: base + coefficient * index of the lane. An index is checked before it is scaled: index + first must lie in
+   0 .. places, where first and places are small enough that their sum cannot wrap around into the allowed range. */
+ALWAYS u32 index_offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 size, u32 mask, u32 *offset) {
+  i64 k = a->coefficient;
+  u32 add[WARP], rest = 0, many = a->segments > 1, first = 0;
+  if (k <= 0 || k > 1 << 20 || a->stride) return 0;
+  u32 shift = (u32)__builtin_ctzll((u64)k), even = (k & (k - 1)) == 0;
+  for (u32 g = 0; g < a->segments; g++) {
+    i64 d = (i64)(rem[g] - start);
+    if (d > 1 << 30 || d < -(1 << 30)) return 0;
+    i64 whole = even ? d >> shift : d / k - (d % k < 0);
+    if (g && rest != (u32)(d - whole * k)) return 0;
+    rest = (u32)(d - whole * k), first = (u32)whole;
+    if (many) for (u32 l = g * a->segment_lanes, n = a->segment_lanes; n; n--) add[l++] = first;
+  }
+  if (((start + rest) | (u64)k) & (a->align - 1u) || rest + size > bytes) return 0;
+  u64 room = bytes - rest - size;
+  u32 places = (u32)(even ? room >> shift : room / (u64)k) + 1, bad = 0, top = 0, scale = (u32)k;
+  ALL_LANES(l) {
+    u32 on = -(mask >> l & 1), index = (u32)root[l] + (many ? add[l] : first);
+    bad |= on & -(u32)(index >= places);
+    top |= on & (u32)root[l];
+    offset[l] = on & (index * scale + rest);
+  }
+  return !bad && !(a->zero_extend && top >> 31);
+}
+
+ALWAYS u32 address_offsets(const simt_access *a, const u64 *address, u64 start, u64 bytes, u32 size, u32 mask, u32 *offset) {
+  u64 room = bytes - size + 1, bad = 0, low_bits = a->align - 1u;
+  ALL_LANES(l) {
+    u64 on = -(u64)(mask >> l & 1), o = (address[l] - start) & on;
+    bad |= (u64)(o >= room) | ((address[l] & on) & low_bits);
+    offset[l] = (u32)o;
+  }
+  return !bad;
+}
+
+/* Offsets of all lanes from ``start`` as 32-bit numbers; lanes that are not active get 0. Returns 0 when an active lane
+   lies outside the ``bytes`` bytes there or off its alignment, or when 32 bits cannot say. */
+ALWAYS u32 offsets(const simt_access *a, const u64 *rem, const i32 *root, u64 start, u64 bytes, u32 form, u32 size, u32 mask, u32 *offset) {
+  if (bytes < size || bytes > 1u << 30) return 0;
+  if (form == FORM_INDEXED) return index_offsets(a, rem, root, start, bytes, size, mask, offset);
+  if (form == FORM_ADDRESSES) return address_offsets(a, rem, start, bytes, size, mask, offset);
+  u64 address[WARP];
+  simt_addresses(a, rem, root, address);
+  return address_offsets(a, address, start, bytes, size, mask, offset);
+}
+
+/* Where the access goes, and what that costs. */
+ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 form, u32 space, u32 size, u32 write, u32 *offset, u8 **base) {
+  const simt_access *a = s->access;
+  if (c->attention || !mask) return 0;
+  if (space == GENERIC) {
+    if (write && !s->writable) return 0;
+    if (!offsets(a, rem, root, s->start, s->end - s->start, form, size, mask, offset)) return 0;
+    *base = (u8 *)s->start;
+    if (c->counting) s->sectors += (i64)simt_sectors(offset, (u32)s->start & 31, s->end - s->start, mask) - 1;
+  } else if (space == SHARED) {
+    if (!offsets(a, rem, root, 0, c->shared_size, form, size, mask, offset)) return 0;
+    *base = (u8 *)c->shared_host;
+    if (c->counting) s->waves += (i64)simt_waves(offset, mask, size) - 1;
+  } else {
+    if (size != 4 || !offsets(a, rem, root, 0, c->local_size, form, size, mask, offset)) return 0;
+    ALL_LANES(l) offset[l] = offset[l] * 32 + l * 4;
+    *base = (u8 *)c->local_host;
+    if (c->counting) s->sectors += (i64)simt_sectors(offset, 0, c->local_size * 32, mask) - 1;
+  }
+  return 1;
+}
+
+/* Under a mask with many lanes, the others write to a place that nobody reads: that is faster than to branch. */
+#define MANY 10
+#define MOVE(T)                                                                                        \
+  if (store) {                                                                                         \
+    const T *from = data;                                                                              \
+    if (mask == ~0u) ALL_LANES(l) *(T *)(base + offset[l]) = from[l];                                  \
+    else if (__builtin_popcount(mask) < MANY) EACH_LANE(l, mask) *(T *)(base + offset[l]) = from[l];   \
+    else {                                                                                             \
+      u64 nowhere, to[WARP];                                                                           \
+      ALL_LANES(l) to[l] = mask >> l & 1 ? (u64)base + offset[l] : (u64)&nowhere;                      \
+      ALL_LANES(l) *(T *)to[l] = from[l];                                                              \
+    }                                                                                                  \
+  } else {                                                                                             \
+    T *to = data;                                                                                      \
+    ALL_LANES(l) to[l] = *(const T *)(base + offset[l]);                                               \
+  }
+
+ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
+  u32 offset[WARP];
+  u8 *base;
+  if (!place(c, s, rem, root, mask, form, space, size, store, offset, &base)) return 0;
+  switch (size) {
+    case 1: MOVE(u8) break;
+    case 2: MOVE(u16) break;
+    case 4: MOVE(u32) break;
+    case 8: MOVE(u64) break;
+  }
+  return 1;
+}
+
+/* Any access whose lanes have one component of at most 8 bytes. */
+u32 simt_usual(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
+  const simt_access *a = s->access;
+  if (a->components != 1 || a->align < a->size) return 0;
+  switch (a->size) {
+    case 1: return quick(c, s, rem, root, mask, data, a->form, a->space, 1, a->kind == STORE);
+    case 2: return quick(c, s, rem, root, mask, data, a->form, a->space, 2, a->kind == STORE);
+    case 4: return quick(c, s, rem, root, mask, data, a->form, a->space, 4, a->kind == STORE);
+    case 8: return quick(c, s, rem, root, mask, data, a->form, a->space, 8, a->kind == STORE);
+  }
+  return 0;
+}
+
+/* The same for an atomic: offsets from ``*base``, and how many sectors there are (0: shared memory). */
+u32 simt_quick_offsets(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *offset, u8 **base) {
+  const simt_access *a = s->access;
+  if (a->space == LOCAL || a->align < a->size || (a->size != 4 && a->size != 8)) return 0;
+  return place(c, s, rem, root, mask, a->form, a->space, a->size, 1, offset, base);
+}
+
+/* One function per kind of access, which generated code calls where it knows the kind: rows.py lists them. */
+#define QUICK(kind, write, form_name, form, space_name, space, size)                                                          \
+  void simt_##kind##_##form_name##_##space_name##size(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) { \
+    if (!quick(c, c->true_sites + s->index, rem, root, mask, data, form, space, size, write))                                 \
+      simt_##kind(c, s, rem, root, mask, data);                                                                               \
+  }
+#define FORMS(kind, write, space_name, space, size)                                \
+  QUICK(kind, write, index, FORM_INDEXED, space_name, space, size)                 \
+  QUICK(kind, write, address, FORM_ADDRESSES, space_name, space, size)
+#define SIZES(kind, write)               \
+  FORMS(kind, write, global, GENERIC, 1) \
+  FORMS(kind, write, global, GENERIC, 2) \
+  FORMS(kind, write, global, GENERIC, 4) \
+  FORMS(kind, write, global, GENERIC, 8) \
+  FORMS(kind, write, shared, SHARED, 4)  \
+  FORMS(kind, write, local, LOCAL, 4)
+SIZES(load, 0)
+SIZES(store, 1)

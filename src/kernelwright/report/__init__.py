@@ -1,0 +1,1 @@
+"""What was recorded, as pages and tables."""

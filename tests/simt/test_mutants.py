@@ -1,0 +1,109 @@
+"""Mutated kernels: the virtual GPU agrees with the reference executor, and whatever happens stays in a worker."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelwright.bench import mutants
+from kernelwright.bench.mutants import Done, Verdict, differs, launched, record, run_mutants, subjects_of
+from kernelwright.device.executing import VirtualExecutor
+from kernelwright.device.reference import run_reference
+from kernelwright.evaluate.capture import Capture
+from kernelwright.suite import NAMES
+
+BAD = ("disagree", "crash", "hang", "counters differ")
+
+
+@pytest.fixture(scope="module")
+def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    folder = tmp_path_factory.mktemp("captures")
+    return [record(name, folder) for name in ("hotspot", "nw")]
+
+
+def checked(captures: list[Path], seeds: range) -> Counter[str]:
+    verdicts = list(run_mutants(captures, seeds))
+    assert [v.seed for v in verdicts] == list(seeds)
+    assert [v for v in verdicts if v.verdict in BAD] == []
+    return Counter(v.verdict for v in verdicts)
+
+
+def test_the_originals_run_and_agree(captures: list[Path]) -> None:
+    for path in captures:
+        with Capture.read(path) as capture:
+            for subject in subjects_of(capture):
+                want = launched(subject.case, subject.case.module, run_reference)
+                got = launched(subject.case, subject.case.module, VirtualExecutor())
+                assert isinstance(want, Done) and isinstance(got, Done)
+                assert want.fault is None and differs(want, got) == ""
+
+
+def test_mutants_agree(captures: list[Path]) -> None:
+    counts = checked(captures, range(60))
+    assert counts["agree"] >= 20 and counts["faulted alike"] >= 5
+
+
+def test_a_mutant_is_the_same_again(captures: list[Path]) -> None:
+    with Capture.read(captures[0]) as capture:
+        subject = subjects_of(capture)[0]
+        assert mutants.genome_of(subject.original, 7) == mutants.genome_of(subject.original, 7)
+        assert mutants.judged(subject, 7) == mutants.judged(subject, 7)
+
+
+def test_a_wrong_executor_is_found_out(captures: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """An executor that adds one to a byte of every buffer disagrees."""
+
+    class Wrong(VirtualExecutor):
+        def __call__(self, *arguments, **more):  # type: ignore[no-untyped-def]
+            done = super().__call__(*arguments, **more)
+            for buffer in arguments[5].buffers:
+                arguments[5].view(buffer)[:] ^= 64
+            return done
+
+    monkeypatch.setattr(mutants, "VirtualExecutor", Wrong)
+    with Capture.read(captures[0]) as capture:
+        subject = subjects_of(capture)[0]
+        verdicts = {mutants.judged(subject, seed).verdict for seed in range(2)}
+    assert "disagree" in verdicts
+
+
+def test_differences() -> None:
+    def done(*values: float, kind: str = "int32") -> Done:
+        return Done(None, {"a": np.array(values, kind)}, "", None)
+
+    assert differs(done(1, 2), done(1, 2)) == ""
+    assert "1 elements, the first [1] is" in differs(done(1, 2), done(1, 3))
+    nan = float("nan")
+    assert differs(done(1, nan, kind="float32"), done(1.00001, nan, kind="float32")) == ""
+    assert differs(done(1, nan, kind="float32"), done(1.01, nan, kind="float32")) != ""
+    assert differs(done(1, kind="float32"), done(nan, kind="float32")) != ""
+
+
+def misbehaving(answers: Connection, captures: list[Path], seeds: range) -> None:
+    """Answers one seed in three, dies at one, hangs at one."""
+    for seed in seeds:
+        if seed % 3 == 1:
+            os.abort()
+        if seed % 3 == 2:
+            time.sleep(60)
+        answers.send(Verdict(seed, "p", "k", "agree"))
+
+
+def test_a_worker_that_dies_or_hangs_is_replaced() -> None:
+    begin = time.monotonic()
+    verdicts = list(run_mutants([], range(4), patience_s=3.0, worker=misbehaving))
+    assert [v.verdict for v in verdicts] == ["agree", "crash", "hang", "agree"]
+    assert [v.seed for v in verdicts] == list(range(4))
+    assert time.monotonic() - begin < 30
+
+
+@pytest.mark.slow
+def test_ten_thousand_mutants(tmp_path: Path) -> None:
+    counts = checked([record(name, tmp_path) for name in NAMES], range(10_000))
+    assert counts["agree"] > 4_000
