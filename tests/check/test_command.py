@@ -79,10 +79,14 @@ def test_no_program_and_programs_that_are_none(tmp_path: Path) -> None:
 
 def test_a_kernel_that_never_ends_is_a_finding(tmp_path: Path) -> None:
     source = "__global__ void wait(volatile int *flag) { while (*flag == 0) ; }\n"
-    source += "int main() { int *f; cudaMalloc(&f, 4); cudaMemset(f, 0, 4); wait<<<1, 1>>>(f); cudaDeviceSynchronize(); }\n"
+    source += (
+        "int main() { int *f; cudaMalloc(&f, 4); cudaMemset(f, 0, 4); wait<<<1, 1>>>(f); cudaDeviceSynchronize(); }\n"
+    )
     (tmp_path / "endless.cu").write_text(source)
     (found,) = check(tmp_path / "endless.cu", "--budget", "1000").findings
-    assert (found["kind"], found["kernel"], found["line"]) == ("launch", "wait", 1) and "does not end" in found["message"]
+    assert (found["kind"], found["kernel"], found["line"]) == ("launch", "wait", 1) and "does not end" in found[
+        "message"
+    ]
 
 
 def test_equal_values_beside_a_defect_are_no_note() -> None:

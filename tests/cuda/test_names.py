@@ -27,7 +27,9 @@ def test_readable(mangled: str) -> None:
     assert readable(mangled) == NAMES[mangled]
 
 
-@pytest.mark.parametrize("mangled", ["_Z", "_Z9short", "_ZN3net", "_Zli2xxy", "_Z3fooIXadL_Z3barvEEEvv", "_ZNSt6vectorIiE"])
+@pytest.mark.parametrize(
+    "mangled", ["_Z", "_Z9short", "_ZN3net", "_Zli2xxy", "_Z3fooIXadL_Z3barvEEEvv", "_ZNSt6vectorIiE"]
+)
 def test_what_cannot_be_read_stays_as_it_is(mangled: str) -> None:
     assert readable(mangled) == mangled
 
@@ -37,7 +39,9 @@ def test_base_name() -> None:
     assert base_name("saxpy") == "saxpy"
 
 
-@pytest.mark.parametrize("name", ["_ZN3net6reduceIfLi4EEEvPT_", "net::reduce<float, 4>", "net::reduce", "reduce", "reduce<float, 4>"])
+@pytest.mark.parametrize(
+    "name", ["_ZN3net6reduceIfLi4EEEvPT_", "net::reduce<float, 4>", "net::reduce", "reduce", "reduce<float, 4>"]
+)
 def test_names_a_person_may_use(name: str) -> None:
     assert is_called("_ZN3net6reduceIfLi4EEEvPT_", name)
     assert not is_called("_ZN3net7reducerEv", name) and not is_called("_Z9my_reducev", name)

@@ -195,7 +195,6 @@ def test_the_same_launch_twice_gives_the_same_figures(program: Program, device: 
     assert (first.result.sectors == second.result.sectors).all() and first.time_us == second.time_us
 
 
-
 @pytest.mark.parametrize("limit", ["budget", "time", "interrupt"])
 def test_a_kernel_that_does_not_end(program: Program, limit: str) -> None:
     more = {"budget": {"budget": 1000}, "time": {"timeout_s": 0.2}, "interrupt": {}}[limit]

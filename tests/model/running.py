@@ -46,6 +46,16 @@ def compiled(kernel: str, block: tuple[int, int, int], trace: bool) -> CompiledK
     return compile_host(lower(module(), kernel, SimtOptions(block=block, trace=trace)))
 
 
+def packed(*arguments: int | float | Buffer) -> bytes:
+    """A parameter buffer: each argument at its own alignment."""
+    made = b""
+    for each in arguments:
+        form = "<Q" if isinstance(each, Buffer) else "<f" if isinstance(each, float) else "<i"
+        value = each.address if isinstance(each, Buffer) else each
+        made += b"\0" * (-len(made) % struct.calcsize(form)) + struct.pack(form, value)
+    return made
+
+
 @dataclass
 class Device:
     """Memory, and launches in it."""
@@ -60,14 +70,9 @@ class Device:
     def launch(
         self, kernel: str, grid: int, block: int, arguments: Sequence[int | float | Buffer], *, log: bool = True
     ) -> LaunchResult:
-        packed = b""
-        for each in arguments:
-            form = "<Q" if isinstance(each, Buffer) else "<f" if isinstance(each, float) else "<i"
-            value = each.address if isinstance(each, Buffer) else each
-            packed += b"\0" * (-len(packed) % struct.calcsize(form)) + struct.pack(form, value)
         run = compiled(kernel, (block, 1, 1), log)
         return run.launch(
-            self.arena, (grid, 1, 1), (block, 1, 1), packed, watch=watch_of((grid, 1, 1)) if log else None
+            self.arena, (grid, 1, 1), (block, 1, 1), packed(*arguments), watch=watch_of((grid, 1, 1)) if log else None
         )
 
     def observe(

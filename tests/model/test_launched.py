@@ -10,11 +10,11 @@ import pytest
 
 from kernelwright.device.memory import Arena
 from kernelwright.device.model.estimate import estimate
-from kernelwright.device.model.launched import block_labels, watch_of
+from kernelwright.device.model.launched import block_labels, observe, watch_of
 from kernelwright.device.model.observed import Observed
 from kernelwright.errors import DeviceError
 from kernelwright.target import GPUS, gpu
-from tests.model.running import ARCH, SOURCE, Device, all_weights, module
+from tests.model.running import ARCH, SOURCE, Device, all_weights, compiled, module, packed
 
 H100 = gpu("h100")
 
@@ -183,3 +183,15 @@ def test_figures_repeat_bit_for_bit_in_other_processes() -> None:
         for seed in ("1", "77")
     ]  # fmt: skip
     assert runs[0] == runs[1] and runs[0].count("Estimate(") == 15
+
+
+def test_a_full_log_drops_the_block_it_ends_in(device: Device) -> None:
+    """Of two watched blocks the second is cut off; a single one is kept as far as it goes."""
+    x, y = device.floats(4096, "x"), device.floats(4096, "y")
+    run = compiled("again", (32, 1, 1), True)
+    whole = run.launch(device.arena, (2, 1, 1), (32, 1, 1), packed(50, x, y), watch=watch_of((2, 1, 1)))
+    n = len(whole.events)
+    for events, expected in ((n, [0, 1]), (n - 1, [0]), (n // 4, [0])):
+        cut = run.launch(device.arena, (2, 1, 1), (32, 1, 1), packed(50, x, y), watch=watch_of((2, 1, 1), events))
+        assert [t.number for t in observe(cut, (2, 1, 1), (32, 1, 1)).trace] == expected
+        assert bool(cut.events_lost) == (events < n)

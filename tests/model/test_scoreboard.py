@@ -130,6 +130,13 @@ def test_watched_blocks_are_scaled_to_what_all_did() -> None:
     assert board(w, o).cycles == 2 * 10 * 4
 
 
+def test_a_log_that_ended_early_is_scaled_by_warp() -> None:
+    """Two of four warps were followed; the block takes no longer than they did."""
+    w = weights({"body": [step("fp32", stall=4)]})
+    o = observed([count("body", 40)], block=128, trace=[paths(0, [0] * 10, [0] * 10, [], [])])
+    assert board(w, o).cycles == 10 * 4
+
+
 def test_without_a_log_blocks_are_taken_one_by_one_and_marked() -> None:
     w = weights({"entry": [step("load_shared", sets=0)], "body": [step("fp32", waits=(0,), stall=4)]})
     o = observed([count("entry", 4), count("body", 40)], grid=2, block=64)
@@ -207,7 +214,7 @@ NAMES = ("a", "b", "c")
 @settings(max_examples=150, deadline=None)
 @given(
     blocks=st.fixed_dictionaries(dict.fromkeys(NAMES, ANY_BLOCK)),
-    run=st.lists(st.lists(st.sampled_from(NAMES), max_size=12), min_size=1, max_size=4),
+    run=st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=12), min_size=1, max_size=4),
     meets=st.booleans(),
 )
 def test_against_the_plain_one(blocks: dict[str, list[Step]], run: list[list[str]], meets: bool) -> None:

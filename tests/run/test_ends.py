@@ -15,7 +15,6 @@ import pytest
 
 from .conftest import command, environment, execute
 
-
 HAS_GPU = Path("/dev/nvidia0").exists()
 
 
@@ -138,7 +137,9 @@ def test_a_worker_that_is_killed(program: Path, by_hand: bool, tmp_path: Path) -
             started = {n: parent for n, (parent, line) in processes().items() if "kernelwright.device.worker" in line}
             (worker,) = started.keys() - started.values()
         else:
-            (worker,) = [n for n in below(process.pid) if str(program) not in processes()[n][1].split("kernelwright run")[0]]
+            (worker,) = [
+                n for n in below(process.pid) if str(program) not in processes()[n][1].split("kernelwright run")[0]
+            ]
         os.kill(worker, signal.SIGKILL)
         out, err = process.communicate(timeout=10)
     assert process.returncode == 7 and "cudaErrorDevicesUnavailable" in out
@@ -176,6 +177,8 @@ def test_a_worker_that_nobody_asked_for(tmp_path: Path) -> None:
         ("KERNELWRIGHT_MEMORY", "0", "no amount of memory"),
     ],
 )
-def test_bad_settings_of_a_program_started_by_hand(program: Path, variable: str, value: str, text: str, tmp_path: Path) -> None:
+def test_bad_settings_of_a_program_started_by_hand(
+    program: Path, variable: str, value: str, text: str, tmp_path: Path
+) -> None:
     ran = execute([program, "devices"], cwd=tmp_path, **{variable: value})
     assert ran.code == 7 and ran.lines[0] == "cudaErrorNoDevice" and text in ran.err and "Traceback" not in ran.err

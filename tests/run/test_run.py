@@ -63,14 +63,16 @@ def test_several_files_c_among_them(run: Here, tmp_path: Path) -> None:
         '#include <cstdio>\nextern "C" int from_c(void); int from_other();\n'
         "__device__ int x = 5; __global__ void k(int *p) { *p = x; }\n"
         "int main(int argc, char **) { int *p, h; cudaMalloc(&p, 4); k<<<1, 1>>>(p);\n"
-        "cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); printf(\"%d %d %d %d\\n\", h, from_c(), from_other(), N); }\n"
+        'cudaMemcpy(&h, p, 4, cudaMemcpyDeviceToHost); printf("%d %d %d %d\\n", h, from_c(), from_other(), N); }\n'
     )
     (tmp_path / "b.cu").write_text(
         "__global__ void k(int *p) { *p = 7; }\n"
         "int from_other() { int *p, h; cudaMalloc(&p, 4); k<<<1, 1>>>(p); cudaMemcpy(&h, p, 4, cudaMemcpyDefault); return h; }\n"
     )
     # Both kernels are called k(int *): the linker would have to choose, so the second is in a namespace of its own.
-    (tmp_path / "b.cu").write_text("namespace {\n" + (tmp_path / "b.cu").read_text().replace("int from", "}\nint from", 1))
+    (tmp_path / "b.cu").write_text(
+        "namespace {\n" + (tmp_path / "b.cu").read_text().replace("int from", "}\nint from", 1)
+    )
     (tmp_path / "c.c").write_text("int from_c(void) { int class = 6; return class; }\n")
     ran = run("-DN=8", "a.cu", "b.cu", "c.c")
     assert (ran.code, ran.out, ran.err) == (0, "5 6 7 8\n", "")
@@ -302,5 +304,3 @@ def test_unusual_command_lines(name: str) -> None:
 def test_help() -> None:
     ran = kw("run", "--help")
     assert ran.code == 0 and "--device" in ran.out and "Traceback" not in ran.err
-
-

@@ -412,8 +412,7 @@ def test_a_worker_that_dies(live: Live) -> None:
     assert ran.status == 9
     assert ran.lines[0].endswith("cudaErrorDevicesUnavailable")
     assert ran.err == (
-        "kw: the device worker ended while the program was waiting for an answer; "
-        "every CUDA call fails from here on\n"
+        "kw: the device worker ended while the program was waiting for an answer; every CUDA call fails from here on\n"
     )
 
 

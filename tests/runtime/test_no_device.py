@@ -146,9 +146,7 @@ def test_an_unmodified_program_starts_and_says_what_is_missing(kernels: Path) ->
     ran = run(kernels)
     assert (ran.status, ran.lines) == (0, ["42 100", "100", "cudaErrorNoDevice", "cudaErrorNoDevice"])
     # Once, though two kernels were launched.
-    assert ran.err == (
-        "kw: kernel scale was not run: there is no device here (KERNELWRIGHT_DEVICE=none)\n"
-    )
+    assert ran.err == ("kw: kernel scale was not run: there is no device here (KERNELWRIGHT_DEVICE=none)\n")
 
 
 def test_the_report(kernels: Path, tmp_path: Path) -> None:

@@ -54,7 +54,18 @@ def index_of(name: str, t: np.ndarray, x: np.ndarray, y: np.ndarray, k: int) -> 
 
 def active(name: str, t: np.ndarray, x: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
     everyone = np.ones(len(t), bool)
-    if name in ("g_guarded", "g_reverse", "g_nine", "g_one", "g_four", "s_row", "s_seventeen", "s_sixteen", "s_back", "s_double"):
+    if name in (
+        "g_guarded",
+        "g_reverse",
+        "g_nine",
+        "g_one",
+        "g_four",
+        "s_row",
+        "s_seventeen",
+        "s_sixteen",
+        "s_back",
+        "s_double",
+    ):
         return t < n
     if name in ("g_odd", "s_mixed"):
         return t % 3 != 1
@@ -188,7 +199,7 @@ def test_lanes_are_the_threads_the_reference_counts(cuda: Compile, arena: Arena)
             if not options.counters:
                 continue
             result = case.fast(arena, options).result
-            found = {b: 0 for b in blocks}
+            found = dict.fromkeys(blocks, 0)
             for info, lanes in zip(result.kernel.blocks, result.lanes, strict=True):
                 if info.origin is not None and info.part == 0 and info.function == case.kernel:
                     found[info.origin] += int(lanes)

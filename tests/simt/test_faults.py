@@ -107,7 +107,9 @@ def test_neighbouring_buffers_are_not_touched(module: Module, arena: Arena) -> N
     case = Case(module, "strided", 1, 64, zeros(1), 1)
     step = (second.address - first.address) // 4
     kernel = case.compiled()
-    result = kernel.launch(arena, (1, 1, 1), (64, 1, 1), case.pack([first.address, 1]), symbols={"table": first.address})
+    result = kernel.launch(
+        arena, (1, 1, 1), (64, 1, 1), case.pack([first.address, 1]), symbols={"table": first.address}
+    )
     assert result.fault is None
     # A pointer that goes from one buffer into another names what it lands on: that is not out of bounds.
     packed = case.pack([first.address, step])

@@ -278,7 +278,9 @@ def test_memory_of_every_kind(cuda: Compile, arena: Arena, rng: np.random.Genera
     Case(module, "pointers", 1, 64, zeros(64), ints(rng, 64), 9).agree(arena)
     f = (rng.standard_normal(256) * 8).astype(np.float32)
     doubles = zeros(128, np.float64)
-    Case(module, "vectors", 1, 64, f, zeros(256, np.float32), ints(rng, 128), zeros(256, np.int16), doubles).agree(arena)
+    Case(module, "vectors", 1, 64, f, zeros(256, np.float32), ints(rng, 128), zeros(256, np.int16), doubles).agree(
+        arena
+    )
     Case(module, "steps", 1, 32, ints(rng, 400), zeros(200), ints(rng, 200).astype(np.int8), 20).agree(arena)
     Case(module, "steps", 1, (16, 1, 1), ints(rng, 400), zeros(200), ints(rng, 200).astype(np.int8), 9).agree(arena)
     Case(module, "ends", 1, 64, zeros(128), 40).agree(arena)
@@ -328,7 +330,9 @@ def test_atomics(cuda: Compile, arena: Arena, rng: np.random.Generator) -> None:
     f = rng.random(64).astype(np.float32)
     step = [SimtOptions(block=(64, 1, 1)), SimtOptions(block=None), SimtOptions(block=(64, 1, 1), uniform=False)]
     Case(module, "integers", 1, 64, zeros(100), ints(rng, 64)).agree(arena, options=step)
-    case = Case(module, "others", 1, 64, zeros(2, np.float32), zeros(1, np.float64), zeros(3, np.int64), zeros(2, np.float16), f)
+    case = Case(
+        module, "others", 1, 64, zeros(2, np.float32), zeros(1, np.float64), zeros(3, np.int64), zeros(2, np.float16), f
+    )
     case.agree(arena, options=step)
     Case(module, "maximum", 1, 64, zeros(1), f).agree(arena)
     Case(module, "lock", 2, 64, zeros(2)).agree(arena)

@@ -19,6 +19,7 @@ from kernelwright.errors import CompileError
 from kernelwright.ir import Module
 from tests.simt.harness import Case, ir
 from tests.simt.test_kernels import ints, zeros
+import itertools
 
 Compile = Callable[[str], Module]
 
@@ -134,7 +135,7 @@ def test_values_differ_behind_divergent_control_and_nowhere_else() -> None:
     (loop,) = program.loops
     assert loop.divergent
     # Inside, all lanes that are still there share the number; behind, each has the one it left with.
-    assert list(shapes_of(DIVERGENCE.replace("BOUND", "%x"), (64, 1, 1)).values())[0] == "u"
+    assert next(iter(shapes_of(DIVERGENCE.replace("BOUND", "%x"), (64, 1, 1)).values())) == "u"
 
 
 def test_turning_uniformity_off_changes_no_result(cuda: Compile, arena: Arena) -> None:
@@ -214,7 +215,7 @@ extern "C" __global__ void k(const float* a, float* o) {
     for origin, parts in covered.items():
         parts.sort()
         assert parts[0][1] == 0 and parts[-1][2] == len(origin.instructions)
-        assert all(a[2] == b[1] for a, b in zip(parts, parts[1:], strict=False))
+        assert all(a[2] == b[1] for a, b in itertools.pairwise(parts))
     assert kernel.static_shared == 256 and len(kernel.points) == 1
 
 

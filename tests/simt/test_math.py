@@ -162,12 +162,19 @@ def test_what_llvm_leaves_open_is_what_the_gpu_does(arena: Arena, op: str, type:
     module = ir(POISON.replace("TYPE", type).replace("OP", op))
     dtype = np.dtype(f"i{int(type[1:]) // 8}")
     least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
-    pairs = [(x, y) for x in (0, 1, -1, 5, most, least, least + 1) for y in (0, 1, -1, 2, 7, 8, 31, 32, 63, 64, most, least)]
+    pairs = [
+        (x, y) for x in (0, 1, -1, 5, most, least, least + 1) for y in (0, 1, -1, 2, 7, 8, 31, 32, 63, 64, most, least)
+    ]
     x, y = (np.array([p[i] for p in pairs[:64]], np.int64).astype(dtype) for i in (0, 1))
     options = [SimtOptions(block=(64, 1, 1))]
     Case(module, "k", 1, 64, x, y, zeros(64, dtype)).agree(arena, options=options)
     # All lanes the same, so that numbers and not vectors are computed.
-    one = ir(POISON.replace("TYPE", type).replace("OP", op).replace("i64 %w\n  %x", "i64 0\n  %x").replace("ptr %a, i64 %w", "ptr %a, i64 0"))
+    one = ir(
+        POISON.replace("TYPE", type)
+        .replace("OP", op)
+        .replace("i64 %w\n  %x", "i64 0\n  %x")
+        .replace("ptr %a, i64 %w", "ptr %a, i64 0")
+    )
     for first, second in ((least, -1), (5, 0), (most, 64)):
         values = [np.array([v], np.int64).astype(dtype) for v in (first, second)]
         Case(one, "k", 1, 32, *values, zeros(32, dtype)).agree(arena, options=[SimtOptions(block=(32, 1, 1))])

@@ -179,9 +179,12 @@ def changed(i: Instruction, rng: random.Random) -> bool:
         i.predicate, i.flags = rng.choice(PREDICATES), ()
     elif i.opcode == "br" and len(i.successors) == 2:
         i.successors = i.successors[::-1]
-    elif i.opcode == "store" and chance < 0.4:
-        i.erase()
-    elif i.opcode == "call" and "barrier" in getattr(i.callee, "name", "") and i.type is not i.operands[0].type and chance < 0.5:
+    elif (i.opcode == "store" and chance < 0.4) or (
+        i.opcode == "call"
+        and "barrier" in getattr(i.callee, "name", "")
+        and i.type is not i.operands[0].type
+        and chance < 0.5
+    ):
         i.erase()
     elif i.opcode in INTEGER_BINARY or i.opcode in ("select", "fadd", "fmul"):
         at = rng.randrange(len(i.operands))
@@ -205,7 +208,11 @@ def subjects() -> list[tuple[str, str, Callable[[Module], Case]]]:
         (BARRIERS, "in_a_loop", lambda m: Case(m, "in_a_loop", 1, 64, ints(r, 64), zeros(64), 5)),
         (BARRIERS, "early", lambda m: Case(m, "early", 1, 64, zeros(64), 50)),
         (MEMORY, "local_array", lambda m: Case(m, "local_array", 1, 48, ints(r, 96), zeros(96))),
-        (MEMORY, "steps", lambda m: Case(m, "steps", 1, 32, ints(r, 400), zeros(200), ints(r, 200).astype(np.int8), 20)),
+        (
+            MEMORY,
+            "steps",
+            lambda m: Case(m, "steps", 1, 32, ints(r, 400), zeros(200), ints(r, 200).astype(np.int8), 20),
+        ),
         (APART, "tiles", lambda m: Case(m, "tiles", 1, 64, ints(r, 64), zeros(64))),
         (TOGETHER, "votes", lambda m: Case(m, "votes", 1, 64, ints(r, 64), zeros(64))),
         (ATOMICS, "maximum", lambda m: Case(m, "maximum", 1, 32, zeros(1), r.random(32).astype(np.float32))),

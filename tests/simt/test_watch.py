@@ -153,13 +153,15 @@ def test_races_that_change_nothing_are_benign(cuda: Compile, arena: Arena) -> No
 
 
 def test_unwritten_shared_and_local_memory(cuda: Compile, arena: Arena) -> None:
-    module = cuda(source("""
+    module = cuda(
+        source("""
   __shared__ int s[64]; int l[8];
   if (threadIdx.x < 60) s[threadIdx.x] = 1;
   for (int i = 0; i < n; i++) l[i] = i;
   __syncthreads();
   o[threadIdx.x] = s[threadIdx.x];
-  o[threadIdx.x] += l[threadIdx.x % 8];"""))
+  o[threadIdx.x] += l[threadIdx.x % 8];""")
+    )
     found = findings(Case(module, "k", 1, 64, zeros(64), 5), arena, SimtOptions(block=(64, 1, 1)))
     assert {(f.kind, line(f.origin)) for f in found} == {("uninitialised", 7), ("uninitialised", 8)}
     assert findings(Case(module, "k", 1, 60, zeros(64), 8), arena, SimtOptions(block=(60, 1, 1))) == ()

@@ -11,6 +11,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "CUDA to PTX against nvcc, stage by stage, and the ablation of each step.",
     ),
     "simt": ("kernelwright.bench.simt", "The virtual GPU against PoCL, and what it costs to make a variant runnable."),
+    "run": ("kernelwright.bench.run", "Running programs: what a launch costs, and starting a worker."),
     "mutants": (
         "kernelwright.bench.mutants",
         "Mutated kernels of the suite: the virtual GPU and the reference executor agree, and nothing crashes.",

@@ -44,7 +44,9 @@ MUTANTS = 10_000
 BUDGET = 50_000
 """Loop iterations: a mutant that wants more is endless. The virtual GPU counts those of warps, the reference of threads."""
 PATIENCE_S = 120.0
-"""A worker that says nothing for so long hangs."""
+"""A worker that says nothing about a mutant for so long hangs."""
+START_S = 120.0
+"""What a worker gets to start."""
 RELATIVE = 1e-4
 """Functions like sine may differ in their last bits, and a mutant may subtract what is almost equal."""
 
@@ -59,8 +61,9 @@ VERDICTS = (
     "hang",
     "counters differ",
 )
-"""``faulted alike``: both stop with a fault. ``excluded``: the result depends on lanes of a warp running in step, which the
-reference does not do. ``undecided``: one of the two used up its budget of loop iterations. ``refused``: code that both refuse."""
+"""``faulted alike``: both stop with a fault of the same kind. ``excluded``: the result depends on lanes of a warp running in
+step, which the reference does not do. ``undecided``: one of the two used up its budget of loop iterations. ``refused``: code
+that both refuse."""
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,14 @@ def run_mutants(
 
 def _heard(worker: Connection, seeds: range, patience_s: float) -> Iterator[Verdict]:
     """What a worker says, up to its end, which is a verdict when it came too early."""
-    for seed in seeds:
+    if not worker.poll(START_S):
+        raise ToolError(
+            f"a worker did not start within {START_S:.0f} s", hint="try again when the machine is less busy"
+        )
+    for number, seed in enumerate(seeds):
         try:
+            if number == 0:
+                worker.recv()  # it is ready
             if not worker.poll(patience_s):
                 yield Verdict(seed, "", "", "hang", f"no answer within {patience_s:.0f} s")
                 return
@@ -161,9 +170,10 @@ def _heard(worker: Connection, seeds: range, patience_s: float) -> Iterator[Verd
 
 
 def serve(answers: Connection, captures: list[Path], seeds: range) -> None:
-    """Runs mutants and sends a verdict for each."""
+    """Says when it is ready, then runs mutants and sends a verdict for each."""
     with ExitStack() as stack:
         subjects = [s for path in captures for s in subjects_of(stack.enter_context(Capture.read(path)))]
+        answers.send(None)
         for seed in seeds:
             subject = random.Random(seed).choice(subjects)
             try:
@@ -265,9 +275,10 @@ def launched(case: RecordedCase, module: Module, executor: Executor, schedule: S
 
 
 def differs(want: Done, got: Done) -> str:
-    """How two executors disagree; empty when they do not. Of launches that fault, only that they fault is compared: which
-    thread is the first to do so depends on the order of threads."""
-    if (want.fault is None) != (got.fault is None):
+    """How two executors disagree; empty when they do not. Of launches that fault, only the kind is compared: which thread is
+    the first to do so depends on the order of threads, and memory on who came before."""
+    kinds = [d.fault.kind if d.fault else "" for d in (want, got)]
+    if kinds[0] != kinds[1]:
         return f"reference: {want.fault or 'no fault'}; virtual GPU: {got.fault or 'no fault'}"
     if want.fault is not None:
         return ""

@@ -22,9 +22,20 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.element_types import parameter_types
 
 OWN_FLAGS: tuple[Flag, ...] = (
-    Flag("schedules", ("--schedules",), "text", "Run each launch again in this many other orders of blocks, warps and lanes."),
+    Flag(
+        "schedules",
+        ("--schedules",),
+        "text",
+        "Run each launch again in this many other orders of blocks, warps and lanes.",
+    ),
     Flag("seed", ("--seed",), "text", "Seed of those orders; default 0."),
-    Flag("as_json", ("--json",), "switch", "Findings as JSON on standard output; the program's goes to standard error.", False),
+    Flag(
+        "as_json",
+        ("--json",),
+        "switch",
+        "Findings as JSON on standard output; the program's goes to standard error.",
+        False,
+    ),
     *PROGRAM_FLAGS,
 )
 MOST_SCHEDULES = 1000

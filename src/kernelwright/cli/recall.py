@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from kernelwright.cuda.inputs import Inputs
 
-_FLAGS_THAT_PREVENT = ("--no-cache", "--help", "--print-command")
+_FLAGS_THAT_PREVENT = ("--no-cache", "--help")
 # Variables that change where the cache lies, and which compiler, linker and libdevice are found.
 _ENVIRONMENT = ("KERNELWRIGHT_CACHE", "XDG_CACHE_HOME", "HOME", "PATH", "CUDA_HOME", "CUDA_PATH")
 

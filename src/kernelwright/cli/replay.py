@@ -27,7 +27,9 @@ def command(
         str, typer.Option("--compare", help="How buffers are compared, as 'relative 1e-5'; default every byte.")
     ] = "",
     partial: Annotated[bool, typer.Option("--partial", help="Take a recording that was cut short.")] = False,
-    budget: Annotated[int, typer.Option("--budget", help="Loop iterations of one launch before it counts as endless.")] = BUDGET,
+    budget: Annotated[
+        int, typer.Option("--budget", help="Loop iterations of one launch before it counts as endless.")
+    ] = BUDGET,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> int:
     """Run a recording again on the virtual GPU and compare. Exit code 1 when a launch comes out otherwise."""
@@ -52,7 +54,9 @@ def _called(capture: Capture, name: str) -> str:
     """The mangled name of the kernel that a person calls ``name``; names that fit none are left for ``replay`` to refuse."""
     fitting = [k for k in capture.kernels if name and name in (readable(k), readable(k).split("<")[0])]
     if len(fitting) > 1:
-        raise Misuse(f"several kernels are called {name!r}", hint=f"name one: {', '.join(readable(k) for k in fitting)}")
+        raise Misuse(
+            f"several kernels are called {name!r}", hint=f"name one: {', '.join(readable(k) for k in fitting)}"
+        )
     return fitting[0] if fitting else name
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 from pathlib import Path
 
 from kernelwright.cuda.clang import HEADERS
@@ -14,6 +15,10 @@ _DIAGNOSTIC = re.compile(
 
 _INCLUDED = re.compile(r"^(?:In file included from|                 from) (?P<file>[^\n:]+):(?P<line>\d+)[:,]$", re.M)
 _PLACELESS = re.compile(r"^(?:clang(?:\+\+)?: )?error: (?P<text>.*)$", re.M)
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|File too large")
+_CRASHED = re.compile(
+    r"frontend command failed with exit code|frontend command failed due to signal|PLEASE submit a bug"
+)
 _NOT_VIABLE = re.compile(r"note: candidate function not viable: (call to __\w+__ function from __\w+__ function)")
 
 # What a message means for a CUDA programmer, and the next step. First match wins.
@@ -41,11 +46,21 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"unsupported CUDA gpu architecture", f"this clang does not know it: {_BUNDLED}, or choose another --arch"),
     (r"'omp\.h' file not found", "OpenMP is not supported in host code: keep what needs it behind #ifdef _OPENMP"),
     (
-        r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi).*' file not found",
+        r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi|nvrtc|nvToolsExt|nvtx|nvml|npp).*' file not found",
         "programs that call this library are not supported",
     ),
     (r"file not found", "name the folder that holds it with -I"),
     (r"undeclared identifier 'cuda\w*Graph", "CUDA graphs are not supported"),
+    (r"undeclared identifier '(surf[123C]|surface)", "surfaces are not supported: write to linear memory"),
+    (
+        r"(undeclared identifier|unknown type name) '(CU(device|deviceptr|context|module|function|stream|event|result)|cu[A-Z]\w*)'",
+        "the driver API is not supported: call the runtime's functions",
+    ),
+    (r"unknown type name 'constexpr'", "CUDA needs C++11 or later: leave out -std, or give -std=c++17"),
+    (
+        r"initialization is not supported for __shared__",
+        "initialise it in the kernel, and give its type no constructor",
+    ),
     (r"no matching function for call to 'atomic", "this type has no such atomic in CUDA; see the candidates above"),
     (
         r"reference to __host__ function|call to __host__ function",
@@ -59,6 +74,16 @@ _HINTS: tuple[tuple[str, str], ...] = (
 def explain(stderr: str, source: Path) -> CompileError | ToolError:
     """The error to raise for a failed clang whose messages are ``stderr``. clang's whole text stays available as ``notes``."""
     found = _DIAGNOSTIC.search(stderr)
+    if found is None and _NO_SPACE.search(stderr):
+        return ToolError(
+            "clang could not write its result: the disk is full",
+            hint=f"free some space in {tempfile.gettempdir()}, or set TMPDIR to another folder",
+        )
+    if found is None and _CRASHED.search(stderr):
+        return ToolError(
+            f"clang crashed on {source}",
+            hint="where expressions or statements nest many thousands deep, split them; else report it with the source",
+        )
     if found is None:
         placeless = _PLACELESS.search(stderr)
         if placeless:
@@ -67,7 +92,7 @@ def explain(stderr: str, source: Path) -> CompileError | ToolError:
         last = stderr.strip().splitlines()
         return ToolError(
             f"clang failed on {source} without naming a place: {last[-1] if last else 'it was killed'}",
-            hint="kw doctor, and --print-command shows the command line",
+            hint="kw doctor; where memory is short, free some and run it again",
         )
     total = len(_DIAGNOSTIC.findall(stderr))
     file, line, column = found["file"], int(found["line"]), int(found["column"])

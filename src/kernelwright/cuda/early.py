@@ -48,7 +48,7 @@ class Started:
             self.remove()
             raise
 
-    def _spawn(self, mask: set[signal.Signals]) -> None:
+    def _spawn(self, mask: set[int | signal.Signals]) -> None:
         command = fill(self.template, self.source, self.folder)
         # What clang leaves behind when it crashes goes with the folder.
         environment = {**os.environ, "TMPDIR": self.folder}
@@ -100,7 +100,11 @@ def since_ns() -> int:
 
 def fill(template: Sequence[str], source: str, folder: str) -> list[str]:
     """The command of a recipe for one source."""
-    values = {SOURCE: as_argument(source), OUTPUT: os.path.join(folder, "device.ll"), LISTED: os.path.join(folder, "device.d")}
+    values = {
+        SOURCE: as_argument(source),
+        OUTPUT: os.path.join(folder, "device.ll"),
+        LISTED: os.path.join(folder, "device.d"),
+    }
     return [values.get(word, word) for word in template]
 
 

@@ -65,7 +65,7 @@ class Elf:
             raise Misuse(f"{name} is not a 64-bit little-endian file", hint="compile for x86-64 Linux")
         try:
             self._sections = self._read_sections()
-        except (struct.error, IndexError):
+        except (struct.error, IndexError, ValueError, OverflowError):
             raise Misuse(f"{name} is cut short", hint="make it again") from None
 
     def _read_sections(self) -> list[_Section]:
@@ -98,7 +98,7 @@ class Elf:
         """The symbols of the object's table, or of a program's dynamic one, unnamed ones left out."""
         try:
             return list(self._read_symbols(_DYNSYM if dynamic else _SYMTAB))
-        except (struct.error, IndexError, ValueError):
+        except (struct.error, IndexError, ValueError, OverflowError):
             raise Misuse(f"{self.name} is cut short", hint="make it again") from None
 
     def _read_symbols(self, kind: int) -> Iterator[Symbol]:

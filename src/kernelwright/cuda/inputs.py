@@ -61,9 +61,7 @@ class Inputs:
         self.since_ns = since_ns
 
     def __add__(self, other: Inputs) -> Inputs:
-        return Inputs(
-            (*self.files, *other.files), (*self.folders, *other.folders), min(self.since_ns, other.since_ns)
-        )
+        return Inputs((*self.files, *other.files), (*self.folders, *other.folders), min(self.since_ns, other.since_ns))
 
     def record(self) -> list[str] | None:
         """One line per file, name asked for and folder. None when no record can be trusted: a file has changed since, or

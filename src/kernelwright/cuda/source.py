@@ -13,17 +13,19 @@ import os
 import re
 from pathlib import Path
 
-# Comments, strings and character literals are skipped whole; `operator<< <T>` is a template-id, not a launch.
+# Comments, strings and character literals are skipped whole; `operator<< <T>` is a template-id, not a launch. The `'` of
+# a number (`1'024`) begins no character.
 _TOKENS = re.compile(
     r"""
-    (?P<skip> //[^\n]* | /\*.*?\*/ | R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)" | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'
+    (?P<skip> //[^\n]* | /\*.*?\*/ | R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)" | "(?:[^"\\\n]|\\.)*"
+            | (?<![\w.])[0-9][\w.]*+(?:'\w++)+ | '(?:[^'\\\n]|\\.)*'
             | operator\s*<<\s*<? | ^[ \t]*\#[ \t]*include[^\n]* )
   | (?P<open> <<[ \t\r\n]*< )
   | (?P<close> >>[ \t\r\n]*> )
     """,
     re.X | re.S | re.M,
 )
-_QUOTED_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.M)
 
 
 def normalise_launches(text: str) -> str:
@@ -52,7 +54,8 @@ def _tight(token: str) -> str:
 
 
 def changed_files(source: Path, include: tuple[str, ...]) -> dict[Path, str]:
-    """Every file of the program reachable by quoted includes whose text ``normalise_launches`` changes."""
+    """Every file of the program whose text ``normalise_launches`` changes: the source, and what it includes from beside it
+    or from the folders of ``include``."""
     changed: dict[Path, str] = {}
     seen: set[Path] = set()
     queue = [Path(os.path.abspath(source))]
@@ -68,9 +71,9 @@ def changed_files(source: Path, include: tuple[str, ...]) -> dict[Path, str]:
         better = normalise_launches(text)
         if better != text:
             changed[path] = better
-        for name in _QUOTED_INCLUDE.findall(text):
-            for folder in (path.parent, *map(Path, include)):
-                candidate = Path(os.path.abspath(folder / name))
+        for quoted, angled in _INCLUDE.findall(text):
+            for folder in (*([path.parent] if quoted else []), *map(Path, include)):
+                candidate = Path(os.path.abspath(folder / (quoted or angled)))
                 if candidate.is_file():
                     queue.append(candidate)
                     break
@@ -81,9 +84,10 @@ def write_overlay(changed: dict[Path, str], folder: Path) -> Path:
     """Writes the changed texts and the overlay that puts them in place of the originals; returns the overlay's path."""
     roots = []
     for number, (path, text) in enumerate(sorted(changed.items())):
-        copy = folder / f"{number}-{path.name}"
+        copy = folder / str(number)  # the file's own name may be as long as names can be
         copy.write_text(text, encoding="utf-8", errors="surrogateescape")
         roots.append({"type": "file", "name": str(path), "external-contents": str(copy)})
     overlay = folder / "overlay.yaml"
-    overlay.write_text(json.dumps({"version": 0, "use-external-names": False, "roots": roots}))
+    content = json.dumps({"version": 0, "use-external-names": False, "roots": roots}, ensure_ascii=False)
+    overlay.write_text(content, encoding="utf-8", errors="surrogateescape")
     return overlay

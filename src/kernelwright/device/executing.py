@@ -1,8 +1,8 @@
 """The virtual GPU as an executor: a function that runs one launch on the memory of an arena, compiled code kept between.
 
-    run = VirtualExecutor()
-    launched = run(module, "saxpy", (64, 1, 1), (256, 1, 1), packed, arena, variables=variables, shared_bytes=0,
-                   schedule=Schedule.forward(), budget=BUDGET)
+run = VirtualExecutor()
+launched = run(module, "saxpy", (64, 1, 1), (256, 1, 1), packed, arena, variables=variables, shared_bytes=0,
+               schedule=Schedule.forward(), budget=BUDGET)
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ RESERVE = 64 << 30
 """Address space of an arena in bytes; memory is committed page by page as it is used."""
 GAP = 64 << 10
 POISON = 0xCD
-"""The byte that memory nobody has written holds: gaps, new buffers, shared and local memory."""
+"""The byte that memory nobody has written holds: new buffers, shared and local memory."""
 
 BOUNDS = np.dtype([("start", "<u8"), ("end", "<u8"), ("index", "<u4"), ("writable", "<u4")])
 """One row of ``Arena.bounds()``: 24 bytes, a buffer owns the addresses ``start <= a < end``."""
@@ -125,7 +125,6 @@ class Arena:
         self._bounds: tuple[int, npt.NDArray[Any]] | None = None
         self._bytes: memoryview = memoryview((ctypes.c_char * reserve).from_address(base)).cast("B")
         self.closed = False
-        self._poison(base, base + GAP)
 
     # -- buffers ---------------------------------------------------------------------------------------------------
 
@@ -153,7 +152,6 @@ class Arena:
         self.version += 1
         if fill is not None:
             self._fill(address, size, fill)
-        self._poison(buffer.end, buffer.end + GAP)
         return buffer
 
     def _place(self, size: int, align: int, name: str) -> int:
@@ -200,11 +198,8 @@ class Arena:
         self._starts.pop(at)
         self._remember_freed(freed)
         self.version += 1
-        # The gap goes too, and the pages it shares with the gaps beside it: a program that allocates and frees in a loop
-        # must not fill the machine with gaps.
-        first, last = freed.address // _PAGE * _PAGE, _align(freed.end + GAP, _PAGE)
-        if at < len(self._live):
-            last = min(last, self._live[at].address // _PAGE * _PAGE)
+        # Whole pages: the gaps around a buffer are wider than a page, so that no other buffer lies in these.
+        first, last = freed.address // _PAGE * _PAGE, _align(freed.end, _PAGE)
         _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _MADV_REMOVE)
 
     def rewind(self, mark: int) -> None:
@@ -311,7 +306,6 @@ class Arena:
         self.version += 1
         for buffer, content in snapshot.contents:
             self.bytes(buffer.address, buffer.size)[:] = content
-            self._poison(buffer.end, buffer.end + GAP)
 
     def reset(self) -> None:
         """Frees every buffer and starts again at the first address, so that the next run sees the same pointers."""
@@ -346,11 +340,6 @@ class Arena:
     def _fill(self, address: int, size: int, value: int) -> None:
         if size:
             ctypes.memset(address, value, size)
-
-    def _poison(self, start: int, end: int) -> None:
-        end = min(end, self.base + self.reserve)
-        if start < end:
-            ctypes.memset(start, POISON, end - start)
 
     def _remember_freed(self, buffer: Buffer) -> None:
         self._freed.pop(buffer.address, None)

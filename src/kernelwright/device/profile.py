@@ -10,14 +10,14 @@ means over them; rates are over all requests; shares of time are weighted by tim
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 from kernelwright.cuda.names import readable
-from kernelwright.device.model.observed import Observed
+from kernelwright.device.model.estimate import Estimate
+from kernelwright.device.model.observed import Observed, Triple
 
-if TYPE_CHECKING:
-    from kernelwright.device.profiling import Profiled
-
+Shape = tuple[str, Triple, Triple, int]
 Row = dict[str, Any]
 
 MOST_LINES = 10
@@ -54,10 +54,35 @@ KEYS: dict[str, str] = {
     "terms": "parts of the machine and their shares of the time",
     "bound_by": "the first of them",
     "lines": "source lines that cost most: file, line, share of the time",
+    "without_line": "share of the time for which no source line is known",
     "sources": "what the estimate was read from",
     "totals": "sums behind the figures above, for merging",
     "trouble": "why there is no estimate; then only names, launches and geometries are known",
 }
+
+
+@dataclass
+class Profiled:
+    """Launches of one kernel with one geometry. ``shape``: its mangled name, grid, block, dynamic shared bytes."""
+
+    shape: Shape
+    launches: int = 0
+    trouble: str = ""
+    """Why there is no estimate."""
+    times_us: list[float] = field(default_factory=list)
+    totals: dict[str, float] = field(default_factory=dict)
+    lines: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Microseconds by file and line."""
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def add(self, found: Estimate, observed: Observed) -> None:
+        """A launch that has an estimate."""
+        self.times_us.append(found.time_us)
+        _add_totals(self.totals, _of_launch(found, observed))
+        for each in found.lines:
+            key = (each.file, each.line)
+            self.lines[key] = self.lines.get(key, 0.0) + each.share * found.time_us
+        self.sources.update(found.sources)
 
 
 def profile_rows(profiled: Iterable[Profiled]) -> list[Row]:
@@ -79,7 +104,7 @@ def merged(results: Iterable[Iterable[Row]]) -> list[Row]:
 
 
 def _shape_row(each: Profiled) -> Row:
-    """The launches of one geometry. Where they differ, the longest stands for them, weighted by all their time."""
+    """The launches of one geometry."""
     kernel, grid, block, shared = each.shape
     time = float(sum(each.times_us))
     geometry = {
@@ -89,29 +114,29 @@ def _shape_row(each: Profiled) -> Row:
     row: Row = {
         "kernel": readable(kernel), "mangled": kernel, "launches": each.launches, "time_us": time, "geometries": [geometry],
     }  # fmt: skip
-    found = each.longest
-    if found is None:
+    if not each.times_us:
         return {**row, "trouble": each.trouble or "nothing was estimated"}
-    timed = len(each.times_us)
-    totals = {"timed": float(timed), "waves": float(found.waves), "registers": float(found.registers)}
-    totals |= {f"instructions {kind}": n * timed for kind, n in found.instructions.items()}
-    totals |= {"lanes": found.simt_efficiency * time, "weight": time, "dram_bytes": found.dram_bytes * timed}
-    totals |= {"occupancy": found.occupancy.share * time, f"limit {found.occupancy.limit}": time}
-    totals |= {f"term {t.name}": t.share * time for t in found.terms}
-    if not found.terms:
-        totals["term launch"] = time
-    if each.observed is not None:
-        totals |= {name: amount * timed for name, amount in _traffic(each.observed).items()}
-        blocks = each.observed.geometry.blocks * timed
-        totals |= {"blocks": float(blocks), "barriers": found.barriers * blocks}
-        outer = totals["sectors"]
-        totals |= {"l1 hits": found.l1_hit_rate * outer, "l2 sectors": (1 - found.l1_hit_rate) * outer}
-        totals["l2 hits"] = found.l2_hit_rate * totals["l2 sectors"]
-    lines = [{"file": c.file, "line": c.line, "us": c.share * time} for c in found.lines]
+    lines = [{"file": file, "line": line, "us": us} for (file, line), us in each.lines.items()]
     return {
-        **row, "least_us": min(each.times_us), "most_us": max(each.times_us), "totals": totals, "lines": lines,
-        "sources": dict(found.sources),
+        **row, "least_us": min(each.times_us), "most_us": max(each.times_us), "totals": each.totals, "lines": lines,
+        "sources": each.sources,
     }  # fmt: skip
+
+
+def _of_launch(found: Estimate, observed: Observed) -> dict[str, float]:
+    """What a launch adds to the totals of its kernel."""
+    time = found.time_us
+    totals = {"timed": 1.0, "waves": float(found.waves), "registers": float(found.registers)}
+    totals |= {f"instructions {kind}": n for kind, n in found.instructions.items()}
+    totals |= {"lanes": found.simt_efficiency * time, "weight": time, "dram_bytes": found.dram_bytes}
+    totals |= {"occupancy": found.occupancy.share * time, f"limit {found.occupancy.limit}": time}
+    totals |= {f"term {t.name}": t.share * time for t in found.terms} or {"term launch": time}
+    totals |= _traffic(observed)
+    blocks, outer = float(observed.geometry.blocks), totals["sectors"]
+    totals |= {"blocks": blocks, "barriers": found.barriers * blocks}
+    totals |= {"l1 hits": found.l1_hit_rate * outer, "l2 sectors": (1 - found.l1_hit_rate) * outer}
+    totals["l2 hits"] = found.l2_hit_rate * totals["l2 sectors"]
+    return totals
 
 
 def _traffic(observed: Observed) -> dict[str, float]:
@@ -156,6 +181,7 @@ def _kernel_row(rows: list[Row]) -> Row:
     launches = totals["timed"]
     terms = _named(totals, "term ", time)
     limits = _named(totals, "limit ", time)
+    lines, unknown = _lines(timed, time)
     return {
         **made,
         "mean_us": time / launches,
@@ -178,7 +204,8 @@ def _kernel_row(rows: list[Row]) -> Row:
         "dram_bytes": totals["dram_bytes"] / launches,
         "terms": terms,
         "bound_by": next(iter(terms), ""),
-        "lines": _lines(timed, time),
+        "lines": lines[:MOST_LINES],
+        "without_line": unknown,
         "sources": {key: text for row in timed for key, text in row["sources"].items()},
         "totals": totals,
     }
@@ -197,13 +224,17 @@ def _geometries(rows: Iterable[Row]) -> list[Row]:
 
 
 def _totals(rows: Iterable[Row]) -> dict[str, float]:
-    """Sums; of waves and registers the most."""
     found: dict[str, float] = {}
     for row in rows:
-        for name, amount in row["totals"].items():
-            largest = name in ("waves", "registers")
-            found[name] = max(found.get(name, 0.0), amount) if largest else found.get(name, 0.0) + amount
+        _add_totals(found, row["totals"])
     return found
+
+
+def _add_totals(to: dict[str, float], more: Mapping[str, float]) -> None:
+    """Sums; of waves and registers the most."""
+    for name, amount in more.items():
+        largest = name in ("waves", "registers")
+        to[name] = max(to.get(name, 0.0), amount) if largest else to.get(name, 0.0) + amount
 
 
 def _named(totals: Mapping[str, float], prefix: str, whole: float) -> dict[str, float]:
@@ -218,15 +249,24 @@ def _rate(totals: Mapping[str, float], part: str, whole: str) -> float | None:
     return totals.get(part, 0.0) / totals[whole] if totals.get(whole) else None
 
 
-def _lines(rows: Iterable[Row], time: float) -> list[Row]:
-    """The dearest lines, with microseconds of all launches and their share."""
+def _lines(rows: Iterable[Row], time: float) -> tuple[list[Row], float]:
+    """All known lines, dearest first, with microseconds of all launches and their share; and the share that has none.
+
+    A row that was merged before has its dearest lines alone: what it left out then stays left out.
+    """
     found: dict[tuple[str, int], float] = {}
+    unknown = 0.0
     for row in rows:
+        unknown += row.get("without_line", 0.0) * row["time_us"]
         for each in row["lines"]:
+            if not each["line"]:
+                unknown += each["us"]
+                continue
             key = (each["file"], each["line"])
             found[key] = found.get(key, 0.0) + each["us"]
-    order = sorted(found, key=lambda key: (-found[key], key))[:MOST_LINES]
-    return [
+    order = sorted(found, key=lambda key: (-found[key], key))
+    lines = [
         {"file": file, "line": line, "us": found[file, line], "share": found[file, line] / time if time else 0.0}
         for file, line in order
     ]
+    return lines, unknown / time if time else 0.0

@@ -162,7 +162,7 @@ class Registered:
         ``DeviceError`` for an impossible block.
         """
         kernel = self._kernel(number)
-        loaded = self._swapped.get(kernel.name) or self.load(kernel.module)
+        loaded = self.loaded(number)
         if kernel.name not in loaded.module.functions:
             raise Refused(
                 CudaError.INVALID_DEVICE_FUNCTION,
@@ -170,6 +170,11 @@ class Registered:
             )
         prepared = self._gpu().prepare(loaded, kernel.name, block, followed=followed)
         return Runnable(kernel.name, loaded, prepared)
+
+    def loaded(self, number: int) -> Loaded:
+        """The module that a kernel runs from: its own, or what it was swapped for. Raises ``Refused``."""
+        kernel = self._kernel(number)
+        return self._swapped.get(kernel.name) or self.load(kernel.module)
 
     def loaded_of(self, name: str) -> Loaded | None:
         """The module that holds the kernel called ``name``; None when nobody registered it. Raises ``Refused``."""

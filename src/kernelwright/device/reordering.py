@@ -135,7 +135,9 @@ def _largest(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> float:
 
 def _stopped(fault: Fault, schedule: Schedule) -> CheckFinding:
     place = f" at line {fault.where.line}" if fault.where and fault.where.line else ""
-    message = f"under {schedule} the kernel fails{place} ({fault.kind}): {fault.message}; in the usual order it does not"
+    message = (
+        f"under {schedule} the kernel fails{place} ({fault.kind}): {fault.message}; in the usual order it does not"
+    )
     return CheckFinding(
         "order-dependent", message, "order-dependent", thread=fault.thread, block=fault.block, buffer=fault.buffer
     )

@@ -5,55 +5,42 @@
 Commands have no answer; what goes wrong with one is told with the next request that waits for the device, as CUDA tells
 asynchronous errors. After an error that CUDA does not survive, nothing is done any more until the device is reset.
 ``TABLE`` at the end lists what is done for each message.
-
-What runs kernels takes a third of a second to load. It is loaded beside the first messages, so that a program that reads
-its inputs or allocates memory first does not wait for it.
 """
 
 from __future__ import annotations
 
-import ctypes
 import functools
 import json
 import operator
 import os
 import socket
 import struct
-import threading
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
-from kernelwright.cuda.names import readable
 from kernelwright.cuda.protocol import Message
-from kernelwright.device.capacity import capacity_bytes
-from kernelwright.device.cuda_errors import CudaError, Failure, Refused, defect, error_of
-from kernelwright.device.memory import POISON, Arena
-from kernelwright.device.observer import Launching, Observer
+from kernelwright.device.allocations import Allocations
+from kernelwright.device.cuda_errors import CudaError, Failure, Refused, defect
+from kernelwright.device.engine import Engine
+from kernelwright.device.memory import Arena
+from kernelwright.device.observer import Observer
 from kernelwright.device.properties import BOARDS, properties_of
-from kernelwright.device.registered import Registered, Runnable
 from kernelwright.device.settings import Settings
 from kernelwright.device.tally import Tally
 from kernelwright.device.timeline import Timeline
 from kernelwright.device.watchdog import Watchdog
-from kernelwright.errors import CompileError, DeviceError, KernelwrightError
+from kernelwright.errors import KernelwrightError
 
 if TYPE_CHECKING:
-    from kernelwright.device.fault import Fault
-    from kernelwright.device.timing import Timing
-    from kernelwright.device.virtual import Launched, Prepared, VirtualGpu
     from kernelwright.ir.debug import Location
 
 _LAUNCH = struct.Struct("<QII3I3III")
 _NO_TIMING = 2
 """cudaEventDisableTiming."""
-_KINDS = {0: "device", 1: "pinned", 2: "managed"}
 _FLAGS = wire.WelcomeFlags.ARENA_IS_DEVICE | wire.WelcomeFlags.NOTE_HOST_ACCESS
-POISON_UP_TO = 256 << 20
-"""Bytes. Larger buffers begin as zeros, which cost nothing until they are used; smaller ones as 0xCD, which shows."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +78,24 @@ class Session:
         self._connection = connection
         self._channel = Channel(connection)
         self._properties = properties_of(settings.gpu)
-        self._capacity = capacity_bytes(settings.gpu.memory_bytes, settings.memory_bytes)
-        self._arena = Arena()
-        self._device: VirtualGpu | None = None
-        self._timing: Timing | None = None
-        self._making = threading.Lock()
-        self._start_over()
+        self._begin(Arena())
         for observer in self._observers:
             observer.attach(self)
+
+    def _begin(self, arena: Arena) -> None:
+        """A device on this memory."""
+        self._arena = arena
+        self._memory = Allocations(arena, self.settings)
+        self._engine = Engine(arena, self.settings, self._observers, self._timed)
+        self._clear()
+
+    def _clear(self) -> None:
+        """Nothing has happened on the device yet."""
+        gpu = self.settings.gpu
+        self._timeline = Timeline(gpu.dram_gb_per_s, BOARDS[gpu.name].host_gb_per_s)
+        self._text: list[bytes] = []
+        self._failure: Failure | None = None
+        self._told_before = False
 
     @property
     def arena(self) -> Arena:
@@ -110,58 +107,23 @@ class Session:
         from kernelwright.ir.debug import function_location
 
         try:
-            loaded = self._registered.loaded_of(kernel)
+            loaded = self._engine.registered.loaded_of(kernel)
         except Refused:
             return None
         found = loaded.module.functions.get(kernel) if loaded else None
         return function_location(found) if found else None
 
-    def _start_over(self) -> None:
-        """A device as it is before anybody has used it."""
-        gpu = self.settings.gpu
-        self._registered = Registered(self._gpu)
-        self._timeline = Timeline(gpu.dram_gb_per_s, BOARDS[gpu.name].host_gb_per_s)
-        self._ready: dict[tuple[int, int, int, int], Runnable] = {}
-        self._text: list[bytes] = []
-        self._allocations = 0
-        self._allocated: dict[int, int] = {}
-        self._used = 0
-        self._failure: Failure | None = None
-        self._told_before = False
-        if self._timing is not None:
-            self._timing.start_over()
-
-    def _gpu(self) -> VirtualGpu:
-        """What runs kernels, loaded when it is first needed.
-
-        Whatever else wants the modules behind it asks here first: two threads that import the same circle of modules get
-        in each other's way.
-        """
-        with self._making:
-            if self._device is None:
-                from kernelwright.codegen.simt.library import functions
-                from kernelwright.device.virtual import VirtualGpu
-                from kernelwright.passes.llvm import binding
-
-                binding()
-                functions()
-                self._device = VirtualGpu(self._arena)
-            if self._timed and self._timing is None:
-                from kernelwright.device.timing import Timing
-
-                self._timing = Timing(self.settings.gpu, self._arena)
-        return self._device
-
     @property
     def untimed(self) -> dict[str, str]:
         """Kernels, by mangled name, that were launched and that the timing model could not take; and why."""
-        return dict(self._timing.untimed) if self._timing is not None else {}
+        return self._engine.untimed
 
     # -- the loop --------------------------------------------------------------------------------------------------
 
     def serve(self) -> None:
         """Answers until the connection ends. Raises ``ToolError`` for bytes that are no message."""
-        self._watchdog = Watchdog(self._connection, lambda: self._device, self.settings.timeout_s)
+        self._watchdog = Watchdog(self._connection, lambda: self._engine.running, self.settings.timeout_s)
+        self._engine.watchdog = self._watchdog
         try:
             self._serve()
         except (ConnectionError, TimeoutError):
@@ -248,24 +210,16 @@ class Session:
     # -- session ---------------------------------------------------------------------------------------------------
 
     def _hello(self, message: Received) -> Answer:
-        threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+        self._engine.warm_up()
         return Answer(self._welcome(), descriptors=(self._arena.fd,))
-
-    def _warm_up(self) -> None:
-        try:
-            self._gpu()
-        except Exception:
-            pass  # the first launch meets the same, and says so
 
     def _move_arena(self, message: Received) -> Answer:
         """The program has no room at our addresses: takes the same memory at others. Nothing is in it yet."""
         assert isinstance(message.body, wire.MoveArena)
         old = self._arena
-        self._arena = Arena.attach(os.dup(old.fd), message.body.address, old.reserve)
+        self._begin(Arena.attach(os.dup(old.fd), message.body.address, old.reserve))
+        self._engine.watchdog = self._watchdog
         old.close()
-        with self._making:
-            self._device = self._timing = None
-        self._start_over()
         return Answer(self._welcome())
 
     def _welcome(self) -> wire.Welcome:
@@ -281,85 +235,44 @@ class Session:
 
     def _register_module(self, message: Received) -> None:
         assert isinstance(message.body, wire.RegisterModule)
-        self._registered.add_module(message.body.module, message.body.format, message.tail)
+        self._engine.registered.add_module(message.body.module, message.body.format, message.tail)
 
     def _register_kernel(self, message: Received) -> None:
         assert isinstance(message.body, wire.RegisterSymbol)
-        self._registered.add_kernel(message.body.symbol, message.body.module, message.tail.decode())
+        self._engine.registered.add_kernel(message.body.symbol, message.body.module, message.tail.decode())
 
     def _register_variable(self, message: Received) -> None:
         b = message.body
         assert isinstance(b, wire.RegisterSymbol)
-        self._registered.add_variable(b.symbol, b.module, message.tail.decode(), b.size, b.flags, b.address)
+        self._engine.registered.add_variable(b.symbol, b.module, message.tail.decode(), b.size, b.flags, b.address)
 
     def _unregister_module(self, message: Received) -> None:
-        self._registered.remove_module(_handle(message))
-        self._ready.clear()
+        self._engine.registered.remove_module(_handle(message))
+        self._engine.forget_prepared()
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
     def _allocate(self, message: Received) -> Answer:
         assert isinstance(message.body, wire.Allocate)
-        size, kind = message.body.size, message.body.kind
-        if size > self._capacity - self._used:
-            raise Refused(CudaError.MEMORY_ALLOCATION, self._no_room(size))
-        fill = POISON if size <= POISON_UP_TO and kind == wire.MemoryKind.DEVICE else None
-        try:
-            buffer = self._arena.allocate(size, f"{_KINDS[kind]} allocation {self._allocations + 1}", fill=fill)
-        except DeviceError as error:
-            raise Refused(CudaError.MEMORY_ALLOCATION, error.message) from None
-        self._allocations += 1
-        self._allocated[buffer.address] = size
-        self._used += size
-        return Answer(wire.Memory(address=buffer.address, size=size))
-
-    def _no_room(self, size: int) -> str:
-        gpu = self.settings.gpu
-        free = self._capacity - self._used
-        owner = f"the {gpu.title}" if self._capacity == gpu.memory_bytes else "this machine"
-        return f"an allocation of {size} bytes finds no room: {owner} has {free} bytes left for device memory"
+        size = message.body.size
+        return Answer(wire.Memory(address=self._memory.allocate(size, message.body.kind), size=size))
 
     def _free(self, message: Received) -> None:
-        address = _handle(message)
-        buffer = self._arena.find(address)
-        if buffer is not None and buffer.address == address and address not in self._allocated:
-            raise Refused(CudaError.INVALID_VALUE, f"'{buffer.name}' is a variable, and cannot be freed")
-        try:
-            self._arena.free(address)
-        except DeviceError as error:
-            raise Refused(CudaError.INVALID_VALUE, error.message) from None
-        self._used -= self._allocated.pop(address)
+        self._memory.free(_handle(message))
 
     def _fill(self, message: Received) -> None:
         b = message.body
         assert isinstance(b, wire.Fill)
         self._check_stream(b.stream)
-        for row in range(b.height):
-            self._check_memory(b.address + row * b.pitch, b.width)
-            ctypes.memset(b.address + row * b.pitch, b.value & 0xFF, b.width)
-            self._note_access(b.address + row * b.pitch, b.width, True)
+        self._memory.fill(b, self._note_access)
         self._timeline.fill(b.stream, b.width * b.height)
 
     def _copy(self, message: Received) -> None:
         b = message.body
         assert isinstance(b, wire.Copy)
         self._check_stream(b.stream)
-        for z in range(b.depth):
-            for y in range(b.height):
-                to = b.to + z * b.to_slice + y * b.to_pitch
-                start = b.from_ + z * b.from_slice + y * b.from_pitch
-                self._check_memory(to, b.width)
-                self._check_memory(start, b.width)
-                ctypes.memmove(to, start, b.width)
-                self._note_access(start, b.width, False)
-                self._note_access(to, b.width, True)
+        self._memory.copy(b, self._note_access)
         self._timeline.copy(b.stream, b.width * b.height * b.depth, "none")
-
-    def _check_memory(self, address: int, size: int) -> None:
-        """What the program sends is not to reach memory of this process that is no device memory."""
-        buffer = self._arena.find(address)
-        if buffer is None or address + size > buffer.end:
-            raise Refused(CudaError.INVALID_VALUE, f"{size} bytes at {address:#x} are no allocation of the device")
 
     def _host_access(self, message: Received) -> None:
         b = message.body
@@ -373,120 +286,59 @@ class Session:
             observer.host_access(address, size, written)
 
     def _memory_info(self, message: Received) -> Answer:
-        total = self._properties.global_bytes
-        return Answer(wire.MemoryInfo(free=max(self._capacity - self._used, 0), total=total))
+        return Answer(wire.MemoryInfo(free=self._memory.free_bytes, total=self._properties.global_bytes))
 
     def _symbol_address(self, message: Received) -> Answer:
-        address, size = self._registered.variable(_handle(message))
+        address, size = self._engine.registered.variable(_handle(message))
         return Answer(wire.Memory(address=address, size=size))
 
     # -- kernels ---------------------------------------------------------------------------------------------------
 
     def _launch(self, body: bytes) -> None:
-        """The message that programs send most: read here, and everything about the kernel is looked up once."""
+        """The message that programs send most, read here."""
         if self._failure is not None and self._failure.is_sticky:
             return
         stream, number, _, gx, gy, gz, bx, by, bz, shared, size = _LAUNCH.unpack_from(body)
         packed = body[_LAUNCH.size : _LAUNCH.size + size]
-        watchdog = self._watchdog
         try:
-            ready = self._ready.get((number, bx, by, bz))
-            if ready is None:
-                ready = self._ready[number, bx, by, bz] = self._registered.prepare(
-                    number, (bx, by, bz), followed=self._timed
-                )
-            if not self._timeline.has(stream):
-                raise Refused(CudaError.INVALID_RESOURCE_HANDLE)
-            launching = Launching(ready.loaded, ready.name, (gx, gy, gz), (bx, by, bz), shared, packed, stream)
-            for observer in self._observers:
-                observer.before_launch(launching)
-            watchdog.timed_out = False
-            began = watchdog.began = time.monotonic()
-            launched = self._run(launching, ready.prepared)
+            self._check_stream(stream)
+            launched = self._engine.launch(number, (gx, gy, gz), (bx, by, bz), shared, packed, stream)
         except Refused as refused:
             self._fail(refused.failure)
             return
-        except CompileError as error:
-            self._fail(Failure(CudaError.INVALID_PTX, str(error)))
-            return
-        except DeviceError as error:
-            self._fail(Failure(CudaError.INVALID_CONFIGURATION, error.message))
-            return
-        except MemoryError:
-            name = readable(self._registered.name_of(number))
-            self._fail(Failure(CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {name}"))
-            return
-        except Exception as error:
-            self._fail(Failure(CudaError.UNKNOWN, defect(error)))
-            return
-        finally:
-            watchdog.began = None
-        seconds = time.monotonic() - began
         if launched.result.printed:
             self._text.append(launched.result.printed)
         self._timeline.run(stream, launched.time_us)
-        for observer in self._observers:
-            observer.after_launch(launching, launched, seconds)
-        # A kernel that was stopped because its program has gone is nobody's fault.
-        if launched.fault is not None and not (launched.fault.kind == "endless" and watchdog.gone):
-            self._fail(self._failure_of(launching, launched.fault))
-
-    def _run(self, launching: Launching, prepared: Prepared) -> Launched:
-        for observer in self._observers:
-            launched = observer.launch(launching, prepared, self.settings.budget)
-            if launched is not None:
-                return launched
-        grid, packed, shared, budget = (
-            launching.grid,
-            launching.arguments,
-            launching.shared_bytes,
-            self.settings.budget,
-        )
-        if not self._timed:
-            return prepared.launch(grid, packed, shared, budget=budget)
-        self._gpu()
-        assert self._timing is not None
-        return self._timing.launch(launching.loaded, prepared, grid, packed, shared, budget=budget)
-
-    def _failure_of(self, launching: Launching, fault: Fault) -> Failure:
-        from kernelwright.device.sentence import sentence_of
-
-        if fault.kind == "endless":
-            limit = (
-                f"{self.settings.timeout_s:g} seconds (--timeout or KERNELWRIGHT_TIMEOUT sets this limit)"
-                if self._watchdog.timed_out
-                else f"{self.settings.budget} loop iterations (--budget or KERNELWRIGHT_BUDGET sets this limit)"
-            )
-            fault = replace(fault, message=f"it did not end, and was stopped after {limit}")
-        sentence = sentence_of(fault, launching.loaded.module, launching.arguments, self._arena)
-        is_told = any(observer.tells for observer in self._observers)
-        return Failure(error_of(fault), "" if is_told else sentence, is_sticky=True)
+        if launched.fault is not None:
+            failure = self._engine.failure_of(launched.fault, number, packed)
+            if failure is not None:
+                self._fail(failure)
 
     def _kernel_layout(self, message: Received) -> Answer:
-        kernel = self._registered.entry(_handle(message))
+        kernel = self._engine.registered.entry(_handle(message))
         tail = b"".join(wire.Parameter(offset=p.offset, size=p.size).pack() for p in kernel.parameters)
         return Answer(wire.KernelLayout(len(kernel.parameters), kernel.arguments_size), tail)
 
     def _function_attributes(self, message: Received) -> Answer:
-        return Answer(self._registered.attributes(_handle(message), self.settings.gpu))
+        return Answer(self._engine.registered.attributes(_handle(message), self.settings.gpu))
 
     def _set_function_attribute(self, message: Received) -> None:
         assert isinstance(message.body, wire.FunctionAttribute)
         b = message.body
-        self._registered.set_attribute(b.kernel, b.attribute, b.value)
+        self._engine.registered.set_attribute(b.kernel, b.attribute, b.value)
 
     def _occupancy(self, message: Received) -> Answer:
         assert isinstance(message.body, wire.Occupancy)
         b = message.body
-        blocks = self._registered.resident_blocks(b.kernel, self.settings.gpu, b.block_threads, b.shared_bytes)
+        blocks = self._engine.registered.resident_blocks(b.kernel, self.settings.gpu, b.block_threads, b.shared_bytes)
         return Answer(wire.Handle(handle=blocks))
 
     def _swap_kernel(self, message: Received) -> None:
         assert isinstance(message.body, wire.Swap)
         size = message.body.name_size
         name = message.tail[: max(size - 1, 0)].decode()
-        self._registered.swap(name, message.tail[size : size + message.body.blob_size])
-        self._ready.clear()
+        self._engine.registered.swap(name, message.tail[size : size + message.body.blob_size])
+        self._engine.forget_prepared()
 
     def _counters(self, message: Received) -> Answer:
         text = json.dumps({"device": self.settings.gpu.name, "kernels": self.tally.as_json()})
@@ -523,9 +375,9 @@ class Session:
     def _event_create(self, message: Received) -> None:
         """An event takes no room before it is recorded; but from now on somebody may ask how long things take."""
         assert isinstance(message.body, wire.Event)
-        if not message.body.flags & _NO_TIMING and not self._timed:
+        if not message.body.flags & _NO_TIMING:
             self._timed = True
-            self._ready.clear()  # those were not made to be followed
+            self._engine.keep_time()
 
     def _event_record(self, message: Received) -> None:
         assert isinstance(message.body, wire.Event)
@@ -550,8 +402,10 @@ class Session:
 
     def _device_reset(self, message: Received) -> None:
         self._arena.reset()
+        self._memory.start_over()
+        self._engine.start_over()
         text = self._text
-        self._start_over()
+        self._clear()
         self._text = text
 
     def _device_properties(self, message: Received) -> Answer:

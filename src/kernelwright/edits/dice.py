@@ -59,7 +59,7 @@ class Sites:
         dead, clones = self.draft.dead, self.draft.clones
         found = self.draft.original.slots.get(type, [])
         found = [u for u in found if u[0] not in dead] if dead else found
-        more = [(i, k) for i in self.live for k in clones[i].editable if clones[i].operand_types[k] == type]
+        more: list[Use] = [(i, k) for i in self.live for k in clones[i].editable if clones[i].operand_types[k] == type]
         return found + more if more else found
 
 

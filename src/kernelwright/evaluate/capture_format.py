@@ -92,7 +92,9 @@ class RecordWriter:
         try:
             writer._fd = os.open(path, os.O_RDWR | os.O_CLOEXEC)
         except OSError as error:
-            raise Misuse(f"{path} cannot be written: {error.strerror}", hint="name another file to record to") from error
+            raise Misuse(
+                f"{path} cannot be written: {error.strerror}", hint="name another file to record to"
+            ) from error
         writer._end = os.lseek(writer._fd, 0, os.SEEK_END)
         return writer
 

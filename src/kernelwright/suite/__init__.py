@@ -50,4 +50,15 @@ def programs() -> Iterator[SuiteProgram]:
     return (load(name) for name in NAMES)
 
 
-__all__ = ["APPLICATIONS", "NAMES", "SIZES", "Size", "SuiteProgram", "Tolerance", "load", "programs", "run_and_verify", "verify"]
+__all__ = [
+    "APPLICATIONS",
+    "NAMES",
+    "SIZES",
+    "Size",
+    "SuiteProgram",
+    "Tolerance",
+    "load",
+    "programs",
+    "run_and_verify",
+    "verify",
+]

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from kernelwright.codegen.simt import bfloat
 from kernelwright.codegen.simt.program import Const, Op, Operand, bits_of, is_float
 from kernelwright.codegen.simt.shapes import V
-from kernelwright.errors import CompileError
 from kernelwright.codegen.simt.values import Rep, splat, stored
+from kernelwright.errors import CompileError
 
 if TYPE_CHECKING:
     from kernelwright.codegen.simt.emit import Emitter
@@ -89,7 +89,7 @@ def operation(e: Emitter, op: Op) -> None:
         elif out.shape[0] == "s":
             count = e.parts
         write, width = TABLE[op.code], Width(e, False)
-        parts = []
+        parts: list[str] = []
         for i in range(count):
             if i and all(len(r.parts) == 1 for r in reps):
                 parts.append(parts[0])
@@ -99,7 +99,7 @@ def operation(e: Emitter, op: Op) -> None:
 
 
 def _is_vector(e: Emitter, operand: Operand) -> bool:
-    return e.get(operand).shape[0] != "u"
+    return bool(e.get(operand).shape[0] != "u")
 
 
 def _select_by_one(e: Emitter, op: Op) -> str:
@@ -298,7 +298,9 @@ def _to_integer(w: Width, op: Op, a: list[str]) -> str:
 def _fptrunc(w: Width, op: Op, a: list[str]) -> str:
     source, target = op.args[0].type, op.outs[0].type
     if target == "bfloat" and source != "double":
-        return bfloat.narrow(w, a[0] if source == "float" else w.let(f"fpext {w.type(source)} {a[0]} to {w.type('float')}"))
+        return bfloat.narrow(
+            w, a[0] if source == "float" else w.let(f"fpext {w.type(source)} {a[0]} to {w.type('float')}")
+        )
     if target in ("half", "bfloat") and source == "double":
         return w.call(f"{target}_from_double", stored(target), [("double", a[0])])
     return _cast(w, op, a)

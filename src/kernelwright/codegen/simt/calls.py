@@ -10,12 +10,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.codegen.inline_asm import expand_asm
-from kernelwright.codegen.simt import intrinsics
+from kernelwright.codegen.simt import accesses, intrinsics
+from kernelwright.codegen.simt.accesses import atomic
 from kernelwright.codegen.simt.make import Make
 from kernelwright.codegen.simt.program import Const, Op, Operand, bits_of, integer
 from kernelwright.codegen.simt.scalars import BASES, scalars
 from kernelwright.codegen.simt.warpops import Barrier, WarpOp
 from kernelwright.errors import CompileError
+from kernelwright.ir.constants import ConstantInt
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import Function
 
@@ -264,16 +266,12 @@ def _generic(flat: Flattener, value: Any) -> Operand:
 
 def _load_cached(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
     """``llvm.nvvm.ldg.global.i.i32.p1(ptr, i32 align)``: a load through the read-only cache."""
-    from kernelwright.ir.constants import ConstantInt
-
     pointer, align = instruction.arguments
     load = Instruction(
         "load", instruction.type, (pointer,), (), "", dict(instruction.metadata),
         align=align.value if isinstance(align, ConstantInt) else 0,
     )  # fmt: skip
-    from kernelwright.codegen.simt.flatten import HANDLERS
-
-    HANDLERS["load"](flat, load)
+    accesses.HANDLERS["load"](flat, load)
     flat.rows[instruction] = flat.rows.pop(load)
     load.operands = ()
 
@@ -289,7 +287,7 @@ def _atomic(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> 
     if operation == "cas":
         wanted, expected = flat.row(instruction.arguments[2])[0], args[1]
         args = (args[0], wanted, expected)
-    flat.rows[instruction] = flat._atomic(instruction, instruction.arguments[0], operation, args, type)
+    flat.rows[instruction] = atomic(flat, instruction, instruction.arguments[0], operation, args, type)
 
 
 FAMILIES: tuple[tuple[re.Pattern[str], Callable[[Flattener, Instruction, re.Match[str]], None]], ...] = (

@@ -43,7 +43,9 @@ class Divergence:
             return
         loop = block.loop
         while loop is not None:
-            leaves = [b for b in loop.blocks if (b is block or b in region) and any(t not in loop.blocks for t in b.succs)]
+            leaves = [
+                b for b in loop.blocks if (b is block or b in region) and any(t not in loop.blocks for t in b.succs)
+            ]
             if leaves:
                 loop.divergent = True
             loop = loop.parent

@@ -47,7 +47,9 @@ def cut_gathers(program: Program, control: Divergence, split: bool) -> bool:
         if not split and block not in control.partial:
             continue
         while True:
-            at = next((i for i, op in enumerate(block.ops) if op.code == "warp" and op.detail.name != "activemask"), None)
+            at = next(
+                (i for i, op in enumerate(block.ops) if op.code == "warp" and op.detail.name != "activemask"), None
+            )
             if at is None:
                 break
             block = _cut(program, block, at)

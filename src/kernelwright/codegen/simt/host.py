@@ -1,7 +1,7 @@
 """Host IR → a function in memory, and launches of it.
 
-    compiled = compile_host(lower(module, "saxpy", SimtOptions(block=(256, 1, 1))))
-    result = compiled.launch(arena, grid=(64, 1, 1), block=(256, 1, 1), packed_args=...)
+compiled = compile_host(lower(module, "saxpy", SimtOptions(block=(256, 1, 1))))
+result = compiled.launch(arena, grid=(64, 1, 1), block=(256, 1, 1), packed_args=...)
 """
 
 from __future__ import annotations
@@ -153,8 +153,12 @@ class CompiledKernel:
         launch.n_counts = len(self._live[2])
         c = launch.context
         c.functions = ctypes.addressof(functions())
-        c.parameters, c.parameter_size = self._room("parameters", max(kernel.parameter_bytes, 64)), kernel.parameter_bytes
-        self._parameters = (ctypes.c_uint8 * max(kernel.parameter_bytes, 1)).from_address(c.parameters)
+        c.parameters, c.parameter_size = (
+            self._room("parameters", max(kernel.parameter_bytes, 64)),
+            kernel.parameter_bytes,
+        )
+        held = (ctypes.c_uint8 * max(kernel.parameter_bytes, 1)).from_address(c.parameters)
+        self._parameters = memoryview(held).cast("B")
         c.true_sites, c.blind_sites, c.counts = (a.ctypes.data for a in self._live)
         c.n_sites, c.counting = len(kernel.accesses), int(kernel.options.counters)
         c.local_size = kernel.local_bytes
@@ -254,7 +258,8 @@ class CompiledKernel:
         name, options = kernel.name, kernel.options
         if options.block is not None and tuple(block) != tuple(options.block):
             raise DeviceError(
-                f"Kernel '{name}' was compiled for blocks of {options.block}, not {block}.", hint="compile it for this shape"
+                f"Kernel '{name}' was compiled for blocks of {options.block}, not {block}.",
+                hint="compile it for this shape",
             )
         threads = block[0] * block[1] * block[2]
         if min(block) < 1 or threads > 1024:

@@ -398,7 +398,11 @@ class Steps(Way):
         stride = address.stride
         if stride is None or stride == 0 or e.parts > 1 or access.space == LOCAL or not has_gather():
             return False
-        if stride % access.align or abs(stride) > 1 << 20 or stored(access.type) not in ("i32", "i64", "float", "double"):
+        if (
+            stride % access.align
+            or abs(stride) > 1 << 20
+            or stored(access.type) not in ("i32", "i64", "float", "double")
+        ):
             return False
         # Lanes that overlap write one after the other, which a scatter need not do.
         if is_store and abs(stride) < access.bytes:

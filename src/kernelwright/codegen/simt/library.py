@@ -12,12 +12,22 @@ from pathlib import Path
 
 from kernelwright.cache import cache_folder, content_key, write_atomically
 from kernelwright.codegen.simt import abi
+from kernelwright.codegen.simt.records import Launch
 from kernelwright.codegen.simt.rows import ROWS
 from kernelwright.cuda.clang import ziglang_folder
 from kernelwright.errors import ToolError
 
 SOURCES = Path(__file__).parent / "runtime"
-FLAGS = ("-O2", "-march=native", "-fPIC", "-shared", "-fno-math-errno", "-ffp-contract=off", "-fno-sanitize=all", "-std=gnu17")
+FLAGS = (
+    "-O2",
+    "-march=native",
+    "-fPIC",
+    "-shared",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fno-sanitize=all",
+    "-std=gnu17",
+)
 
 
 def _processor() -> str:
@@ -77,4 +87,5 @@ def runtime() -> ctypes.CDLL:
     library.simt_run.argtypes = [ctypes.c_void_p]
     library.simt_run.restype = None
     library.simt_launch_bytes.restype = ctypes.c_uint64
+    assert library.simt_launch_bytes() == ctypes.sizeof(Launch), "records.py and driver.c disagree"
     return library

@@ -1,12 +1,12 @@
 """Writes small sums of operations into a program: what an intrinsic stands for, spelled out.
 
-    m = Make(flat)
-    high = m.trunc(m.lshr(m.mul(m.sext(a, "i64"), m.sext(b, "i64")), 32), "i32")
+m = Make(flat)
+high = m.trunc(m.lshr(m.mul(m.sext(a, "i64"), m.sext(b, "i64")), 32), "i32")
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt.program import Const, Operand, bits_of, integer
 
@@ -144,6 +144,3 @@ class Make:
             return self.llvm(name, *args, extra=extra)
         wide = [self.flat.emit("fpext", (a,), "float") for a in args]
         return self.flat.emit("fptrunc", (self.llvm(name, *wide, extra=extra),), type)
-
-    def any_of(self, operand: Operand) -> Any:
-        return operand

@@ -135,9 +135,7 @@ def load(e: Emitter, op: Op) -> None:
     e.line(f"br label %{on}")
     e.label(on)
     type = e.vector_type(access.type) if shape is V else stored(access.type)
-    merged = [
-        e.let(f"phi {type} [ {a}, %{fast} ], [ {b}, %{slow} ]") for a, b in zip(quick, late, strict=True)
-    ]
+    merged = [e.let(f"phi {type} [ {a}, %{fast} ], [ {b}, %{slow} ]") for a, b in zip(quick, late, strict=True)]
     each = len(merged) // len(op.outs)
     for k, out in enumerate(op.outs):
         e.define(out, merged[k * each : (k + 1) * each])
@@ -179,9 +177,8 @@ def _call_load(e: Emitter, access: Access, address: Address, shape: object) -> l
     """The runtime's load; one row of parts per component."""
     rem, root = address.arguments()
     data = e.scratch(1)
-    e.line(
-        f"call void {e.helper(_quickest('load', access))}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {_mask(e)}, ptr {data})"
-    )
+    given = f"ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {e.whole_mask()}, ptr {data}"
+    e.line(f"call void {e.helper(_quickest('load', access))}(ptr %c, {given})")
     size = bytes_of(access.type)
     rows = []
     for k in range(access.components):
@@ -199,16 +196,11 @@ def _call_load(e: Emitter, access: Access, address: Address, shape: object) -> l
     return rows
 
 
-def _mask(e: Emitter) -> str:
-    return e.mask if e.mask != "-1" or e.lanes == 32 else str((1 << e.lanes) - 1)
-
-
 def _call_store(e: Emitter, access: Access, address: Address, values: list[str]) -> None:
     rem, root = address.arguments()
     data = _put(e, access, values, 1)
-    e.line(
-        f"call void {e.helper(_quickest('store', access))}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {_mask(e)}, ptr {data})"
-    )
+    given = f"ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {e.whole_mask()}, ptr {data}"
+    e.line(f"call void {e.helper(_quickest('store', access))}(ptr %c, {given})")
 
 
 def _put(e: Emitter, access: Access, values: list[str], scratch: int) -> str:
@@ -230,7 +222,7 @@ def atomic(e: Emitter, op: Op) -> None:
     expected = _put(e, access, values[1:], 2) if len(values) > 1 else "null"
     data = e.scratch(3)
     e.line(
-        f"call void {e.helper('atomic')}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {_mask(e)}, "
+        f"call void {e.helper('atomic')}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {e.whole_mask()}, "
         f"ptr {data}, ptr {operand}, ptr {expected})"
     )
     e.define(op.outs[0], [e.let(f"load {e.vector_type(access.type)}, ptr {data}, align 16")])
@@ -257,7 +249,7 @@ def _bulk(e: Emitter, op: Op, helper: str, second: str) -> None:
     for i, type in enumerate(("i64", second, "i64")):
         e.line(f"store {e.vector_type(type)} {e.vector(op.args[i])}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" for i in range(3))
-    e.line(f"call void {e.helper(helper)}(ptr %c, i32 {note}, i32 {_mask(e)}, {pointers})")
+    e.line(f"call void {e.helper(helper)}(ptr %c, i32 {note}, i32 {e.whole_mask()}, {pointers})")
 
 
 def print_(e: Emitter, op: Op) -> None:
@@ -266,7 +258,7 @@ def print_(e: Emitter, op: Op) -> None:
     for i in range(2):
         e.line(f"store {e.vector_type('i64')} {e.vector(op.args[i])}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" for i in range(3))
-    e.line(f"call void {e.helper('print')}(ptr %c, i32 {note}, i32 {_mask(e)}, {pointers})")
+    e.line(f"call void {e.helper('print')}(ptr %c, i32 {note}, i32 {e.whole_mask()}, {pointers})")
     if op.outs:
         e.define(op.outs[0], [e.let(f"load {e.vector_type('i32')}, ptr {e.scratch(2)}, align 16")])
 
@@ -281,7 +273,7 @@ def stop(e: Emitter, kind: str, op: Op) -> None:
             wide = e.let(f"zext {e.vector_type(type)} {wide} to {e.vector_type('i64')}")
         e.line(f"store {e.vector_type('i64')} {wide}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" if i < len(op.args) else "ptr null" for i in range(4))
-    e.line(f"call void {e.helper('stop')}(ptr %c, i32 {note}, i32 {_mask(e)}, i32 {STOPS[kind]}, {pointers})")
+    e.line(f"call void {e.helper('stop')}(ptr %c, i32 {note}, i32 {e.whole_mask()}, i32 {STOPS[kind]}, {pointers})")
 
 
 def stray(e: Emitter, op: Op, lanes: str) -> None:

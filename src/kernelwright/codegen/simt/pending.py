@@ -56,8 +56,10 @@ class Pending:
         if not state:
             return "done", -1
         k = min(state)
-        if (targets is not None and len(targets) == 1 and targets[0] == k) or self.certain(k) or (
-            len(state) == 1 and targets is not None
+        if (
+            (targets is not None and len(targets) == 1 and targets[0] == k)
+            or self.certain(k)
+            or (len(state) == 1 and targets is not None)
         ):
             return "body", k
         return "check", k

@@ -223,14 +223,6 @@ class Access:
         return f"access {self.index}"
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A kernel argument: its value lies ``offset`` bytes into the packed buffer."""
-
-    type: str
-    offset: int
-
-
 class Program:
     """The kernel. ``entry`` is the first block; after ``order`` has run, ``blocks`` is the order of execution."""
 
@@ -242,16 +234,12 @@ class Program:
         """Device variables by name; the value is the index in the table of addresses a launch brings."""
         self.sources: dict[tuple[str, Any], Var] = {}
         """Values that exist before the kernel starts: parameters, addresses, thread and block numbers."""
-        self.functions: set[str] = set()
         self.shared_bytes = 0
         self.dynamic_offset = 0
-        self.dynamic_shared = False
         self.local_bytes = 0
         self.parameter_bytes = 0
         self.loops: list[Loop] = []
         self.reducible = True
-        self.points: list[Block] = []
-        """Blocks that end in a suspension point."""
         self.notes: list[tuple[str, Instruction, Any]] = []
         """Traps and asserts by number: what the fault record's site means for them."""
         self._numbers = 0

@@ -26,8 +26,6 @@ U: Shape = ("u",)
 V: Shape = ("v",)
 _RANK = {"u": 0, "s": 1, "x": 2, "v": 3}
 
-VARYING_CALLS = frozenset(["match.any", "shuffle"])
-
 
 def analyse(
     program: Program, geometry: Geometry, forced: frozenset[Var] = frozenset(), split: bool = False
@@ -167,8 +165,10 @@ class Analysis:
         """Whether the phi's block always sees the value of ``root`` that its operands were made from."""
         if root.block is None:
             return True
-        return root.block is not block and (root.block.loop is None or block in root.block.loop.blocks) and not (
-            block.loop is not None and block.loop.header is block and root.block in block.loop.blocks
+        return (
+            root.block is not block
+            and (root.block.loop is None or block in root.block.loop.blocks)
+            and not (block.loop is not None and block.loop.header is block and root.block in block.loop.blocks)
         )
 
     # -- operations

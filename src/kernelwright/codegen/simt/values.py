@@ -22,10 +22,6 @@ class Rep:
         self.vector = parts[0] if shape is V else vector
 
     @property
-    def is_vector(self) -> bool:
-        return self.shape is V
-
-    @property
     def stride(self) -> int:
         """From lane to lane within a segment, of the numbers in ``parts``."""
         shape = self.shape[4] if self.shape[0] == "x" else self.shape

@@ -350,7 +350,9 @@ def _only_members(e: Emitter, members: Members, moved: str, type: str, reads: li
     if members.vector is None:
         bits = e.as_vector(members.mask)
         picks = ", ".join(f"i32 {source if source < e.lanes else e.lanes}" for source, _ in reads)
-        chosen = e.let(f"shufflevector <{e.lanes} x i1> {bits}, <{e.lanes} x i1> zeroinitializer, <{e.lanes} x i32> <{picks}>")
+        chosen = e.let(
+            f"shufflevector <{e.lanes} x i1> {bits}, <{e.lanes} x i1> zeroinitializer, <{e.lanes} x i32> <{picks}>"
+        )
     else:
         chosen = _has_lane(e, members.vector, f"<{lanes}>")
     return e.let(f"select <{e.lanes} x i1> {chosen}, {t} {moved}, {t} zeroinitializer")

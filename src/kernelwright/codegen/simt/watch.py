@@ -65,9 +65,10 @@ class Watching:
         if watch.races or watch.unwritten:
             new = self._library.simt_check_new
             new.restype, new.argtypes = ctypes.c_void_p, [ctypes.c_uint32] * 3 + [ctypes.c_uint64, ctypes.c_uint32]
-            self.check = new(
-                launch.n_threads, watch.races, watch.unwritten, watch.memory_limit, watch.most_findings
-            ) or self._no_memory()
+            self.check = (
+                new(launch.n_threads, watch.races, watch.unwritten, watch.memory_limit, watch.most_findings)
+                or self._no_memory()
+            )
             if watch.unwritten:
                 self._follow_written(launch, bounds)
             context.check = self.check

@@ -184,7 +184,7 @@ def _trace(result: LaunchResult, warps: int) -> tuple[BlockTrace, ...]:
     kinds = (events >> np.uint64(56)).astype(np.int64)
     cuts = [*np.flatnonzero(kinds == THREAD_BLOCK).tolist(), len(events)]
     spans = list(pairwise(cuts))
-    if result.events_lost:
+    if result.events_lost and len(spans) > 1:
         spans = spans[:-1]  # the log ends inside it
     return tuple(_block_trace(events[a:b], kinds[a:b], warps) for a, b in spans)
 

@@ -164,10 +164,14 @@ def _shares(cost: npt.NDArray[np.float64] | native.Integers) -> dict[int, float]
 
 
 def _work(layout: Layout, observed: Observed, trace: Sequence[BlockTrace]) -> float:
-    """Steps of the mean block of the launch over steps of the mean watched block."""
+    """Steps of the mean warp of the launch over steps of the mean warp that was followed.
+
+    By warp, not by block: a log that is full ends in the middle of a block.
+    """
     size = np.array([end - start for start, end in layout.ranges] or [0], np.float64)
-    every = sum(size[i] * b.executions for i, b in enumerate(observed.blocks)) / observed.geometry.blocks
-    seen = sum(float(size[path].sum()) for block in trace for path in block.paths if len(path)) / len(trace)
+    every = sum(size[i] * b.executions for i, b in enumerate(observed.blocks)) / observed.warps
+    paths = [path for block in trace for path in block.paths if len(path)]
+    seen = sum(float(size[path].sum()) for path in paths) / len(paths)
     return float(every / seen) if seen else 1.0
 
 

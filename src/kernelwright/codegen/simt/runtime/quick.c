@@ -2,6 +2,7 @@
    returns 0 here and goes the long way of memory.c. */
 #include "simt.h"
 
+typedef u32 v16 __attribute__((vector_size(64)));
 #define ALWAYS static inline __attribute__((always_inline))
 
 /* Index form: base + coefficient * index of the lane. An index is checked before it is scaled: index + first must lie in
@@ -95,6 +96,16 @@ ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   u32 offset[WARP];
   u8 *base;
   if (!place(c, s, rem, root, mask, form, space, size, store, offset, &base)) return 0;
+  if (size == 4 && !store) {
+    /* Put together in registers: generated code reads whole rows, which would wait for many small writes. */
+#define AT(l) *(const u32 *)(base + offset[l])
+#define FOUR(l) AT(l), AT(l + 1), AT(l + 2), AT(l + 3)
+    for (u32 l = 0; l < WARP; l += 16) {
+      v16 row = {FOUR(l), FOUR(l + 4), FOUR(l + 8), FOUR(l + 12)};
+      memcpy((u32 *)data + l, &row, sizeof row);
+    }
+    return 1;
+  }
   switch (size) {
     case 1: MOVE(u8) break;
     case 2: MOVE(u16) break;

@@ -1,9 +1,7 @@
 /* Arithmetic that does not round to nearest: the processor's own rounding mode, switched for one row at a time. */
 #include "rows.h"
 #include <math.h>
-#include <xmmintrin.h>
-
-#define EACH_MODE(X) X(rz, 0x6000) X(rm, 0x2000) X(rp, 0x4000)
+#include <immintrin.h>
 
 /* The arithmetic is in functions of their own that are not inlined, so that it stays between the two switches. */
 #define WITH_MODE(name, R, A, B, C, inner)                                                     \
@@ -31,7 +29,24 @@ INNER(mul_f, float, float, float, void, a[l] * b[l])
 INNER(mul_d, double, double, double, void, a[l] * b[l])
 INNER(div_f, float, float, float, void, a[l] / b[l])
 INNER(div_d, double, double, double, void, a[l] / b[l])
+#ifdef __AVX512F__
+/* The fused form is in every expf, and here instructions carry a rounding mode of their own. */
+#define FUSED(mode, way)                                                                                            \
+  void row_fma_f_##mode(float *o, const float *a, const float *b, const float *c, u32 n) {                          \
+    if (n == 1) {                                                                                                   \
+      *o = _mm_cvtss_f32(_mm_fmadd_round_ss(_mm_set_ss(*a), _mm_set_ss(*b), _mm_set_ss(*c), way | _MM_FROUND_NO_EXC)); \
+      return;                                                                                                       \
+    }                                                                                                               \
+    for (u32 l = 0; l < WARP; l += 16)                                                                              \
+      _mm512_storeu_ps(o + l, _mm512_fmadd_round_ps(_mm512_loadu_ps(a + l), _mm512_loadu_ps(b + l), _mm512_loadu_ps(c + l), \
+                                                    way | _MM_FROUND_NO_EXC));                                      \
+  }
+FUSED(rz, _MM_FROUND_TO_ZERO)
+FUSED(rm, _MM_FROUND_TO_NEG_INF)
+FUSED(rp, _MM_FROUND_TO_POS_INF)
+#else
 INNER(fma_f, float, float, float, float, __builtin_fmaf(a[l], b[l], c[l]))
+#endif
 INNER(fma_d, double, double, double, double, __builtin_fma(a[l], b[l], c[l]))
 INNER(sqrt_f, float, float, void, void, __builtin_sqrtf(a[l]))
 INNER(sqrt_d, double, double, void, void, __builtin_sqrt(a[l]))

@@ -1,0 +1,97 @@
+"""Memory as a program has it: what it allocated on the device, how much there is, and rows of bytes inside."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+
+from kernelwright.cuda.protocol import Copy, Fill, MemoryKind
+from kernelwright.device.capacity import capacity_bytes
+from kernelwright.device.cuda_errors import CudaError, Refused
+from kernelwright.device.memory import POISON, Arena
+from kernelwright.device.settings import Settings
+from kernelwright.errors import DeviceError
+
+POISON_UP_TO = 256 << 20
+"""Bytes. Larger buffers begin as zeros, which cost nothing until they are used; smaller ones as 0xCD, which shows."""
+_KINDS = {MemoryKind.DEVICE: "device", MemoryKind.PINNED: "pinned", MemoryKind.MANAGED: "managed"}
+
+Note = Callable[[int, int, bool], None]
+"""Told of each range of bytes that was read, or (True) written."""
+
+
+class Allocations:
+    """The allocations of one program in ``arena``, within what the settings and the machine allow."""
+
+    def __init__(self, arena: Arena, settings: Settings) -> None:
+        self._arena = arena
+        self._gpu = settings.gpu
+        self._capacity = capacity_bytes(settings.gpu.memory_bytes, settings.memory_bytes)
+        self.start_over()
+
+    def start_over(self) -> None:
+        """Nothing is allocated any more; the arena is somebody else's to reset."""
+        self._sizes: dict[int, int] = {}
+        self._count = 0
+        self._used = 0
+
+    @property
+    def free_bytes(self) -> int:
+        return max(self._capacity - self._used, 0)
+
+    def allocate(self, size: int, kind: int) -> int:
+        """The address of ``size`` new bytes. Raises ``Refused`` when there is no room."""
+        if size > self.free_bytes:
+            raise Refused(CudaError.MEMORY_ALLOCATION, self._no_room(size))
+        fill = POISON if size <= POISON_UP_TO and kind == MemoryKind.DEVICE else None
+        try:
+            buffer = self._arena.allocate(size, f"{_KINDS[MemoryKind(kind)]} allocation {self._count + 1}", fill=fill)
+        except DeviceError as error:
+            raise Refused(CudaError.MEMORY_ALLOCATION, error.message) from None
+        self._count += 1
+        self._sizes[buffer.address] = size
+        self._used += size
+        return buffer.address
+
+    def free(self, address: int) -> None:
+        """Raises ``Refused`` for what is not the start of an allocation, saying what it is instead."""
+        buffer = self._arena.find(address)
+        if buffer is not None and buffer.address == address and address not in self._sizes:
+            raise Refused(CudaError.INVALID_VALUE, f"'{buffer.name}' is a variable, and cannot be freed")
+        try:
+            self._arena.free(address)
+        except DeviceError as error:
+            raise Refused(CudaError.INVALID_VALUE, error.message) from None
+        self._used -= self._sizes.pop(address)
+
+    def fill(self, box: Fill, note: Note) -> None:
+        """Raises ``Refused`` for rows that leave their buffer; rows before those are filled."""
+        for row in range(box.height):
+            address = box.address + row * box.pitch
+            self._check(address, box.width)
+            ctypes.memset(address, box.value & 0xFF, box.width)
+            note(address, box.width, True)
+
+    def copy(self, box: Copy, note: Note) -> None:
+        """Raises ``Refused`` for rows that leave their buffer; rows before those are copied."""
+        for z in range(box.depth):
+            for y in range(box.height):
+                to = box.to + z * box.to_slice + y * box.to_pitch
+                start = box.from_ + z * box.from_slice + y * box.from_pitch
+                self._check(to, box.width)
+                self._check(start, box.width)
+                ctypes.memmove(to, start, box.width)
+                note(start, box.width, False)
+                note(to, box.width, True)
+
+    def _check(self, address: int, size: int) -> None:
+        """What the program sends is not to reach memory of this process that is no device memory."""
+        buffer = self._arena.find(address)
+        if buffer is None or address + size > buffer.end:
+            raise Refused(CudaError.INVALID_VALUE, f"{size} bytes at {address:#x} are no allocation of the device")
+
+    def _no_room(self, size: int) -> str:
+        owner = f"the {self._gpu.title}" if self._capacity == self._gpu.memory_bytes else "this machine"
+        return (
+            f"an allocation of {size} bytes finds no room: {owner} has {self.free_bytes} bytes left for device memory"
+        )

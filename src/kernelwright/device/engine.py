@@ -1,0 +1,176 @@
+"""What runs a program's kernels: the virtual GPU behind its registered modules, under the watchdog's eye.
+
+What runs kernels takes a third of a second to load. It is loaded beside the first messages of a program, so that one that
+reads its inputs or allocates memory first does not wait for it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kernelwright.cuda.names import readable
+from kernelwright.device.cuda_errors import CudaError, Failure, Refused, defect, error_of
+from kernelwright.device.memory import Arena
+from kernelwright.device.observer import Launching, Observer
+from kernelwright.device.registered import Registered, Runnable
+from kernelwright.device.settings import Settings
+from kernelwright.device.watchdog import Watchdog
+from kernelwright.errors import CompileError, DeviceError, KernelwrightError
+
+if TYPE_CHECKING:
+    from kernelwright.device.fault import Fault, Triple
+    from kernelwright.device.timing import Timing
+    from kernelwright.device.virtual import Launched, Prepared, VirtualGpu
+
+
+class Engine:
+    """Kernels of one program on one virtual GPU. With ``timed``, launches carry estimates of their time."""
+
+    def __init__(self, arena: Arena, settings: Settings, observers: Sequence[Observer], timed: bool) -> None:
+        self.settings = settings
+        self.registered = Registered(self.gpu)
+        self.watchdog: Watchdog | None = None
+        self._arena = arena
+        self._observers = observers
+        self._timed = timed
+        self._device: VirtualGpu | None = None
+        self._timing: Timing | None = None
+        self._making = threading.Lock()
+        self._ready: dict[tuple[int, int, int, int], Runnable] = {}
+
+    # -- the device ----------------------------------------------------------------------------------------------------
+
+    def gpu(self) -> VirtualGpu:
+        """What runs kernels, loaded when it is first needed.
+
+        Whatever else wants the modules behind it asks here first: two threads that import the same circle of modules get
+        in each other's way.
+        """
+        with self._making:
+            if self._device is None:
+                from kernelwright.codegen.simt.library import functions
+                from kernelwright.device.virtual import VirtualGpu
+                from kernelwright.passes.llvm import binding
+
+                binding()
+                functions()
+                self._device = VirtualGpu(self._arena)
+            if self._timed and self._timing is None:
+                from kernelwright.device.timing import Timing
+
+                self._timing = Timing(self.settings.gpu, self._arena)
+        return self._device
+
+    @property
+    def running(self) -> VirtualGpu | None:
+        """The device if it is loaded, for the watchdog's thread."""
+        return self._device
+
+    def warm_up(self) -> None:
+        """Loads the device in a thread of its own."""
+        threading.Thread(target=self._load, name="warm-up", daemon=True).start()
+
+    def _load(self) -> None:
+        try:
+            self.gpu()
+        except Exception:
+            pass  # the first launch meets the same, and says so
+
+    def keep_time(self) -> None:
+        """From now on launches carry estimates."""
+        if not self._timed:
+            self._timed = True
+            self.forget_prepared()  # those were not made to be followed
+
+    @property
+    def untimed(self) -> dict[str, str]:
+        """Kernels, by mangled name, that were launched and that the timing model could not take; and why."""
+        return dict(self._timing.untimed) if self._timing is not None else {}
+
+    def start_over(self) -> None:
+        """Forgets the program's modules, and what launches left in caches."""
+        self.registered = Registered(self.gpu)
+        self.forget_prepared()
+        if self._timing is not None:
+            self._timing.start_over()
+
+    def forget_prepared(self) -> None:
+        """A kernel may be another now."""
+        self._ready.clear()
+
+    # -- launches ------------------------------------------------------------------------------------------------------
+
+    def launch(
+        self, number: int, grid: Triple, block: Triple, shared_bytes: int, packed: bytes, stream: int
+    ) -> Launched:
+        """Runs a kernel by its number, with its faults in the result. Raises ``Refused`` for one that cannot be launched."""
+        began = 0.0
+        watchdog = self.watchdog
+        assert watchdog is not None
+        try:
+            ready = self._ready.get((number, *block))
+            if ready is None:
+                ready = self.registered.prepare(number, block, followed=self._timed)
+                self._ready[number, block[0], block[1], block[2]] = ready
+            launching = Launching(ready.loaded, ready.name, grid, block, shared_bytes, packed, stream)
+            for observer in self._observers:
+                observer.before_launch(launching)
+            watchdog.timed_out = False
+            began = watchdog.began = time.monotonic()
+            launched = self._run(launching, ready.prepared)
+        except CompileError as error:
+            raise Refused(CudaError.INVALID_PTX, str(error)) from None
+        except DeviceError as error:
+            raise Refused(CudaError.INVALID_CONFIGURATION, error.message) from None
+        except MemoryError:
+            name = readable(self.registered.name_of(number))
+            raise Refused(CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {name}") from None
+        except KernelwrightError as error:
+            raise Refused(CudaError.UNKNOWN, str(error)) from None
+        except Refused:
+            raise
+        except Exception as error:
+            raise Refused(CudaError.UNKNOWN, defect(error)) from None
+        finally:
+            watchdog.began = None
+        seconds = time.monotonic() - began
+        for observer in self._observers:
+            observer.after_launch(launching, launched, seconds)
+        return launched
+
+    def _run(self, launching: Launching, prepared: Prepared) -> Launched:
+        budget = self.settings.budget
+        for observer in self._observers:
+            launched = observer.launch(launching, prepared, budget)
+            if launched is not None:
+                return launched
+        grid, packed, shared_bytes = launching.grid, launching.arguments, launching.shared_bytes
+        if not self._timed:
+            return prepared.launch(grid, packed, shared_bytes, budget=budget)
+        self.gpu()
+        assert self._timing is not None
+        return self._timing.launch(launching.loaded, prepared, grid, packed, shared_bytes, budget=budget)
+
+    def failure_of(self, fault: Fault, number: int, packed: bytes) -> Failure | None:
+        """A kernel's fault as its program learns of it; None for one that was stopped because its program has gone."""
+        from kernelwright.device.sentence import sentence_of
+
+        watchdog = self.watchdog
+        assert watchdog is not None
+        if fault.kind == "endless":
+            if watchdog.gone:
+                return None
+            limit = (
+                f"{self.settings.timeout_s:g} seconds (--timeout or KERNELWRIGHT_TIMEOUT sets this limit)"
+                if watchdog.timed_out
+                else f"{self.settings.budget} loop iterations (--budget or KERNELWRIGHT_BUDGET sets this limit)"
+            )
+            fault = replace(fault, message=f"it did not end, and was stopped after {limit}")
+        loaded = self.registered.loaded(number)
+        sentence = sentence_of(fault, loaded.module, packed, self._arena)
+        is_told = any(observer.tells for observer in self._observers)
+        return Failure(error_of(fault), "" if is_told else sentence, is_sticky=True)
