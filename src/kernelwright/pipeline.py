@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from kernelwright.cache import Cache, content_key
 from kernelwright.cuda import early
 from kernelwright.cuda.clang import HEADERS, LLVM_MAJOR, Clang, find_clang
+from kernelwright.cuda.diagnostics import refuse_foreign_names
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
 from kernelwright.cuda.inputs import (
     Inputs,
@@ -90,6 +91,7 @@ class Unit:
                 return made
         # LLVM takes as long to load as clang takes to run: on a second core it costs nothing.
         made = device_pass(self.path, self.options.source, self.clang, meanwhile=_load_llvm)
+        refuse_foreign_names(made.text, self.path)
         if self.clang.major < LLVM_MAJOR:
             made = _in_todays_words(made)
         folders = searched_folders(made.command, made.dependencies)

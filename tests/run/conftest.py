@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+import kernelwright
 from kernelwright.cli.run import read_line
 from kernelwright.cuda.clang import system_cxx
 from kernelwright.errors import KernelwrightError
 
-SOURCES = Path(__file__).parents[2] / "src"
+SOURCES = Path(kernelwright.__file__).parents[1]
 MISBEHAVING = Path(__file__).parent / "misbehaving.cu"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +20,6 @@ from kernelwright.errors import CompileError
 from kernelwright.ir import Module
 from tests.simt.harness import Case, ir
 from tests.simt.test_kernels import ints, zeros
-import itertools
 
 Compile = Callable[[str], Module]
 

@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 
 from kernelwright.cuda.clang import HEADERS
+from kernelwright.cuda.names import base_name, readable
 from kernelwright.errors import CompileError, Place, ToolError
 
 _DIAGNOSTIC = re.compile(
@@ -136,6 +137,30 @@ def _line_of(file: str, line: int) -> str:
     except OSError:
         return ""
     return lines[line - 1] if 0 < line <= len(lines) else ""
+
+
+_FOREIGN = re.compile(
+    r'^(?:define [^@\n]*)?@"((?:[^"\\\n]|\\[0-9A-F]{2})*\\[89A-F][0-9A-F](?:[^"\\\n]|\\[0-9A-F]{2})*)"', re.M
+)
+
+
+def refuse_foreign_names(ir: str, source: Path) -> None:
+    """Raises ``CompileError`` for a kernel, device function or variable whose name has letters that PTX lacks."""
+    found = _FOREIGN.search(ir)
+    if found is None:
+        return
+    escaped = re.sub(rb"\\([0-9A-F]{2})", lambda m: bytes([int(m[1], 16)]), found[1].encode())
+    # Lengths in mangled names count bytes.
+    mangled = escaped.decode("latin-1")
+    whole = base_name(mangled) if not base_name(mangled).isascii() else readable(mangled)
+    name = whole.encode("latin-1", "replace").decode("utf-8", "replace")
+    lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
+    number, column = next(((n, line.find(name) + 1) for n, line in enumerate(lines, 1) if name in line), (0, 0))
+    raise CompileError(
+        f"the name {name} cannot be used on the device: PTX knows ASCII letters alone",
+        place=Place(str(source), number, column, lines[number - 1] if number else ""),
+        hint="give it another name",
+    )
 
 
 def warnings_in(stderr: str) -> str:

@@ -8,6 +8,7 @@ the caller then compiles without.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import subprocess
@@ -15,7 +16,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelwright.cache import cache_folder, content_key
+from kernelwright.cache import cache_folder, content_key, file_digest
 from kernelwright.cuda.clang import HEADERS, MAIN_HEADER, Clang
 
 # A macro of the user's own changes nothing in our header; one that begins like this may configure the C++ library.
@@ -38,27 +39,42 @@ def use_header(flags: Sequence[str], header: Path) -> list[str]:
 def precompiled_header(clang: Clang, flags: Sequence[str]) -> Path | None:
     """The header precompiled for ``flags`` (a whole device pass without input, output and the user's macros and folders).
 
-    Made on first use; None when it cannot be made or kept, or another CUDA's headers are in use.
+    Made on first use; None when it cannot be made or kept, or another CUDA's headers are in use. Its name holds a hash of
+    its content, because clang believes what it reads there.
     """
-    if clang.nvidia is not None:
+    if "-include" not in flags:
         return None
     stamps = [f"{p.name}{p.stat().st_mtime_ns}" for p in sorted(HEADERS.rglob("*.h"))]
-    path = cache_folder() / "header" / f"{content_key([clang.fingerprint(), *flags, *stamps])}.pch"
-    if path.is_file():
-        return path
+    folder = cache_folder() / "header"
+    key = content_key([clang.fingerprint(), *flags, *stamps])
+    found = _intact(folder, key)
+    if found:
+        return found
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".making-") as scratch:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as scratch:
             made = Path(scratch) / "header.pch"
             # clang looks at every input again later, so the empty source must be one that stays.
             command = [*clang.command, *flags, "-Xclang", "-emit-pch", os.devnull, "-o", str(made)]
-            done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL)
+            environment = {**os.environ, "TMPDIR": scratch}
+            done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, env=environment)
             if done.returncode or not made.is_file():
                 return None
+            path = folder / f"{key}-{file_digest(str(made))}.pch"
             os.replace(made, path)
     except OSError:
         return None
     return path
+
+
+def _intact(folder: Path, key: str) -> Path | None:
+    """The file made for ``key``, if it is still what was written. A damaged one is removed."""
+    for path in sorted(folder.glob(f"{key}-*.pch")):
+        if path.stem == f"{key}-{file_digest(str(path))}":
+            return path
+        with contextlib.suppress(OSError):
+            path.unlink()
+    return None
 
 
 def refused(stderr: str) -> bool:

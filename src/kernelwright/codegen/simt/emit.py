@@ -18,7 +18,7 @@ from kernelwright.codegen.simt.pending import Ids, Pending
 from kernelwright.codegen.simt.places import plan
 from kernelwright.codegen.simt.program import Block, Op, Program, Var
 from kernelwright.codegen.simt.shapes import V
-from kernelwright.codegen.simt.values import splat
+from kernelwright.codegen.simt.values import Rep, splat
 
 ENTRY = "kernelwright_warp"
 """The name of every generated function; each lives in a module of its own."""
@@ -220,7 +220,7 @@ class Emitter(Lanes):
         for (target, mask, bits), writes in zip(ways, taken, strict=True):
             self._arrive(target, mask, bits, writes, pending)
 
-    def _taken(self, target: Block) -> list[tuple[Any, Any]]:
+    def _taken(self, target: Block) -> list[tuple[Var, Rep]]:
         """The phis of a block that have a place in memory, and the values they get on the way from here."""
         writes = []
         for phi in target.phis:
@@ -233,7 +233,7 @@ class Emitter(Lanes):
             writes.append((out, rep))
         return writes
 
-    def _arrive(self, target: Block, mask: str, bits: str | None, writes: list[tuple[Any, Any]], pending: bool) -> None:
+    def _arrive(self, target: Block, mask: str, bits: str | None, writes: list[tuple[Var, Rep]], pending: bool) -> None:
         waiting = target.id in self.state
         for out, rep in writes:
             self.write(out, rep, mask if waiting or out.blend else None, bits)
@@ -341,8 +341,7 @@ class Emitter(Lanes):
         default = self.whole_mask() if taken is None else self.let(f"xor i32 {taken}, {self.whole_mask()}")
         first = term.targets[0]
         by_target[first] = default if first not in by_target else self.let(f"or i32 {by_target[first]}, {default}")
-        for target in sorted(by_target, key=lambda t: t.id):
-            self.edge(target, by_target[target], None)
+        self.edges([(target, by_target[target], None) for target in sorted(by_target, key=lambda t: t.id)])
         ids = [t.id for t in by_target]
         self.go(self.state | frozenset(ids), ids)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kernelwright.codegen.simt.make import Make
 from kernelwright.codegen.simt.meanings import Meaning, Row, Several, absolute, direct, library, single
 from kernelwright.codegen.simt.program import Const, Operand, bits_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelwright.codegen.simt.make import Make
-from kernelwright.codegen.simt.meanings import Meaning, Row, Several, absolute, library
+from kernelwright.codegen.simt.meanings import Meaning, Row, Several, absolute, library, single
 from kernelwright.codegen.simt.program import Operand, bits_of
 from kernelwright.codegen.simt.scalars import LOCAL_BASE, SHARED_BASE
 
@@ -186,7 +186,7 @@ def _approximate() -> dict[str, Meaning]:
     def by_row(name: str) -> Meaning:
         return lambda m, a, t: m.row(f"{name}_approx", a[0])
 
-    single: dict[str, Meaning] = {
+    usual: dict[str, Meaning] = {
         **{n: by_row(n) for n in ("sin", "cos", "lg2", "ex2", "tanh", "rsqrt")},
         "sqrt": lambda m, a, t: m.llvm("sqrt", a[0]),
         "rcp": lambda m, a, t: m.fop("fdiv", m.f(t, 1.0), a[0]),
@@ -196,20 +196,20 @@ def _approximate() -> dict[str, Meaning]:
         "lg2": library("log2"),
         "ex2": library("exp2"),
         "rsqrt": lambda m, a, t: m.row("rsqrt_approx_d", a[0]),
-        "sqrt": single["sqrt"],
-        "rcp": single["rcp"],
+        "sqrt": usual["sqrt"],
+        "rcp": usual["rcp"],
     }
     table: dict[str, Meaning] = {}
-    for name, meaning_ in single.items():
+    for name, meaning_ in usual.items():
         table[f"{name}.approx.f"] = table[f"{name}.approx"] = meaning_
         table[f"{name}.approx.ftz.f"] = table[f"{name}.approx.ftz"] = _flushed(meaning_)
         table[f"{name}.approx.d"] = double[name]
-    table["rcp.approx.ftz.d"] = _upper(single["rcp"])
+    table["rcp.approx.ftz.d"] = _upper(usual["rcp"])
     table["rsqrt.approx.ftz.d"] = _upper(double["rsqrt"])
     for name in ("div.approx", "div.full"):
         table[name] = table[f"{name}.f"] = _NEAREST["div"]
         table[f"{name}.ftz"] = table[f"{name}.ftz.f"] = _flushed(_NEAREST["div"])
-    table["sqrt.f"] = single["sqrt"]
+    table["sqrt.f"] = usual["sqrt"]
     for name, inner in (("floor", "floor"), ("ceil", "ceil"), ("trunc", "trunc"), ("round", "rint")):
         table[f"{name}.f"] = table[f"{name}.d"] = single(inner, 1)
         table[f"{name}.ftz.f"] = lambda m, a, t, n=inner: m.llvm(n, m.flush(a[0]))  # type: ignore[misc]

@@ -13,7 +13,7 @@ Before → after::
                                                                  else: k = 2
 
 Blocks that follow each other without a choice become one; the block to run next is found by a binary search over ``k``.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
