@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# Machines are shared and slow at times, so no example has a deadline. Under CI the examples are the same every time: a new
+# counterexample is found where somebody can look at it, not in a run that is about something else.
+settings.register_profile("here", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 GOLDEN = Path(__file__).parent / "golden"
 

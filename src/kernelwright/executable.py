@@ -11,6 +11,7 @@ asks for the device ``auto`` and starts a worker of the installation that linked
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import site
 import subprocess
@@ -29,8 +30,14 @@ from kernelwright.cuda.frontend import SourceOptions, prerequisites
 from kernelwright.cuda.host import HostObject, compile_host, host_flags, language
 from kernelwright.cuda.inputs import Inputs, searched_folders
 from kernelwright.cuda.link import LinkOptions, link_executable
-from kernelwright.errors import ToolError
+from kernelwright.cuda.names import readable
+from kernelwright.errors import CompileError, ToolError
 from kernelwright.pipeline import Program, Unit
+
+_DECLARED = re.compile(r'^declare [^@\n]*@(?!llvm\.)"?([\w.$]+)"?\(', re.M)
+_ELSEWHERE = re.compile(r'^@"?([\w.$]+)"? = external [a-z_ ]*addrspace\([14]\) ', re.M)
+_SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
+"""What every CUDA device defines (CUDA C++ Programming Guide, "System calls")."""
 
 
 def build_executable(
@@ -52,6 +59,7 @@ def build_executable(
         objects: list[HostObject] = []
         for number, unit in enumerate(program.units):
             embedded = Path(scratch) / f"{number}.blob"
+            _refuse_missing_device_code(unit)
             embedded.write_bytes(device_blob(unit))
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(unit.path, embedded, made, options, clang))
@@ -65,6 +73,17 @@ def build_executable(
             target = Path(os.path.realpath(output)) if output.is_symlink() else output
             link_executable(objects, target, clang, link, progress)
         return output, "".join(o.warnings for o in objects)
+
+
+def _refuse_missing_device_code(unit: Unit) -> None:
+    """Raises ``CompileError`` for what a kernel uses and another file defines: device code is not linked across files."""
+    text = unit.optimised
+    found = next((n for n in (*_DECLARED.findall(text), *_ELSEWHERE.findall(text)) if n not in _SYSTEM_CALLS), None)
+    if found:
+        raise CompileError(
+            f"a kernel of {unit.path} uses {readable(found)}, which that file declares and does not define",
+            hint="device code is not linked across files (nvcc's -rdc): define it in the same file, or in a header",
+        )
 
 
 def _let_zig_keep_its_cache() -> None:

@@ -129,7 +129,13 @@ def programs(draw: st.DrawFn) -> str:
         lines[at] = f"  {i} = phi i32 [ 0, %{here} ], [ {following}, %{end} ]"
         lines[at + 1] = f"  {carried} = phi i32 [ {first}, %{here} ], [ {last}, %{end} ]"
         lines.append(f"exit{n}:")
-        values += [i, carried, *(v for v in (last,) if v.startswith("%"))]
+        carry = [i, carried, *(v for v in (last,) if v.startswith("%"))]
+        if draw(st.booleans()):
+            # As compilers write it: what leaves a loop goes through a phi.
+            for k, value in enumerate(carry):
+                carry[k] = fresh()
+                lines.append(f"  {carry[k]} = phi i32 [ {value}, %{end} ]")
+        values += carry
         del more
         return f"exit{n}"
 

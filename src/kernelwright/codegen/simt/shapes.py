@@ -107,7 +107,7 @@ class Analysis:
         if isinstance(operand, Const):
             return U
         shape: Shape | None = operand.shape
-        if operand.crosses and shape is not None and shape is not V and operand.block is not None:
+        if shape is not None and shape is not V and operand.block is not None:
             loop = operand.block.loop
             while loop is not None and block not in loop.blocks:
                 if loop.divergent:
