@@ -129,11 +129,11 @@ def test_a_c_file_beside_it_finds_the_same_headers(extra: None, tmp_path: Path) 
 def test_thrust_and_cub_compute_what_they_should(extra: None, tmp_path: Path) -> None:
     module = program(tmp_path, LIBRARIES, NVIDIA).module
     keys = np.random.default_rng(7).integers(0, 2**32, 128, dtype=np.uint32)
-    arena = Arena()
-    by_block = Case(module, "by_block", 1, 64, keys).reference(arena)
+    with Arena() as arena:
+        by_block = Case(module, "by_block", 1, 64, keys).reference(arena)
+        by_thread = Case(module, "by_thread", 1, 1, keys, np.zeros(1, np.uint32), len(keys)).reference(arena)
     assert by_block.fault is None
     np.testing.assert_array_equal(by_block.arrays[0], np.sort(keys))
-    by_thread = Case(module, "by_thread", 1, 1, keys, np.zeros(1, np.uint32), len(keys)).reference(arena)
     assert by_thread.fault is None
     np.testing.assert_array_equal(by_thread.arrays[0], np.cumsum(keys, dtype=np.uint32))
     assert by_thread.arrays[1][0] == keys.sum(dtype=np.uint32)
