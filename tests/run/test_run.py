@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -299,6 +300,16 @@ def test_unusual_command_lines(name: str) -> None:
     arguments, text = UNUSUAL[name]
     ran = kw("run", *arguments)
     assert ran.code == 2 and text in ran.err and "Traceback" not in ran.err, ran
+
+
+def test_a_cache_that_cannot_be_written_to(tmp_path: Path) -> None:
+    (tmp_path / "app.cu").write_text('#include <cstdio>\nint main() { puts("here"); return 4; }\n')
+    (tmp_path / "file").write_text("in the way")
+    before = set(Path(tempfile.gettempdir()).glob("kernelwright-*"))
+    ran = kw("run", "app.cu", cwd=tmp_path, KERNELWRIGHT_CACHE=str(tmp_path / "file"))
+    assert (ran.code, ran.out) == (4, "here\n")
+    left = set(Path(tempfile.gettempdir()).glob("kernelwright-*")) - before
+    assert not [p for p in left if (p / "app").exists()]
 
 
 def test_help() -> None:

@@ -34,6 +34,15 @@ def cuda(text: str, folder: str, level: int = 3) -> Module:
     return compile_program(path, arch="sm_80", level=level).units[0].module
 
 
+PRELUDE = """
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
+declare i32 @llvm.nvvm.vote.ballot.sync(i32, i1)
+"""
+"""Declarations of what modules written by hand call."""
 _HEADER = 'target triple = "nvptx64-nvidia-cuda"\n'
 
 

@@ -10,7 +10,7 @@ import pytest
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.memory import Arena
 from kernelwright.ir import Module
-from tests.simt.harness import Array, Case
+from tests.simt.harness import PRELUDE, Array, Case, ir
 
 Compile = Callable[[str], Module]
 
@@ -110,6 +110,41 @@ end:
 }
 """)
     Case(module, "k", 1, 64, zeros(64), 500).agree(arena)
+
+
+LEAVING = (
+    PRELUDE
+    + """
+define ptx_kernel void @k(ptr %out, i32 %x) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %loop
+loop:
+  %a = phi i32 [ 0, %entry ], [ %n, %loop ]
+  %b = phi i32 [ %x, %entry ], [ %a, %loop ]
+  %n = add i32 %a, 1
+  %s = add i32 %n, %t
+  %m = and i32 %s, 7
+  switch i32 %m, label %loop [ i32 3, label %one  i32 5, label %two ]
+one:
+  %p = phi i32 [ %b, %loop ]
+  br label %end
+two:
+  %q = phi i32 [ %a, %loop ]
+  br label %end
+end:
+  %r = phi i32 [ %p, %one ], [ %q, %two ]
+  %w = zext i32 %t to i64
+  %o = getelementptr i32, ptr %out, i64 %w
+  store i32 %r, ptr %o
+  ret void
+}
+"""
+)
+
+
+def test_what_lanes_take_along_when_they_leave_a_loop_apart(arena: Arena) -> None:
+    Case(ir(LEAVING), "k", 1, 64, zeros(64), 7).agree(arena)
 
 
 BARRIERS = """

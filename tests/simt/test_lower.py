@@ -18,7 +18,7 @@ from kernelwright.codegen.simt.spaces import infer_spaces
 from kernelwright.device.memory import Arena
 from kernelwright.errors import CompileError
 from kernelwright.ir import Module
-from tests.simt.harness import Case, ir
+from tests.simt.harness import PRELUDE, Case, ir
 from tests.simt.test_kernels import ints, zeros
 
 Compile = Callable[[str], Module]
@@ -43,14 +43,6 @@ def shapes_of(text: str, block: tuple[int, int, int]) -> dict[str, str]:
         found[str(i)] = shape[0] + (str(shape[1]) if shape[0] == "s" else "")
     return found
 
-
-PRELUDE = """
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
-declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
-declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
-declare i32 @llvm.nvvm.shfl.sync.idx.i32(i32, i32, i32, i32)
-"""
 
 NUMBERS = """
 define ptx_kernel void @k(ptr %o, i32 %n) {

@@ -16,9 +16,8 @@ from kernelwright.device.reference import Watch, run_reference
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import ConstantInt, Module, parse_module, print_module
 from kernelwright.ir.instruction import INTEGER_BINARY, Instruction
-from tests.simt.harness import Case, Run, ir
+from tests.simt.harness import PRELUDE, Case, Run, ir
 from tests.simt.test_kernels import ATOMICS, BARRIERS, CONTROL, MEMORY, ints, zeros
-from tests.simt.test_lower import PRELUDE
 from tests.simt.test_warp import APART, TOGETHER
 
 Compile = Callable[[str], Module]

@@ -139,7 +139,7 @@ def _meant_by(output: str | None) -> str:
 
 def _check_sources(sources: list[Path], cuda: list[Path], others: list[Path], what: str) -> None:
     for path in sources:
-        if not path.exists():
+        if not os.path.exists(path):
             raise Misuse(f"{path} does not exist", hint="check the path")
     for path in others:
         if path.suffix not in HOST_SUFFIXES:

@@ -8,10 +8,13 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import math
 import operator
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -140,8 +143,8 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     since_ns = now_ns()
     name = program.paths[0].stem
     # As a command line of its own, under which a receipt is kept.
-    words = [repr(program.flags.options), repr(program.link), *map(str, program.paths), package_fingerprint()]
-    receipt = ["kw", "build", *words]
+    words = [repr(program.flags.options), repr(program.link), *map(str, program.paths)]
+    receipt = ["kw", "build", *words, package_fingerprint(), sys.executable]
     target = cache_folder() / "exe" / receipt_key(receipt) / name
     if program.flags.use_cache and recall(receipt):
         return target
@@ -157,13 +160,19 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
             raise Misuse(f"{path} is a program among sources", hint="give sources, or one program")
     compiled = compile_program(list(cuda), options=program.flags.options, cache=program.flags.use_cache)
     messages = "".join(unit.source.warnings for unit in compiled.units)
-    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        # A cache that cannot be written to: the program lives as long as this process.
+        folder = tempfile.mkdtemp(prefix="kernelwright-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        target = Path(folder) / name
     link = link_options(*program.link)
     _, warnings = build_executable(compiled, others, target, link, progress)
     messages += warnings
     sys.stderr.write(messages)
     clang, options = compiled.units[0].clang, program.flags.options.source
-    if any(program.link[1:]):
+    if any(program.link[1:]) or not program.flags.use_cache:
         return target  # libraries of the user's own may change, and nobody tells us which they are
     inputs = [unit.inputs for unit in compiled.units]
     inputs += [host_inputs(path, options, clang, since_ns) for path in program.paths]

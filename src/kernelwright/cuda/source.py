@@ -1,9 +1,11 @@
-"""What nvcc accepts and clang does not: a launch written ``<< < grid, block >> >``.
+"""What nvcc accepts and clang does not: a launch written ``<< < grid, block >> >``, and a PTX register in inline assembly
+with one percent sign.
 
-    kernel<< <grid, block>> >(x);   ->   kernel<<<grid, block>>> (x);
+    kernel<< <grid, block>> >(x);          ->   kernel<<<grid, block>>> (x);
+    asm("mov.u32 %0, %laneid;" : ...);     ->   asm("mov.u32 %0, %%laneid;" : ...);
 
-The two spellings have the same length, so every line and column stays where the user put it. The changed text reaches
-clang through a virtual file system overlay: paths, ``#include`` look-up and diagnostics are those of the real files.
+The two spellings of a launch have the same length, so every line and column stays where the user put it. The changed text
+reaches clang through a virtual file system overlay: paths, ``#include`` look-up and diagnostics are those of the real files.
 """
 
 from __future__ import annotations
@@ -26,6 +28,19 @@ _TOKENS = re.compile(
     re.X | re.S | re.M,
 )
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.M)
+# The strings of an asm statement; in them, PTX's special registers (PTX ISA, "Special Registers") behind one `%`.
+_ASSEMBLY = re.compile(r'\b(?:__)?asm(?:__)?(?:\s+(?:__)?volatile(?:__)?)?\s*\((?:\s*"(?:[^"\\\n]|\\.)*")+')
+_REGISTER = re.compile(
+    r"(?<!%)%(?=(?:n?tid|n?ctaid|laneid|n?warpid|n?smid|gridid|lanemask_[a-z]+|clock(?:64|_hi)?|globaltimer(?:_lo|_hi)?"
+    r"|(?:total|dynamic|aggr)_smem_size|n?clusterid|is_explicit_cluster|cluster_n?cta(?:id|rank)|envreg\d+|pm\d+(?:_64)?)\b)"
+)
+
+
+def escape_registers(text: str) -> str:
+    """``text`` with a second percent sign before every special register in inline assembly that has only one."""
+    if "%" not in text or "asm" not in text:
+        return text
+    return _ASSEMBLY.sub(lambda m: _REGISTER.sub("%%", m.group()), text)
 
 
 def normalise_launches(text: str) -> str:
@@ -54,8 +69,8 @@ def _tight(token: str) -> str:
 
 
 def changed_files(source: Path, include: tuple[str, ...]) -> dict[Path, str]:
-    """Every file of the program whose text ``normalise_launches`` changes: the source, and what it includes from beside it
-    or from the folders of ``include``."""
+    """Every file of the program whose text ``normalise_launches`` and ``escape_registers`` change: the source, and what it
+    includes from beside it or from the folders of ``include``."""
     changed: dict[Path, str] = {}
     seen: set[Path] = set()
     queue = [Path(os.path.abspath(source))]
@@ -68,7 +83,7 @@ def changed_files(source: Path, include: tuple[str, ...]) -> dict[Path, str]:
             text = path.read_text(encoding="utf-8", errors="surrogateescape")
         except OSError:
             continue
-        better = normalise_launches(text)
+        better = escape_registers(normalise_launches(text))
         if better != text:
             changed[path] = better
         for quoted, angled in _INCLUDE.findall(text):

@@ -13,16 +13,32 @@ from kernelwright.codegen.simt.program import Block, Loop, Op, Operand, Phi, Pro
 def arrange(program: Program) -> None:
     """Puts ``program.blocks`` into the order of execution and fills ``id``, ``preds``, ``loop`` and ``program.loops``."""
     _prune(program)
-    back = _back_edges(program.entry)
-    _merge_latches(program, back)
+    tails: dict[Block, list[Block]] = {}
+    for tail, header in _back_edges(program.entry):
+        tails.setdefault(header, []).append(tail)
+    for header, several in tails.items():
+        if len(several) > 1:
+            _add_latch(program, header, several)
+    _find_loops(program)
+    shared = [loop for loop in program.loops if loop.latch.loop is not loop]
+    for loop in shared:
+        # Who leaves the inner loop must not begin the next round of the outer one before all have left.
+        _add_latch(program, loop.header, [loop.latch])
+    if shared:
+        _find_loops(program)
+    program.blocks = _order(program.entry)
+    for i, block in enumerate(program.blocks):
+        block.id = i
+
+
+def _find_loops(program: Program) -> None:
     _prune(program)
     back = _back_edges(program.entry)
     idom = dominators(program.blocks)
     program.reducible = all(_dominates(idom, h, t) for t, h in back)
+    for block in program.blocks:
+        block.loop = None
     program.loops = _loops(back) if program.reducible else []
-    program.blocks = _order(program.entry)
-    for i, block in enumerate(program.blocks):
-        block.id = i
 
 
 def _prune(program: Program) -> None:
@@ -80,37 +96,28 @@ def _back_edges(entry: Block) -> list[tuple[Block, Block]]:
     return found
 
 
-def _merge_latches(program: Program, back: list[tuple[Block, Block]]) -> None:
-    """Loops that are continued from several places get one block that all of them go through.
-
-    A latch that can also leave the loop gets a block of its own as well when it is not the only one.
-    """
-    by_header: dict[Block, list[Block]] = {}
-    for tail, header in back:
-        by_header.setdefault(header, []).append(tail)
-    for header, tails in by_header.items():
-        if len(tails) == 1:
-            continue
-        latch = Block(_next_number(program), header.function, None)
-        program.blocks.append(latch)
-        latch.term = Op("jump", (), (), None, None, (header,))
-        for tail in tails:
-            term = tail.term
-            targets = tuple(latch if t is header else t for t in term.targets)
-            tail.term = Op(term.code, term.args, term.outs, term.detail, term.origin, targets)
-        for phi in header.phis:
-            pairs = list(zip(phi.args, phi.sources, strict=True))
-            inner = [(a, b) for a, b in pairs if b in tails]
-            outer = [(a, b) for a, b in pairs if b not in tails]
-            merged: Operand = inner[0][0]
-            if any(a is not merged for a, _ in inner):
-                out = program.var(phi.outs[0].type, phi.outs[0].pointer)
-                made = Phi(tuple(a for a, _ in inner), tuple(b for _, b in inner), out)
-                out.op = made
-                latch.phis.append(made)
-                merged = out
-            phi.args = (*(a for a, _ in outer), merged)
-            phi.sources = (*(b for _, b in outer), latch)
+def _add_latch(program: Program, header: Block, tails: list[Block]) -> None:
+    """Puts one block between a loop's header and the places it is continued from."""
+    latch = Block(_next_number(program), header.function, None)
+    program.blocks.append(latch)
+    latch.term = Op("jump", (), (), None, None, (header,))
+    for tail in tails:
+        term = tail.term
+        targets = tuple(latch if t is header else t for t in term.targets)
+        tail.term = Op(term.code, term.args, term.outs, term.detail, term.origin, targets)
+    for phi in header.phis:
+        pairs = list(zip(phi.args, phi.sources, strict=True))
+        inner = [(a, b) for a, b in pairs if b in tails]
+        outer = [(a, b) for a, b in pairs if b not in tails]
+        merged: Operand = inner[0][0]
+        if any(a is not merged for a, _ in inner):
+            out = program.var(phi.outs[0].type, phi.outs[0].pointer)
+            made = Phi(tuple(a for a, _ in inner), tuple(b for _, b in inner), out)
+            out.op = made
+            latch.phis.append(made)
+            merged = out
+        phi.args = (*(a for a, _ in outer), merged)
+        phi.sources = (*(b for _, b in outer), latch)
 
 
 def _next_number(program: Program) -> int:

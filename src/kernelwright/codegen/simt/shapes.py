@@ -261,7 +261,7 @@ class Analysis:
         """Whether no bit can be set in both operands, so that ``or`` is a sum."""
         for a, b in (op.args, op.args[::-1]):
             high = self.maximum(b)
-            if high is not None and self.alignment(a) > high:
+            if high is not None and self.alignment(a, every=True) > high:
                 return True
         return False
 
@@ -448,8 +448,8 @@ class Analysis:
             return 1024
         return None
 
-    def alignment(self, operand: Operand, depth: int = 0) -> int:
-        """A power of two that divides the number of every segment's first lane; capped at 4096."""
+    def alignment(self, operand: Operand, depth: int = 0, every: bool = False) -> int:
+        """A power of two that divides the number of every segment's first lane, or of every lane; capped at 4096."""
         if isinstance(operand, Const):
             if operand.value is None or operand.value == 0:
                 return 4096
@@ -460,17 +460,22 @@ class Analysis:
         code, args = op.code, op.args
         if code == "source":
             kind, axis = op.detail
-            return self.geometry.per_segment if (kind, axis) == ("tid", "x") or kind == "lane" else 1
+            runs = (kind, axis) == ("tid", "x") or kind == "lane"
+            return self.geometry.per_segment if runs and not every else 1
+
+        def of(arg: Operand) -> int:
+            return self.alignment(arg, depth + 1, every)
+
         if code in ("add", "sub", "or"):
-            return min(self.alignment(a, depth + 1) for a in args)
+            return min(of(a) for a in args)
         if code == "and":
-            return max(self.alignment(a, depth + 1) for a in args)
+            return max(of(a) for a in args)
         if code == "mul":
-            return min(self.alignment(args[0], depth + 1) * self.alignment(args[1], depth + 1), 4096)
+            return min(of(args[0]) * of(args[1]), 4096)
         if code == "shl" and isinstance(args[1], Const) and args[1].value is not None and 0 <= args[1].value < 12:
-            return min(self.alignment(args[0], depth + 1) << args[1].value, 4096)
+            return min(of(args[0]) << args[1].value, 4096)
         if code in ("zext", "sext", "trunc"):
-            return self.alignment(args[0], depth + 1)
+            return of(args[0])
         return 1
 
 

@@ -1,0 +1,82 @@
+"""The thread beside a session: time, a program that has gone, and a word now and then."""
+
+from __future__ import annotations
+
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from kernelwright.device import watchdog as module
+from kernelwright.device.watchdog import Watchdog
+
+
+class Kernel:
+    """A kernel that runs until it is stopped."""
+
+    def __init__(self) -> None:
+        self.stopped = threading.Event()
+
+    def stop(self) -> bool:
+        self.stopped.set()
+        return True
+
+    def progress(self) -> tuple[str, int] | None:
+        return "spin", 17
+
+
+@contextmanager
+def watching(
+    timeout_s: float, say: Callable[[str], None] | None = None
+) -> Iterator[tuple[Watchdog, Kernel, socket.socket]]:
+    program, worker = socket.socketpair()
+    kernel = Kernel()
+    dog = Watchdog(worker, lambda: kernel, timeout_s, say)
+    with program, worker:
+        yield dog, kernel, program
+        dog.end()
+
+
+def test_a_kernel_has_its_time() -> None:
+    with watching(0.2) as (dog, kernel, _):
+        dog.began = time.monotonic()
+        assert not kernel.stopped.wait(0.1) and not dog.timed_out
+        assert kernel.stopped.wait(2) and dog.timed_out and not dog.gone
+
+
+def test_without_a_limit_a_kernel_may_take_all_day() -> None:
+    with watching(0) as (dog, kernel, _):
+        dog.began = time.monotonic() - 1e6
+        assert not kernel.stopped.wait(0.2) and not dog.timed_out
+
+
+def test_nothing_is_stopped_between_kernels() -> None:
+    with watching(0.01) as (dog, kernel, program):
+        program.close()
+        time.sleep(0.2)
+        assert dog.gone and not kernel.stopped.is_set()
+
+
+def test_a_kernel_ends_with_its_program_however_much_was_left_to_read() -> None:
+    with watching(0) as (dog, kernel, program):
+        dog.began = time.monotonic()
+        program.sendall(bytes(1000))
+        assert not kernel.stopped.wait(0.2)
+        program.close()
+        assert kernel.stopped.wait(2) and dog.gone and not dog.timed_out
+
+
+def test_a_long_kernel_is_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "SAY_AFTER_S", 0.2)
+    said: list[str] = []
+    with watching(0, said.append) as (dog, _, _):
+        dog.began = time.monotonic()
+        time.sleep(0.7)
+        dog.began = None
+        count = len(said)
+        assert 1 <= count <= 3 and said[0] == "kernel spin has run for 0 s, 17 blocks are done"
+        time.sleep(0.3)
+        assert len(said) == count
