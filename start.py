@@ -17,7 +17,10 @@ PYTHON = ENVIRONMENT / "bin" / "python"
 KW = ENVIRONMENT / "bin" / "kw"
 
 COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
-    "demo": ("one CUDA program at every stage of the compiler", [[str(KW), "suite", "show", "hotspot"]]),
+    "demo": (
+        "one CUDA program at every stage of the compiler, then run without a GPU",
+        [[str(KW), "suite", "show", "hotspot"], [str(KW), "run", "--report", str(ROOT / "examples" / "hello.cu")]],
+    ),
     "test": ("the whole fast test suite", [[str(PYTHON), "-m", "pytest"]]),
     "slow": ("the tests that take longer", [[str(PYTHON), "-m", "pytest", "-m", "slow"]]),
     "setup": ("the virtual environment alone", []),
