@@ -330,11 +330,22 @@ def compile(
     paths = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not paths:
         raise Misuse("there is nothing to compile", hint="give at least one .cu file")
+    for path in paths:
+        _check_name(os.path.join(working_folder(), path))
     store = Cache() if cache else None
     units = [Unit(Path(p), options, store) for p in paths]
     for unit in units:
         _ = unit.source
     return Program(units, options)
+
+
+def _check_name(path: str) -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise Misuse(
+            f"the name of {ascii(path)} is not UTF-8, which PTX has to repeat", hint="rename it, or the folder it is in"
+        ) from None
 
 
 def _in_todays_words(made: DeviceSource) -> DeviceSource:

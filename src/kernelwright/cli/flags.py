@@ -203,7 +203,7 @@ def _thresholds(given: list[str] | None) -> dict[str, int]:
     found = {}
     for item in (item for text in given or () for item in text.split(",")):
         name, equals, value = item.partition("=")
-        if not equals or not value.strip().isdigit():
+        if not equals or not value.strip().isdecimal():
             raise Misuse(f"--threshold {item!r} is not NAME=NUMBER", hint="kw passes lists the thresholds")
         found[name.strip()] = int(value)
     return found

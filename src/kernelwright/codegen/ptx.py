@@ -83,6 +83,9 @@ def _rounds(options: PassOptions) -> tuple[PassOptions, ...]:
     """
     if "msaa" not in options.without:
         return (options,)
+    if options.level == 0:
+        # Nothing asks for aliases then, and there is no CodeGenPrepare to stop before.
+        return (replace(options, without=options.without - {"msaa"}),)
     spaceless = replace(options, without=options.without | {"msi"})
     return spaceless, replace(options, without=(options.without - {"msaa"}) | CONSULT_ALIASES)
 

@@ -17,7 +17,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelwright.cache import cache_folder, write_atomically
+from kernelwright.cache import Cache, content_key
 from kernelwright.cuda.toolkit import CudaHeaders, toolkit_headers, wheel_folders, wheel_headers, wrapper_folder
 from kernelwright.errors import Misuse, ToolError
 
@@ -203,7 +203,7 @@ def _wheel_version(folder: Path) -> tuple[str, str]:
         if named
         else str((folder / "zig").stat().st_mtime_ns)
     )
-    kept = cache_folder() / "clang" / f"version-{release}"
+    kept = f"version-{release}"
     with_version = _read(kept)
     if with_version is None:
         with_version = _ask_version((str(folder / "zig"), "clang"))
@@ -237,7 +237,7 @@ def _resource_folder(folder: Path, release: str) -> Path:
 
 def _libcxx_defines(folder: Path, release: str) -> list[str]:
     """The ``-D_LIBCPP_...`` flags that the wheel's libc++ is configured with; they differ per release, so we ask."""
-    kept = cache_folder() / "clang" / f"libcxx-{release}"
+    kept = f"libcxx-{release}"
     flags = _read(kept)
     if flags is None:
         # A macro nobody has used before: what zig has compiled already, it does not compile, nor say how, again.
@@ -265,16 +265,10 @@ def _libcxx_defines(folder: Path, release: str) -> list[str]:
     return flags.split()
 
 
-def _read(path: Path) -> str | None:
-    try:
-        return path.read_text()
-    except OSError:
-        return None
+def _read(name: str) -> str | None:
+    found = Cache().get("clang", content_key([name]))
+    return found.decode() if found else None
 
 
-def _keep(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(path, text.encode())
-    except OSError:
-        return  # a cache that cannot be written costs time, nothing else
+def _keep(name: str, text: str) -> None:
+    Cache().put("clang", content_key([name]), text.encode())

@@ -6,6 +6,7 @@ read, switched off and repeated (``passes/``). Math functions stay calls of ``__
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import tempfile
@@ -89,7 +90,8 @@ def device_pass(
         if header:
             made = _run([*clang.command, *overlay, *use_header(flags, header), *_FILES], source, meanwhile)
             if made.text is None and refused(made.said):
-                header.unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    header.unlink(missing_ok=True)
                 made = None
         if made is None:
             made = _run([*clang.command, *overlay, *flags, *_FILES], source, meanwhile)
@@ -126,8 +128,10 @@ def _run(command: list[str], source: Path, meanwhile: Callable[[], object]) -> _
         output, listed = folder / "device.ll", folder / "device.d"
         if failed or not output.is_file():
             return _Run(command, None, (), said)
-        text = output.read_text(encoding="utf-8", errors="surrogateescape")
-        return _Run(command, text, prerequisites(listed.read_text(), folder), said)
+        # Bytes that are no text stand only in the comment that repeats the file's name.
+        text = output.read_text(encoding="utf-8", errors="replace")
+        rule = listed.read_text(encoding="utf-8", errors="surrogateescape")
+        return _Run(command, text, prerequisites(rule, folder), said)
     except BaseException:
         running.stop()
         raise
@@ -148,6 +152,10 @@ def device_flags(clang: Clang, options: SourceOptions) -> list[str]:
         *clang.header_flags,
         "-gline-tables-only",
         "-fno-discard-value-names",
+        # `int v; if (lane == 0) v = f(); v = __shfl_sync(~0u, v, 0);` is how CUDA is written. With arguments marked noundef,
+        # LLVM would conclude that every lane takes the branch.
+        "-Xclang",
+        "-no-enable-noundef-analysis",
         "-O2",
         "-Xclang",
         "-disable-llvm-passes",

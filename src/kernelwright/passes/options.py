@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from kernelwright.errors import Misuse
 from kernelwright.passes.pipeline import step, threshold
 
+LARGEST_THRESHOLD = 1_000_000
+"""LLVM multiplies the inline threshold by 11 for NVPTX and by 150 for a percentage, in 32 bits, and aborts on a negative."""
+
 
 @dataclass(frozen=True)
 class PassOptions:
@@ -36,9 +39,10 @@ class PassOptions:
         if names != sorted(set(names)):
             raise Misuse("thresholds must be sorted by name, each once", hint="use PassOptions.of, which sorts them")
         for name, value in self.thresholds:
-            if threshold(name).name != name or value < 0:
+            if threshold(name).name != name or not 0 <= value <= LARGEST_THRESHOLD:
                 raise Misuse(
-                    f"threshold {name}={value} is not a number from 0 up", hint="kw passes lists the thresholds"
+                    f"threshold {name}={value} is not a number from 0 to {LARGEST_THRESHOLD}",
+                    hint="kw passes lists the thresholds",
                 )
 
     @classmethod
