@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -342,6 +343,9 @@ def test_a_kernel_ends_with_its_program() -> None:
         a = client.allocate(4)
         client.command(Message.FILL, wire.Fill(address=a, width=4, height=1, value=0))
         client.launch(NUMBER["spin"], arguments=struct.pack("<Q", a))
+        end = time.monotonic() + 10
+        while not client.runs():
+            assert time.monotonic() < end
         client.leave()  # asserts that the session ends
         assert client.session.untold is None, "nobody's fault"
 
@@ -401,6 +405,29 @@ def test_files_share_their_device_variables(tmp_path: Path) -> None:
         pointer_to = client.variable(0, "where", size=8)
         other = client.variable(1, "other")
         assert client.read(client.symbol(pointer_to), "Q") == (client.symbol(other),)
+
+
+def test_variables_of_one_name_in_several_files() -> None:
+    """A declaration means the definition that others see, wherever a static variable of that name lies."""
+    attributes = 'attributes #0 = { "target-cpu"="sm_80" }\n'
+    look = (
+        "@v = external addrspace(1) global i32\n"
+        "define ptx_kernel void @look(ptr %p) #0 {\n  %x = load i32, ptr addrspace(1) @v\n  store i32 %x, ptr %p\n  ret void\n}\n"
+    )
+    files = (look, "@v = addrspace(1) global i32 2\n", "@v = internal addrspace(1) global i32 1\n")
+    with Client() as client:
+        for number, ir in enumerate(files):
+            text = f'target triple = "nvptx64-nvidia-cuda"\n{ir}{attributes if number == 0 else ""}'
+            kernels = (
+                (blobs.Kernel("look", (blobs.Parameter(0, 8, 8, blobs.ParameterKind.POINTER),)),) if number == 0 else ()
+            )
+            variables = (blobs.Variable("v", 4, 4, is_external=number == 0),)
+            made = blobs.write(blobs.Blob(f"{number}.cu", text, kernels, variables))
+            client.register(made, ["look"] if number == 0 else [])
+        out = client.allocate(4)
+        client.launch(0, block=(1, 1, 1), arguments=struct.pack("<Q", out))
+        client.synchronize()
+        assert client.read(out, "i") == (2,)
 
 
 def test_a_declaration_that_nobody_defines_is_told(tmp_path: Path) -> None:

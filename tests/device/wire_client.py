@@ -167,6 +167,11 @@ class Client:
     def synchronize(self) -> None:
         self.request(Message.DEVICE_SYNCHRONIZE)
 
+    def runs(self) -> bool:
+        """Whether a kernel is under way."""
+        device = self.session._engine.running
+        return device is not None and device.progress() is not None
+
     def failure(self) -> Failed:
         """What the next wait for the device fails with."""
         try:

@@ -157,6 +157,22 @@ static void crashes() { nothing<<<1, 32>>>(); raise(SIGSEGV); }
 static void exits() { exit(42); }
 static void waits() { nothing<<<1, 32>>>(); SAY(cudaDeviceSynchronize()); fflush(stdout); pause(); }
 static void hangs() { puts("started"); fflush(stdout); never_ends(); }
+
+static volatile sig_atomic_t signals;
+static void note(int) { signals = 1; }
+static void minds()
+{
+    int value = 0;
+    signal(SIGINT, note);
+    nothing<<<1, 32>>>();
+    SAY(cudaDeviceSynchronize());
+    fflush(stdout);
+    while (!signals)
+        usleep(1000);
+    count<<<1, 32>>>();
+    SAY(cudaMemcpyFromSymbol(&value, counter, 4));
+    printf("%d\n", value);
+}
 static void leaves() { int *flag; cudaMalloc(&flag, 4); cudaMemset(flag, 0, 4); endless<<<1, 32>>>(flag); }
 
 int main(int argc, char **argv)
@@ -166,7 +182,7 @@ int main(int argc, char **argv)
         {"trap", traps}, {"assert", asserts}, {"barrier", barrier}, {"shared", shared}, {"variable", variable},
         {"too-much", too_much}, {"geometry", geometry}, {"many-blocks", many_blocks}, {"frees-twice", frees_twice},
         {"devices", devices}, {"reset", reset}, {"silent", silent}, {"crashes", crashes}, {"exits", exits},
-        {"waits", waits}, {"hangs", hangs}, {"leaves", leaves}};
+        {"waits", waits}, {"hangs", hangs}, {"minds", minds}, {"leaves", leaves}};
     for (auto &part : parts)
         if (argc > 1 && !strcmp(part.name, argv[1])) {
             part.run();

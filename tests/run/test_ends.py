@@ -94,6 +94,14 @@ def test_interrupted(program: Path, part: str, to: str, tmp_path: Path) -> None:
     wait_until(lambda: not left_behind(program))
 
 
+def test_a_program_that_goes_on_after_ctrl_c(program: Path, tmp_path: Path) -> None:
+    """Its worker, which the terminal signals too, goes on with it."""
+    with running(program, "minds", cwd=tmp_path) as process:
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate(timeout=10)
+    assert (process.returncode, out, err) == (7, "cudaSuccess\n73\n", "")
+
+
 def test_a_program_that_does_not_mind_signals(tmp_path: Path) -> None:
     (tmp_path / "stubborn.sh").write_text("#!/bin/bash\ntrap '' INT TERM\necho here\nwhile true; do sleep 0.1; done\n")
     (tmp_path / "stubborn.sh").chmod(0o755)

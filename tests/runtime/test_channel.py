@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -28,23 +29,31 @@ def test_messages_in_heaps_and_pieces(pair: tuple[socket.socket, Channel]) -> No
     ours, channel = pair
     handles = [message(Message.FREE, i, wire.Handle(handle=i).pack()) for i in range(3000)]
     stream = b"".join(handles) + message(Message.REGISTER_KERNEL, 9, wire.RegisterSymbol(symbol=4).pack() + b"name")
-    ours.sendall(stream[: 100_001 % len(stream)])
+
+    def send() -> None:
+        for start in range(0, len(stream), 1001):
+            ours.sendall(stream[start : start + 1001])
+
+    sender = threading.Thread(target=send)
+    sender.start()
     received = [channel.receive() for _ in range(3000)]
     assert [m.body for m in received if m is not None] == [wire.Handle(handle=i) for i in range(3000)]
     assert [m.sequence for m in received if m is not None] == list(range(3000))
-    ours.sendall(stream[100_001 % len(stream) :])
     last = channel.receive()
     assert last is not None and (last.type, last.tail, last.is_request) == (Message.REGISTER_KERNEL, b"name", False)
+    sender.join()
     ours.close()
     assert channel.receive() is None
 
 
 def test_a_message_larger_than_any_buffer(pair: tuple[socket.socket, Channel]) -> None:
     ours, channel = pair
-    ours.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-    tail = bytes(range(256)) * 500
-    ours.sendall(message(Message.REGISTER_MODULE, 1, wire.RegisterModule(module=3).pack() + tail))
+    tail = bytes(range(256)) * 5000
+    whole = message(Message.REGISTER_MODULE, 1, wire.RegisterModule(module=3).pack() + tail)
+    sender = threading.Thread(target=ours.sendall, args=(whole,))
+    sender.start()
     got = channel.receive()
+    sender.join()
     assert got is not None and got.body == wire.RegisterModule(module=3) and got.tail == tail
 
 

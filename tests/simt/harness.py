@@ -59,6 +59,18 @@ class Run:
     fault: Any
     result: LaunchResult | ReferenceResult
 
+    @property
+    def launch(self) -> LaunchResult:
+        """What the virtual GPU says of it."""
+        assert isinstance(self.result, LaunchResult)
+        return self.result
+
+    @property
+    def reference(self) -> ReferenceResult:
+        """What the reference says of it."""
+        assert isinstance(self.result, ReferenceResult)
+        return self.result
+
 
 class Case:
     """A kernel with its inputs. Arrays among ``arguments`` become buffers; other arguments are numbers or bytes."""
@@ -143,6 +155,14 @@ class Case:
             SimtOptions(block=self.block, uniform=False, counters=False),
             SimtOptions(block=self.block, split=True),
         ]
+
+    def lanes(self, result: LaunchResult) -> list[int]:
+        """How many threads ran each IR block of the kernel, as the reference's ``block_counts`` tells it."""
+        found = dict.fromkeys(self.module.function(self.kernel).blocks, 0)
+        for info, lanes in zip(result.kernel.blocks, result.lanes, strict=True):
+            if info.origin is not None and info.part == 0 and info.function == self.kernel:
+                found[info.origin] += int(lanes)
+        return list(found.values())
 
     def agree(
         self, arena: Arena, tolerance: float = 0.0, options: list[SimtOptions] | None = None, faults: bool = False

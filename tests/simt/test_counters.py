@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from kernelwright.codegen.simt.results import LaunchResult
 from kernelwright.codegen.simt.watch import Caches, Watch
 from kernelwright.device.memory import Arena
 from kernelwright.ir import Module
-from tests.simt.harness import Case, Run
+from tests.simt.harness import Array, Case, Run
 from tests.simt.test_kernels import ints, zeros
 
 Compile = Callable[[str], Module]
@@ -30,6 +31,7 @@ G(g_mixed, float, (t * 37 + k) % 311, true) G(g_one, float, k, t < n) G(g_byte, 
 G(g_double, double, t + k, t >= n) G(g_tile, float, threadIdx.y * k + threadIdx.x, true)
 G(g_tile_guarded, float, threadIdx.y * k + threadIdx.x, threadIdx.x < 13 && threadIdx.y < n)
 G(g_line, float, threadIdx.y * k, threadIdx.y < n)
+G(g_byte_odd, char, t + k, t % 3 != 1) G(g_double_odd, double, t + k, t % 7 > n) G(g_odd_row, float, t + k, (t * t + n) % 9 < 2)
 SH(s_row, float, t + k, t < n) SH(s_two, float, 2 * t, true) SH(s_seventeen, float, 17 * (t % 64) + k, t < n)
 SH(s_sixteen, float, 16 * (t % 64) + k, t < n) SH(s_back, float, 128 - t, t < n) SH(s_mixed, float, (t * 37 + k) % 311, t % 3 != 1)
 SH(s_double, double, t + k, t < n) SH(s_tile, float, threadIdx.y * k + threadIdx.x, true)
@@ -41,18 +43,19 @@ extern "C" __global__ void g_four(const Four* a, float* o, int k, int n) {
 """
 
 
-def index_of(name: str, t: np.ndarray, x: np.ndarray, y: np.ndarray, k: int) -> np.ndarray:
+def index_of(name: str, t: Array, x: Array, y: Array, k: int) -> Any:
     """The element each thread reads."""
     rules = {
         "row": t + k, "guarded": t + k, "odd": t + k, "reverse": 200 - t, "two": 2 * t + (k if name[0] == "g" else 0),
-        "nine": 9 * t + k, "mixed": (t * 37 + k) % 311, "one": 0 * t + k, "byte": t + k, "double": t + k,
+        "nine": 9 * t + k, "mixed": (t * 37 + k) % 311, "one": 0 * t + k, "byte": t + k, "double": t + k, "byte_odd": t + k, "double_odd": t + k,
+        "odd_row": t + k,
         "tile": y * k + x, "tile_guarded": y * k + x, "line": y * k, "seventeen": 17 * (t % 64) + k,
         "sixteen": 16 * (t % 64) + k, "back": 128 - t, "struct": t + k, "four": t + k,
     }  # fmt: skip
     return rules[name[2:]]
 
 
-def active(name: str, t: np.ndarray, x: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
+def active(name: str, t: Array, x: Array, y: Array, n: int) -> Any:
     everyone = np.ones(len(t), bool)
     if name in (
         "g_guarded",
@@ -67,8 +70,12 @@ def active(name: str, t: np.ndarray, x: np.ndarray, y: np.ndarray, n: int) -> np
         "s_double",
     ):
         return t < n
-    if name in ("g_odd", "s_mixed"):
+    if name in ("g_odd", "s_mixed", "g_byte_odd"):
         return t % 3 != 1
+    if name == "g_double_odd":
+        return t % 7 > n
+    if name == "g_odd_row":
+        return (t * t + n) % 9 < 2
     if name == "g_double":
         return t >= n
     if name.endswith("tile_guarded"):
@@ -76,7 +83,7 @@ def active(name: str, t: np.ndarray, x: np.ndarray, y: np.ndarray, n: int) -> np
     return y < n if name == "g_line" else everyone
 
 
-SIZES = {"g_byte": 1, "g_double": 8, "s_double": 8, "g_four": 16}
+SIZES = {"g_byte": 1, "g_byte_odd": 1, "g_double_odd": 8, "g_double": 8, "s_double": 8, "g_four": 16}
 
 
 def expected(name: str, base: int, block: tuple[int, int, int], k: int, n: int) -> tuple[int, int]:
@@ -106,11 +113,12 @@ def expected(name: str, base: int, block: tuple[int, int, int], k: int, n: int) 
     return total, warps
 
 
-CASES = [
+CASES: list[tuple[str, Any, int, int]] = [
     ("g_row", 64, 0, 0), ("g_row", 64, 3, 0), ("g_row", 40, 1, 0), ("g_row", 16, 5, 0), ("g_guarded", 64, 2, 50),
     ("g_guarded", 64, 0, 3), ("g_odd", 64, 0, 0), ("g_reverse", 64, 0, 64), ("g_reverse", 64, 0, 37), ("g_two", 64, 1, 0),
     ("g_nine", 64, 1, 45), ("g_mixed", 64, 5, 0), ("g_one", 64, 7, 40), ("g_byte", 64, 3, 0), ("g_double", 64, 1, 20),
-    ("g_struct", 64, 1, 0), ("g_four", 64, 1, 50), ("g_four", 64, 0, 64),
+    ("g_struct", 64, 1, 0), ("g_four", 64, 1, 50), ("g_four", 64, 0, 64), ("g_byte_odd", 64, 5, 0), ("g_byte_odd", 64, 0, 0),
+    ("g_byte_odd", 16, 3, 0), ("g_double_odd", 64, 1, 4), ("g_double_odd", 64, 2, 2), ("g_odd_row", 64, 3, 0), ("g_odd_row", 40, 7, 5),
     ("s_row", 64, 1, 50), ("s_two", 64, 0, 0), ("s_seventeen", 64, 1, 37), ("s_sixteen", 64, 1, 64), ("s_sixteen", 64, 0, 21),
     ("s_sixteen", 16, 0, 11), ("s_back", 64, 0, 60), ("s_mixed", 64, 3, 0), ("s_double", 64, 1, 64), ("s_double", 64, 1, 20),
     *[(f"{m}_tile{g}", b, k, n) for m in "gs" for g in ("", "_guarded") for b in ((16, 8), (16, 3), (8, 8), (5, 9))
@@ -130,10 +138,10 @@ def test_sectors_and_wavefronts_are_exact_on_every_path(patterns: Module, arena:
     for kernel, shape, k, n in CASES:
         if kernel != name:
             continue
-        block = (shape, 1, 1) if isinstance(shape, int) else (*shape, 1)
+        block = (shape, 1, 1) if isinstance(shape, int) else (shape[0], shape[1], 1)
         type = {1: np.int8, 8: np.float64}.get(SIZES.get(name, 4), np.float32)
         case = Case(patterns, name, 1, block, zeros(4096, type), zeros(1024, np.float32), k, n)
-        start = [p for p in (True,)] and arena_start(arena, case)
+        start = arena_start(arena, case)
         want, warps = expected(name, start if name[0] == "g" else 0, block, k, n)
         for options, watch in (
             (SimtOptions(block=block), None),
@@ -145,7 +153,7 @@ def test_sectors_and_wavefronts_are_exact_on_every_path(patterns: Module, arena:
             if key not in compiled:
                 compiled[key] = case.compiled(options)
             run = launched(case, arena, compiled[key], watch)
-            load, result = find_load(run.result, name)
+            load, result = find_load(run.launch, name)
             count = result.sectors[load] if name[0] == "g" else result.wavefronts[load]
             where = f"{name} {block} k={k} n={n} {options} {watch}"
             assert count == want, where
@@ -176,7 +184,7 @@ def test_counts_are_the_same_in_every_run(cuda: Compile, arena: Arena) -> None:
 
     rng = np.random.default_rng(0)
     case = Case(cuda(CONTROL), "switches", 3, 64, ints(rng, 192, 1, 5000), zeros(192), 190)
-    runs = [case.fast(arena).result for _ in range(3)]
+    runs = [case.fast(arena).launch for _ in range(3)]
     for run in runs[1:]:
         for field in ("executions", "lanes", "sectors", "wavefronts", "serial"):
             np.testing.assert_array_equal(getattr(run, field), getattr(runs[0], field))
@@ -193,23 +201,16 @@ def test_lanes_are_the_threads_the_reference_counts(cuda: Compile, arena: Arena)
         Case(cuda(BARRIERS), "early", 1, 96, zeros(96), 50),
     ]
     for case in cases:
-        want = case.reference(arena).result.block_counts[case.kernel]
-        blocks = case.module.function(case.kernel).blocks
+        want = case.reference(arena).reference.block_counts[case.kernel]
         for options in case.variants():
-            if not options.counters:
-                continue
-            result = case.fast(arena, options).result
-            found = dict.fromkeys(blocks, 0)
-            for info, lanes in zip(result.kernel.blocks, result.lanes, strict=True):
-                if info.origin is not None and info.part == 0 and info.function == case.kernel:
-                    found[info.origin] += int(lanes)
-            assert list(found.values()) == want, (case.kernel, options)
+            if options.counters:
+                assert case.lanes(case.fast(arena, options).launch) == want, (case.kernel, options)
 
 
 def test_atomics_on_one_address_take_turns(cuda: Compile, arena: Arena) -> None:
     module = cuda('extern "C" __global__ void k(int* c, int m) { atomicAdd(&c[threadIdx.x % m], 1); }')
     for modulus, turns in ((1, 31), (2, 15), (32, 0), (5, 6)):
-        result = Case(module, "k", 1, 64, zeros(64), modulus).fast(arena).result
+        result = Case(module, "k", 1, 64, zeros(64), modulus).fast(arena).launch
         assert result.serial.tolist() == [2 * turns]
 
 
@@ -223,7 +224,7 @@ extern "C" __global__ void k(const float* a, float* o, int rounds, int span) {
 
     def hits(span: int, rounds: int, caches: Caches) -> tuple[float, float]:
         case = Case(module, "k", 1, 32, zeros(1 << 16, np.float32), zeros(32, np.float32), rounds, span, budget=10**9)
-        result = case.fast(arena, SimtOptions(block=(32, 1, 1)), watch=Watch(caches=caches)).result
+        result = case.fast(arena, SimtOptions(block=(32, 1, 1)), watch=Watch(caches=caches)).launch
         loads = [a.index for a in result.kernel.accesses if a.kind == "load"]
         looked = sum(result.looked_up[i] for i in loads)
         l1 = sum(result.l1_hits[i] for i in loads)
@@ -247,7 +248,7 @@ extern "C" __global__ void k(const float* a, float* o) {
 }""")
     case = Case(module, "k", 4, 64, zeros(64, np.float32), zeros(64, np.float32))
     options = SimtOptions(block=(64, 1, 1), trace=True)
-    result = case.fast(arena, options, watch=Watch(caches=Caches(every=2, events=1000))).result
+    result = case.fast(arena, options, watch=Watch(caches=Caches(every=2, events=1000))).launch
     events = [(int(e >> 56), int(e >> 48 & 255), int(e >> 24 & 0xFFFFFF), int(e & 0xFFFFFF)) for e in result.events]
     lines = [e for e in events if e[0] == 5]  # behind an access to global memory: its lines and their sectors
     assert len(lines) == 2 * 2 * 2 * 1 and all(e[3] & 15 == 15 for e in lines)

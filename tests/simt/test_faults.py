@@ -96,7 +96,8 @@ def test_a_fault_names_thread_address_and_instruction(module: Module, arena: Are
     assert fault.thread == 40 and fault.note is not None
     assert "asserts" in fault.note[0] and "assertion `in[threadIdx.x] < n` failed" in fault.note[0]
     fault = Case(module, "two_barriers", 1, 64, zeros(64), 1).fast(arena).fault
-    lines = {source_location(i).line for i in (fault.note[1], fault.other) if i is not None}
+    places = [source_location(i) for i in (fault.note[1], fault.other) if i is not None]
+    lines = {place.line for place in places if place is not None}
     assert len(lines) >= 1 and all("__syncthreads" in FAULTS.splitlines()[line - 1] for line in lines)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +64,7 @@ def ints(rng: np.random.Generator, n: int, low: int = 0, high: int = 1000) -> Ar
     return rng.integers(low, high, n).astype(np.int32)
 
 
-def zeros(n: int, type: type = np.int32) -> Array:
+def zeros(n: int, type: Any = np.int32) -> Array:
     return np.zeros(n, type)
 
 
@@ -386,7 +387,7 @@ extern "C" __global__ void k(const int* in, int* out) {
 }""")
     case = Case(module, "k", 1, 64, ints(rng, 64), zeros(64))
     want, got = case.reference(arena), case.fast(arena, SimtOptions(block=(64, 1, 1)))
-    lines = sorted(line.replace("(nil)", "0x0") for line in got.result.printed.decode().splitlines())
-    assert lines == sorted(line.replace("(nil)", "0x0") for line in want.result.text.splitlines())
+    lines = sorted(line.replace("(nil)", "0x0") for line in got.launch.printed.decode().splitlines())
+    assert lines == sorted(line.replace("(nil)", "0x0") for line in want.reference.text.splitlines())
     assert len(lines) > 5
     np.testing.assert_array_equal(got.arrays[1], want.arrays[1])

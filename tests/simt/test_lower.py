@@ -14,10 +14,12 @@ from kernelwright.codegen.simt.graph import arrange, note_uses
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import Geometry, SimtOptions
 from kernelwright.codegen.simt.program import Program
+from kernelwright.codegen.simt.shapes import Shape
 from kernelwright.codegen.simt.spaces import infer_spaces
 from kernelwright.device.memory import Arena
 from kernelwright.errors import CompileError
 from kernelwright.ir import Module
+from kernelwright.ir.module import BasicBlock
 from tests.simt.harness import PRELUDE, Case, ir
 from tests.simt.test_kernels import ints, zeros
 
@@ -39,7 +41,7 @@ def shapes_of(text: str, block: tuple[int, int, int]) -> dict[str, str]:
     stores = [op for b in program.blocks for op in b.ops if op.code == "store"]
     found = {}
     for i, op in enumerate(stores):
-        shape = getattr(op.args[1], "shape", ("u",))
+        shape: Shape = getattr(op.args[1], "shape", ("u",))
         found[str(i)] = shape[0] + (str(shape[1]) if shape[0] == "s" else "")
     return found
 
@@ -135,8 +137,8 @@ def test_turning_uniformity_off_changes_no_result(cuda: Compile, arena: Arena) -
 
     rng = np.random.default_rng(0)
     case = Case(cuda(CONTROL), "carried", 1, 64, ints(rng, 64), zeros(64), 30)
-    runs = [case.fast(arena, SimtOptions(block=case.block, uniform=u)).arrays[1] for u in (True, False)]
-    np.testing.assert_array_equal(*runs)
+    on, off = (case.fast(arena, SimtOptions(block=case.block, uniform=u)).arrays[1] for u in (True, False))
+    np.testing.assert_array_equal(on, off)
 
 
 def test_loops_are_contiguous_and_end_with_their_latch(cuda: Compile) -> None:
@@ -200,7 +202,7 @@ extern "C" __global__ void k(const float* a, float* o) {
     assert [a.space for a in kernel.accesses] == [0, 1, 1, 0]
     assert [a.function for a in kernel.accesses] == ["_Z5innerPKfi", "k", "k", "k"]
     assert all(a.origin.opcode == a.kind for a in kernel.accesses)
-    covered = {}
+    covered: dict[BasicBlock, list[tuple[int, int, int]]] = {}
     for block in kernel.blocks:
         if block.origin is not None:
             covered.setdefault(block.origin, []).append((block.part, block.start, block.end))

@@ -11,11 +11,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.memory import Arena
 from kernelwright.ir import Module, parse_module
 from kernelwright.passes.llvm import binding
-from tests.simt.harness import PRELUDE, Case
+from tests.simt.harness import PRELUDE, Case, Triple
 
 OPERATIONS = ("add", "sub", "mul", "and", "or", "xor", "shl", "lshr", "udiv", "srem")
 PREDICATES = ("eq", "ne", "slt", "sgt", "ult", "uge")
@@ -229,14 +228,19 @@ def made(seed: int) -> Module:
 
 
 def check(seed: int, arena: Arena) -> None:
-    threads = random.Random(seed).choice([32, 16, 40, (8, 4, 1), (16, 4, 1)])
+    shapes: list[Triple | int] = [32, 16, 40, (8, 4, 1), (16, 4, 1)]
+    threads = random.Random(seed).choice(shapes)
     data = np.random.default_rng(seed).integers(-9, 40, 64).astype(np.int32)
     case = Case(made(seed), "k", 1, threads, data, np.zeros(64, np.int32), seed % 7, budget=4000)
-    options = [SimtOptions(block=case.block), SimtOptions(block=case.block, split=True), SimtOptions(block=None)]
-    try:
-        case.agree(arena, options=options, faults=True)
-    except AssertionError as error:
-        raise AssertionError(f"seed {seed}: {error}") from error
+    want = case.reference(arena)
+    for options in case.variants():
+        got = case.fast(arena, options)
+        try:
+            case.same(want, got, 0.0, str(options))
+            if options.counters and not want.fault:
+                assert case.lanes(got.launch) == want.reference.block_counts["k"]
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}, {options}: {error}") from error
 
 
 @pytest.mark.parametrize("first", range(0, 60, 10))

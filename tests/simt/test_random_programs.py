@@ -260,7 +260,7 @@ def check_mutant(text: str, kernel: str, make: Callable[[Module], Case], seed: i
             raise
         again = case.fast(arena, options)
         for field in ("executions", "lanes", "sectors", "wavefronts", "serial"):
-            np.testing.assert_array_equal(getattr(again.result, field), getattr(got.result, field))
+            np.testing.assert_array_equal(getattr(again.launch, field), getattr(got.launch, field))
     return want.fault.kind if want.fault else "agreed"
 
 

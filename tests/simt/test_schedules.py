@@ -70,7 +70,7 @@ def test_a_schedule_is_the_same_run_every_time(cuda: Compile, arena: Arena) -> N
     case = Case(cuda(APART), "crossing", 2, 64, ints(rng, 64), zeros(64))
     options = SimtOptions(block=case.block, split=True)
     runs = [case.fast(arena, options, Schedule.subwarp(4, 9)) for _ in range(2)]
-    np.testing.assert_array_equal(runs[0].result.executions, runs[1].result.executions)
+    np.testing.assert_array_equal(runs[0].launch.executions, runs[1].launch.executions)
     np.testing.assert_array_equal(runs[0].arrays[1], runs[1].arrays[1])
 
 

@@ -115,8 +115,8 @@ def line(instruction: Instruction | None) -> int:
 
 def findings(case: Case, arena: Arena, options: SimtOptions, schedule: Schedule | None = None) -> tuple[Found, ...]:
     run = case.fast(arena, options, schedule, watch=Watch(races=True, unwritten=True))
-    assert run.fault is None and not run.result.incomplete
-    return run.result.found
+    assert run.fault is None and not run.launch.incomplete
+    return run.launch.found
 
 
 @pytest.mark.parametrize("name", RACES)
@@ -191,4 +191,4 @@ extern "C" __global__ void copy(int* a, int n) { if (threadIdx.x < n) a[64 + thr
 def test_a_checker_without_memory_says_that_it_saw_only_a_part(cuda: Compile, arena: Arena) -> None:
     case = Case(cuda(source("o[threadIdx.x] = n;")), "k", 1, 64, zeros(64), 1)
     watch = Watch(races=True, memory_limit=1 << 10)
-    assert case.fast(arena, SimtOptions(block=case.block), watch=watch).result.incomplete
+    assert case.fast(arena, SimtOptions(block=case.block), watch=watch).launch.incomplete
