@@ -344,7 +344,7 @@ def _check_name(path: str) -> None:
         path.encode()
     except UnicodeEncodeError:
         raise Misuse(
-            f"the name of {ascii(path)} is not UTF-8, which PTX has to repeat", hint="rename it, or the folder it is in"
+            f"the name of {path!a} is not UTF-8, which PTX has to repeat", hint="rename it, or the folder it is in"
         ) from None
 
 
