@@ -13,6 +13,9 @@ from pathlib import Path
 
 import pytest
 
+# Programs that are killed and interrupted in every way: they take long on a busy machine.
+pytestmark = pytest.mark.slow
+
 from .conftest import command, environment, execute
 
 HAS_GPU = Path("/dev/nvidia0").exists()
