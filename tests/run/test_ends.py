@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import command, environment, execute
+
 # Programs that are killed and interrupted in every way: they take long on a busy machine.
 pytestmark = pytest.mark.slow
-
-from .conftest import command, environment, execute
 
 HAS_GPU = Path("/dev/nvidia0").exists()
 
