@@ -83,7 +83,7 @@ def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.calibrate import calibrate, fit_rows, gpu_like
     from kernelwright.bench.gpu.result import write_result
     from kernelwright.bench.gpu.suite import run_suite
-    from kernelwright.device.cuda_worker import CudaWorker
+    from kernelwright.device.cuda.worker import CudaWorker
 
     only = chosen.only or PARTS
     more: dict[str, Any] = {}

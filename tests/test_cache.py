@@ -90,3 +90,38 @@ def test_two_writers_of_one_entry(tmp_path: Path) -> None:
 @given(st.lists(st.text(), max_size=4), st.lists(st.text(), max_size=4))
 def test_keys_tell_part_lists_apart(a: list[str], b: list[str]) -> None:
     assert (content_key(a) == content_key(b)) == (a == b)
+
+
+def test_a_link_is_followed_and_stays(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    link = tmp_path / "link"
+    link.symlink_to("folder/real")
+    for text in (b"one", b"two"):
+        write_atomically(link, text)
+        assert link.is_symlink()
+        assert (tmp_path / "folder" / "real").read_bytes() == text
+    assert [p.name for p in (tmp_path / "folder").iterdir()] == ["real"]
+
+
+def test_a_pipe_is_written_to(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    seen: list[bytes] = []
+    reader = threading.Thread(target=lambda: seen.append(pipe.read_bytes()))
+    reader.start()
+    write_atomically(pipe, b"text")
+    reader.join(timeout=10)
+    assert seen == [b"text"]
+    assert pipe.is_fifo()
+
+
+def test_trim_leaves_what_it_may_not_remove(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = Cache(tmp_path, limit_bytes=100)
+    cache.put("ir", content_key(["a"]), b"x" * 1000)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    cache.trim()
+    assert cache.get("ir", content_key(["a"])) == b"x" * 1000

@@ -137,7 +137,7 @@ def _static_shared_bytes(unit: Unit) -> dict[str, int]:
 
 def worker_command() -> str:
     """The shell command by which a program starts a worker of this installation, wherever the program is run from."""
-    start = f"{shlex.quote(sys.executable)} -P -m kernelwright.device.worker"
+    start = f"{shlex.quote(sys.executable)} -P -m kernelwright.device.serving.worker"
     root = str(Path(__file__).parents[1])
     if root in site.getsitepackages():
         return start

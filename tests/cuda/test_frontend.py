@@ -9,6 +9,7 @@ import pytest
 from kernelwright.cuda.clang import find_clang, system_cxx
 from kernelwright.cuda.frontend import SourceOptions, device_pass
 from kernelwright.errors import CompileError, Misuse, ToolError
+from kernelwright.pipeline import compile as compile_program
 
 KERNEL = "__global__ void k(float *p) { p[threadIdx.x] = 1; }\n"
 
@@ -117,3 +118,28 @@ def test_dependencies_hold_every_file(tmp_path: Path) -> None:
     assert str(path) in found
     assert str(tmp_path / "with space.h") in found
     assert all(Path(f).is_file() for f in found)
+
+
+def test_lanes_without_a_value_take_no_branch(tmp_path: Path) -> None:
+    """The idiom of every warp-aggregated atomic: only lane 0 has a value, the others get it from there."""
+    path = tmp_path / "app.cu"
+    path.write_text(
+        """
+        __device__ int first(int v) { return __shfl_sync(~0u, v, 0); }
+        __global__ void k(int *n, int *o) {
+            int base;
+            if ((threadIdx.x & 31) == 0) base = atomicAdd(n, 1);
+            o[threadIdx.x] = first(base);
+        }
+        """
+    )
+    ptx = compile_program(path, cache=False).ptx()
+    before, _, _ = ptx.partition("atom.global.add")
+    assert "bra" in before
+
+
+def test_names_that_are_no_flags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("-x.cu", "@y.cu"):
+        Path(name).write_text(KERNEL)
+        assert "ptx_kernel" in device_pass(Path(name), SourceOptions(), find_clang()).text

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device import capacity
-from kernelwright.device.capacity import SPARE, capacity_bytes
 from kernelwright.device.memory import RESERVE
+from kernelwright.device.serving import capacity
+from kernelwright.device.serving.capacity import SPARE, capacity_bytes
 from kernelwright.device.settings import Settings, size_in_bytes
 from kernelwright.errors import Misuse
 from kernelwright.target import DEFAULT_GPU

@@ -14,9 +14,9 @@ import pytest
 from kernelwright.cuda import blob as blobs
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.protocol import MESSAGES, Message
-from kernelwright.device.cuda_errors import CudaError
 from kernelwright.device.memory import ARENA_BASE
-from kernelwright.device.session import TABLE
+from kernelwright.device.serving.errors import CudaError
+from kernelwright.device.serving.session import TABLE
 from kernelwright.errors import ToolError
 from kernelwright.executable import device_blob
 from kernelwright.pipeline import compile as compile_program

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.device.timeline import COPY_US, ISSUE_US, Timeline
+from kernelwright.device.serving.timeline import COPY_US, ISSUE_US, Timeline
 
 A, B, APART = 1, 2, 3
 

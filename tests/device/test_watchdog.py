@@ -10,8 +10,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from kernelwright.device import watchdog as module
-from kernelwright.device.watchdog import Watchdog
+from kernelwright.device.serving import watchdog as module
+from kernelwright.device.serving.watchdog import Watchdog
 
 
 class Kernel:

@@ -11,8 +11,8 @@ from typing import Any, Self
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.protocol import MESSAGES, REPLY, Body, Message
-from kernelwright.device.observer import Observer
-from kernelwright.device.session import Session
+from kernelwright.device.serving.observer import Observer
+from kernelwright.device.serving.session import Session
 from kernelwright.device.settings import Settings
 from kernelwright.target import gpu
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from kernelwright.device.cuda_executor import CudaExecutor, image_of
-from kernelwright.device.cuda_worker import CudaWorker
+from kernelwright.device.cuda.executor import CudaExecutor, image_of
+from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.device.memory import Arena
 from kernelwright.errors import CompileError
 from kernelwright.evaluate.runner import Runner, Stopped, by_kernel
@@ -112,7 +112,7 @@ def test_a_real_gpu_survives_a_fault(gpu: CudaWorker) -> None:
 
 @pytest.mark.gpu
 def test_times_on_a_real_gpu_repeat(gpu: CudaWorker) -> None:
-    from kernelwright.device.cuda_worker import Job
+    from kernelwright.device.cuda.worker import Job
 
     image = image_of(IR, gpu.info().arch)
     job = Job(image, "add_one", (4096, 1, 1), (256, 1, 1), struct.pack("<Qi", 1 << 46, 256))

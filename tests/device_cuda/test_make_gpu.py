@@ -18,7 +18,7 @@ from kernelwright.bench.gpu.prepare import prepare
 from kernelwright.bench.gpu.result import page
 from kernelwright.bench.measured import Measured
 from kernelwright.cuda.protocol import DeviceProperties
-from kernelwright.device.cuda_worker import GpuInfo
+from kernelwright.device.cuda.worker import GpuInfo
 
 from .conftest import Fake
 

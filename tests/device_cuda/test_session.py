@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.cuda_session import ordinal_of
+from kernelwright.device.cuda.session import ordinal_of
 from kernelwright.executable import build_executable
 from kernelwright.pipeline import compile as compile_program
 
@@ -31,7 +31,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def run(program: Path, fake: Fake) -> Iterator[Run]:
     def go(part: str, device: str = "cuda:0") -> subprocess.CompletedProcess[str]:
-        worker = f"{sys.executable} -m kernelwright.device.cuda_session"
+        worker = f"{sys.executable} -m kernelwright.device.cuda.session"
         path = os.pathsep.join(p for p in sys.path if p)
         settings = {"KERNELWRIGHT_DEVICE": device, "KERNELWRIGHT_WORKER": worker, "PYTHONPATH": path}
         return subprocess.run(

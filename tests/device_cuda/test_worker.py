@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.cuda_lock import GpuLock
-from kernelwright.device.cuda_worker import CudaWorker, Image, Job
+from kernelwright.device.cuda.lock import GpuLock
+from kernelwright.device.cuda.worker import CudaWorker, Image, Job
 from kernelwright.device.memory import ARENA_BASE
 from kernelwright.errors import DeviceError
 from kernelwright.evaluate.measure import duel
@@ -155,7 +155,7 @@ def test_a_gpu_that_is_not_there(fake: Fake) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
-from kernelwright.device.cuda_worker import CudaWorker
+from kernelwright.device.cuda.worker import CudaWorker
 with CudaWorker(folder=Path(sys.argv[1])) as worker:
     worker.info()
     print(worker._process.pid, flush=True)

@@ -48,7 +48,9 @@ def below(root: int) -> set[int]:
 
 def left_behind(program: Path) -> list[str]:
     """Command lines of processes of the program, its sockets, and shared memory."""
-    alive = [line for _, line in processes().values() if str(program) in line or "kernelwright.device.worker" in line]
+    alive = [
+        line for _, line in processes().values() if str(program) in line or "kernelwright.device.serving.worker" in line
+    ]
     sockets = re.findall(r"@kernelwright-\S+", Path("/proc/net/unix").read_text())
     shared = [str(p) for p in Path("/dev/shm").glob("kernelwright*")]
     return [*alive, *sockets, *shared]
@@ -131,7 +133,7 @@ def test_killed(program: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_a_program_started_by_hand(program: Path, end: signal.Signals, tmp_path: Path) -> None:
     with running(program, "hangs", cwd=tmp_path) as process:
-        wait_until(lambda: any("device.worker" in line for _, line in processes().values()))
+        wait_until(lambda: any("serving.worker" in line for _, line in processes().values()))
         process.send_signal(end)
         assert process.wait(timeout=10) == -end
     wait_until(lambda: not left_behind(program))
@@ -145,7 +147,9 @@ def test_a_worker_that_is_killed(program: Path, by_hand: bool, tmp_path: Path) -
         time.sleep(0.5)
         if by_hand:
             # The one that works is the child of the one that was started.
-            started = {n: parent for n, (parent, line) in processes().items() if "kernelwright.device.worker" in line}
+            started = {
+                n: parent for n, (parent, line) in processes().items() if "kernelwright.device.serving.worker" in line
+            }
             (worker,) = started.keys() - started.values()
         else:
             (worker,) = [
@@ -173,7 +177,7 @@ def test_memory_of_a_worker_is_limited(tmp_path: Path) -> None:
 
 
 def test_a_worker_that_nobody_asked_for(tmp_path: Path) -> None:
-    ran = execute([*command()[:1], "-m", "kernelwright.device.worker"], cwd=tmp_path)
+    ran = execute([*command()[:1], "-m", "kernelwright.device.serving.worker"], cwd=tmp_path)
     assert ran.code == 2 and "started by a CUDA program" in ran.err
 
 

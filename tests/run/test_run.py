@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
+
+from kernelwright.cuda.runtime_library import install_shared
 
 from .conftest import Here, execute, kw
 
@@ -278,6 +282,31 @@ def test_a_file_that_may_not_be_executed(run: Here, tmp_path: Path) -> None:
     (tmp_path / "app").write_bytes(b"\x7fELF")
     ran = run("./app")
     assert ran.code in (2, 3) and "kw: ./app" in ran.err
+
+
+OLD_PROGRAM = """
+#include <stdio.h>
+int cudaGetDeviceCount(int *), cudaMalloc(void **, unsigned long), cudaMemset(void *, int, unsigned long);
+int cudaDeviceSynchronize(void);
+int main(void)
+{
+    int count = 0;
+    void *p;
+    int error = cudaGetDeviceCount(&count);
+    printf("%d %d %d %d %d\\n", error, count, cudaMalloc(&p, 100), cudaMemset(p, 1, 100), cudaDeviceSynchronize());
+    return 6;
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_a_program_linked_with_nvidias_shared_runtime_takes_ours(run: Here, tmp_path: Path) -> None:
+    (tmp_path / "old.c").write_text(OLD_PROGRAM)
+    (library,) = install_shared(tmp_path / "nvidia", (12,))
+    subprocess.run(["cc", "old.c", "-o", "old", library], cwd=tmp_path, check=True)
+    library.unlink()  # what it was linked with is not on this machine
+    ran = run("./old")
+    assert (ran.code, ran.out, ran.err) == (6, "0 1 0 0 0\n", "")
 
 
 def test_a_script_that_starts_programs(echo: Path, tmp_path: Path) -> None:

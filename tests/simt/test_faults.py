@@ -12,7 +12,7 @@ from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, Arena
 from kernelwright.errors import DeviceError
 from kernelwright.ir import Module
 from kernelwright.ir.debug import source_location
-from tests.simt.harness import Case
+from tests.simt.harness import PRELUDE, Case, ir
 from tests.simt.test_kernels import ints, zeros
 
 Compile = Callable[[str], Module]
@@ -20,6 +20,11 @@ Compile = Callable[[str], Module]
 FAULTS = """
 #include <assert.h>
 __constant__ float table[16];
+extern "C" __global__ void row(int* o, int n) { o[threadIdx.x + n] = 1; }
+extern "C" __global__ void beyond(int* o, int n) { o[1 + (unsigned long long)(unsigned)o[threadIdx.x]] = n; }
+extern "C" __global__ void wraps(int* o, int n) {
+  #pragma unroll 1
+  for (int r = 0; r < n; r++) o[(long long)(threadIdx.x - 3u * r) - ((1ll << 32) - 3) * r] = 1; }
 extern "C" __global__ void strided(int* o, int n) { o[threadIdx.x * n] = 1; }
 extern "C" __global__ void shared_(int* o, int n) {
   __shared__ int s[32];
@@ -47,6 +52,7 @@ extern "C" __global__ void far(int* o, long long n) { o[threadIdx.x * n] = 1; }
 """
 
 CASES = [
+    ("row", 64, 64, 0, None), ("row", 64, 40, 0, "out-of-bounds"), ("row", 64, 65, 1, None), ("row", 64, 64, 1, "out-of-bounds"),
     ("strided", 64, 192, 3, None), ("strided", 64, 189, 3, "out-of-bounds"), ("strided", 64, 63, 1, "out-of-bounds"),
     ("strided", 64, 64, -1, "out-of-bounds"), ("strided", 64, 64, 1 << 30, "out-of-bounds"),
     ("shared_", 32, 64, 0, None), ("shared_", 32, 64, 3, "out-of-bounds"),
@@ -76,6 +82,46 @@ def test_both_executors_stop_for_the_same_reason(module: Module, arena: Arena, n
         type = np.float32 if name == "constant" else np.int32
         want = Case(module, kernel, 1, threads, data.astype(type), n, budget=2000).agree(arena, faults=True)
         assert (want.fault.kind if want.fault else None) == kind, (name, n)
+
+
+def test_an_index_that_wraps_in_32_bits_is_no_index(module: Module, arena: Arena) -> None:
+    data = np.where(np.arange(64) < 32, 0, -1).astype(np.int32)
+    fault = Case(module, "beyond", 1, 64, data, 1).agree(arena, faults=True).fault
+    assert fault is not None and fault.kind == "out-of-bounds" and fault.thread == (32, 0, 0)
+
+
+APART = (
+    PRELUDE
+    + """
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+define ptx_kernel void @k(ptr %o, i32 %n) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %low = icmp ult i32 %t, %n
+  br i1 %low, label %one, label %two
+one:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br label %end
+two:
+  store i32 5, ptr %o
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  br label %end
+end:
+  ret void
+}
+"""
+)
+
+
+def test_lanes_whose_index_wraps_are_not_neighbours(module: Module, arena: Arena) -> None:
+    for options in (SimtOptions(block=(64, 1, 1)), SimtOptions(block=None)):
+        fault = Case(module, "wraps", 1, 64, zeros(64), 2).fast(arena, options).fault
+        assert fault is not None and fault.kind == "out-of-bounds" and fault.thread == 3
+
+
+def test_warps_at_different_barriers_wait_for_ever(arena: Arena) -> None:
+    for n, kind in ((32, "barrier"), (64, None), (0, None), (10, "barrier")):
+        want = Case(ir(APART), "k", 1, 64, zeros(4), n).agree(arena, faults=True)
+        assert (want.fault.kind if want.fault else None) == kind
 
 
 def test_a_fault_names_thread_address_and_instruction(module: Module, arena: Arena) -> None:

@@ -144,6 +144,45 @@ end:
 )
 
 
+AGAIN = (
+    PRELUDE
+    + """
+define ptx_kernel void @k(ptr %out, i32 %n) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  br label %outer
+outer:
+  %i = phi i32 [ 0, %entry ], [ %i2, %inner ]
+  %v = phi i32 [ 0, %entry ], [ %w, %inner ]
+  %i2 = add i32 %i, 1
+  %more = icmp sle i32 %i, %n
+  br i1 %more, label %inner, label %end
+inner:
+  %j = phi i32 [ 0, %outer ], [ %j2, %step ]
+  %w = phi i32 [ %v, %outer ], [ %u, %step ]
+  %j2 = add i32 %j, 1
+  %m = and i32 %t, 3
+  %on = icmp slt i32 %j, %m
+  br i1 %on, label %step, label %outer
+step:
+  %x = mul i32 %w, 3
+  %u = add i32 %x, %t
+  br label %inner
+end:
+  %a = zext i32 %t to i64
+  %p = getelementptr i32, ptr %out, i64 %a
+  store i32 %v, ptr %p
+  ret void
+}
+"""
+)
+
+
+def test_an_inner_loop_that_is_left_into_the_next_round_of_the_outer(arena: Arena) -> None:
+    Case(ir(AGAIN), "k", 1, (8, 4, 1), zeros(32), 3).agree(arena)
+    Case(ir(AGAIN), "k", 1, 64, zeros(64), 5).agree(arena)
+
+
 def test_what_lanes_take_along_when_they_leave_a_loop_apart(arena: Arena) -> None:
     Case(ir(LEAVING), "k", 1, 64, zeros(64), 7).agree(arena)
 
@@ -232,6 +271,15 @@ __device__ __noinline__ int sum(Big b, int k) {
   for (int i = 0; i < 12; i++) s += b.v[i] * (i + 1);
   return s;
 }
+__device__ __noinline__ int turned(int x, int n) {
+  int a[8]; for (int i = 0; i < 8; i++) a[i] = x * i; int s = 0; for (int i = 0; i < n; i++) s += a[(x + i) & 7]; return s; }
+extern "C" __global__ void frames(int* out, int n) {
+  int t = threadIdx.x, mine[8]; for (int i = 0; i < 8; i++) mine[i] = t + i;
+  int s = turned(t, n) + turned(t + 1, n); for (int i = 0; i < n; i++) s = s * 3 + mine[(t + i) & 7]; out[t] = s; }
+extern "C" __global__ void bytes(int* out, int n) {
+  char l[24], m[24]; int t = threadIdx.x; for (int i = 0; i < 24; i++) l[i] = i, m[i] = 50 + i;
+  memset(l + (t & 7), t, n); memcpy(m + (t % 5), l + (t % 3), n + 1); memmove(m + 1, m + (t & 3), n);
+  int s = 0; for (int i = 0; i < 24; i++) s = s * 7 + l[i] * 3 + m[i]; out[t] = s; }
 __device__ __noinline__ void fill(int* p, int n, int v) { for (int i = 0; i < n; i++) p[i] = v + i; }
 extern "C" __global__ void variables(float* out, const int* in, int n, P p) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -320,6 +368,9 @@ def test_memory_of_every_kind(cuda: Compile, arena: Arena, rng: np.random.Genera
     Case(module, "steps", 1, 32, ints(rng, 400), zeros(200), ints(rng, 200).astype(np.int8), 20).agree(arena)
     Case(module, "steps", 1, (16, 1, 1), ints(rng, 400), zeros(200), ints(rng, 200).astype(np.int8), 9).agree(arena)
     Case(module, "ends", 1, 64, zeros(128), 40).agree(arena)
+    Case(module, "frames", 1, 48, zeros(48), 5).agree(arena)
+    for n in (0, 3, 9, 14):
+        Case(module, "bytes", 1, 40, zeros(40), n).agree(arena)
 
 
 ATOMICS = """

@@ -13,8 +13,8 @@ from typing import Any
 from kernelwright.cli.flag import Flag
 from kernelwright.cli.flags import CompileFlags, takes_flags
 from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
-from kernelwright.device.running import Ran, run_program
-from kernelwright.device.worker import serve
+from kernelwright.device.serving.running import Ran, run_program
+from kernelwright.device.serving.worker import serve
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.capture import Capture, ProgramIdentity
 from kernelwright.evaluate.capture_writer import end_capture

@@ -14,10 +14,10 @@ from typing import Any
 from kernelwright.cli.flag import Flag
 from kernelwright.cli.flags import CompileFlags, takes_flags
 from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
-from kernelwright.device.checking import Checker
-from kernelwright.device.findings import HINTS, CheckFinding, Findings, unpack
-from kernelwright.device.running import run_program
-from kernelwright.device.worker import serve
+from kernelwright.device.checking.checked import Checker
+from kernelwright.device.checking.findings import HINTS, CheckFinding, Findings, unpack
+from kernelwright.device.serving.running import run_program
+from kernelwright.device.serving.worker import serve
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.element_types import parameter_types
 

@@ -16,8 +16,8 @@ from kernelwright.cli.streams import program_speaks_on_stderr
 from kernelwright.cli.tables import print_rows
 from kernelwright.device.profile import merged, profile_rows
 from kernelwright.device.profiling import Profiler
-from kernelwright.device.running import run_program
-from kernelwright.device.worker import serve
+from kernelwright.device.serving.running import run_program
+from kernelwright.device.serving.worker import serve
 from kernelwright.errors import ToolError
 from kernelwright.report.profile import facts, profile_page, source_line
 

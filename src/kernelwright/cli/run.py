@@ -14,8 +14,8 @@ from kernelwright.cli.flag import Flag, quick
 from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags, takes_flags
 from kernelwright.cli.guard import guarded, leave_at_once
 from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
-from kernelwright.device.running import Ran, run_program
-from kernelwright.device.worker import serve
+from kernelwright.device.serving.running import Ran, run_program
+from kernelwright.device.serving.worker import serve
 from kernelwright.errors import Misuse
 
 OWN_FLAGS: tuple[Flag, ...] = (

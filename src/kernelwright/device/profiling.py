@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelwright.device.observer import Launching, Observer
 from kernelwright.device.profile import Profiled, Shape
+from kernelwright.device.serving.observer import Launching, Observer
 from kernelwright.device.timing import Timing
 
 if TYPE_CHECKING:
-    from kernelwright.device.session import Session
+    from kernelwright.device.serving.session import Session
     from kernelwright.device.virtual import Launched, Prepared
 
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from kernelwright.bench.gpu.cases import CASES
 from kernelwright.bench.measured import Measured, Row, Say
-from kernelwright.device.cuda import Timing
-from kernelwright.device.cuda_worker import Buffers, CudaWorker, GpuInfo, Image, Job
+from kernelwright.device.cuda.gpu import Timing
+from kernelwright.device.cuda.worker import Buffers, CudaWorker, GpuInfo, Image, Job
 from kernelwright.errors import KernelwrightError
 from kernelwright.target import GPUS
 

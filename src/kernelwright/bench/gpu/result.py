@@ -11,7 +11,7 @@ from typing import Any
 
 from kernelwright.bench.measured import Measured, Row, machine, versions
 from kernelwright.cache import write_atomically
-from kernelwright.device.cuda_worker import GpuInfo
+from kernelwright.device.cuda.worker import GpuInfo
 
 
 def write_result(folder: Path, info: GpuInfo, parts: Sequence[Measured], more: dict[str, Any]) -> Path:

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -313,6 +314,8 @@ static void become_worker(int end, char *const command[], char *const environmen
 {
     int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, 0);
+    /* Ctrl-C is the program's to answer; its worker ends when it does. */
+    signal(SIGINT, SIG_IGN);
     /* The program's standard output is its own: what kernels print comes over the wire. */
     dup2(2, 1);
     if (end == 3)

@@ -1,4 +1,4 @@
-"""The worker process: ``python -m kernelwright.device.worker``, started by a CUDA program for itself.
+"""The worker process: ``python -m kernelwright.device.serving.worker``, started by a CUDA program for itself.
 
 It finds its end of the connection as the descriptor ``KERNELWRIGHT_FD``, serves that one program and ends with it. The
 process that does the work is a child of the one that was started, which waits and says how it ended when that was not as
@@ -16,8 +16,8 @@ from typing import NoReturn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kernelwright.device.observer import Observer
-    from kernelwright.device.session import Session
+    from kernelwright.device.serving.observer import Observer
+    from kernelwright.device.serving.session import Session
     from kernelwright.device.settings import Settings
 
 PREFIX = "kw"
@@ -67,7 +67,7 @@ def _leave(code: int) -> NoReturn:
 
 
 def _complain(error: BaseException) -> None:
-    from kernelwright.device.cuda_errors import defect
+    from kernelwright.device.serving.errors import defect
     from kernelwright.errors import KernelwrightError
 
     if isinstance(error, KernelwrightError):
@@ -98,13 +98,13 @@ def serve(
     The rest is as ``Session`` has it; on a real GPU it means nothing.
     """
     from kernelwright.cuda.names import readable
-    from kernelwright.device.session import Session
+    from kernelwright.device.serving.session import Session
     from kernelwright.errors import KernelwrightError
 
     try:
         settings = settings_of()
         if settings.real:
-            from kernelwright.device.cuda_session import serve_cuda
+            from kernelwright.device.cuda.session import serve_cuda
 
             serve_cuda(connection, settings.real, settings.timeout_s)
             return None
@@ -124,7 +124,7 @@ def serve(
 def refuse(connection: socket.socket, error: Exception) -> None:
     """Tells a program that it gets no device, and why."""
     from kernelwright.cuda.channel import Channel
-    from kernelwright.device.cuda_errors import CudaError
+    from kernelwright.device.serving.errors import CudaError
 
     channel = Channel(connection)
     first = channel.receive()

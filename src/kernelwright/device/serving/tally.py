@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.cuda.names import readable
-from kernelwright.device.observer import Launching, Observer
+from kernelwright.device.serving.observer import Launching, Observer
 
 if TYPE_CHECKING:
     from kernelwright.device.virtual import Launched

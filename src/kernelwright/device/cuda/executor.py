@@ -7,8 +7,8 @@ with CudaWorker(0) as worker:
 
 from __future__ import annotations
 
-from kernelwright.device.cuda import CudaLaunched
-from kernelwright.device.cuda_worker import CudaWorker, Image, Job
+from kernelwright.device.cuda.gpu import CudaLaunched
+from kernelwright.device.cuda.worker import CudaWorker, Image, Job
 from kernelwright.device.fault import Triple
 from kernelwright.device.memory import Arena
 from kernelwright.device.schedule import Schedule

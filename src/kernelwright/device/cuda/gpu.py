@@ -17,9 +17,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kernelwright.cuda.protocol import DeviceProperties
-from kernelwright.device.cuda_driver import NOT_FOUND, Driver, DriverError
-from kernelwright.device.cuda_memory import CudaMemory
-from kernelwright.device.cuda_properties import properties_of_gpu
+from kernelwright.device.cuda.driver import NOT_FOUND, Driver, DriverError
+from kernelwright.device.cuda.memory import CudaMemory
+from kernelwright.device.cuda.properties import properties_of_gpu
 from kernelwright.device.fault import Fault, Kind, Triple
 from kernelwright.errors import DeviceError, Misuse
 

@@ -23,18 +23,18 @@ from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Received
 from kernelwright.cuda.names import base_name, readable
 from kernelwright.cuda.protocol import MemoryKind, Message
-from kernelwright.device.cuda_errors import CudaError, Failure
+from kernelwright.device.checking.findings import CheckFinding, End, FindingKind, Findings, Hint
+from kernelwright.device.checking.reordering import Reordering
+from kernelwright.device.checking.touched import READ, STORED, Bytes, Touched
 from kernelwright.device.describe import plural
 from kernelwright.device.fault import Fault
-from kernelwright.device.findings import CheckFinding, End, FindingKind, Findings, Hint
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
-from kernelwright.device.observer import Launching, Observer
 from kernelwright.device.places import location_of
-from kernelwright.device.reordering import Reordering
-from kernelwright.device.session import Answer, Session
-from kernelwright.device.touched import READ, STORED, Bytes, Touched
+from kernelwright.device.serving.errors import CudaError, Failure
+from kernelwright.device.serving.observer import Launching, Observer
+from kernelwright.device.serving.session import Answer, Session
+from kernelwright.device.serving.waiting import Waiting, Work
 from kernelwright.device.virtual import Launched, Prepared, position
-from kernelwright.device.waiting import Waiting, Work
 from kernelwright.ir.debug import function_location
 from kernelwright.ir.module import Function
 from kernelwright.ir.types import PointerType

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
 from kernelwright.cuda.protocol import FunctionAttributes, ModuleFormat, SymbolFlags
-from kernelwright.device.cuda_errors import CudaError, Refused
 from kernelwright.device.memory import Buffer
 from kernelwright.device.occupancy import largest_block, resident_blocks
-from kernelwright.device.properties import SHARED_PER_BLOCK
+from kernelwright.device.serving.errors import CudaError, Refused
+from kernelwright.device.serving.properties import SHARED_PER_BLOCK
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, ToolError
 from kernelwright.target import Gpu
 

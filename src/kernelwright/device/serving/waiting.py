@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Received
 from kernelwright.cuda.protocol import Message
-from kernelwright.device.findings import CheckFinding, End
+from kernelwright.device.checking.findings import CheckFinding, End
+from kernelwright.device.checking.touched import Bytes
 from kernelwright.device.memory import Buffer
-from kernelwright.device.touched import Bytes
 
 LEGACY = 0
 Clock = dict[int, int]

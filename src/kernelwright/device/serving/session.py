@@ -22,16 +22,16 @@ from typing import TYPE_CHECKING
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
 from kernelwright.cuda.protocol import Message
-from kernelwright.device.allocations import Allocations
-from kernelwright.device.cuda_errors import CudaError, Failure, Refused, defect
-from kernelwright.device.engine import Engine
 from kernelwright.device.memory import Arena
-from kernelwright.device.observer import Observer
-from kernelwright.device.properties import BOARDS, properties_of
+from kernelwright.device.serving.allocations import Allocations
+from kernelwright.device.serving.engine import Engine
+from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect
+from kernelwright.device.serving.observer import Observer
+from kernelwright.device.serving.properties import BOARDS, properties_of
+from kernelwright.device.serving.tally import Tally
+from kernelwright.device.serving.timeline import Timeline
+from kernelwright.device.serving.watchdog import Watchdog
 from kernelwright.device.settings import Settings
-from kernelwright.device.tally import Tally
-from kernelwright.device.timeline import Timeline
-from kernelwright.device.watchdog import Watchdog
 from kernelwright.errors import KernelwrightError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Inside the process that owns a GPU's context: ``python -m kernelwright.device.cuda_serving FD PARENT``.
+"""Inside the process that owns a GPU's context: ``python -m kernelwright.device.cuda.serving FD PARENT``.
 
 Requests come one at a time over a socket and are answered one at a time, until its other end is closed. What kernels print
 is caught on its way to standard output. The process ends with its parent, in the middle of a kernel too.
@@ -15,11 +15,11 @@ from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
-from kernelwright.device.cuda import CudaGpu, CudaLaunched, CudaLoaded, FunctionFacts, Timing, Work
-from kernelwright.device.cuda_driver import NOT_FOUND, Driver, DriverError
-from kernelwright.device.cuda_memory import CudaMemory
-from kernelwright.device.cuda_printed import Printed
-from kernelwright.device.cuda_worker import Buffers, GpuInfo, Image, Job, Request, Response
+from kernelwright.device.cuda.driver import NOT_FOUND, Driver, DriverError
+from kernelwright.device.cuda.gpu import CudaGpu, CudaLaunched, CudaLoaded, FunctionFacts, Timing, Work
+from kernelwright.device.cuda.memory import CudaMemory
+from kernelwright.device.cuda.printed import Printed
+from kernelwright.device.cuda.worker import Buffers, GpuInfo, Image, Job, Request, Response
 from kernelwright.errors import DeviceError, KernelwrightError
 
 _PR_SET_PDEATHSIG = 1

@@ -5,7 +5,8 @@
 
 The program finds a socket in its environment. Each of its processes that calls CUDA gets a worker of its own, forked from
 this process, which has what a worker needs loaded already. The socket has a name and no file (unix(7), abstract names), so
-nothing is left behind however anybody ends. Signals that would end us end the program first.
+nothing is left behind however anybody ends. Signals that would end us end the program first. A program that nvcc linked with
+NVIDIA's shared runtime takes ours in its place.
 """
 
 from __future__ import annotations
@@ -24,9 +25,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kernelwright.cache import cache_folder, content_key
+from kernelwright.cuda.runtime_library import SONAMES, install_shared, missing_imports, shared_runtime
+from kernelwright.device.serving.worker import fork_worker, how_it_ended, say, serve
 from kernelwright.device.settings import Settings
-from kernelwright.device.worker import fork_worker, how_it_ended, say, serve
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import KernelwrightError, Misuse, ToolError
 
 Serve = Callable[[socket.socket], bytes]
 """Serves one connection in a worker; the bytes reach the caller of ``run_program``."""
@@ -96,7 +99,9 @@ class _Host:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, _signals(self._asked) as awake:
             listener.bind(f"\0{name}")
             listener.listen()
-            program = _start(command, executable, _environment(environment, self._settings, name))
+            given = _environment(environment, self._settings, name)
+            given |= _stand_in(executable or Path(command[0]), given)
+            program = _start(command, executable, given)
             try:
                 self._wait(program, listener, awake)
             finally:
@@ -187,6 +192,24 @@ def _environment(more: Mapping[str, str], settings: Settings, socket_name: str) 
     """Ours without what would start another worker, and with the way to this one."""
     kept = {k: v for k, v in os.environ.items() if k not in ("KERNELWRIGHT_WORKER", "KERNELWRIGHT_FD")}
     return kept | {"KERNELWRIGHT_DEVICE": settings.name, "KERNELWRIGHT_SOCKET": f"@{socket_name}"} | dict(more)
+
+
+def _stand_in(program: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """What makes a program that nvcc linked with NVIDIA's shared runtime take ours. Says what it would miss there."""
+    try:
+        wanted = missing_imports(program)
+    except (KernelwrightError, OSError):
+        return {}  # a script, say, or nothing at all, which starting it will tell
+    major = next((number for number, name in SONAMES.items() if name == wanted.library), None)
+    if major is None:
+        return {}
+    if wanted.missing:
+        say(f"{program} calls {', '.join(wanted.missing)}, which our CUDA runtime does not have")
+    folder = cache_folder() / "cudart" / content_key([shared_runtime(major)])
+    if not (folder / SONAMES[major]).exists():
+        install_shared(folder, (major,))
+    others = environment.get("LD_LIBRARY_PATH")
+    return {"LD_LIBRARY_PATH": f"{folder}:{others}" if others else str(folder)}
 
 
 def _start(command: Sequence[str], executable: Path | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -8,9 +8,9 @@ from functools import cached_property
 from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
 from kernelwright.cuda.protocol import FunctionAttributes, ModuleFormat, Parameter
-from kernelwright.device.cuda import CudaGpu, CudaLoaded
-from kernelwright.device.cuda_driver import NOT_FOUND, DriverError
-from kernelwright.device.cuda_errors import CudaError, Refused
+from kernelwright.device.cuda.driver import NOT_FOUND, DriverError
+from kernelwright.device.cuda.gpu import CudaGpu, CudaLoaded
+from kernelwright.device.serving.errors import CudaError, Refused
 from kernelwright.errors import CompileError, KernelwrightError, ToolError
 from kernelwright.target import architecture
 
@@ -167,7 +167,7 @@ class CudaModules:
         fitting = [a for a in content.ptx if architecture(a).number <= int(arch[3:]) and a[-1].isdigit()]
         if fitting:
             return content.ptx[max(fitting, key=lambda a: architecture(a).number)].encode()
-        from kernelwright.device.cuda_executor import image_of
+        from kernelwright.device.cuda.executor import image_of
 
         return image_of(content.ir, arch, content.source).data
 

@@ -13,12 +13,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kernelwright.cuda.names import readable
-from kernelwright.device.cuda_errors import CudaError, Failure, Refused, defect, error_of
 from kernelwright.device.memory import Arena
-from kernelwright.device.observer import Launching, Observer
-from kernelwright.device.registered import Registered, Runnable
+from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect, error_of
+from kernelwright.device.serving.observer import Launching, Observer
+from kernelwright.device.serving.registered import Registered, Runnable
+from kernelwright.device.serving.watchdog import Watchdog
 from kernelwright.device.settings import Settings
-from kernelwright.device.watchdog import Watchdog
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Engine:
 
     def failure_of(self, fault: Fault, number: int, packed: bytes) -> Failure | None:
         """A kernel's fault as its program learns of it; None for one that was stopped because its program has gone."""
-        from kernelwright.device.sentence import sentence_of
+        from kernelwright.device.serving.sentence import sentence_of
 
         watchdog = self.watchdog
         assert watchdog is not None

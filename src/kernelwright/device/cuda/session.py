@@ -1,7 +1,7 @@
 """One program on a real GPU: the messages of its connection, obeyed in the order they came, as ``Session`` does on the
 virtual one.
 
-Started by a program for itself: ``python -m kernelwright.device.cuda_session``. Device memory is the driver's. The arena
+Started by a program for itself: ``python -m kernelwright.device.cuda.session``. Device memory is the driver's. The arena
 holds pinned and managed memory, which the GPU reaches through the bus (managed memory does not move to it), and the staging
 area that bytes of the program's own memory travel through. The driver does what it is told in the background; this process
 waits only where the program does. Several processes may use the GPU so: only measurements lock it.
@@ -19,13 +19,13 @@ from dataclasses import dataclass
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
 from kernelwright.cuda.protocol import Message, WelcomeFlags
-from kernelwright.device.cuda import CudaGpu
-from kernelwright.device.cuda_driver import DriverError
-from kernelwright.device.cuda_errors import CudaError, Failure, Refused
-from kernelwright.device.cuda_modules import CudaModules, error_of_driver
-from kernelwright.device.cuda_printed import Printed
+from kernelwright.device.cuda.driver import DriverError
+from kernelwright.device.cuda.gpu import CudaGpu
+from kernelwright.device.cuda.modules import CudaModules, error_of_driver
+from kernelwright.device.cuda.printed import Printed
 from kernelwright.device.memory import Arena, Buffer
-from kernelwright.device.watchdog import Watchdog
+from kernelwright.device.serving.errors import CudaError, Failure, Refused
+from kernelwright.device.serving.watchdog import Watchdog
 from kernelwright.errors import DeviceError, KernelwrightError
 
 STAGING_BYTES = 16 << 20
@@ -411,7 +411,7 @@ def ordinal_of(device: str) -> int:
 
 def serve_cuda(connection: socket.socket, device: str, timeout_s: float) -> CudaSession | None:
     """Serves one program until it ends; None when the GPU cannot be had, which the program was told."""
-    from kernelwright.device.worker import refuse, say
+    from kernelwright.device.serving.worker import refuse, say
 
     try:
         session = CudaSession(connection, CudaGpu(ordinal_of(device)), timeout_s)

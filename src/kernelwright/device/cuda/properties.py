@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernelwright.cuda.protocol import DeviceProperties
-from kernelwright.device.cuda_driver import Driver
+from kernelwright.device.cuda.driver import Driver
 
 # Field of DeviceProperties -> CUdevice_attribute (cuda.h), one or one per component.
 ATTRIBUTES: dict[str, int | tuple[int, ...]] = {

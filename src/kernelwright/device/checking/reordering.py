@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from kernelwright.codegen.layout import parameter_layout
 from kernelwright.codegen.simt.watch import Watch
+from kernelwright.device.checking.findings import CheckFinding
+from kernelwright.device.checking.touched import STORED, Touched
 from kernelwright.device.fault import Fault
-from kernelwright.device.findings import CheckFinding
 from kernelwright.device.memory import Arena, Buffer
-from kernelwright.device.observer import Launching
 from kernelwright.device.schedule import GROUPS, Schedule
-from kernelwright.device.touched import STORED, Touched
+from kernelwright.device.serving.observer import Launching
 from kernelwright.device.virtual import Prepared
 from kernelwright.ir.module import Function
 

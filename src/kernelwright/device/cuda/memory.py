@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
-from kernelwright.device.cuda_driver import Driver, DriverError
+from kernelwright.device.cuda.driver import Driver, DriverError
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kernelwright.cuda.channel import Received
-    from kernelwright.device.cuda_errors import Failure
     from kernelwright.device.fault import Triple
-    from kernelwright.device.session import Answer, Session
+    from kernelwright.device.serving.errors import Failure
+    from kernelwright.device.serving.session import Answer, Session
     from kernelwright.device.virtual import Launched, Loaded, Prepared
 
 

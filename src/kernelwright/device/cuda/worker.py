@@ -26,8 +26,8 @@ from typing import Any
 
 from kernelwright.cache import content_key
 from kernelwright.cuda.protocol import DeviceProperties
-from kernelwright.device.cuda import CudaLaunched, FunctionFacts, Timing
-from kernelwright.device.cuda_lock import WAIT_S, GpuLock
+from kernelwright.device.cuda.gpu import CudaLaunched, FunctionFacts, Timing
+from kernelwright.device.cuda.lock import WAIT_S, GpuLock
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.errors import DeviceError, KernelwrightError
 
@@ -80,7 +80,7 @@ class GpuInfo:
 
 @dataclass(frozen=True)
 class Request:
-    """What goes to the worker; the method is one of those in ``cuda_serving.TABLE``."""
+    """What goes to the worker; the method is one of those in ``serving.TABLE``."""
 
     method: str
     arguments: tuple[Any, ...] = ()
@@ -234,7 +234,7 @@ class CudaWorker:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-        command = [sys.executable, "-m", "kernelwright.device.cuda_serving", str(theirs.fileno()), str(os.getpid())]
+        command = [sys.executable, "-m", "kernelwright.device.cuda.serving", str(theirs.fileno()), str(os.getpid())]
         with theirs:
             self._process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL

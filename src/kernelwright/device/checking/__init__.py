@@ -1,0 +1,1 @@
+"""What ``kw check`` looks for: checked launches, other orders, and what was found."""

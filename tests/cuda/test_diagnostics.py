@@ -1,0 +1,90 @@
+"""clang's messages, and what becomes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelwright.cuda.diagnostics import explain, refuse_foreign_names
+from kernelwright.errors import CompileError, ToolError
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "message", "hint"),
+    [
+        (
+            "fatal error: error in backend: IO failure on output stream: No space left on device\n",
+            ToolError,
+            "the disk is full",
+            "TMPDIR",
+        ),
+        (
+            "zig: error: clang frontend command failed with exit code 139 (use -v)\n*****\n",
+            ToolError,
+            "clang crashed on a.cu",
+            "split",
+        ),
+        ("error: invalid value 'c++99' in '-std=c++99'\n", CompileError, "c++99", "--help"),
+        (
+            "fatal error: UTF-16 (LE) byte order mark detected in 'a.cu', but encoding is not supported\n",
+            CompileError,
+            "UTF-16",
+            "flags",
+        ),
+        ("", ToolError, "it was killed", "memory"),
+        (
+            "a.cu:1:2: error: use of undeclared identifier 'surf2Dwrite'\n",
+            CompileError,
+            "surf2Dwrite",
+            "surfaces are not supported",
+        ),
+        ("a.cu:1:2: error: unknown type name 'CUdevice'\n", CompileError, "CUdevice", "driver API"),
+        ("a.cu:1:2: error: use of undeclared identifier 'cuInit'\n", CompileError, "cuInit", "driver API"),
+        ("a.cu:1:2: error: unknown type name 'CUT'\n", CompileError, "CUT", "mend a.cu line 1"),
+        ("a.cu:1:2: fatal error: 'nvrtc.h' file not found\n", CompileError, "nvrtc.h", "not supported"),
+        ("a.cu:1:2: error: unknown type name 'constexpr'\n", CompileError, "constexpr", "C++11"),
+        (
+            "a.cu:1:2: error: initialization is not supported for __shared__ variables\n",
+            CompileError,
+            "__shared__",
+            "no constructor",
+        ),
+    ],
+)
+def test_what_is_said(said: str, kind: type[Exception], message: str, hint: str) -> None:
+    error = explain(said, Path("a.cu"))
+    assert type(error) is kind
+    assert message in error.message
+    assert hint in (error.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("ir", "name"),
+    [
+        ('define dso_local ptx_kernel void @"_Z7gr\\C3\\B6\\C3\\9FePi"(ptr %p) {\n', "größe"),
+        ('@"gr\\C3\\B6" = addrspace(1) externally_initialized global i32 0\n', "grö"),
+        ('define ptx_kernel void @"_Z1kI2\\C3\\84EvPT_"(ptr %p) {\n', "k<Ä>"),
+    ],
+)
+def test_names_with_letters_that_ptx_lacks(tmp_path: Path, ir: str, name: str) -> None:
+    source = tmp_path / "a.cu"
+    source.write_text(f"\nint {name};\n")
+    with pytest.raises(CompileError) as caught:
+        refuse_foreign_names(f'target triple = "x"\n{ir}', source)
+    assert f"the name {name} " in caught.value.message
+    assert caught.value.place is not None
+    assert (caught.value.place.line, caught.value.place.column) == (2, 5)
+
+
+@pytest.mark.parametrize(
+    "ir",
+    [
+        "define ptx_kernel void @_Z1kPi(ptr %p) {\n",
+        '@.str = constant [3 x i8] c"\\C3\\B6\\00"\n',
+        '@"quoted name" = global i32 0\n',
+        '  %x = call i32 asm "\\C3\\B6", "=r"()\n',
+    ],
+)
+def test_letters_elsewhere(tmp_path: Path, ir: str) -> None:
+    refuse_foreign_names(ir, tmp_path / "a.cu")
