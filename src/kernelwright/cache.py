@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 
 # hashlib would load OpenSSL for other hashes; this is where it takes blake2b from. A cached compile is counted in
 # milliseconds, so this file imports nothing it does not need at once.
@@ -47,6 +48,39 @@ def content_key(parts: Iterable[str | bytes]) -> str:
         h.update(len(data).to_bytes(8, "little"))
         h.update(data)
     return h.hexdigest()
+
+
+_RESULTS_COME_FROM = ("", "cli", "codegen", "codegen/simt", "cuda", "cuda/include", "cuda/runtime", "ir", "passes")
+"""Our folders whose files decide what a compile gives. Headers further down are noted with the compiles that read them."""
+_TOOLS = ("ziglang/zig", "llvmlite/binding/libllvmlite.so")
+_installation = ""
+
+
+def installation() -> str:
+    """Changes when our package, Python, clang or LLVM does, so that a cache never outlives the code that filled it."""
+    global _installation
+    if _installation:
+        return _installation
+    stamps = [sys.version.split()[0]]
+    package = os.path.dirname(os.path.abspath(__file__))
+    for room in _RESULTS_COME_FROM:
+        count = size = latest = 0
+        with os.scandir(os.path.join(package, room)) as entries:
+            for entry in entries:
+                if entry.is_file():
+                    status = entry.stat()
+                    count, size = count + 1, size + status.st_size
+                    latest = max(latest, status.st_mtime_ns)
+        stamps.append(f"{count}-{size}-{latest}")
+    for path in sys.path:
+        for tool in _TOOLS:
+            try:
+                status = os.stat(os.path.join(path, tool))
+            except OSError:
+                continue
+            stamps.append(f"{status.st_size}-{status.st_mtime_ns}")
+    _installation = " ".join(stamps)
+    return _installation
 
 
 def file_digest(path: str) -> str | None:

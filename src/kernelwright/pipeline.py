@@ -9,7 +9,6 @@ Each stage is a function of text and options, cached by the content of both; ``U
 from __future__ import annotations
 
 import functools
-import importlib.util
 import json
 import os
 import re
@@ -18,9 +17,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kernelwright.cache import Cache, content_key
+from kernelwright.cache import Cache, content_key, installation
 from kernelwright.cuda import early
-from kernelwright.cuda.clang import HEADERS, LLVM_MAJOR, Clang, find_clang
+from kernelwright.cuda.clang import LLVM_MAJOR, Clang, find_clang
 from kernelwright.cuda.diagnostics import refuse_foreign_names
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
 from kernelwright.cuda.inputs import (
@@ -81,7 +80,7 @@ class Unit:
         """The device pass, from the cache when neither the source nor any file it included has changed."""
         since_ns = early.since_ns()
         # The path as it is spelled: __FILE__, messages and debug lines repeat it.
-        here = [working_folder(), str(self.path), *environment(), package_fingerprint()]
+        here = [working_folder(), str(self.path), *environment(), installation()]
         name = content_key(["frontend", *here, repr(self.options.source), self.clang.fingerprint()])
         kept = self._cache and self._cache.get("frontend", name)
         if kept:
@@ -179,7 +178,7 @@ class Unit:
         ptx, options = self.ptx, self.options
         toolkit = _path(options.cuda_path)
         tools = [self._also_read(tool.path) for tool in find_assemblers(toolkit)]
-        key = content_key([_versions(), *tools, ptx, options.source.arch, str(options.line_info)])
+        key = content_key([installation(), *tools, ptx, options.source.arch, str(options.line_info)])
         kept = self._cache and self._cache.get("cubin", key)
         if kept:
             log, _, data = kept.partition(b"\0")
@@ -219,7 +218,7 @@ class Unit:
         """Names what the back end makes of this unit: all of it follows from the raw IR and these options."""
         options = self.options
         library = [self._also_read(path) for path in self._libdevice()]
-        return content_key([_versions(), self.source.text, options.source.arch, str(options.passes), *library])
+        return content_key([installation(), self.source.text, options.source.arch, str(options.passes), *library])
 
     def _libdevice(self) -> list[Path]:
         """The library of math functions, where there is one and the module may need it."""
@@ -387,28 +386,3 @@ def _still_valid(kept: bytes, path: Path, since_ns: int) -> tuple[DeviceSource, 
     files = files_of(record)
     source = DeviceSource(path=path, text=manifest["text"], dependencies=files, warnings=manifest["warnings"])
     return source, Inputs(files, folders_of(record), since_ns)
-
-
-@functools.cache
-def _versions() -> str:
-    """What besides text and options decides a result: our package and LLVM, told apart without importing it."""
-    llvm = importlib.util.find_spec("llvmlite")
-    folder = Path(llvm.origin).parent if llvm and llvm.origin else Path()
-    library = next(iter(sorted(folder.glob("binding/libllvmlite*"))), None)
-    stamp = f"{library.stat().st_size}-{library.stat().st_mtime_ns}" if library else "none"
-    return f"{package_fingerprint()}-{stamp}"
-
-
-@functools.cache
-def package_fingerprint() -> str:
-    """Changes when any of our own files does, so that a cache never outlives the code that filled it."""
-    root = HEADERS.parents[1]
-    total = latest = count = 0
-    for folder, _, names in os.walk(root):
-        for name in names:
-            if name.endswith((".py", ".h", ".c", ".cuh")):
-                status = os.stat(os.path.join(folder, name))
-                total += status.st_size
-                latest = max(latest, status.st_mtime_ns)
-                count += 1
-    return f"{count}-{total}-{latest}"

@@ -198,7 +198,7 @@ def test_the_same_launch_twice_gives_the_same_figures(program: Program, device: 
 @pytest.mark.parametrize("limit", ["budget", "time", "interrupt"])
 def test_a_kernel_that_does_not_end(program: Program, limit: str) -> None:
     more = {"budget": {"budget": 1000}, "time": {"timeout_s": 0.2}, "interrupt": {}}[limit]
-    with kw.Device(**more) as device:  # type: ignore[arg-type]
+    with kw.Device("h200", **more) as device:  # type: ignore[arg-type]
         flag = np.zeros(1, np.int32)
         began = time.monotonic()
         if limit == "interrupt":
@@ -213,16 +213,14 @@ def test_a_kernel_that_does_not_end(program: Program, limit: str) -> None:
 
 
 def test_devices_by_name() -> None:
-    with kw.Device() as device:
-        assert device.name == "h200"
-    with pytest.raises(Misuse, match="real GPU"):
-        kw.Device("cuda:0")
+    with kw.Device("v100") as device:
+        assert device.name == "v100"
     with pytest.raises(Misuse, match="unknown GPU 'b300'"):
         kw.Device("b300")
 
 
 def test_two_devices_do_not_meet(program: Program) -> None:
-    with kw.Device() as one, kw.Device() as two:
+    with kw.Device("h200") as one, kw.Device("h200") as two:
         weigh = program.kernel("weigh")
         one.variable(weigh, "weights", np.float32)[:] = 0
         x = np.ones(4, np.float32)

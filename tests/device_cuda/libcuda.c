@@ -77,7 +77,10 @@ CUresult cuDevicePrimaryCtxReset(int device) { note("reset %d", device); return 
 CUresult cuCtxSetCurrent(void *context) { return OK; }
 
 struct function { char name[64]; };
-struct module { char variable[64]; };
+struct module {
+    int count;
+    struct { char name[64], content[64]; } variable[16];
+};
 
 CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned n, int *options, void **values) {
     STUCK;
@@ -105,8 +108,20 @@ CUresult cuModuleGetFunction(struct function **function, struct module *module, 
 CUresult cuModuleGetGlobal(ptr *address, size_t *size, struct module *module, const char *name) {
     STUCK;
     if (!strncmp(name, "absent", 6)) return NOT_FOUND;
-    *address = (ptr)module->variable;
+    int n = 0;
+    while (n < module->count && strcmp(module->variable[n].name, name)) n++;
+    if (n == 16) return NOT_FOUND;
+    if (n == module->count) snprintf(module->variable[module->count++].name, 64, "%s", name);
+    *address = (ptr)module->variable[n].content;
     *size = 64;
+    return OK;
+}
+/* Every kernel takes what add_one takes. */
+CUresult cuFuncGetParamInfo(struct function *function, size_t index, size_t *offset, size_t *size) {
+    STUCK;
+    if (index > 1) return INVALID;
+    *offset = 8 * index;
+    *size = index ? 4 : 8;
     return OK;
 }
 CUresult cuFuncGetAttribute(int *value, int which, struct function *function) { STUCK; *value = which == 4 ? 24 : which == 0 ? 1024 : 0; return OK; }

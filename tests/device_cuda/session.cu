@@ -14,6 +14,8 @@ extern "C" __global__ void add_one(float *p, int n)
 
 extern "C" __global__ void bounds() { *(int *)1 = 0; }
 
+extern "C" __global__ void forever() {}
+
 extern "C" __global__ void talk() { printf("a kernel speaks\n"); }
 
 static void check(const char *what, cudaError_t error)
@@ -36,6 +38,12 @@ int main(int argc, char **argv)
         check("fault", cudaDeviceSynchronize());
         check("afterwards", cudaMemcpy(host, data, 4, cudaMemcpyDeviceToHost));
         return 0;
+    }
+    if (!strcmp(part, "endless")) {
+        forever<<<1, 1>>>();
+        check("endless", cudaDeviceSynchronize());
+        check("afterwards", cudaFree(data));
+        return 5;
     }
     if (!strcmp(part, "wide")) {
         add_one<<<1, 2048>>>(data, n);

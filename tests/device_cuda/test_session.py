@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.cuda.session import ordinal_of
-from kernelwright.executable import build_executable
+from kernelwright.executable import build_executable, worker_command
 from kernelwright.pipeline import compile as compile_program
 
 from .conftest import Fake
@@ -31,9 +30,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def run(program: Path, fake: Fake) -> Iterator[Run]:
     def go(part: str, device: str = "cuda:0") -> subprocess.CompletedProcess[str]:
-        worker = f"{sys.executable} -m kernelwright.device.cuda.session"
         path = os.pathsep.join(p for p in sys.path if p)
-        settings = {"KERNELWRIGHT_DEVICE": device, "KERNELWRIGHT_WORKER": worker, "PYTHONPATH": path}
+        settings = {"KERNELWRIGHT_DEVICE": device, "KERNELWRIGHT_WORKER": worker_command(), "PYTHONPATH": path}
         return subprocess.run(
             [program, part], capture_output=True, text=True, timeout=60, env={**os.environ, **settings}
         )
@@ -78,6 +76,3 @@ def test_a_gpu_that_is_not_there(run: Run) -> None:
     assert "cudaErrorNoDevice" in done.stdout
     assert "there is no GPU number 5: this machine has 1" in done.stderr
 
-
-def test_devices_by_name() -> None:
-    assert [ordinal_of(d) for d in ("cuda", "cuda:0", "cuda:3")] == [0, 0, 3]

@@ -16,6 +16,7 @@ from kernelwright.bench.mutants import Done, Verdict, differs, launched, record,
 from kernelwright.device.executing import VirtualExecutor
 from kernelwright.device.reference import run_reference
 from kernelwright.evaluate.capture import Capture
+from kernelwright.ir import parse_module
 from kernelwright.suite import NAMES
 
 BAD = ("disagree", "crash", "hang", "counters differ")
@@ -71,6 +72,40 @@ def test_a_wrong_executor_is_found_out(captures: list[Path], monkeypatch: pytest
         subject = subjects_of(capture)[0]
         verdicts = {mutants.judged(subject, seed).verdict for seed in range(2)}
     assert "disagree" in verdicts
+
+
+EACH_TRAPS_UNLESS_THE_NEXT_WAS_HERE = """
+target triple = "nvptx64-nvidia-cuda"
+@here = internal addrspace(3) global [32 x i32] undef, align 4
+declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+declare void @llvm.trap()
+define ptx_kernel void @KERNEL(PARAMETERS) {
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  %mine = getelementptr i32, ptr addrspace(3) @here, i32 %lane
+  store i32 7, ptr addrspace(3) %mine, align 4
+  %more = add i32 %lane, 1
+  %next = and i32 %more, 31
+  %theirs = getelementptr i32, ptr addrspace(3) @here, i32 %next
+  %found = load i32, ptr addrspace(3) %theirs, align 4
+  %was = icmp eq i32 %found, 7
+  br i1 %was, label %good, label %bad
+good:
+  ret void
+bad:
+  call void @llvm.trap()
+  unreachable
+}
+"""
+
+
+def test_a_race_that_the_reference_stops_short_of_excuses(captures: list[Path]) -> None:
+    with Capture.read(captures[0]) as capture:
+        subject = subjects_of(capture)[0]
+        kernel = subject.original.kernel
+        parameters = ", ".join(str(a.type) for a in subject.case.module.function(kernel).arguments)
+        text = EACH_TRAPS_UNLESS_THE_NEXT_WAS_HERE.replace("KERNEL", kernel).replace("PARAMETERS", parameters)
+        found = mutants.verdict_on(subject.case, parse_module(text))
+    assert found[0] == "excluded" and "race" in found[1]
 
 
 def test_differences() -> None:

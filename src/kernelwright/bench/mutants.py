@@ -26,11 +26,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.bench.measured import Measured, Say
+from kernelwright.codegen.simt.watch import Watch as VirtualWatch
 from kernelwright.device.executing import VirtualExecutor
 from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.memory import Arena
 from kernelwright.device.reference import Watch, run_reference
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.virtual import Launched
+from kernelwright.device.variables import Variables
+from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
 from kernelwright.edits import Edit, Genome, Original, apply, draw, dumps
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.capture import Capture
@@ -231,12 +234,13 @@ def judged(subject: Subject, seed: int) -> Verdict:
     """Runs one mutant on both executors and compares."""
     genome = genome_of(subject.original, seed)
     module = apply(subject.original, genome).module
-    verdict, detail = _verdict(subject.case, module)
+    verdict, detail = verdict_on(subject.case, module)
     kernel = subject.original.kernel
     return Verdict(seed, subject.program, kernel, verdict, detail, dumps(genome) if verdict in VERDICTS[5:] else "")
 
 
-def _verdict(case: RecordedCase, module: Module) -> tuple[str, str]:
+def verdict_on(case: RecordedCase, module: Module) -> tuple[str, str]:
+    """One of ``VERDICTS``, and why."""
     want, got = launched(case, module, run_reference), launched(case, module, fast := VirtualExecutor())
     if isinstance(want, str) or isinstance(got, str):
         alike = isinstance(want, str) and isinstance(got, str)
@@ -324,6 +328,7 @@ def order_matters(case: RecordedCase, module: Module, want: Done) -> str:
     """Why the result depends on the order of a warp's lanes, which each executor chooses for itself; empty when it does not.
 
     Found in a race between two lanes, or in that the reference comes to another result with its lanes in another order.
+    Where the reference stops at a fault before the second lane comes, the virtual GPU looks for the race.
     """
     watched = launched(case, module, _run_watched)
     if isinstance(watched, Done):
@@ -334,11 +339,25 @@ def order_matters(case: RecordedCase, module: Module, want: Done) -> str:
         other = launched(case, module, run_reference, schedule)
         if isinstance(other, Done) and differs(want, other):
             return f"the order matters: {schedule} gives another result"
+    seen = launched(case, module, _run_virtual_watched) if want.fault else ""
+    if isinstance(seen, Done):
+        for race in seen.result.result.found:
+            if race.kind == "race" and race.scope == "warp" and not race.benign:
+                return f"lanes of a warp race: {race.origin} and {race.other}"
     return ""
 
 
 def _run_watched(*arguments: Any, **more: Any) -> Any:
     return run_reference(*arguments, **more, watch=Watch())
+
+
+def _run_virtual_watched(
+    module: Module, kernel: str, grid: Triple, block: Triple, packed: bytes, arena: Arena, /, *,
+    variables: Variables | None, shared_bytes: int, schedule: Schedule, budget: int,
+) -> Launched:  # fmt: skip
+    assert variables is not None
+    prepared = VirtualGpu(arena).prepare(Loaded(module, variables), kernel, block)
+    return prepared.launch(grid, packed, shared_bytes, schedule=schedule, budget=budget, watch=VirtualWatch(races=True))
 
 
 def _same_warp(finding: Fault, block: Triple) -> bool:
@@ -349,4 +368,15 @@ def _same_warp(finding: Fault, block: Triple) -> bool:
     )
 
 
-__all__ = ["Subject", "Verdict", "genome_of", "judged", "measure", "record", "run_mutants", "serve", "subjects_of"]
+__all__ = [
+    "Subject",
+    "Verdict",
+    "genome_of",
+    "judged",
+    "measure",
+    "record",
+    "run_mutants",
+    "serve",
+    "subjects_of",
+    "verdict_on",
+]

@@ -30,7 +30,7 @@ def capture_files(
     paths: list[Path], arguments: list[str], *, flags: CompileFlags, output: str | None = None, **own: Any
 ) -> int:
     """What ``kw capture`` does, its flags read. Returns the program's exit code, 1 when it launched no kernel."""
-    given = GivenProgram.of(paths, arguments, flags, own)
+    given = GivenProgram.of(paths, arguments, flags, own, virtual_for="kw capture")
     target = Path(output) if output else Path(given.paths[0].with_suffix(".capture").name)
     _check_target(target, given)
     executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))

@@ -52,7 +52,7 @@ def check_files(
     **own: Any,
 ) -> int:
     """What ``kw check`` does, its flags read. Returns 1 when there are findings, 0 when there are none."""
-    given = GivenProgram.of(paths, arguments, flags, own)
+    given = GivenProgram.of(paths, arguments, flags, own, virtual_for="kw check")
     orders, first = _number("--schedules", schedules, MOST_SCHEDULES), _number("--seed", seed, 1 << 62)
     executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))

@@ -1,4 +1,7 @@
-"""``kw profile``: where a program's kernels spend their time, estimated for a named GPU."""
+"""``kw profile``: where a program's kernels spend their time, estimated for a named GPU, or measured on a real one.
+
+A virtual GPU says why a kernel takes its time, so ``auto`` is one here.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,18 @@ from kernelwright.cli.flags import CompileFlags, takes_flags
 from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.streams import program_speaks_on_stderr
 from kernelwright.cli.tables import print_rows
+from kernelwright.device.cuda.launch_times import merge_times
+from kernelwright.device.cuda.present import require_gpu
 from kernelwright.device.profile import merged, profile_rows
 from kernelwright.device.profiling import Profiler
 from kernelwright.device.serving.running import run_program
 from kernelwright.device.serving.worker import serve
-from kernelwright.errors import ToolError
+from kernelwright.device.settings import Settings
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.report.profile import facts, profile_page, source_line
+from kernelwright.target import DEFAULT_GPU
 
+AUTO = "auto"
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("as_json", ("--json",), "switch", "The rows as JSON; the program's own output goes to standard error.", False),
     Flag("html", ("--html",), "text", "Write a self-contained page to this file."),
@@ -38,19 +46,31 @@ def profile_files(
     **own: Any,
 ) -> int:
     """What ``kw profile`` does, its flags read. Returns the program's exit code."""
+    if own.get("device", AUTO) == AUTO:
+        own["device"] = DEFAULT_GPU
     given = GivenProgram.of(paths, arguments, flags, own)
     executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
+    real = given.settings.real
+    if real and html:
+        raise Misuse(f"--html shows what a virtual GPU counts, and {real} counts nothing", hint="as --device h200")
+
     def serve_connection(connection: socket.socket) -> bytes:
         profiler = Profiler()
-        serve(connection, lambda: given.settings, [profiler], finish=True)
+        session = serve(connection, lambda: given.settings, [profiler], finish=True, timed=bool(real))
+        if real:
+            return json.dumps(session.report() if session else []).encode()
         return json.dumps(profile_rows(profiler.profiled.values())).encode()
 
     command = [name if "/" in name else f"./{name}", *given.arguments]
     with program_speaks_on_stderr(as_json):
         ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
-    rows = merged(json.loads(result) for result in ran.results if result)
+    told = [json.loads(result) for result in ran.results if result]
+    if real:
+        _show_measured(name, given.settings, merge_times([row for rows in told for row in rows]), as_json)
+        return ran.exit_code
+    rows = merged(told)
     gpu = given.settings.gpu.title
     if html:
         try:
@@ -84,6 +104,35 @@ def _print(rows: list[dict[str, Any]], gpu: str) -> None:
             text = source_line(line["file"], line["line"]).strip()
             print(f"    {100 * line['share']:4.0f} %  {Path(line['file']).name}:{line['line']}  {text[:90]}")
         print()
+
+
+def _show_measured(program: str, settings: Settings, rows: list[dict[str, Any]], as_json: bool) -> None:
+    """What a real GPU tells: times, and how many warps fit."""
+    title = require_gpu(settings.ordinal).name
+    if as_json:
+        print(json.dumps({"program": program, "device": settings.real, "gpu": title, "kernels": rows}, indent=1))
+        return
+    if not rows:
+        print("no kernel was launched")
+        return
+    print(f"measured on {settings.real}, {title}; a virtual GPU tells what limits a kernel: --device h200")
+    print_rows([_short_measured(row) for row in rows])
+
+
+def _short_measured(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "kernel": row["kernel"],
+        "launches": row["launches"],
+        "grid": "x".join(map(str, row["grid"])),
+        "block": "x".join(map(str, row["block"])),
+        "us": round(row["time_us"], 2),
+        "share": f"{100 * row['share']:.0f} %",
+        "mean us": round(row["mean_us"], 2),
+        "least us": round(row["least_us"], 2),
+        "most us": round(row["most_us"], 2),
+        "registers": row["registers"],
+        "occupancy": f"{100 * row['occupancy']:.0f} %",
+    }
 
 
 def _short(row: dict[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernelwright.cache import cache_folder
+from kernelwright.cache import cache_folder, installation
 from kernelwright.cli.compile import HOST_SUFFIXES, link_options
 from kernelwright.cli.flag import Flag
 from kernelwright.cli.flags import CompileFlags
@@ -28,9 +28,9 @@ from kernelwright.cli.recall import leave_receipt, recall, receipt_key
 from kernelwright.cuda.inputs import now_ns
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, size_in_bytes
 from kernelwright.errors import Misuse
-from kernelwright.pipeline import CUDA_SUFFIXES, package_fingerprint
+from kernelwright.pipeline import CUDA_SUFFIXES
 from kernelwright.pipeline import compile as compile_program
-from kernelwright.target import DEFAULT_ARCHITECTURE, GPUS
+from kernelwright.target import GPUS
 
 PROGRAM_FLAGS: tuple[Flag, ...] = (
     Flag("device", ("--device",), "text", f"auto, a virtual GPU ({', '.join(GPUS)}), or a real one (cuda:0).", "auto"),
@@ -69,11 +69,17 @@ class GivenProgram:
 
     @classmethod
     def of(
-        cls, paths: Sequence[Path], arguments: Sequence[str], flags: CompileFlags, own: dict[str, Any]
+        cls,
+        paths: Sequence[Path],
+        arguments: Sequence[str],
+        flags: CompileFlags,
+        own: dict[str, Any],
+        virtual_for: str = "",
     ) -> GivenProgram:
         """From the values of ``PROGRAM_FLAGS`` by name; takes them out of ``own``.
 
-        Sources are compiled for the device's architecture when the flags name none. Raises ``Misuse`` for bad values.
+        Sources are compiled for the device's architecture when the flags name none. ``virtual_for`` as ``Settings`` has it.
+        Raises ``Misuse`` for bad values, ``ToolError`` and ``DeviceError`` for a GPU that this machine lacks.
         """
         value = {flag.name: own.pop(flag.name, flag.default) for flag in PROGRAM_FLAGS}
         settings = Settings.for_device(
@@ -81,6 +87,7 @@ class GivenProgram:
             budget=_number("--budget", value["budget"], int),
             timeout_s=_number("--timeout", value["timeout"], float),
             memory_bytes=size_in_bytes(value["memory"]) if value["memory"] else None,
+            virtual_for=virtual_for,
         )
         if not paths:
             raise Misuse("there is no program to run", hint="give a .cu file, or a program that kw compile made")
@@ -115,13 +122,12 @@ def _number(flag: str, text: str | None, kind: type[int] | type[float]) -> Any:
 
 
 def _arch(settings: Settings) -> str:
-    """The architecture of the device that the program will run on."""
+    """The architecture of the device that the program will run on. Raises when a real GPU cannot be had."""
     if not settings.real:
         return settings.gpu.arch
-    from kernelwright.codegen.toolchain import find_driver
+    from kernelwright.device.cuda.present import require_gpu
 
-    driver, number = find_driver(), int(settings.real.partition(":")[2])
-    return driver.gpus[number].arch if driver and number < len(driver.gpus) else DEFAULT_ARCHITECTURE
+    return require_gpu(settings.ordinal).arch
 
 
 def _checked(path: Path) -> Path:
@@ -144,7 +150,7 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     name = program.paths[0].stem
     # As a command line of its own, under which a receipt is kept.
     words = [repr(program.flags.options), repr(program.link), *map(str, program.paths)]
-    receipt = ["kw", "build", *words, package_fingerprint(), sys.executable]
+    receipt = ["kw", "build", *words, installation(), sys.executable]
     target = cache_folder() / "exe" / receipt_key(receipt) / name
     if program.flags.use_cache and recall(receipt):
         return target

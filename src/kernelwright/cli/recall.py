@@ -24,35 +24,10 @@ _ENVIRONMENT = ("KERNELWRIGHT_CACHE", "XDG_CACHE_HOME", "HOME", "PATH", "CUDA_HO
 
 def receipt_key(argv: list[str]) -> str:
     """Names the receipt of a command line run here and now."""
-    from kernelwright.cache import content_key
+    from kernelwright.cache import content_key, installation
 
     variables = [*environment(), *(f"{name}={os.environ.get(name, '')}" for name in _ENVIRONMENT)]
-    return content_key([*argv[1:], "", working_folder(), *variables, _installation()])
-
-
-def _installation() -> str:
-    """Stamps of what produces results: our package and the two libraries beside it."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    stamps = [sys.version.split()[0]]
-    for folder in (
-        package,
-        *(os.path.join(package, room) for room in ("cuda", "passes", "codegen", "ir", "cli", "cuda/include")),
-    ):
-        latest = count = 0
-        with os.scandir(folder) as entries:
-            for entry in entries:
-                if entry.is_file():
-                    count += 1
-                    latest = max(latest, entry.stat().st_mtime_ns)
-        stamps.append(f"{count}-{latest}")
-    for path in sys.path:
-        for file in ("ziglang/zig", "llvmlite/binding/libllvmlite.so"):
-            try:
-                status = os.stat(os.path.join(path, file))
-            except OSError:
-                continue
-            stamps.append(f"{status.st_size}-{status.st_mtime_ns}")
-    return " ".join(stamps)
+    return content_key([*argv[1:], "", working_folder(), *variables, installation()])
 
 
 def leave_receipt(argv: list[str], inputs: Inputs, outputs: dict[str, bytes], messages: str) -> None:

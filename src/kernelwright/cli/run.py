@@ -6,6 +6,7 @@ import json
 import signal
 import socket
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from kernelwright.cli.guard import guarded, leave_at_once
 from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.device.serving.running import Ran, run_program
 from kernelwright.device.serving.worker import serve
-from kernelwright.errors import Misuse
+from kernelwright.device.settings import Settings
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("report", ("--report",), "switch", "At the end, what each kernel did: launches and time.", False),
@@ -50,41 +51,40 @@ def read_line(arguments: list[str]) -> Callable[[], int] | None:
 def run_files(paths: list[Path], arguments: list[str], *, flags: CompileFlags, report: bool = False, **own: Any) -> int:
     """What ``kw run`` does, its flags read. Returns the exit code: the program's own, 128 and more for a signal."""
     given = GivenProgram.of(paths, arguments, flags, own)
-    if report and given.settings.real:
-        raise Misuse("--report counts on the virtual GPU only, so far", hint="choose one, as --device h200")
     executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     def serve_connection(connection: socket.socket) -> bytes:
         session = serve(connection, lambda: given.settings, finish=report, timed=report)
-        return json.dumps(session.tally.as_json() if session else []).encode()
+        return json.dumps(session.report() if session else []).encode()
 
     command = [name if "/" in name else f"./{name}", *given.arguments]
     ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
     if ran.signal and not ran.interrupted:
         print(f"kw: {name} was ended by {signal.Signals(ran.signal).name}", file=sys.stderr)
     if report:
-        _print_report(ran, given.settings.gpu.title)
+        _print_report(ran, given.settings)
     return ran.exit_code
 
 
-def _print_report(ran: Ran, gpu: str) -> None:
+def _print_report(ran: Ran, settings: Settings) -> None:
     """One line per kernel, on standard error: standard output is the program's."""
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, Counter[str]] = {}
     for row in (row for result in ran.results if result for row in json.loads(result)):
-        kept = rows.setdefault(row["kernel"], {"launches": 0, "time_us": 0.0, "seconds": 0.0, "faults": 0})
-        for figure in kept:
-            kept[figure] += row[figure]
+        kept = rows.setdefault(row["kernel"], Counter())
+        kept.update({name: row.get(name, 0) for name in ("launches", "time_us", "seconds", "faults")})
     if not rows:
         print("kw: no kernel was launched", file=sys.stderr)
         return
-    print(f"kw: launches   us on the {gpu}   seconds here   kernel", file=sys.stderr)
-    width = len(f"us on the {gpu}")
-    for kernel, row in rows.items():
-        time = f"{row['time_us']:.1f}" if row["time_us"] else "-"
-        fault = "   (faulted)" if row["faults"] else ""
-        line = f"{row['launches']:8}   {time:>{width}}   {row['seconds']:12.3f}   {kernel}{fault}"
-        print(f"kw: {line}", file=sys.stderr)
+    gpu = settings.real or f"the {settings.gpu.title}"
+    here = "" if settings.real else "   seconds here"
+    width = len(f"us on {gpu}")
+    print(f"kw: launches   us on {gpu}{here}   kernel", file=sys.stderr)
+    for kernel, figures in rows.items():
+        time = f"{figures['time_us']:.1f}" if figures["time_us"] else "-"
+        seconds = "" if settings.real else f"   {figures['seconds']:12.3f}"
+        fault = "   (faulted)" if figures["faults"] else ""
+        print(f"kw: {figures['launches']:8}   {time:>{width}}{seconds}   {kernel}{fault}", file=sys.stderr)
 
 
 def __getattr__(name: str) -> Any:

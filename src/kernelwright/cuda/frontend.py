@@ -6,7 +6,6 @@ read, switched off and repeated (``passes/``). Math functions stay calls of ``__
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
 import tempfile
@@ -17,7 +16,7 @@ from pathlib import Path
 from kernelwright.cuda import early
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.diagnostics import explain, warnings_in
-from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, use_header
+from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
 from kernelwright.cuda.source import changed_files, write_overlay
 from kernelwright.errors import Misuse
 from kernelwright.target import DEFAULT_ARCHITECTURE, architecture, ptx_version
@@ -90,8 +89,7 @@ def device_pass(
         if header:
             made = _run([*clang.command, *overlay, *use_header(flags, header), *_FILES], source, meanwhile)
             if made.text is None and refused(made.said):
-                with contextlib.suppress(OSError):
-                    header.unlink(missing_ok=True)
+                remove(header)
                 made = None
         if made is None:
             made = _run([*clang.command, *overlay, *flags, *_FILES], source, meanwhile)

@@ -13,11 +13,19 @@ import os
 import re
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from kernelwright.cache import cache_folder, content_key, file_digest
+from kernelwright.cache import cache_folder, content_key, file_digest, write_atomically
 from kernelwright.cuda.clang import HEADERS, MAIN_HEADER, Clang
+
+# The C++ library's <cmath> calls templates of its own. clang would instantiate them at the end of every program that uses the
+# header, which takes longer than reading it; so it does that once, when the header is made.
+_MAKE = ("-fpch-instantiate-templates", "-Xclang", "-emit-pch")
+
+# A file system stamps with the time of its last tick, and a file may be written twice within one.
+_TICK_NS = 50_000_000
 
 # A macro of the user's own changes nothing in our header; one that begins like this may configure the C++ library.
 _RESERVED = re.compile(r"_|min\b|max\b")
@@ -44,9 +52,8 @@ def precompiled_header(clang: Clang, flags: Sequence[str]) -> Path | None:
     """
     if "-include" not in flags:
         return None
-    stamps = [f"{p.name}{p.stat().st_mtime_ns}" for p in sorted(HEADERS.rglob("*.h"))]
     folder = cache_folder() / "header"
-    key = content_key([clang.fingerprint(), *flags, *stamps])
+    key = content_key([clang.fingerprint(), *_MAKE, *flags, *_header_folders()])
     found = _intact(folder, key)
     if found:
         return found
@@ -55,7 +62,7 @@ def precompiled_header(clang: Clang, flags: Sequence[str]) -> Path | None:
         with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as scratch:
             made = Path(scratch) / "header.pch"
             # clang looks at every input again later, so the empty source must be one that stays.
-            command = [*clang.command, *flags, "-Xclang", "-emit-pch", os.devnull, "-o", str(made)]
+            command = [*clang.command, *flags, *_MAKE, os.devnull, "-o", str(made)]
             environment = {**os.environ, "TMPDIR": scratch}
             done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, env=environment)
             if done.returncode or not made.is_file():
@@ -67,14 +74,49 @@ def precompiled_header(clang: Clang, flags: Sequence[str]) -> Path | None:
     return path
 
 
+def _header_folders() -> list[str]:
+    """Our folders of headers with the times at which a file last came or went. That one changed, clang notices itself."""
+    return [f"{folder} {os.stat(folder).st_mtime_ns}" for folder, _, _ in os.walk(HEADERS)]
+
+
 def _intact(folder: Path, key: str) -> Path | None:
-    """The file made for ``key``, if it is still what was written. A damaged one is removed."""
+    """The file made for ``key``, if it is still what was written. A damaged one is removed.
+
+    Reading all of it takes a tenth of a compile. So the system's stamps of a file that was found intact are kept beside it,
+    and the file is read again when they differ.
+    """
     for path in sorted(folder.glob(f"{key}-*.pch")):
-        if path.stem == f"{key}-{file_digest(str(path))}":
+        seen = path.with_suffix(".seen")
+        stamps = _stamps(path)
+        if _read(seen) == stamps:
             return path
+        if path.stem == f"{key}-{file_digest(str(path))}":
+            if _stamps(path) == stamps and time.time_ns() - path.stat().st_ctime_ns > _TICK_NS:
+                with contextlib.suppress(OSError):
+                    write_atomically(seen, stamps)
+            return path
+        remove(path)
+    return None
+
+
+def remove(header: Path) -> None:
+    """Removes a header that is damaged or out of date, and what is kept beside it."""
+    for path in (header, header.with_suffix(".seen")):
         with contextlib.suppress(OSError):
             path.unlink()
-    return None
+
+
+def _stamps(path: Path) -> bytes:
+    """What the system notes when a file is written. Nobody sets the last of these by hand."""
+    status = path.stat()
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}".encode()
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def refused(stderr: str) -> bool:

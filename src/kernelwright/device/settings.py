@@ -1,6 +1,6 @@
 """What a worker is told by its surroundings: which GPU, and how much a kernel may take.
 
-KERNELWRIGHT_DEVICE    the device: auto, or the name of a GPU
+KERNELWRIGHT_DEVICE    the device: auto, the name of a GPU for a virtual one, or cuda:N for a real one
 KERNELWRIGHT_BUDGET    times that the warps of one launch may go back in loops before it counts as endless
 KERNELWRIGHT_TIMEOUT   seconds that one launch may run; 0: as long as it wants
 KERNELWRIGHT_MEMORY    bytes of memory that the worker may use, device memory included; also 512M, 16G
@@ -8,11 +8,9 @@ KERNELWRIGHT_MEMORY    bytes of memory that the worker may use, device memory in
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from kernelwright.errors import Misuse
 from kernelwright.target import DEFAULT_GPU, GPUS, Gpu, gpu
@@ -62,26 +60,32 @@ class Settings:
         budget: int | None = None,
         timeout_s: float | None = None,
         memory_bytes: int | None = None,
+        virtual_for: str = "",
     ) -> Settings:
         """The device that ``name`` asks for: ``auto`` is a real GPU where there is one that we can use.
 
-        Nobody waits for a real GPU with less patience than the program has, unless told so. Raises ``Misuse`` for a name
-        nobody knows.
+        ``virtual_for``: what is going to be done that only a virtual GPU does; ``auto`` is one then, and a real one is
+        refused. Nobody waits for a real GPU with less patience than the program has, unless told so. Raises ``Misuse`` for
+        a name nobody knows.
         """
-        real = real_gpu(name)
+        real = "" if virtual_for and name == "auto" else real_gpu(name)
+        if real and virtual_for:
+            raise Misuse(
+                f"{virtual_for} works on a virtual GPU, not on {real}", hint=f"choose one of {', '.join(GPUS)}"
+            )
         if timeout_s is None:
             timeout_s = 0.0 if real else TIMEOUT_S
-        stand_in = gpu(DEFAULT_GPU) if real or name == "auto" else gpu(name)
-        return cls(stand_in, BUDGET if budget is None else budget, float(timeout_s), memory_bytes, real)
+        return cls(virtual_gpu(name), BUDGET if budget is None else budget, float(timeout_s), memory_bytes, real)
+
+    @property
+    def ordinal(self) -> int:
+        """The number of the real GPU."""
+        return int(self.real.partition(":")[2])
 
 
-def device_called(name: str) -> Gpu:
-    """The virtual GPU that ``name`` asks for. Raises ``Misuse`` for a name nobody knows, and for real GPUs."""
-    if name == "auto":
-        return gpu(DEFAULT_GPU)
-    if _CUDA.fullmatch(name):
-        raise Misuse(f"{name!r} is a real GPU, and this works on virtual ones", hint=f"choose one of {', '.join(GPUS)}")
-    return gpu(name)
+def virtual_gpu(name: str) -> Gpu:
+    """The virtual GPU that ``name`` asks for, the default one where it asks for a real GPU. Raises ``Misuse``."""
+    return gpu(DEFAULT_GPU) if name == "auto" or _CUDA.fullmatch(name) else gpu(name)
 
 
 def real_gpu(name: str) -> str:
@@ -89,22 +93,11 @@ def real_gpu(name: str) -> str:
     found = _CUDA.fullmatch(name)
     if found:
         return f"cuda:{found[1] or 0}"
-    return "cuda:0" if name == "auto" and _can_use_real_gpu() else ""
+    if name != "auto":
+        return ""
+    from kernelwright.device.cuda.present import is_usable
 
-
-def _can_use_real_gpu() -> bool:
-    """Whether the machine has an NVIDIA GPU, and we have the package that speaks to its driver."""
-    if not any(Path("/dev").glob("nvidia[0-9]*")) and not Path("/dev/dxg").exists():
-        return False  # the usual case, found out without loading anything
-    try:
-        if importlib.util.find_spec("cuda.bindings") is None:
-            return False
-    except ModuleNotFoundError:
-        return False
-    from kernelwright.codegen.toolchain import find_driver
-
-    driver = find_driver()
-    return driver is not None and bool(driver.gpus)
+    return "cuda:0" if is_usable() else ""
 
 
 def size_in_bytes(text: str) -> int:

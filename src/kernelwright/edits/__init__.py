@@ -15,8 +15,10 @@ from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete, deletions
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.draw import DRAWN, UNIFORM, applicable, draw
+from kernelwright.edits.gene import AnyEdit, Gene, apply_genes, by_kernel, dump_genes, load_genes
 from kernelwright.edits.genome import Applied, Edit, Genome, Inert, apply, apply_to
-from kernelwright.edits.json_form import as_json, dumps, from_json, loads
+from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, GridIs, Guard, Launch
+from kernelwright.edits.json_form import as_json, dumps, from_json, kind_of, loads
 from kernelwright.edits.move import Move
 from kernelwright.edits.original import Id, Original, Use
 from kernelwright.edits.replace_instruction import ReplaceInstruction
@@ -26,14 +28,22 @@ from kernelwright.edits.swap import Swap
 __all__ = [
     "DRAWN",
     "UNIFORM",
+    "AnyEdit",
+    "Apart",
     "Applied",
+    "ArgumentIs",
+    "BlockIs",
     "Copy",
     "Delete",
     "Draft",
     "Edit",
+    "Gene",
     "Genome",
+    "GridIs",
+    "Guard",
     "Id",
     "Inert",
+    "Launch",
     "Move",
     "Original",
     "ReplaceInstruction",
@@ -42,12 +52,17 @@ __all__ = [
     "Use",
     "applicable",
     "apply",
+    "apply_genes",
     "apply_to",
     "as_json",
+    "by_kernel",
     "constant_conditions",
     "deletions",
     "draw",
+    "dump_genes",
     "dumps",
     "from_json",
+    "kind_of",
+    "load_genes",
     "loads",
 ]

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from kernelwright.edits.guard import Guard
 from kernelwright.edits.lines import filled
 from kernelwright.edits.original import CLONE, Id, Node, Original, Use
+
+if TYPE_CHECKING:
+    from kernelwright.edits.recipe import Recipe
 
 END = 1 << 30
 """A position behind everything in a block: where a phi of the next block uses its operand."""
@@ -40,6 +44,10 @@ class Draft:
         """Blocks that an instruction was deleted in."""
         self.touched: dict[Id, None] = {}
         """Instructions that are not as in the original: in another place, with other operands, or copied."""
+        self.recipe: Recipe | None = None
+        """How LLVM is to compile the variant."""
+        self.guards: dict[Guard, None] = {}
+        """What must hold at a launch."""
 
     # -- asking
 

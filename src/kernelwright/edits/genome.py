@@ -14,15 +14,17 @@ from functools import cached_property
 from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.guard import Guard
 from kernelwright.edits.move import Move
 from kernelwright.edits.original import Original, Use
+from kernelwright.edits.recipe import Recipe
 from kernelwright.edits.repair import repair
 from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
 from kernelwright.ir import Module, parse_module
 
-Edit = Copy | Delete | Move | ReplaceInstruction | ReplaceOperand | Swap
+Edit = Copy | Delete | Move | Recipe | ReplaceInstruction | ReplaceOperand | Swap
 Genome = tuple[Edit, ...]
 
 
@@ -45,6 +47,10 @@ class Applied:
     repaired: dict[Use, str]
     """Operands that no edit named and that needed another value, and which they got."""
     draft: Draft
+    guards: tuple[Guard, ...] = ()
+    """What must hold at a launch for the variant to mean what the original does, as far as edits that keep the meaning go."""
+    recipe: Recipe | None = None
+    """How it is to be compiled: ``optimise_with(text, recipe, arch)`` in ``passes/recipe.py``."""
 
     @cached_property
     def module(self) -> Module:
@@ -64,7 +70,7 @@ def apply(kernel: Original, genome: Iterable[Edit]) -> Applied:
         if reason is not None:
             inert.append(Inert(index, edit, reason))
     repair(draft)
-    return Applied(draft.text(), tuple(inert), draft.repaired, draft)
+    return Applied(draft.text(), tuple(inert), draft.repaired, draft, tuple(draft.guards), draft.recipe)
 
 
 def apply_to(module: Module, kernel: str, genome: Iterable[Edit]) -> Applied:

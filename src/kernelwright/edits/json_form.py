@@ -12,6 +12,7 @@ from kernelwright.edits.delete import Delete
 from kernelwright.edits.genome import Edit, Genome
 from kernelwright.edits.move import Move
 from kernelwright.edits.original import CLONE
+from kernelwright.edits.recipe import Recipe
 from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
@@ -21,6 +22,7 @@ KINDS: dict[str, type[Edit]] = {
     "copy": Copy,
     "delete": Delete,
     "move": Move,
+    "recipe": Recipe,
     "replace-instruction": ReplaceInstruction,
     "replace-operand": ReplaceOperand,
     "swap": Swap,
@@ -31,6 +33,11 @@ _NAMES = {kind: name for name, kind in KINDS.items()}
 def as_json(edit: Edit) -> dict[str, Any]:
     """An edit as plain values."""
     return {"edit": _NAMES[type(edit)]} | {f.name: _plain(getattr(edit, f.name)) for f in fields(edit)}
+
+
+def kind_of(edit: Edit) -> str:
+    """The name of an edit's kind: ``delete``."""
+    return _NAMES[type(edit)]
 
 
 def from_json(value: Any) -> Edit:

@@ -88,7 +88,7 @@ class Judge:
         self._expected, self.warnings = [], []
         most = 0
         for case in self.workload.in_process:
-            runner, output = self._run(self._original, case, self.schedules[0])
+            runner, output = self.run(self._original, case, self.schedules[0])
             if isinstance(output, Rejected):
                 raise Misuse(f"the original {_of(case)} fails: {output}", hint="mend the program or its workload first")
             most = max(most, len(runner.results))
@@ -116,10 +116,10 @@ class Judge:
         error = 0.0
         for case, expected in zip(self.workload.in_process, self._expected, strict=True):
             for number, schedule in enumerate(self.schedules):
-                runner, output = self._run(program, case, schedule)
+                runner, output = self.run(program, case, schedule)
                 if isinstance(output, Rejected):
                     return output
-                verdict = self._compare(case, output.arrays, expected)
+                verdict = self.compare(case, output.arrays, expected)
                 if isinstance(verdict, Rejected):
                     if number == 0:
                         return verdict
@@ -129,7 +129,8 @@ class Judge:
         time_us, metrics = self.cost(results)
         return Ok(time_us, error, Metrics(metrics))
 
-    def _run(self, modules: Modules, case: InProcessCase, schedule: Schedule) -> tuple[Runner, Output | Rejected]:
+    def run(self, modules: Modules, case: InProcessCase, schedule: Schedule) -> tuple[Runner, Output | Rejected]:
+        """Runs a case of the workload; what its launches did is in the runner's ``results``."""
         with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
             runner = Runner(
                 modules, self.executor, arena, schedule=schedule, budget=self.budget, launches=self._launches
@@ -156,7 +157,7 @@ class Judge:
             )
         return wanted
 
-    def _compare(self, case: InProcessCase, found: Arrays, expected: Output) -> float | Rejected:
+    def compare(self, case: InProcessCase, found: Arrays, expected: Output) -> float | Rejected:
         """The largest error of all outputs, or why they are not accepted."""
         worst = 0.0
         for name, values in expected.arrays.items():

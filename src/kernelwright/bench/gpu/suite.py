@@ -41,7 +41,7 @@ def _run_program(place: Path, name: str, device: str) -> tuple[Row, bool, bool]:
     program = load(name)
     environment = {
         "KERNELWRIGHT_DEVICE": device,
-        "KERNELWRIGHT_WORKER": f"{sys.executable} -m kernelwright.device.cuda.session",
+        "KERNELWRIGHT_WORKER": worker_command(),
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
     }
     executable = place / "program"

@@ -61,7 +61,7 @@ def _parameters(flat: Flattener, kernel: Function) -> tuple[list[Row], int]:
     frame = 0
     for argument, p in zip(kernel.arguments, layout.parameters, strict=True):
         if p.byval:
-            if "readonly" in argument.attributes.split() or "readnone" in argument.attributes.split():
+            if _is_only_read(argument):
                 rows.append([flat.program.source("by-value", p.offset, "i64", 0)])
                 continue
             frame = round_up(frame, p.align)
@@ -76,6 +76,23 @@ def _parameters(flat: Flattener, kernel: Function) -> tuple[list[Row], int]:
                 row.append(flat.program.source("parameter", offset, s.type, s.pointer))
         rows.append(row)
     return rows, frame
+
+
+def _is_only_read(pointer: Value) -> bool:
+    """Whether a kernel only loads through a pointer. Attributes may promise it; what an edit made of the kernel may not."""
+    for use in pointer.uses:
+        user = use.user
+        opcode = user.opcode if isinstance(user, Instruction) else ""
+        if opcode == "load" or (opcode == "call" and use.index == 1 and _is_copy(user)):
+            continue
+        if opcode not in ("getelementptr", "addrspacecast", "bitcast", "freeze") or not _is_only_read(user):
+            return False
+    return True
+
+
+def _is_copy(call: Value) -> bool:
+    callee = call.callee if isinstance(call, Instruction) else None
+    return isinstance(callee, Function) and callee.name.startswith("llvm.memcpy.")
 
 
 class Flattener:

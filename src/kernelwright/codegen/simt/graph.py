@@ -166,12 +166,14 @@ def _dominates(idom: dict[Block, Block], a: Block, b: Block) -> bool:
 def post_dominators(order: list[Block]) -> dict[Block, Block | None]:
     """The immediate post-dominator of each block; ``None`` is the end of the kernel.
 
-    Blocks that stop the launch (``stop``) do not count as ends: nobody goes on after them. Blocks that reach no end
-    have none.
+    Blocks that are sure to stop the launch (``stop``) do not count as ends: nobody goes on after them. Blocks that may go
+    round for ever and never return do: the lanes in there are missing wherever the others go on.
     """
+    returning, stopping = _returning(order), _stopping(order)
+    ends = {b for b in order if b.term.code == "return" or b not in returning | stopping}
     backward: list[Block] = []
     seen: set[Block] = set()
-    for end in [b for b in order if b.term.code == "return"]:
+    for end in [b for b in order if b in ends]:
         if end in seen:
             continue
         seen.add(end)
@@ -195,8 +197,8 @@ def post_dominators(order: list[Block]) -> dict[Block, Block | None]:
         changed = False
         for block in backward:
             new: Block | None = None
-            found = block.term.code == "return"
-            for target in block.succs:
+            found = block in ends
+            for target in () if found else block.succs:
                 if target not in ipdom:
                     continue
                 if not found:
@@ -214,6 +216,30 @@ def post_dominators(order: list[Block]) -> dict[Block, Block | None]:
                 ipdom[block] = new
                 changed = True
     return {b: ipdom.get(b) for b in order}
+
+
+def _returning(order: list[Block]) -> set[Block]:
+    """The blocks that some way leads from to the end of the kernel."""
+    waiting = [b for b in order if b.term.code == "return"]
+    found = set(waiting)
+    while waiting:
+        for pred in waiting.pop().preds:
+            if pred not in found:
+                found.add(pred)
+                waiting.append(pred)
+    return found
+
+
+def _stopping(order: list[Block]) -> set[Block]:
+    """The blocks that every way leads from to one that stops the launch, and soon."""
+    waiting = [b for b in order if b.term.code == "stop"]
+    found = set(waiting)
+    while waiting:
+        for pred in waiting.pop().preds:
+            if pred not in found and all(t in found for t in pred.succs):
+                found.add(pred)
+                waiting.append(pred)
+    return found
 
 
 def _loops(back: list[tuple[Block, Block]]) -> list[Loop]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kernelwright.codegen.simt import abi
 from kernelwright.codegen.simt.inline import choose, site
 from kernelwright.codegen.simt.program import Access, Op, bytes_of
-from kernelwright.codegen.simt.shapes import V
+from kernelwright.codegen.simt.shapes import U, V
 from kernelwright.codegen.simt.values import Rep, is_literal, stored
 from kernelwright.errors import CompileError
 
@@ -35,7 +35,10 @@ class Address:
         g = e.geometry
         form = {"form": LINEAR, "segments": g.parts, "segment_lanes": g.per_segment, "stride": rep.stride}
         self.stride: int | None = rep.stride
-        if rep.shape is V:
+        if rep.shape == U:
+            # One number for the warp, whichever of its segments have active lanes.
+            form.update(segments=1, segment_lanes=32)
+        elif rep.shape is V:
             form.update(form=ADDRESSES, segments=1, segment_lanes=32, stride=0)
             self.stride = None
         elif rep.shape[0] == "x":

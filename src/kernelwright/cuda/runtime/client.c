@@ -85,7 +85,7 @@ void kw_forget_failure(void)
 
 int kw_is_connected(void)
 {
-    return state == LIVE;
+    return state == LIVE && connection >= 0;
 }
 
 int kw_is_busy(void)
@@ -485,8 +485,13 @@ int kw_connect(void)
             int result = shake_hands();
             if (!result)
                 result = kw_announce_modules();
-            if (result)
+            if (result) {
+                /* Nobody is left to speak to, so that a reset mends nothing either. */
                 failure = result;
+                if (connection >= 0)
+                    close(connection);
+                connection = -1;
+            }
             busy = 0;
             pthread_atfork(NULL, NULL, forked);
             state = LIVE;

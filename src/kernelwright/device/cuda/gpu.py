@@ -15,6 +15,7 @@ import ctypes
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from kernelwright.cuda.protocol import DeviceProperties
 from kernelwright.device.cuda.driver import NOT_FOUND, Driver, DriverError
@@ -86,6 +87,13 @@ class CudaLaunched:
     time_us: float = 0.0
     text: str = ""
     """What the kernel printed, where a worker has caught it."""
+    estimate: None = None
+    """A GPU has none."""
+
+    @property
+    def result(self) -> NoReturn:
+        """Counters, of a virtual GPU. Raises ``Misuse``."""
+        raise Misuse("a real GPU counts nothing", hint="a virtual one does, as kw.Device('h200')")
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,29 @@
 """One program on a real GPU: the messages of its connection, obeyed in the order they came, as ``Session`` does on the
 virtual one.
 
-Started by a program for itself: ``python -m kernelwright.device.cuda.session``. Device memory is the driver's. The arena
-holds pinned and managed memory, which the GPU reaches through the bus (managed memory does not move to it), and the staging
-area that bytes of the program's own memory travel through. The driver does what it is told in the background; this process
-waits only where the program does. Several processes may use the GPU so: only measurements lock it.
+Device memory is the driver's. The arena holds pinned and managed memory, which the GPU reaches through the bus (managed
+memory does not move to it), and the staging area that bytes of the program's own memory travel through. The driver does what
+it is told in the background; this process waits only where the program does. Several processes may use the GPU so: only
+measurements lock it.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import socket
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
 from kernelwright.cuda.protocol import Message, WelcomeFlags
 from kernelwright.device.cuda.driver import DriverError
 from kernelwright.device.cuda.gpu import CudaGpu
+from kernelwright.device.cuda.launch_times import LaunchTimes
 from kernelwright.device.cuda.modules import CudaModules, error_of_driver
 from kernelwright.device.cuda.printed import Printed
 from kernelwright.device.memory import Arena, Buffer
@@ -45,11 +48,12 @@ class Answer:
 class CudaSession:
     """A connection and the GPU behind it. ``timeout_s``: what the program may wait for its kernels at a time; 0: for ever.
 
-    ``serve`` returns when the program has said goodbye, or is gone.
+    ``serve`` returns when the program has said goodbye, or is gone. With ``timed``, ``times`` has every launch.
     """
 
-    def __init__(self, connection: socket.socket, gpu: CudaGpu, timeout_s: float = 0.0) -> None:
+    def __init__(self, connection: socket.socket, gpu: CudaGpu, timeout_s: float = 0.0, timed: bool = False) -> None:
         self.gpu = gpu
+        self.times: LaunchTimes | None = None
         self.untold: Failure | None = None
         """After ``serve``: an error that the program never asked about."""
         self._driver = gpu.driver
@@ -58,6 +62,9 @@ class CudaSession:
         self._timeout_s = timeout_s
         self._arena = Arena()
         self._printed = Printed()
+        self._answering: Received | None = None
+        if timed:
+            self.times = LaunchTimes(gpu.driver, gpu.properties.max_threads_per_multiprocessor)
         self._start_over()
 
     def _start_over(self) -> None:
@@ -74,6 +81,10 @@ class CudaSession:
         self._driver.register_host(buffer.address, size)
         return buffer
 
+    def report(self) -> list[dict[str, Any]]:
+        """What each kernel took, by geometry, where that was asked for."""
+        return self.times.rows() if self.times is not None else []
+
     # -- the loop --------------------------------------------------------------------------------------------------
 
     def serve(self) -> None:
@@ -87,6 +98,8 @@ class CudaSession:
                 else:
                     self._obey(message)
                 self._watchdog.began = None
+            if self.times is not None:
+                self.times.finish()
         except (ConnectionError, TimeoutError):
             pass  # the program went while we were answering
         finally:
@@ -94,9 +107,19 @@ class CudaSession:
             self.untold = self._failure
 
     def stop(self) -> bool:
-        """Called beside a call that does not return: the program is gone, or its kernel does not end. Ends this process."""
+        """Called beside a call that does not return: the program is gone, or its kernel does not end.
+
+        A GPU cannot be stopped but by the end of this process; whoever waits for an answer gets one before.
+        """
         if self._watchdog.timed_out:
-            print(f"kw: a kernel ran for more than {self._timeout_s:g} s and was stopped", file=sys.stderr, flush=True)
+            sentence = f"a kernel did not end, and was stopped after {self._timeout_s:g} seconds ({_LIMIT})"
+            with contextlib.suppress(OSError, KernelwrightError):
+                waiting = self._answering
+                while waiting is None or not waiting.is_request:
+                    waiting = self._channel.receive()
+                    if waiting is None:
+                        os._exit(3)
+                self._channel.fail(waiting, CudaError.LAUNCH_TIMEOUT, sentence)
         os._exit(3)
 
     def progress(self) -> None:
@@ -111,7 +134,9 @@ class CudaSession:
 
     def _answer(self, message: Received) -> None:
         told = None if message.type in _ALWAYS else self._tell()
+        self._answering = message
         outcome = told or self._attempt(message)
+        self._answering = None
         text = self._printed.take()
         if text:
             self._channel.output(text)
@@ -250,8 +275,14 @@ class CudaSession:
         assert isinstance(b, wire.Launch)
         function, stream = self._modules.function(b.kernel), self._stream(b.stream)
         grid, block = (b.grid[0], b.grid[1], b.grid[2]), (b.block[0], b.block[1], b.block[2])
+        packed = message.tail[: b.arguments_size]
+        start = functools.partial(self._driver.launch, function, grid, block, packed, b.shared_bytes, stream)
         try:
-            self._driver.launch(function, grid, block, message.tail[: b.arguments_size], b.shared_bytes, stream)
+            if self.times is None:
+                start()
+            else:
+                shape = (self._modules.kernel(b.kernel).name, grid, block, b.shared_bytes)
+                self.times.launch(shape, function, stream, start)
         except DriverError as error:
             if error.code != CudaError.INVALID_VALUE:
                 raise
@@ -343,6 +374,8 @@ class CudaSession:
         self._driver.synchronize()
 
     def _device_reset(self, message: Received) -> None:
+        if self.times is not None:
+            self.times.start_over()
         self._driver.reset()
         self.gpu = CudaGpu(self.gpu.ordinal, self._driver)
         self._arena.reset()
@@ -355,6 +388,7 @@ class CudaSession:
         """Errors that wait are told by whoever answers."""
 
 
+_LIMIT = "--timeout or KERNELWRIGHT_TIMEOUT sets this limit"
 _INTERPROCESS = 4
 """cudaEventInterprocess: events cannot leave this process."""
 
@@ -403,18 +437,14 @@ TABLE: dict[Message, Callable[[CudaSession, Received], Answer | None]] = {
 _ALWAYS = frozenset({Message.HELLO, Message.MOVE_ARENA, Message.DEVICE_RESET, Message.DEVICE_PROPERTIES})
 
 
-def ordinal_of(device: str) -> int:
-    """``cuda`` and ``cuda:1`` as the GPU's number."""
-    _, _, number = device.partition(":")
-    return int(number or 0)
-
-
-def serve_cuda(connection: socket.socket, device: str, timeout_s: float) -> CudaSession | None:
+def serve_cuda(
+    connection: socket.socket, ordinal: int, timeout_s: float = 0.0, timed: bool = False
+) -> CudaSession | None:
     """Serves one program until it ends; None when the GPU cannot be had, which the program was told."""
     from kernelwright.device.serving.worker import refuse, say
 
     try:
-        session = CudaSession(connection, CudaGpu(ordinal_of(device)), timeout_s)
+        session = CudaSession(connection, CudaGpu(ordinal), timeout_s, timed)
     except KernelwrightError as error:
         refuse(connection, error)
         return None
@@ -422,15 +452,3 @@ def serve_cuda(connection: socket.socket, device: str, timeout_s: float) -> Cuda
     if session.untold is not None and session.untold.sentence:
         say(session.untold.sentence)
     return session
-
-
-def main() -> int:
-    """Serves the connection that the environment names. Returns the exit code."""
-    connection = socket.socket(fileno=int(os.environ["KERNELWRIGHT_FD"]))
-    device = os.environ.get("KERNELWRIGHT_DEVICE", "cuda:0")
-    serve_cuda(connection, device, float(os.environ.get("KERNELWRIGHT_TIMEOUT") or 0))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

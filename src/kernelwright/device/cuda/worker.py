@@ -101,11 +101,18 @@ class Response:
 class CudaWorker:
     """GPU number ``ordinal`` behind a process of its own. Not for several threads at once.
 
-    ``timeout_s`` is what one launch may take, ``wait_s`` how long to wait for a GPU that another process uses.
+    ``timeout_s`` is what one launch may take (0: as long as it wants), ``wait_s`` how long to wait for a GPU that another
+    process uses. What does not measure need not be ``exclusive``: it takes no lock.
     """
 
     def __init__(
-        self, ordinal: int = 0, *, timeout_s: float = TIMEOUT_S, wait_s: float = WAIT_S, folder: Path | None = None
+        self,
+        ordinal: int = 0,
+        *,
+        timeout_s: float = TIMEOUT_S,
+        wait_s: float = WAIT_S,
+        folder: Path | None = None,
+        exclusive: bool = True,
     ) -> None:
         self.ordinal = ordinal
         self.timeout_s = timeout_s
@@ -113,6 +120,7 @@ class CudaWorker:
         """How many worker processes there have been."""
         self._wait_s = wait_s
         self._folder = folder
+        self._exclusive = exclusive
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._known: set[str] = set()
@@ -244,7 +252,7 @@ class CudaWorker:
         self.starts += 1
         try:
             uuid = self._greet("find", self.ordinal)
-            if self._lock is None:
+            if self._lock is None and self._exclusive:
                 lock = GpuLock(uuid, wait_s=self._wait_s, folder=self._folder)
                 lock.take()
                 self._lock = lock
@@ -268,7 +276,7 @@ class CudaWorker:
         assert self._connection is not None
         try:
             self._connection.send(request)
-            if not self._connection.poll(timeout_s):
+            if not self._connection.poll(timeout_s or None):
                 self._stop()
                 raise _Endless(timeout_s)
             response: Response = self._connection.recv()

@@ -17,7 +17,7 @@ import socket
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
@@ -112,6 +112,10 @@ class Session:
             return None
         found = loaded.module.functions.get(kernel) if loaded else None
         return function_location(found) if found else None
+
+    def report(self) -> list[dict[str, Any]]:
+        """What each kernel did."""
+        return self.tally.as_json()
 
     @property
     def untimed(self) -> dict[str, str]:

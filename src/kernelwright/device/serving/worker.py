@@ -16,6 +16,7 @@ from typing import NoReturn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from kernelwright.device.cuda.session import CudaSession
     from kernelwright.device.serving.observer import Observer
     from kernelwright.device.serving.session import Session
     from kernelwright.device.settings import Settings
@@ -92,10 +93,10 @@ def serve(
     *,
     finish: bool = False,
     timed: bool = False,
-) -> Session | None:
-    """Serves one program until it ends; None on a real GPU, and when what is asked for cannot be had, as the program was told.
+) -> Session | CudaSession | None:
+    """Serves one program until it ends; None when what is asked for cannot be had, as the program was told.
 
-    The rest is as ``Session`` has it; on a real GPU it means nothing.
+    The rest is as ``Session`` has it. On a real GPU nothing is observed, and launches are measured when ``timed``.
     """
     from kernelwright.cuda.names import readable
     from kernelwright.device.serving.session import Session
@@ -106,8 +107,7 @@ def serve(
         if settings.real:
             from kernelwright.device.cuda.session import serve_cuda
 
-            serve_cuda(connection, settings.real, settings.timeout_s)
-            return None
+            return serve_cuda(connection, settings.ordinal, settings.timeout_s, timed)
         limit_memory(settings)
         session = Session(connection, settings, observers, finish, timed)
     except KernelwrightError as error:

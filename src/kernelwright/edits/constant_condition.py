@@ -1,0 +1,54 @@
+"""Making a condition constant: of a branch, a select, or anything that takes one bit.
+
+    before   %c = icmp slt i32 %i, %n                   after   br i1 true, label %in, label %out
+             br i1 %c, label %in, label %out
+
+It relies on the condition always coming out so; most improvements that survive every check are of this kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kernelwright.edits.dice import Dice
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.original import Id, Original
+
+
+@dataclass(frozen=True)
+class ConstantCondition:
+    """Operand ``index`` of ``user``, one bit, becomes ``outcome``."""
+
+    user: Id
+    index: int
+    outcome: bool
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        use = (self.user, self.index)
+        refused = draft.refuse_use(use)
+        if refused:
+            return refused
+        if draft.known(self.user).operand_types[self.index] != "i1":
+            return f"operand {self.index} of instruction {self.user} is no condition"
+        value = "true" if self.outcome else "false"
+        if draft.operands(self.user)[self.index] == value:
+            return f"operand {self.index} of instruction {self.user} is {value} already"
+        draft.set_operand(use, value)
+        draft.prefer(use, f"i1 {value}")
+        return None
+
+
+def draw(dice: Dice) -> ConstantCondition | None:
+    """Any condition that is not constant, and either outcome."""
+    use = dice.use(dice.sites.conditions)
+    return None if use is None else ConstantCondition(*use, dice.random.random() < 0.5)
+
+
+def conditions(original: Original) -> Iterator[ConstantCondition]:
+    """Every condition made true, and made false."""
+    for user, index in original.slots.get("i1", ()):
+        for outcome in (True, False):
+            if original.nodes[user].operands[index] != ("true" if outcome else "false"):
+                yield ConstantCondition(user, index, outcome)

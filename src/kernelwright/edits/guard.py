@@ -1,0 +1,94 @@
+"""Guards: what must hold at a launch for a variant to mean what the original does. Together they are its domain of validity.
+
+    argument 3 == i32 1024        block == 16x16x1        grid == 64x1x1        argument 0 shares no memory
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+Triple = tuple[int, int, int]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One launch, as far as guards ask about it."""
+
+    grid: Triple
+    block: Triple
+    arguments: tuple[bytes, ...]
+    """By parameter: its bytes as the kernel finds them, little endian."""
+    regions: tuple[range | None, ...] = ()
+    """By parameter: the addresses of the allocation that a pointer points into; None for null and what is no pointer. Left
+    out when nobody knows; then no pointer counts as one of its own."""
+    variables: tuple[range, ...] = ()
+    """The addresses of the module's device variables."""
+
+
+@dataclass(frozen=True)
+class ArgumentIs:
+    """Argument ``index`` has these bytes; ``value`` is how LLVM writes them (``i32 1024``)."""
+
+    index: int
+    value: str
+    bits: bytes
+
+    def holds(self, launch: Launch) -> bool:
+        return self.index < len(launch.arguments) and launch.arguments[self.index] == self.bits
+
+    def __str__(self) -> str:
+        return f"argument {self.index} == {self.value}"
+
+
+@dataclass(frozen=True)
+class BlockIs:
+    """Blocks of this shape."""
+
+    shape: Triple
+
+    def holds(self, launch: Launch) -> bool:
+        return launch.block == self.shape
+
+    def __str__(self) -> str:
+        return f"block == {'x'.join(map(str, self.shape))}"
+
+
+@dataclass(frozen=True)
+class GridIs:
+    """A grid of this shape."""
+
+    shape: Triple
+
+    def holds(self, launch: Launch) -> bool:
+        return launch.grid == self.shape
+
+    def __str__(self) -> str:
+        return f"grid == {'x'.join(map(str, self.shape))}"
+
+
+@dataclass(frozen=True)
+class Apart:
+    """No other argument points into the allocation of argument ``index``, and no device variable lies in it."""
+
+    index: int
+
+    def holds(self, launch: Launch) -> bool:
+        own = launch.regions[self.index] if self.index < len(launch.regions) else None
+        return own is not None and not any(_overlap(own, other) for other in self._others(launch))
+
+    def _others(self, launch: Launch) -> Iterator[range]:
+        for index, region in enumerate(launch.regions):
+            if index != self.index and region is not None:
+                yield region
+        yield from launch.variables
+
+    def __str__(self) -> str:
+        return f"argument {self.index} shares no memory"
+
+
+Guard = ArgumentIs | BlockIs | GridIs | Apart
+
+
+def _overlap(one: range, other: range) -> bool:
+    return max(one.start, other.start) < min(one.stop, other.stop)

@@ -1,0 +1,122 @@
+"""What edits say of a kernel as a whole, and where that is printed: in the line of its ``define``, at its entry, and in the
+lines that ask for the launch's geometry.
+
+    before   define ptx_kernel void @k(ptr %p, i32 %n) #0 {
+    after    define ptx_kernel void @k(ptr noalias %p, i32 %n.given) #0 "nvvm.reqntid"="16,16,1" {
+               %n = freeze i32 1024
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from kernelwright.edits.guard import Triple
+from kernelwright.ir import Function, Instruction, print_function
+
+FIXED_BLOCK = '"nvvm.reqntid"'
+"""Blocks of exactly this shape (``.reqntid`` in PTX): LLVM knows the range of thread numbers."""
+LARGEST_BLOCK = '"nvvm.maxntid"'
+"""PTX knows one of the two only."""
+MOST_REGISTERS = '"nvvm.maxnreg"'
+
+_REGISTER = re.compile(r"llvm\.nvvm\.read\.ptx\.sreg\.(tid|ntid|ctaid|nctaid)\.([xyz])")
+_UNUSED = re.compile(r"\b(readonly|writeonly|readnone|captures\([^)]*\))")
+Register = tuple[str, int]
+"""A question for the launch's geometry: ``("ntid", 0)`` is ``blockDim.x``."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What holds in every launch of the variant, and how its machine code is limited."""
+
+    fixed: tuple[tuple[int, str], ...] = ()
+    """Arguments that are constants: which, and the constant without its type."""
+    apart: frozenset[int] = frozenset()
+    """Pointers that share no memory with anything else."""
+    block: Triple | None = None
+    grid: Triple | None = None
+    registers: int | None = None
+
+
+PLAIN = Setting()
+
+
+def head(function: Function, setting: Setting, other_memory: bool) -> str:
+    """The lines before the first instruction. ``other_memory``: the kernel may use memory as the original did not."""
+    arguments, blocks, attributes = function.arguments, function.blocks, function.attributes
+    kept = [(a.name, a.attributes) for a in arguments]
+    fixed = dict(setting.fixed)
+    try:
+        for index, argument in enumerate(arguments):
+            if other_memory:
+                argument.attributes = " ".join(_UNUSED.sub("", argument.attributes).split())
+            if index in setting.apart:
+                argument.attributes = f"noalias {argument.attributes}".rstrip()
+            if index in fixed:
+                argument.name = given_name(function, index)
+        function.attributes = " ".join([attributes, *_more_attributes(function, setting)])
+        function.blocks = blocks[:1]  # the rest need not be printed
+        lines = print_function(function).split("\n")
+    finally:
+        function.blocks, function.attributes = blocks, attributes
+        for argument, (name, text) in zip(arguments, kept, strict=True):
+            argument.name, argument.attributes = name, text
+    end = next(n for n, line in enumerate(lines) if line.startswith("define"))
+    return "\n".join(lines[: end + 1]) + "\n"
+
+
+def entry_lines(function: Function, setting: Setting) -> list[str]:
+    """The lines at the entry that give fixed arguments their values."""
+    found = []
+    for index, value in setting.fixed:
+        argument = function.arguments[index]
+        found.append(f"  %{argument.name} = freeze {argument.type.text} {value}")
+    return found
+
+
+def given_name(function: Function, index: int) -> str:
+    """The name of a parameter whose own name is now the constant's."""
+    return function.arguments[index].name + ".given"
+
+
+def register_asked(instruction: Instruction) -> Register | None:
+    """What an instruction asks of the launch's geometry."""
+    callee = instruction.callee if instruction.opcode == "call" else None
+    found = _REGISTER.fullmatch(callee.name) if isinstance(callee, Function) else None
+    return (found[1], "xyz".index(found[2])) if found else None
+
+
+def register_line(result: str, type: str, asked: Register, line: str, setting: Setting) -> str:
+    """The line that asks for the geometry, when the answer is known: an extent, or the range of an index.
+
+    before   %n = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+    after    %n = freeze i32 16
+    """
+    name, axis = asked
+    shape = setting.block if name.endswith("ntid") or name == "tid" else setting.grid
+    shape = setting.grid if "cta" in name else shape
+    if shape is None:
+        return line
+    extent = shape[axis]
+    if name[0] == "n":
+        return f"{result} = freeze {type} {extent}"
+    if extent == 1:
+        return f"{result} = freeze {type} 0"
+    return re.sub(rf"call (?:range\([^)]*\) )?{type}", f"call range({type} 0, {extent}) {type}", line, count=1)
+
+
+def own_attribute(function: Function, name: str) -> bool:
+    """Whether the kernel itself, or its attribute group, has an attribute."""
+    groups = function.module.attribute_groups if function.module is not None else {}
+    words = function.attributes.split()
+    return name in function.attributes or any(name in groups.get(w, "") for w in words if w[0] == "#")
+
+
+def _more_attributes(function: Function, setting: Setting) -> list[str]:
+    found = []
+    if setting.block is not None and not any(own_attribute(function, n) for n in (FIXED_BLOCK, LARGEST_BLOCK)):
+        found.append(f'{FIXED_BLOCK}="{",".join(map(str, setting.block))}"')
+    if setting.registers is not None:
+        found.append(f'{MOST_REGISTERS}="{setting.registers}"')
+    return found

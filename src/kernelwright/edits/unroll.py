@@ -1,0 +1,51 @@
+"""How often one loop is unrolled: the part of a compile recipe that belongs to a place. It keeps the meaning.
+
+    before   br i1 %more, label %loop, label %end          after   br i1 %more, label %loop, label %end, !llvm.loop !9
+                                                                   !9 = distinct !{!9, !10}
+                                                                   !10 = !{!"llvm.loop.unroll.count", i32 4}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kernelwright.edits.dice import Dice
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.original import Id, Original
+
+COUNTS = (0, 1, 2, 3, 4, 8, 16)
+"""Those that are drawn. 0: wholly, 1: not at all."""
+LARGEST = 64
+
+
+@dataclass(frozen=True)
+class Unroll:
+    """The loop that ``subject``, a branch back to its header, closes: ``count`` times (0: wholly, 1: not at all)."""
+
+    subject: Id
+    count: int
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot. The last one of a loop is in effect."""
+        if self.subject not in draft.original.latches:
+            return f"instruction {self.subject} closes no loop"
+        if not 0 <= self.count <= LARGEST:
+            return f"no loop is unrolled {self.count} times"
+        if draft.unrolled.get(self.subject) == self.count:
+            return f"the loop is unrolled {self.count} times already"
+        draft.unrolled[self.subject] = self.count
+        return None
+
+
+def draw(dice: Dice) -> Unroll | None:
+    """Any loop, any of the counts."""
+    subject = dice.site(list(dice.draft.original.latches))
+    return None if subject is None else Unroll(subject, dice.one(COUNTS))
+
+
+def unrollings(original: Original) -> Iterator[Unroll]:
+    """Every loop with each of the counts."""
+    for id in original.latches:
+        for count in COUNTS:
+            yield Unroll(id, count)

@@ -1,0 +1,416 @@
+"""Fitness: a candidate → what came of it, on the virtual GPU, the same every time.
+
+    fitness = Fitness(workload, gpu("h200"), Demands("clean"))
+    original = fitness.reference()
+    evaluated = fitness.evaluate((Gene(kernel, edit),))
+
+    build     edits, post-passes; a program that was seen before has its outcome
+    run       every case under the first schedule: a fault or a wrong output ends it here
+    time      what the timing model says of those very launches, kernel time alone, as a profiler shows it
+    order     the other schedules, and new races, as far as is demanded; else they are evidence and no more
+
+It runs candidates in this process: for code that may do anything, a worker process does (``setup``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+from kernelwright.codegen.simt.results import Found
+from kernelwright.cuda.names import readable
+from kernelwright.device.places import location_of
+from kernelwright.device.schedule import Schedule
+from kernelwright.device.settings import device_called
+from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Misuse, ToolError
+from kernelwright.evaluate.case import Case
+from kernelwright.evaluate.clock import Clock
+from kernelwright.evaluate.judge import Judge
+from kernelwright.evaluate.launching import Done, Launches
+from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.runner import kernel_called
+from kernelwright.evaluate.subject import Subject
+from kernelwright.evaluate.variant import Builder, Candidate, Variant
+from kernelwright.evaluate.workload import InProcessCase, Workload
+from kernelwright.target import Gpu
+
+Accept = Literal["clean", "benign", "lockstep", "any"]
+ACCEPT: dict[Accept, str] = {
+    "clean": "right under every schedule, also of lanes that do not run in step, and no race that the original has not",
+    "benign": "right under every schedule, also of lanes that do not run in step",
+    "lockstep": "right whatever the order of blocks and warps",
+    "any": "right on the training cases, run in order",
+}
+"""What an accepted variant must be; strictest first."""
+
+KEPT = 4096
+"""Outcomes of single cases, and of whole programs, that are kept."""
+SLACK = 2
+"""How many times the original's loop iterations a candidate may make: one that needs more is not going to be faster."""
+SHORT_US = 1.0
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What decides whether a candidate is accepted, besides its outputs."""
+
+    accept: Accept = "clean"
+    seed: int = 0
+    """Of the schedules."""
+
+    def __post_init__(self) -> None:
+        if self.accept not in ACCEPT:
+            raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="clean is the strictest")
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """The schedules after the first that a candidate must pass."""
+        other, split = Schedule.random(self.seed + 1), Schedule.subwarp(4, self.seed + 2)
+        return {"clean": (other, split), "benign": (other, split), "lockstep": (other,), "any": ()}[self.accept]
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What came of a candidate, and how."""
+
+    outcome: Outcome
+    key: str
+    """What the outcome is a function of, besides the workload."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """JSON: ``trained`` (time and error of a candidate that is right on the training cases, also when it is then turned
+    down), ``static`` (machine instructions), ``inert`` (genes that changed nothing), ``seen`` (it was evaluated before)."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Seconds by step: build, run, time, order."""
+
+
+Site = tuple[str, ...]
+"""A race or a read of unwritten memory by what a person sees: kernel, kind, scope, verbs, source lines."""
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One case under one schedule."""
+
+    error: float = 0.0
+    rejected: Rejected | None = None
+    done: tuple[Done, ...] = ()
+    sites: frozenset[Site] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """The launches of one case."""
+
+    time_us: float
+    figures: Mapping[str, float]
+
+
+FORWARD = Schedule.forward()
+
+
+class Fitness:
+    """Judges candidates by a workload. ``reference`` must be called first. Not for several threads at once.
+
+    Raises ``Misuse`` for a workload without a kernel that can be edited.
+    """
+
+    def __init__(self, workload: Workload, gpu: Gpu, demands: Demands | None = None) -> None:
+        self.workload = workload
+        self.demands = demands or Demands()
+        self.builder = Builder.of(workload.modules(), gpu.arch)
+        self.notes: list[str] = []
+        """What a person should know of the workload before trusting its verdicts."""
+        self._launches = Launches()
+        self._judge = Judge(workload, self._launches)
+        self._clock = Clock(gpu)
+        self._cases = workload.in_process
+        self._weights = workload.weights or (1.0,) * len(self._cases)
+        self._order: list[int] = list(range(len(self._cases)))
+        self._budgets = [self._judge.budget] * len(self._cases)
+        self._races: frozenset[Site] = frozenset()
+        self._trials: OrderedDict[tuple[object, ...], _Trial] = OrderedDict()
+        self._times: OrderedDict[tuple[object, ...], _Timed] = OrderedDict()
+        self._outcomes: OrderedDict[str, Evaluated] = OrderedDict()
+        self._baseline = Variant({})
+
+    # -- the original --------------------------------------------------------------------------------------------------
+
+    def reference(self) -> Ok:
+        """Runs the original, post-passes and all, and keeps what it should give and what it costs.
+
+        Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
+        """
+        self._baseline = self.builder.build(())
+        modules = self._use(self._baseline)
+        self._launches.follow = True
+        self._judge.expect(modules)
+        self.notes = list(self._judge.warnings)
+        spent = [self._spent(index) for index in range(len(self._cases))]
+        self._budgets = [SLACK * each + 1000 for each in spent]
+        self._trials.clear()
+        seconds = [self._seconds(index) for index in range(len(self._cases))]
+        self._order.sort(key=lambda index: seconds[index])
+        self._races = self._races_of(self._baseline) if self.demands.accept == "clean" else frozenset()
+        evaluated = self.evaluate(())
+        if isinstance(evaluated.outcome, Rejected):
+            raise Misuse(f"the original is turned down: {evaluated.outcome}", hint=self._way_out(evaluated.outcome))
+        self._remark(evaluated.outcome)
+        return evaluated.outcome
+
+    def _spent(self, index: int) -> int:
+        """The most loop iterations that any launch of a case makes."""
+        budget = self._budgets[index]
+        trial = self._trial(index, self._baseline, FORWARD)
+        if trial.rejected is not None:
+            raise Misuse(
+                f"the original fails its own check: {trial.rejected}",
+                hint="mend the program, or its oracle, or allow for the difference with --tolerance",
+            )
+        return max((budget - each.launched.result.budget_left for each in trial.done), default=0)
+
+    def _seconds(self, index: int) -> float:
+        begin = time.process_time()
+        self._trial(index, self._baseline, FORWARD)
+        return time.process_time() - begin
+
+    def _remark(self, original: Ok) -> None:
+        races = [site for site in self._races if site[1] == "race"]
+        if races:
+            where = ", ".join(sorted({place for site in races for place in site[4:]})[:3])
+            self.notes.append(
+                f"the original races already, at {len(races)} places ({where}): candidates are compared with it by place"
+            )
+        shortest = original.metrics.get("shortest_us", SHORT_US)
+        if shortest < SHORT_US:
+            self.notes.append(
+                f"a kernel runs for {shortest:.2f} us, less than its launch costs: gains there are hardly felt; "
+                "larger inputs say more"
+            )
+        if len(self.workload.datasets) < 2:
+            self.notes.append(
+                "there is one data set: whatever holds for it alone will be taken for a rule; give another with --case"
+            )
+
+    def _way_out(self, rejected: Rejected) -> str:
+        if rejected.stage != "order":
+            return "mend the program, or its oracle, or the rules of comparison"
+        if "subwarp" in rejected.reason:
+            return "it relies on warps that run in step: --accept lockstep takes that for granted"
+        rules = self.workload.rules
+        return (
+            f"its output depends on the order of its threads (atomic sums of floats do); the rule is '{rules}': "
+            "allow for that with --tolerance, or demand less with --accept any"
+        )
+
+    # -- candidates ----------------------------------------------------------------------------------------------------
+
+    def __call__(self, candidate: Candidate) -> Outcome:
+        return self.evaluate(candidate).outcome
+
+    def evaluate(self, candidate: Candidate) -> Evaluated:
+        """The outcome of a candidate, whatever it does. Raises for what the project itself got wrong."""
+        begin = time.perf_counter()
+        try:
+            variant = self.builder.build(candidate)
+        except Misuse:
+            raise
+        except KernelwrightError as error:
+            stage = "compile" if isinstance(error, CompileError | ToolError) else "verify"
+            return Evaluated(Rejected(stage, error.message), "", {}, {"build": time.perf_counter() - begin})
+        build = time.perf_counter() - begin
+        inert = [gene.as_json() for gene in variant.inert]
+        facts: dict[str, Any] = {"inert": inert} if inert else {}
+        found = self._outcomes.get(variant.key)
+        if found is not None:
+            self._outcomes.move_to_end(variant.key)
+            return replace(found, facts={**found.facts, **facts, "seen": True}, timings={"build": build})
+        try:
+            evaluated = self._evaluated(variant, build)
+        except (CompileError, ToolError, DeviceError) as error:
+            stage = "launch" if isinstance(error, DeviceError) else "compile"
+            evaluated = Evaluated(Rejected(stage, error.message), variant.key, {}, {"build": build})
+        _keep(self._outcomes, variant.key, evaluated)
+        return replace(evaluated, facts={**evaluated.facts, **facts})
+
+    def _evaluated(self, variant: Variant, build: float) -> Evaluated:
+        timings = {"build": build}
+        begin = time.perf_counter()
+        error = 0.0
+        for index in self._order:
+            trial = self._trial(index, variant, FORWARD)
+            if trial.rejected is not None:
+                timings["run"] = time.perf_counter() - begin
+                return Evaluated(trial.rejected, variant.key, {}, timings)
+            error = max(error, trial.error)
+        timings["run"] = time.perf_counter() - begin
+        begin = time.perf_counter()
+        ok = self._timed(variant, error)
+        timings["time"] = time.perf_counter() - begin
+        begin = time.perf_counter()
+        rejected = self._under_other_schedules(variant)
+        timings["order"] = time.perf_counter() - begin
+        facts = {"trained": {"time_us": ok.time_us, "error": ok.error}}
+        return Evaluated(rejected or ok, variant.key, facts, timings)
+
+    def _under_other_schedules(self, variant: Variant) -> Rejected | None:
+        for number, schedule in enumerate(self.demands.schedules):
+            for index in self._order:
+                # Races show whatever the order, so the first further schedule is watched.
+                watch = self.demands.accept == "clean" and number == 0
+                trial = self._trial(index, variant, schedule, watch=watch)
+                if trial.rejected is not None:
+                    reason = f"under schedule {schedule}, {trial.rejected.reason}"
+                    return Rejected("order", reason, trial.rejected.where)
+                fresh = sorted(trial.sites - self._races) if watch else []
+                if fresh:
+                    return Rejected("fault", f"it has {_sentence(fresh[0])}, which the original has not", fresh[0][-1])
+        return None
+
+    def _races_of(self, variant: Variant) -> frozenset[Site]:
+        schedule = self.demands.schedules[0]
+        trials = [self._trial(index, variant, schedule, watch=True) for index in self._order]
+        return frozenset().union(*(trial.sites for trial in trials))
+
+    # -- one case ------------------------------------------------------------------------------------------------------
+
+    def _trial(self, index: int, variant: Variant, schedule: Schedule, *, watch: bool = False) -> _Trial:
+        """A case under a schedule. Kept under the kernels that the case launches: others may change and it is the same."""
+        asked = (index, str(schedule), watch, *self._keys(index, variant))
+        found = self._trials.get(asked)
+        if found is None:
+            found = self._tried(index, variant, schedule, watch)
+            # Memory of what a launch did is needed until it is timed, and that comes next.
+            _keep(self._trials, asked, found)
+        return found
+
+    def _tried(self, index: int, variant: Variant, schedule: Schedule, watch: bool) -> _Trial:
+        case = self._cases[index]
+        modules = self._use(variant)
+        self._launches.follow, self._launches.watch = schedule.kind == "forward", watch
+        # Each group of lanes goes back in a loop by itself.
+        self._judge.budget = self._budgets[index] * schedule.groups
+        runner, output = self._judge.run(modules, case, schedule)
+        if isinstance(output, Rejected):
+            return _Trial(rejected=output)
+        verdict = self._judge.compare(case, output.arrays, self._judge.expected(index))
+        if isinstance(verdict, Rejected):
+            return _Trial(rejected=verdict)
+        done = cast(Sequence[Done], runner.results)
+        if watch:
+            return _Trial(verdict, sites=frozenset(_sites(done)))
+        return _Trial(verdict, done=tuple(done) if schedule.kind == "forward" else ())
+
+    def _use(self, variant: Variant) -> dict[str, Any]:
+        self._launches.use({**self._baseline.kernels, **variant.kernels}, self._baseline.kernels)
+        return variant.modules
+
+    def _keys(self, index: int, variant: Variant) -> tuple[str, ...]:
+        names = self._used[index] or tuple(variant.kernels)
+        return tuple(variant.kernels[name].key for name in names)
+
+    @property
+    def _used(self) -> list[tuple[str, ...]]:
+        """By case: the kernels it launches; none where only its host function knows."""
+        if not hasattr(self, "_used_kept"):
+            self._used_kept = [_kernels_of(case, self.workload) for case in self._cases]
+        return self._used_kept
+
+    # -- time ----------------------------------------------------------------------------------------------------------
+
+    def _timed(self, variant: Variant, error: float) -> Ok:
+        total, figures = 0.0, dict[str, float]()
+        for index, weight in enumerate(self._weights):
+            timed = self._time_of(index, variant)
+            total += weight * timed.time_us
+            for name, figure in timed.figures.items():
+                if name in _LARGEST:
+                    figures[name] = max(figures.get(name, 0.0), figure)
+                elif name in _LEAST:
+                    figures[name] = min(figures.get(name, figure), figure)
+                else:
+                    figures[name] = figures.get(name, 0.0) + weight * figure
+        return Ok(total, error, Metrics(figures))
+
+    def _time_of(self, index: int, variant: Variant) -> _Timed:
+        asked = (index, *self._keys(index, variant))
+        found = self._times.get(asked)
+        if found is None:
+            trial = self._trial(index, variant, FORWARD)
+            found = self._clocked(index, trial.done)
+            _keep(self._times, asked, found)
+            # What the launches logged is not needed any more, and it is large.
+            _keep(self._trials, (index, str(FORWARD), False, *self._keys(index, variant)), replace(trial, done=()))
+        return found
+
+    def _clocked(self, index: int, done: Sequence[Done]) -> _Timed:
+        case = self._cases[index]
+        time_us, figures = 0.0, dict[str, float]()
+
+        def add(name: str, figure: float) -> None:
+            figures[name] = figures.get(name, 0.0) + figure
+
+        for number, each in enumerate(done):
+            first = (case.launch.number if isinstance(case, RecordedCase) else number) == 0
+            observed, estimate = self._clock.time(each, is_first=first)
+            kernel_us = estimate.cycles / self._clock.gpu.clock_mhz
+            time_us += kernel_us
+            add(f"us {readable(each.built.kernel)}", kernel_us)
+            add("with_launches_us", estimate.time_us)
+            add("instructions", sum(estimate.instructions.values()))
+            add("sectors", float(sum(a.sectors for a in observed.accesses)))
+            add("dram_bytes", estimate.dram_bytes)
+            add("barriers", estimate.barriers * observed.geometry.blocks)
+            figures["registers"] = max(figures.get("registers", 0.0), float(estimate.registers))
+            figures["shortest_us"] = min(figures.get("shortest_us", kernel_us), kernel_us)
+        return _Timed(time_us, figures)
+
+
+_LARGEST = ("registers",)
+_LEAST = ("shortest_us",)
+
+
+def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > KEPT:
+        kept.popitem(last=False)
+
+
+def _kernels_of(case: InProcessCase, workload: Workload) -> tuple[str, ...]:
+    if isinstance(case, RecordedCase):
+        return (case.launch.kernel,)
+    if case.host is not None:
+        return ()
+    modules = workload.modules()
+    return tuple(dict.fromkeys(kernel_called(modules, each.kernel or workload.kernel) for each in case.steps))
+
+
+def _sites(done: Sequence[Done]) -> set[Site]:
+    return {_site(each.built.kernel, found) for each in done for found in each.launched.result.found if not found.benign}
+
+
+def _site(kernel: str, found: Found) -> Site:
+    ends = [location_of(end) for end in (found.origin, found.other) if end is not None]
+    places = sorted(f"{place.file.rsplit('/', 1)[-1]}:{place.line}" for place in ends)
+    return (readable(kernel), found.kind, found.scope, " and ".join(sorted(found.verbs)), *places)
+
+
+def _sentence(site: Site) -> str:
+    kernel, kind, scope, verbs, *places = site
+    if kind == "race":
+        return f"a race in {kernel} ({verbs} at {' and '.join(dict.fromkeys(places))}, within the {scope})"
+    return f"a read of memory that nobody has written in {kernel} (at {places[0]})"
+
+
+# -- in a worker -------------------------------------------------------------------------------------------------------
+
+
+def setup(subject: Subject, device: str, demands: Demands) -> Callable[[Candidate], Evaluated]:
+    """What a worker of a pool does before its first candidate; ``device`` names a GPU of the table."""
+    fitness = Fitness(subject.workload(), device_called(device), demands)
+    fitness.reference()
+    return fitness.evaluate

@@ -1,0 +1,141 @@
+"""Launches of variants on the virtual GPU: compiled code kept by what was built, guards asked, the first schedule followed.
+
+A kernel whose guards do not hold at a launch is not used there: the original runs, as it would in a program that holds
+both. So a variant that is made for one size is right everywhere and fast where it was made for.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from kernelwright.codegen.layout import parameter_layout
+from kernelwright.codegen.simt.host import CompiledKernel, compile_host
+from kernelwright.codegen.simt.lower import lower
+from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.codegen.simt.watch import Watch
+from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.geometry import check_geometry
+from kernelwright.device.memory import Arena
+from kernelwright.device.model.launched import watch_of
+from kernelwright.device.schedule import Schedule
+from kernelwright.device.variables import Variables
+from kernelwright.device.virtual import Launched, Loaded, Prepared, VirtualGpu
+from kernelwright.edits.guard import Guard
+from kernelwright.edits.guard import Launch as Asked
+from kernelwright.evaluate.variant import Built
+from kernelwright.ir import Module
+from kernelwright.ir.module import Function
+from kernelwright.ir.types import PointerType
+
+KEPT = 64
+"""Compiled kernels kept: machine code and tables of some hundred kilobytes each."""
+
+RACES = Watch(races=True, unwritten=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Done:
+    """One launch that was made. ``built`` is the kernel that ran: the variant's, or the original's where guards said so."""
+
+    built: Built
+    launched: Launched
+    bounds: npt.NDArray[Any]
+    """The buffers there were, as ``Arena.bounds`` has them."""
+
+    @property
+    def fault(self) -> Fault | None:
+        return self.launched.fault
+
+
+class Launches:
+    """An executor of built kernels (``evaluate.runner.Executor``). ``follow``: log what the timing model wants to know;
+    ``watch``: look for races and unwritten memory."""
+
+    def __init__(self) -> None:
+        self.follow = False
+        self.watch = False
+        self._known: dict[int, Built] = {}
+        self._originals: Mapping[str, Built] = {}
+        self._compiled: OrderedDict[tuple[str, str, Triple, bool], CompiledKernel] = OrderedDict()
+        self._gpu: VirtualGpu | None = None
+
+    def use(self, kernels: Mapping[str, Built], originals: Mapping[str, Built]) -> None:
+        """Which kernels the modules are that will be launched, and what runs where their guards do not hold."""
+        self._known = {id(built.module): built for built in kernels.values()}
+        self._originals = originals
+
+    def __call__(
+        self,
+        module: Module,
+        kernel_name: str,
+        grid: Triple,
+        block: Triple,
+        arguments: bytes,
+        arena: Arena,
+        /,
+        *,
+        variables: Variables | None,
+        shared_bytes: int,
+        schedule: Schedule,
+        budget: int,
+    ) -> Done:
+        """Raises ``CompileError`` for code the virtual GPU refuses and ``DeviceError`` for an impossible launch."""
+        assert variables is not None
+        built = self._known[id(module)]
+        if built.guards and not _hold(built, grid, block, arguments, arena, variables):
+            built = self._originals[kernel_name]
+        if self._gpu is None:
+            self._gpu = VirtualGpu(arena)
+        self._gpu.arena = arena
+        loaded = Loaded(built.module, variables)
+        compiled = self._code(built, block, split=schedule.kind == "subwarp")
+        prepared = Prepared(self._gpu, loaded, kernel_name, block, compiled)
+        watch = RACES if self.watch else watch_of(grid) if self.follow else None
+        launched = prepared.launch(grid, arguments, shared_bytes, schedule=schedule, budget=budget, watch=watch)
+        return Done(built, launched, arena.bounds())
+
+    def _code(self, built: Built, block: Triple, *, split: bool) -> CompiledKernel:
+        asked = (built.kernel, built.key, block, split)
+        found = self._compiled.get(asked)
+        if found is None:
+            check_geometry(built.kernel, (1, 1, 1), block)
+            options = SimtOptions(block=block, trace=not split, split=split)
+            found = self._compiled[asked] = compile_host(lower(built.module, built.kernel, options))
+            if len(self._compiled) > KEPT:
+                self._compiled.popitem(last=False)
+        else:
+            self._compiled.move_to_end(asked)
+        return found
+
+
+def _hold(built: Built, grid: Triple, block: Triple, arguments: bytes, arena: Arena, variables: Variables) -> bool:
+    asked = asked_of(built.module.functions[built.kernel], grid, block, arguments, arena, variables)
+    return all_hold(built.guards, asked)
+
+
+def all_hold(guards: tuple[Guard, ...], launch: Asked) -> bool:
+    """Whether a kernel with these guards may be used for a launch."""
+    return all(guard.holds(launch) for guard in guards)
+
+
+def asked_of(
+    kernel: Function, grid: Triple, block: Triple, arguments: bytes, arena: Arena, variables: Variables
+) -> Asked:
+    """A launch as guards ask about it."""
+    parameters = parameter_layout(kernel).parameters
+    each = tuple(arguments[p.offset : p.offset + p.size] for p in parameters)
+    regions = tuple(
+        _region(arena, data) if isinstance(p.type, PointerType) and not p.byval else None
+        for p, data in zip(parameters, each, strict=True)
+    )
+    return Asked(grid, block, each, regions, tuple(range(b.address, b.end) for b in variables.buffers.values()))
+
+
+def _region(arena: Arena, data: bytes) -> range | None:
+    buffer = arena.find(int.from_bytes(data, "little"))
+    return range(buffer.address, buffer.end) if buffer is not None else None

@@ -1,0 +1,355 @@
+"""Other inputs made from those there are: the same launches on changed memory, with changed numbers, or on another grid.
+
+    [3, 1, 2] reversed: [2, 1, 3]     drawn anew: [1, 1, 3]     negated: [-3, -1, -2]     n: 1024 -> 1023     grid: 4x4 -> 4x3
+
+Nobody promises that the program ever sees such inputs. A case counts only if the original accepts it, which is for others
+to find out; here they are made, the same ones from the same seed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.codegen.layout import parameter_layout
+from kernelwright.cuda.names import base_name
+from kernelwright.device.fault import Triple
+from kernelwright.device.memory import Arena
+from kernelwright.device.variables import Variables
+from kernelwright.evaluate.case import Arrays, Output
+from kernelwright.evaluate.element_types import parameter_types
+from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.runner import Executor, Ran, Runner
+from kernelwright.ir import FloatType, Function, IntType, Module, PointerType
+from kernelwright.prove.watched import Runnable
+
+Values = NDArray[Any]
+Random = np.random.Generator
+Way = Callable[[Values, Random], Values]
+
+
+def _some(values: Values, random: Random, others: Sequence[Any], share: float = 0.25) -> Values:
+    """The values, a share of them exchanged."""
+    made = values.copy()
+    where = random.random(values.size) < share
+    where[: min(1, values.size)] = True
+    made[where] = random.choice(np.array(others, values.dtype), int(where.sum()))
+    return made
+
+
+def _extremes(dtype: np.dtype[Any]) -> list[Any]:
+    if dtype.kind == "f":
+        about = np.finfo(dtype)
+        return [0.0, 1.0, -1.0, about.max / 4, -about.max / 4, about.tiny, -about.tiny, about.smallest_subnormal]
+    about_int = np.iinfo(dtype)
+    return [0, 1, -1, about_int.max, about_int.min]
+
+
+def _noise(values: Values, random: Random) -> Values:
+    scale = np.nan_to_num(np.abs(values.astype(np.float64))).max(initial=0.0) or 1.0
+    return (values + random.standard_normal(values.size) * min(scale, 1e30)).astype(values.dtype)
+
+
+def _far(values: Values, random: Random) -> Values:
+    return values * values.dtype.type(1000 if values.dtype.itemsize > 1 else 5)
+
+
+def _distinct(values: Values, random: Random) -> Values:
+    return random.permutation(values.size).astype(values.dtype)
+
+
+FLOAT_WAYS: dict[str, Way] = {
+    "in another order": lambda v, r: r.permutation(v),
+    "negated": lambda v, r: -v,
+    "with noise": _noise,
+    "a thousand times as large": _far,
+    "all zero": lambda v, r: np.zeros_like(v),
+    "some of them extreme": lambda v, r: _some(v, r, _extremes(v.dtype)),
+    "all equal": lambda v, r: np.full_like(v, v[v.size // 2]),
+    "some of them infinite or not a number": lambda v, r: _some(v, r, [np.inf, -np.inf, np.nan, -0.0]),
+    "sorted": lambda v, r: np.sort(v),
+    "reversed": lambda v, r: v[::-1],
+    "a thousandth as large": lambda v, r: v * v.dtype.type(1e-3),
+}
+INTEGER_WAYS: dict[str, Way] = {
+    "in another order": lambda v, r: r.permutation(v),
+    "drawn anew from themselves": lambda v, r: r.choice(v, v.size),
+    "all equal": lambda v, r: np.full_like(v, v[v.size // 2]),
+    "negated": lambda v, r: -v,
+    "all zero": lambda v, r: np.zeros_like(v),
+    "reversed": lambda v, r: v[::-1],
+    "further apart": _far,
+    "some of them extreme": lambda v, r: _some(v, r, _extremes(v.dtype)),
+    "sorted": lambda v, r: np.sort(v),
+    "all different": _distinct,
+    "some of them zero or one": lambda v, r: _some(v, r, [0, 1]),
+}
+UNKNOWN_WAYS: dict[str, Way] = {
+    "all zero": lambda v, r: np.zeros_like(v),
+    "drawn anew from themselves": lambda v, r: r.choice(v, v.size),
+}
+"""For memory of mixed types, as words of four bytes."""
+WORD: np.dtype[Any] = np.dtype("<u4")
+
+
+# -- what a case has -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BufferSeen:
+    name: str
+    size: int
+    dtype: np.dtype[Any] | None
+
+    @property
+    def ways(self) -> Mapping[str, Way]:
+        return UNKNOWN_WAYS if self.dtype is None else FLOAT_WAYS if self.dtype.kind == "f" else INTEGER_WAYS
+
+
+@dataclass(frozen=True)
+class NumberSeen:
+    """A number that a kernel is launched with."""
+
+    kernel: str
+    index: int
+    name: str
+    kind: str
+    """``i`` or ``f``."""
+    raw: bytes
+
+    @property
+    def value(self) -> int | float:
+        if self.kind == "i":
+            return int.from_bytes(self.raw, "little", signed=True)
+        return float(np.frombuffer(self.raw, f"<f{len(self.raw)}")[0])
+
+
+@dataclass
+class Survey:
+    """What a case puts into memory and launches with, in the order it is first met."""
+
+    buffers: dict[str, BufferSeen] = field(default_factory=dict)
+    numbers: dict[tuple[str, int, bytes], NumberSeen] = field(default_factory=dict)
+    grids: dict[tuple[str, Triple], None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is done to a case. ``words`` says it to people."""
+
+    words: str
+    buffers: tuple[tuple[str, str], ...] = ()
+    """Buffer and way."""
+    numbers: tuple[tuple[NumberSeen, bytes], ...] = ()
+    grids: tuple[tuple[tuple[str, Triple], Triple], ...] = ()
+    seed: int = 0
+
+
+class _Between:
+    """An executor that looks at each launch, and changes it, before another one runs it."""
+
+    def __init__(self, executor: Executor, change: Change | None) -> None:
+        self._executor = executor
+        self._change = change
+        self.survey = Survey()
+        self.contents: dict[int, bytes] = {}
+        """Of the buffers that were changed: what they hold now, by address."""
+        self._seen: set[int] = set()
+
+    def __call__(
+        self,
+        module: Module,
+        kernel_name: str,
+        grid: Triple,
+        block: Triple,
+        arguments: bytes,
+        arena: Arena,
+        /,
+        *,
+        variables: Variables | None,
+        shared_bytes: int,
+        schedule: Any,
+        budget: int,
+    ) -> Ran:
+        kernel = module.functions[kernel_name]
+        own = set(variables.addresses.values()) if variables else set()
+        types = _types_of(kernel, arguments, arena)
+        for buffer in arena.buffers:
+            if buffer.address not in self._seen and buffer.address not in own and buffer.size:
+                self._seen.add(buffer.address)
+                known = BufferSeen(buffer.name, buffer.size, types.get(buffer.address))
+                self.survey.buffers.setdefault(buffer.name, known)
+                self._change_buffer(known, arena.view(buffer), buffer.address)
+        for number in _numbers(kernel, arguments):
+            self.survey.numbers.setdefault((kernel_name, number.index, number.raw), number)
+        self.survey.grids.setdefault((kernel_name, grid))
+        if self._change is not None:
+            arguments = _with_numbers(kernel, arguments, self._change.numbers)
+            grid = dict(self._change.grids).get((kernel_name, grid), grid)
+        return self._executor(
+            module, kernel_name, grid, block, arguments, arena,
+            variables=variables, shared_bytes=shared_bytes, schedule=schedule, budget=budget,
+        )  # fmt: skip
+
+    def _change_buffer(self, known: BufferSeen, memory: NDArray[np.uint8], address: int) -> None:
+        way = dict(self._change.buffers).get(known.name) if self._change else None
+        if way is None or self._change is None:
+            return
+        dtype = known.dtype or WORD
+        whole = known.size // dtype.itemsize * dtype.itemsize
+        if not whole:
+            return
+        random = np.random.default_rng([self._change.seed, *way.encode(), *known.name.encode()])
+        values = memory[:whole].view(dtype)
+        with np.errstate(all="ignore"):
+            values[:] = known.ways[way](values.copy(), random)
+        self.contents[address] = memory.tobytes()
+
+
+def _types_of(kernel: Function, arguments: bytes, arena: Arena) -> dict[int, np.dtype[Any]]:
+    """Element types of the buffers that the arguments point to, by address, where the kernel tells."""
+    found: dict[int, np.dtype[Any]] = {}
+    disputed: set[int] = set()
+    for kind, parameter in zip(parameter_types(kernel), parameter_layout(kernel).parameters, strict=True):
+        if isinstance(parameter.type, PointerType) and not parameter.byval:
+            raw = arguments[parameter.offset : parameter.offset + parameter.size]
+            buffer = arena.find(int.from_bytes(raw, "little"))
+            if buffer is not None and kind is not None:
+                if found.setdefault(buffer.address, kind) != kind:
+                    disputed.add(buffer.address)
+    return {address: kind for address, kind in found.items() if address not in disputed}
+
+
+def _numbers(kernel: Function, arguments: bytes) -> Iterator[NumberSeen]:
+    for index, (argument, p) in enumerate(zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True)):
+        if not p.byval and isinstance(p.type, IntType | FloatType):
+            kind = "i" if isinstance(p.type, IntType) else "f"
+            name = argument.name or f"argument {index}"
+            yield NumberSeen(kernel.name, index, name, kind, arguments[p.offset : p.offset + p.size])
+
+
+def _with_numbers(kernel: Function, arguments: bytes, numbers: Sequence[tuple[NumberSeen, bytes]]) -> bytes:
+    made = bytearray(arguments)
+    for number, raw in numbers:
+        if number.kernel == kernel.name:
+            p = parameter_layout(kernel).parameters[number.index]
+            if arguments[p.offset : p.offset + p.size] == number.raw:
+                made[p.offset : p.offset + p.size] = raw
+    return bytes(made)
+
+
+# -- changed cases ---------------------------------------------------------------------------------------------------
+
+
+class ChangedCase:
+    """A case with a change made to it."""
+
+    def __init__(self, case: Runnable, change: Change) -> None:
+        self.case = case
+        self.change = change
+        self.name = f"{case.name or 'case'}, {change.words}"
+        if isinstance(case, RecordedCase):
+            self.arena = case.arena
+
+    def run(self, runner: Runner, kernel: str) -> Output:
+        """Runs the case, changed. Raises ``Stopped`` when a kernel or its host program fails."""
+        between = _Between(runner.executor, self.change)
+        runner.executor = between
+        output = self.case.run(runner, kernel)
+        known = self.case.names if isinstance(self.case, RecordedCase) else {b.name: b for b in runner.arena.buffers}
+        contents = {name: between.contents[b.address] for name, b in known.items() if b.address in between.contents}
+        return Output(output.arrays, _replaced(output.before, contents), _replaced(output.inputs, contents))
+
+
+class SurveyedCase:
+    """A case that is looked at while it runs; ``survey`` says what it has."""
+
+    def __init__(self, case: Runnable) -> None:
+        self.case = case
+        self.name = case.name
+        self.survey = Survey()
+        if isinstance(case, RecordedCase):
+            self.arena = case.arena
+
+    def run(self, runner: Runner, kernel: str) -> Output:
+        between = _Between(runner.executor, None)
+        self.survey = between.survey
+        runner.executor = between
+        return self.case.run(runner, kernel)
+
+
+def _replaced(arrays: Arrays, contents: Mapping[str, bytes]) -> Arrays:
+    """What was there before, with the changed contents."""
+    return {
+        name: np.frombuffer(contents[name], values.dtype).reshape(values.shape)
+        if name in contents and len(contents[name]) == values.nbytes
+        else values
+        for name, values in arrays.items()
+    }
+
+
+# -- which changes ---------------------------------------------------------------------------------------------------
+
+
+def changes(survey: Survey, seed: int) -> Iterator[Change]:
+    """All changes of a case, the most telling first: one of each sort, then the next of each."""
+    sorts = [_of_floats(survey), *(_of_buffer(b) for b in survey.buffers.values() if not _is_float(b))]
+    sorts += [_of_number(n) for n in survey.numbers.values()]
+    sorts += [_of_grid(kernel, grid) for kernel, grid in survey.grids]
+    sorts += [_of_buffer(b) for b in survey.buffers.values() if _is_float(b)]
+    for number, change in enumerate(c for row in zip_longest(*sorts) for c in row if c is not None):
+        yield Change(change.words, change.buffers, change.numbers, change.grids, seed * 1000 + number)
+
+
+def _is_float(buffer: BufferSeen) -> bool:
+    return buffer.dtype is not None and buffer.dtype.kind == "f"
+
+
+def _of_floats(survey: Survey) -> Iterator[Change]:
+    """All memory that holds floating-point numbers, at once."""
+    names = [b.name for b in survey.buffers.values() if _is_float(b)]
+    if len(names) > 1:
+        for way in FLOAT_WAYS:
+            yield Change(f"all floating-point memory {way}", tuple((name, way) for name in names))
+
+
+def _of_buffer(buffer: BufferSeen) -> Iterator[Change]:
+    for way in buffer.ways:
+        yield Change(f"'{buffer.name}' {way}", ((buffer.name, way),))
+
+
+def _of_number(number: NumberSeen) -> Iterator[Change]:
+    value = number.value
+    others: list[int | float] = []
+    if isinstance(value, int):
+        others = [value - 1, value // 2 + 1, value // 3, 1, 0, value + 1, -value]
+    elif np.isfinite(value):
+        others = [-value, 2 * value + 1, 0.0, value / 3]
+    for other in dict.fromkeys(others):
+        raw = _raw(number, other)
+        if raw is not None and raw != number.raw:
+            words = f"{number.name} of {base_name(number.kernel)}: {value:g} -> {other:g}"
+            yield Change(words, numbers=((number, raw),))
+
+
+def _raw(number: NumberSeen, value: int | float) -> bytes | None:
+    size = len(number.raw)
+    if isinstance(value, int):
+        limit = 1 << (8 * size - 1)
+        return value.to_bytes(size, "little", signed=True) if -limit <= value < limit else None
+    with np.errstate(all="ignore"):
+        return np.array(value, f"<f{size}").tobytes()
+
+
+def _of_grid(kernel: str, grid: Triple) -> Iterator[Change]:
+    x, y, z = grid
+    others = [(x - 1, y, z), (x, y - 1, z), (y, x, z), (x, y, z - 1), (x + 1, y, z), (x, y + 1, z), (1, 1, 1)]
+    for other in dict.fromkeys(others):
+        if min(other) > 0 and other != grid:
+            words = f"grid of {base_name(kernel)}: {'x'.join(map(str, grid))} -> {'x'.join(map(str, other))}"
+            yield Change(words, grids=(((kernel, grid), other),))

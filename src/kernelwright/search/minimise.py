@@ -1,0 +1,190 @@
+"""Which genes matter: delta debugging, each gene's own effect, and pairs that only work together.
+
+``Minimise``, ``SingleEffects`` and ``Pairs`` are strategies like any other: ask, evaluate, tell; then read the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Hashable
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import Any, Generic, Literal, TypeVar
+
+from kernelwright.errors import Misuse
+from kernelwright.search.strategy import Budget, Objectives, Plan, Planned, Result
+from kernelwright.search.ties import TIE
+
+G = TypeVar("G", bound=Hashable)
+Evaluate = Callable[[list[tuple[G, ...]]], Generator[Any, Any, list[Result[tuple[G, ...]] | None]]]
+
+
+def not_worse(than: Objectives, by: float) -> Callable[[Result[Any] | None], bool]:
+    """Accepted, and in no objective worse than ``than`` by more than the share ``by`` of it."""
+
+    def holds(result: Result[Any] | None) -> bool:
+        return (
+            result is not None
+            and result.objectives is not None
+            and all(x <= y + by * abs(y) for x, y in zip(result.objectives, than, strict=True))
+        )
+
+    return holds
+
+
+def ddmin(
+    whole: Result[tuple[G, ...]], holds: Callable[[Result[tuple[G, ...]] | None], bool], evaluate: Evaluate[G]
+) -> Generator[Any, Any, Result[tuple[G, ...]]]:
+    """A subsequence for which ``holds`` is true and that loses it with any single gene: 1-minimal.
+
+    Zeller and Hildebrandt 2002 ("Simplifying and isolating failure-inducing input"): cut into n parts, go on with a part
+    that holds by itself, else with all but one part, else cut finer. Two liberties, both keep the result 1-minimal: the
+    tests of a round are one batch, parts and remainders alike; and when several parts can each be left out, all of
+    them together is tried first. ``whole`` must hold. Ends early, with what it has, when ``evaluate`` answers None.
+    """
+    current, parts = whole, min(2, whole.genes)
+    while current.genes:
+        cuts = _cut(current.candidate, parts)
+        rests = [tuple(g for other in cuts if other is not cut for g in other) for cut in cuts]
+        results = yield from evaluate([*cuts, *rests] if parts > 1 else [()])
+        alone, without = results[: len(cuts)], results[-len(cuts) :]
+        reduced = next((r for r in alone if r is not None and r.genes < current.genes and holds(r)), None)
+        if reduced is not None:
+            current, parts = reduced, min(2, reduced.genes)
+            continue
+        droppable = [i for i, r in enumerate(without) if holds(r)]
+        if not droppable:
+            if parts >= current.genes or None in results:
+                break
+            parts = min(2 * parts, current.genes)
+            continue
+        reduced = without[droppable[0]]
+        if len(droppable) > 1:
+            dropped = set(droppable)
+            (jointly,) = yield from evaluate([tuple(g for i, c in enumerate(cuts) if i not in dropped for g in c)])
+            reduced = jointly if holds(jointly) else reduced
+        assert reduced is not None
+        current, parts = reduced, min(max(parts - 1, 2), reduced.genes)
+    return current
+
+
+def _cut(genome: tuple[G, ...], parts: int) -> list[tuple[G, ...]]:
+    """``(a, b, c, d, e)``, 2 → ``[(a, b), (c, d, e)]``"""
+    bounds = [len(genome) * i // parts for i in range(parts + 1)]
+    return [genome[a:b] for a, b in pairwise(bounds)]
+
+
+class Minimise(Planned[tuple[G, ...]]):
+    """Down to the genes that matter: ``result`` is 1-minimal among those not worse than the whole by the share ``by``.
+
+    Raises ``Misuse`` in ``tell`` when the whole is rejected. ``result`` is None until the end.
+    """
+
+    def __init__(
+        self,
+        genome: tuple[G, ...],
+        *,
+        by: float = TIE,
+        budget: Budget | None = None,
+        same: Callable[[tuple[G, ...]], Hashable] = lambda genome: genome,
+    ) -> None:
+        super().__init__(budget=budget, same=same)
+        self._genome, self._by = genome, by
+        self.result: Result[tuple[G, ...]] | None = None
+
+    def plan(self) -> Plan[tuple[G, ...]]:
+        self.phase = "minimise"
+        (whole,) = yield from self.evaluate([self._genome])
+        if whole is None or whole.objectives is None:
+            raise Misuse(
+                f"what is to be minimised is rejected{f' ({whole.cause})' if whole and whole.cause else ''}"
+            )
+        self.result = yield from ddmin(whole, not_worse(whole.objectives, self._by), self.evaluate)
+
+
+@dataclass(frozen=True)
+class Effect(Generic[G]):
+    """What one gene does. Gains are shares of the original's first objective; None: rejected."""
+
+    gene: G
+    alone: float | None
+    """Gain of the gene alone over the original."""
+    within: float | None
+    """What the whole loses without it; None: without it the whole is rejected, so another gene rests on it."""
+
+
+class SingleEffects(Planned[tuple[G, ...]]):
+    """Each gene alone, and the whole without it. 2 n + 2 evaluations; then read ``effects``."""
+
+    def __init__(
+        self, genome: tuple[G, ...], *, same: Callable[[tuple[G, ...]], Hashable] = lambda genome: genome
+    ) -> None:
+        super().__init__(same=same)
+        self._genome = genome
+        self.effects: list[Effect[G]] = []
+
+    def plan(self) -> Plan[tuple[G, ...]]:
+        self.phase = "effects"
+        genes = self._genome
+        rests = [genes[:i] + genes[i + 1 :] for i in range(len(genes))]
+        original, whole, *others = yield from self.evaluate([(), genes, *((gene,) for gene in genes), *rests])
+        base, full = _time(original), _time(whole)
+        for gene, alone, rest in zip(genes, others[: len(genes)], others[len(genes) :], strict=True):
+            self.effects.append(Effect(gene, _share(base, _time(alone), base), _share(_time(rest), full, base)))
+
+
+@dataclass(frozen=True)
+class Pair(Generic[G]):
+    """Two genes by themselves and together. Gains as in ``Effect``."""
+
+    a: G
+    b: G
+    alone: tuple[float | None, float | None]
+    together: float | None
+
+    @property
+    def epistasis(self) -> float | None:
+        """What the two do together beyond the sum of what each does alone, a rejected one counted as none; None when
+        they are rejected together."""
+        return None if self.together is None else self.together - sum(gain or 0.0 for gain in self.alone)
+
+    @property
+    def relation(
+        self,
+    ) -> Literal["independent", "only together", "more together", "less together", "exclude each other"]:
+        if self.together is None:
+            return "independent" if None in self.alone else "exclude each other"
+        excess = self.epistasis or 0.0
+        if abs(excess) <= TIE and None not in self.alone:
+            return "independent"
+        if excess > TIE or None in self.alone:
+            works = [gain is not None and gain > TIE for gain in self.alone]
+            return "more together" if all(works) or excess <= TIE else "only together"
+        return "less together"
+
+
+class Pairs(Planned[tuple[G, ...]]):
+    """Every two genes of a genome, by themselves and together. n (n + 1) / 2 + 1 evaluations; then read ``pairs``."""
+
+    def __init__(
+        self, genome: tuple[G, ...], *, same: Callable[[tuple[G, ...]], Hashable] = lambda genome: genome
+    ) -> None:
+        super().__init__(same=same)
+        self._genome = genome
+        self.pairs: list[Pair[G]] = []
+
+    def plan(self) -> Plan[tuple[G, ...]]:
+        self.phase = "pairs"
+        twos = list(combinations(self._genome, 2))
+        original, *results = yield from self.evaluate([(), *((gene,) for gene in self._genome), *twos])
+        base = _time(original)
+        singles = dict(zip(self._genome, (_share(base, _time(r), base) for r in results), strict=False))
+        for (a, b), result in zip(twos, results[len(self._genome) :], strict=True):
+            self.pairs.append(Pair(a, b, (singles[a], singles[b]), _share(base, _time(result), base)))
+
+
+def _time(result: Result[Any] | None) -> float | None:
+    return None if result is None or result.objectives is None else result.objectives[0]
+
+
+def _share(before: float | None, after: float | None, whole: float | None) -> float | None:
+    return None if before is None or after is None or not whole else (before - after) / whole

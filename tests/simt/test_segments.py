@@ -1,0 +1,75 @@
+"""Warps whose lanes lie in several rows of the block, some of them without active lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from kernelwright.device.memory import Arena
+from kernelwright.ir import Module
+from tests.simt.harness import Case, ir
+
+Compile = Callable[[str], Module]
+
+ONE_ROW = """
+@tile = internal addrspace(3) global [16 x float] undef, align 4
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+declare void @llvm.nvvm.barrier.cta.sync.aligned.all(i32)
+define ptx_kernel void @k(ptr %out, ptr %in, i32 %row) {
+  %x = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %y = call i32 @llvm.nvvm.read.ptx.sreg.tid.y()
+  %here = icmp eq i32 %y, %row
+  br i1 %here, label %then, label %end
+then:
+  %one = getelementptr float, ptr %in, i64 4
+  %number = load float, ptr %one, align 4
+  %place = getelementptr float, ptr addrspace(3) @tile, i32 %x
+  store float %number, ptr addrspace(3) %place, align 4
+  br label %end
+end:
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  %from = getelementptr float, ptr addrspace(3) @tile, i32 %x
+  %found = load float, ptr addrspace(3) %from, align 4
+  %to = getelementptr float, ptr %out, i32 %x
+  store float %found, ptr %to, align 4
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("row", [0, 3])
+@pytest.mark.parametrize("width", [8, 16])
+def test_one_number_for_the_warp_is_read_by_whichever_row_is_active(arena: Arena, width: int, row: int) -> None:
+    numbers = np.arange(8, dtype=np.float32)
+    case = Case(ir(ONE_ROW), "k", 1, (width, 4, 1), np.zeros(16, np.float32), numbers, row)
+    want = case.agree(arena)
+    np.testing.assert_array_equal(want.arrays[0][:width], 4)
+
+
+UNEVEN = """
+extern "C" __global__ void rows(float* o, const float4* wide, const short* narrow, const double* parts, int n) {
+  __shared__ double2 kept[4];
+  int t = threadIdx.y * blockDim.x + threadIdx.x;
+  if (t < 4) kept[t] = make_double2(parts[t], parts[t] * 2);
+  __syncthreads();
+  float sum = 0;
+  for (int i = 0; i < n; i++)
+    if (threadIdx.y == i % blockDim.y) {
+      float4 w = wide[i];
+      sum += w.x * w.y - w.z + w.w * narrow[n - i] + (float)(kept[i % 4].x - kept[(i + 1) % 4].y);
+      if (threadIdx.x > i) sum += wide[1].y + (float)parts[threadIdx.y];
+    }
+  o[t] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize("block", [(8, 8, 1), (16, 16, 1), (16, 3, 1), (8, 3, 1), (12, 5, 1)])
+def test_numbers_of_every_size_under_uneven_masks(cuda: Compile, arena: Arena, block: tuple[int, int, int]) -> None:
+    random, size = np.random.default_rng(4), block[0] * block[1]
+    wide, parts = random.integers(0, 9, 4 * 32).astype(np.float32), random.integers(0, 9, 32).astype(np.float64)
+    narrow = random.integers(-9, 9, 32).astype(np.int16)
+    Case(cuda(UNEVEN), "rows", 1, block, np.zeros(size, np.float32), wide, narrow, parts, 21).agree(arena)
