@@ -8,7 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1] / "src" / "kernelwright"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "target", "search", "cache"),
+    ("errors", "values", "architectures", "target", "search", "cache"),
     ("ir",),
     ("cuda", "passes", "edits", "space", "grammar"),
     ("codegen",),
@@ -22,8 +22,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 )
 LEVEL = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
 
-# Within the first line `search` is an island; the other three are its neighbours' foundations and may use one another.
-FOUNDATION = {"errors", "target", "cache"}
+# Within the first line `search` is an island; the others are its neighbours' foundations and may use one another.
+FOUNDATION = {"errors", "values", "architectures", "target", "cache"}
 
 
 def room_of(path: Path) -> str:

@@ -6,11 +6,14 @@ A user's mistake or a failed tool is told in one sentence, with the place and th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from kernelwright.values import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import ClassVar
 
 
-@dataclass(frozen=True)
+@frozen
 class Place:
     """Where in a text something is wrong. ``line`` and ``column`` count from 1; 0 means unknown."""
 

@@ -9,18 +9,14 @@ Each stage is a function of text and options, cached by the content of both; ``U
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.cache import Cache, content_key, installation
 from kernelwright.cuda import early
 from kernelwright.cuda.clang import LLVM_MAJOR, Clang, find_clang
-from kernelwright.cuda.diagnostics import refuse_foreign_names
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
 from kernelwright.cuda.inputs import (
     Inputs,
@@ -33,9 +29,12 @@ from kernelwright.cuda.inputs import (
 )
 from kernelwright.errors import Misuse
 from kernelwright.passes.options import PassOptions
-from kernelwright.target import DEFAULT_ARCHITECTURE, architecture
+from kernelwright.values import frozen, replaced
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from kernelwright.codegen.lines import SourceLine
     from kernelwright.codegen.resources import Resources
     from kernelwright.ir import Module
@@ -45,12 +44,12 @@ STAGES = ("frontend", "libdevice", "optimise", "ptx", "cubin")
 CUDA_SUFFIXES = (".cu", ".cuh")
 
 
-@dataclass(frozen=True)
+@frozen
 class CompileOptions:
     """Everything that decides what comes out; two equal values give the same bytes."""
 
-    source: SourceOptions = field(default_factory=SourceOptions)
-    passes: PassOptions = field(default_factory=PassOptions)
+    source: SourceOptions = SourceOptions()
+    passes: PassOptions = PassOptions()
     line_info: bool = False
     """Keep ``.loc`` lines in PTX, for profilers (nvcc's ``-lineinfo``)."""
     clang: str | None = None
@@ -90,7 +89,10 @@ class Unit:
                 return made
         # LLVM takes as long to load as clang takes to run: on a second core it costs nothing.
         made = device_pass(self.path, self.options.source, self.clang, meanwhile=_load_llvm)
-        refuse_foreign_names(made.text, self.path)
+        if '@"' in made.text:
+            from kernelwright.cuda.diagnostics import refuse_foreign_names
+
+            refuse_foreign_names(made.text, self.path)
         if self.clang.major < LLVM_MAJOR:
             made = _in_todays_words(made)
         folders = searched_folders(made.command, made.dependencies)
@@ -231,7 +233,7 @@ class Unit:
         return [found] if found else []
 
 
-@dataclass(frozen=True)
+@frozen
 class Kernel:
     """A kernel of a program: the unit that defines it and its name as the linker sees it."""
 
@@ -352,7 +354,7 @@ def _in_todays_words(made: DeviceSource) -> DeviceSource:
     from kernelwright.passes.llvm import parsed
 
     with parsed(made.text) as module:
-        return replace(made, text=str(module))
+        return replaced(made, text=str(module))
 
 
 def _load_llvm() -> None:
@@ -374,15 +376,15 @@ def _path(text: str | None) -> Path | None:
 
 
 def _manifest(made: DeviceSource, record: list[str]) -> bytes:
-    return json.dumps({"inputs": record, "warnings": made.warnings, "text": made.text}).encode()
+    return "\0".join(("\n".join(record), made.warnings.replace("\0", ""), made.text)).encode("utf-8", "surrogateescape")
 
 
 def _still_valid(kept: bytes, path: Path, since_ns: int) -> tuple[DeviceSource, Inputs] | None:
     """What is kept, unless something that was read has changed by ``since_ns``."""
-    manifest = json.loads(kept)
-    record = manifest["inputs"]
+    listed, warnings, text = kept.decode("utf-8", "surrogateescape").split("\0", 2)
+    record = listed.split("\n")
     if not unchanged(record):
         return None
     files = files_of(record)
-    source = DeviceSource(path=path, text=manifest["text"], dependencies=files, warnings=manifest["warnings"])
+    source = DeviceSource(path=path, text=text, dependencies=files, warnings=warnings)
     return source, Inputs(files, folders_of(record), since_ns)

@@ -1,4 +1,4 @@
-"""GPU descriptions: the only place that knows an ``sm_`` number, a clock or a latency.
+"""GPU descriptions: the only place that knows a clock or a latency; architectures alone are in ``architectures.py``.
 
 Every other room asks here. An unknown name is an error that lists the nearest known ones. Every figure has its source
 beside it: ``gpu("a100").source("l2_latency")``.
@@ -6,70 +6,11 @@ beside it: ``gpu("a100").source("l2_latency")``.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kernelwright.architectures import ARCHITECTURES, architecture
 from kernelwright.errors import Misuse
-
-
-@dataclass(frozen=True)
-class Architecture:
-    """One compute capability, as compilers name it."""
-
-    name: str
-    """``sm_90``, ``sm_90a``."""
-    ptx: int
-    """The lowest PTX ISA version (x10) that LLVM needs for it: 78 means ``.version 7.8``."""
-    generation: str
-
-    @property
-    def number(self) -> int:
-        """``__CUDA_ARCH__`` divided by 10: 90 for sm_90 and sm_90a."""
-        return int("".join(c for c in self.name if c.isdigit()))
-
-
-# PTX ISA versions: NVIDIA's PTX ISA manual, "Release Notes" (the version that introduced each target).
-ARCHITECTURES: dict[str, Architecture] = {
-    a.name: a
-    for a in (
-        Architecture("sm_60", 50, "Pascal"),
-        Architecture("sm_61", 50, "Pascal"),
-        Architecture("sm_70", 60, "Volta"),
-        Architecture("sm_72", 61, "Volta"),
-        Architecture("sm_75", 63, "Turing"),
-        Architecture("sm_80", 70, "Ampere"),
-        Architecture("sm_86", 71, "Ampere"),
-        Architecture("sm_87", 74, "Ampere"),
-        Architecture("sm_89", 78, "Ada"),
-        Architecture("sm_90", 78, "Hopper"),
-        Architecture("sm_90a", 80, "Hopper"),
-        Architecture("sm_100", 86, "Blackwell"),
-        Architecture("sm_100a", 86, "Blackwell"),
-        Architecture("sm_101", 86, "Blackwell"),
-        Architecture("sm_103", 88, "Blackwell"),
-        Architecture("sm_120", 87, "Blackwell"),
-        Architecture("sm_121", 88, "Blackwell"),
-    )
-}
-
-DEFAULT_ARCHITECTURE = "sm_80"
-
-# PTX 7.8 (CUDA 11.8) is the floor: it holds every instruction of the architectures up to sm_90, and drivers since
-# 2022 read it. Architectures that came later bring their own minimum.
-PTX_FLOOR = 78
-
-
-def architecture(name: str) -> Architecture:
-    """The architecture called ``name``. Raises ``Misuse`` with the nearest names for one nobody knows."""
-    found = ARCHITECTURES.get(name)
-    if found is None:
-        near = difflib.get_close_matches(name, ARCHITECTURES, n=3, cutoff=0.5) or sorted(ARCHITECTURES)
-        raise Misuse(f"unknown architecture {name!r}", hint=f"did you mean {', '.join(near)}?")
-    return found
-
-
-# -- GPUs ----------------------------------------------------------------------------------------------------------------
 
 KIB = 1024
 MIB = 1024 * 1024
@@ -355,8 +296,3 @@ def stand_ins(arch: str) -> tuple[str, ...]:
 
 OLDEST_MACHINE_CODE = 70
 """Before sm_70 an instruction took 8 bytes and had other opcodes, which nothing here reads."""
-
-
-def ptx_version(arch: str) -> int:
-    """The PTX ISA version (x10) that code for ``arch`` may use and is emitted in: 78 means ``.version 7.8``."""
-    return max(architecture(arch).ptx, PTX_FLOOR)

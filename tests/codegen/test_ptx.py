@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.architectures import ARCHITECTURES
 from kernelwright.codegen.cubin import find_ptxas
 from kernelwright.codegen.ptx import emit_ptx, generate, lowered_ir
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
 from kernelwright.passes.libdevice import find_libdevice
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import PassOptions
-from kernelwright.target import ARCHITECTURES
 from tests.passes.listing import DATA, example, instructions
 
 EXAMPLES = sorted(p.stem for p in DATA.glob("*.ll") if p.stem != "math" or find_libdevice())

@@ -11,6 +11,7 @@ import typer
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.cli import compile as room
 from kernelwright.cli.compile import OWN_FLAGS
 from kernelwright.cli.flag import Flag, quick
@@ -18,7 +19,6 @@ from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags
 from kernelwright.cli.nvcc import NVCC_FLAGS, remarks
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.errors import KernelwrightError, Misuse
-from kernelwright.target import DEFAULT_ARCHITECTURE
 from tests.cli.conftest import Kw, kw
 
 __all__ = ["kw"]  # the fixture

@@ -86,6 +86,8 @@ CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned 
     STUCK;
     if (!strncmp(image, "\x7f" "ELF", 4))
         note("load cubin");
+    else if (!memcmp(image, "\x50\xed\x55\xba", 4))
+        note("load fat binary");
     else
         note("load %.*s", (int)strcspn(image, "\n"), image);
     if (strstr(image, "BAD")) {

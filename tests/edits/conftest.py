@@ -84,3 +84,43 @@ def body(text: str) -> list[str]:
     """The lines of ``@k`` in a module's text, without indentation, labels and blank lines."""
     inside = text.split("@k(")[1].split("{\n", 1)[1].split("\n}")[0]
     return [line.strip() for line in inside.split("\n") if line.startswith("  ")]
+
+
+GEOMETRY = "".join(
+    f"declare i32 @llvm.nvvm.read.ptx.sreg.{name}.{axis}()\n"
+    for name in ("tid", "ntid", "ctaid", "nctaid")
+    for axis in "xy"
+)
+LOOP = """
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()
+  %b = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.x()
+  %g = call i32 @llvm.nvvm.read.ptx.sreg.nctaid.x()
+  %o = mul i32 %b, %w
+  %i = add i32 %o, %t
+  %in = icmp slt i32 %i, %n
+  br i1 %in, label %loop, label %out
+loop:
+  %k = phi i32 [ 0, %entry ], [ %k2, %loop ]
+  %s = phi float [ 0.0, %entry ], [ %s2, %loop ]
+  %at = getelementptr float, ptr %p, i32 %k
+  %v = load float, ptr %at, align 4
+  %d = fdiv float %v, %x
+  %s2 = fadd float %s, %d
+  %k2 = add i32 %k, 1
+  %more = icmp slt i32 %k2, %n
+  br i1 %more, label %loop, label %end
+end:
+  %y = fmul float %s2, %x
+  %to = getelementptr float, ptr %q, i32 %i
+  store float %y, ptr %to, align 4
+  br label %out
+out:
+  ret void
+"""
+"""Sums ``n`` numbers of ``p`` in every thread below ``n``, and stores the sum in ``q``."""
+
+
+def loop_kernel() -> Original:
+    return kernel(LOOP, GEOMETRY)

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from kernelwright.edits import Copy, Delete, Id, Move, Original, applicable, apply, constant_conditions, deletions, draw
+from kernelwright.edits import Copy, Delete, Id, Move, Original, applicable, apply, conditions, deletions, draw
 from kernelwright.ir import verify
 from kernelwright.passes.llvm import check
 from tests.edits.conftest import DIAMOND, kernel
@@ -66,7 +66,7 @@ def test_what_is_listed_applies_and_is_accepted() -> None:
         assert applied.inert == () and applied.text != apply(original, ()).text
         verify(applied.module)
         check(applied.text)
-    assert len(list(constant_conditions(original))) == 2
+    assert len(list(conditions(original))) == 2
     assert {e.subject for e in deletions(original)} == set(original.free)
 
 

@@ -15,7 +15,7 @@ import llvmlite.binding as llvm
 import pytest
 import ziglang
 
-from kernelwright.target import ptx_version
+from kernelwright.architectures import ptx_version
 
 from .promises import GROUPS, source
 

@@ -6,8 +6,9 @@ from dataclasses import fields
 
 import pytest
 
+from kernelwright.architectures import architecture
 from kernelwright.errors import Misuse
-from kernelwright.target import GPUS, PIPES, WARP, Gpu, architecture, gpu, stand_ins
+from kernelwright.target import GPUS, PIPES, WARP, Gpu, gpu, stand_ins
 
 each_gpu = pytest.mark.parametrize("it", GPUS.values(), ids=GPUS)
 

@@ -6,12 +6,12 @@ import re
 
 import pytest
 
+from kernelwright.architectures import ARCHITECTURES, ptx_version
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import IRError, Misuse
 from kernelwright.passes.llvm import architecture_of, check, retarget
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import PassOptions
-from kernelwright.target import ARCHITECTURES, ptx_version
 from tests.passes.listing import example
 
 REFLECT = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelwright.passes import worker
+from kernelwright.passes import isolation
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.pipeline import STEPS, THRESHOLDS, Step, step
 from kernelwright.passes.switches import passes_in_order, process_switches, skipped_passes
@@ -37,7 +37,7 @@ def test_names_are_unique_and_every_step_tells_its_story() -> None:
 
 def test_the_order_is_the_one_llvm_reports() -> None:
     some = PassOptions.of(3, ["slsr"])
-    order = worker.run(passes_in_order, options=some)
+    order = isolation.run(passes_in_order, options=some)
     listed = [s.llvm[0] for s in STEPS if s.llvm[0] in order]
     assert [s.llvm[0] for s in STEPS if s.gated] == [name for name in listed if step_of(name).gated]
     positions = [order.index(name) for name in listed]
@@ -50,7 +50,7 @@ def step_of(llvm_name: str) -> Step:
 
 def test_each_gated_step_is_skipped_and_nothing_else() -> None:
     everything = PassOptions.of(3, [s.short for s in STEPS if s.gated])
-    skipped = worker.run(skipped_passes, options=everything)
+    skipped = isolation.run(skipped_passes, options=everything)
     assert skipped == {name for s in STEPS if s.gated for name in s.llvm}
 
 

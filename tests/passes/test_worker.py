@@ -14,7 +14,7 @@ import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
-from kernelwright.passes import forked, switches, worker
+from kernelwright.passes import forked, isolation, switches, worker
 from kernelwright.passes.llvm import binding
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import DEFAULT, PassOptions
@@ -73,7 +73,7 @@ def process(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def isolated(function: object, *args: object, timeout_s: float = 60.0) -> object:
-    return worker.run(function, *args, options=DEFAULT, isolate=True, timeout_s=timeout_s)  # type: ignore[arg-type]
+    return isolation.run(function, *args, options=DEFAULT, isolate=True, timeout_s=timeout_s)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("kind")
@@ -85,14 +85,14 @@ def test_a_worker_gives_what_compiling_here_gives() -> None:
 
 
 def test_default_options_stay_here_and_others_go_to_a_process_that_stays() -> None:
-    assert worker.run(process_id, options=DEFAULT) == os.getpid()
+    assert isolation.run(process_id, options=DEFAULT) == os.getpid()
     some, more = PassOptions.of(3, ["slsr"]), PassOptions.of(3, ["slsr", "gra"])
-    first = worker.run(process_id, options=some)
+    first = isolation.run(process_id, options=some)
     assert first != os.getpid()
-    assert worker.run(process_id, options=some) == first
-    assert worker.run(process_id, options=more) not in (first, os.getpid())
+    assert isolation.run(process_id, options=some) == first
+    assert isolation.run(process_id, options=more) not in (first, os.getpid())
     # Level and bypass need no process of their own.
-    assert worker.run(process_id, options=PassOptions.of(1, ["slsr", "bypass"])) == first
+    assert isolation.run(process_id, options=PassOptions.of(1, ["slsr", "bypass"])) == first
 
 
 def test_ablation_works_after_this_process_has_compiled() -> None:
@@ -182,11 +182,11 @@ def test_a_worker_ends_with_its_caller() -> None:
     """Even while it is busy, and even when the caller had no chance to close it."""
     code = (
         "import os, sys, threading, time\n"
-        "from kernelwright.passes import worker\n"
+        "from kernelwright.passes import isolation\n"
         "from kernelwright.passes.options import DEFAULT\n"
         "from tests.passes.test_worker import process_id, sleep\n"
-        "print(worker.run(process_id, options=DEFAULT, isolate=True), flush=True)\n"
-        "threading.Thread(target=lambda: worker.run(sleep, 60, options=DEFAULT, isolate=True)).start()\n"
+        "print(isolation.run(process_id, options=DEFAULT, isolate=True), flush=True)\n"
+        "threading.Thread(target=lambda: isolation.run(sleep, 60, options=DEFAULT, isolate=True)).start()\n"
         "time.sleep(0.2); os.kill(os.getpid(), 9)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
@@ -234,7 +234,7 @@ def test_a_refused_configuration_is_refused_every_time(monkeypatch: pytest.Monke
     monkeypatch.setattr(worker, "process_switches", lambda options: ("-no-such-option=1",))
     for _ in range(2):
         with pytest.raises(ToolError, match="no option -no-such-option"):
-            worker.run(process_id, options=DEFAULT)
+            isolation.run(process_id, options=DEFAULT)
 
 
 @pytest.mark.usefixtures("kind")

@@ -256,7 +256,7 @@ BAD = {
     "no program at all": (("notes.txt",), 2, "neither a program nor a source"),
     "arguments without --": (("ok.cu", "100"), 2, "arguments go behind --"),
     "C alone": (("ok.c",), 2, "no CUDA file"),
-    "a report of a real GPU": (("--device", "cuda:0", "--report", "ok.cu"), 2, "on the virtual GPU only"),
+    "a real GPU that is none": (("--device", "cuda:x", "ok.cu"), 2, "unknown GPU 'cuda:x'"),
     "no GPU": (("--device", "h300", "ok.cu"), 2, "unknown GPU 'h300'"),
     "a budget": (("--budget", "many", "ok.cu"), 2, "--budget many is no number that makes sense"),
     "a negative budget": (("--budget", "-1", "ok.cu"), 2, "--budget -1 is no number that makes sense"),
@@ -293,7 +293,10 @@ int main(void)
     int count = 0;
     void *p;
     int error = cudaGetDeviceCount(&count);
-    printf("%d %d %d %d %d\\n", error, count, cudaMalloc(&p, 100), cudaMemset(p, 1, 100), cudaDeviceSynchronize());
+    printf("%d %d ", error, count);
+    printf("%d ", cudaMalloc(&p, 100));
+    printf("%d ", cudaMemset(p, 1, 100));
+    printf("%d\\n", cudaDeviceSynchronize());
     return 6;
 }
 """

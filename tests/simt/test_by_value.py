@@ -48,3 +48,51 @@ def test_a_struct_by_value_is_each_threads_own(arena: Arena, use: str) -> None:
     module = ir(KERNEL.replace("WHAT", code))
     Case(module, "k", 1, 32, np.arange(32, dtype=np.int32), struct.pack("<2i", 11, 12)).agree(arena)
     assert (lower(module, "k", SimtOptions(block=(32, 1, 1))).local_bytes > 0) == is_written
+
+
+BEYOND = """
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+%pair = type { i32, i32 }
+define ptx_kernel void @k(ptr byval(%pair) align 4 %in, ptr %out, i32 %n) {
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %i = add i32 %t, %n
+  %from = getelementptr i32, ptr %in, i32 %i
+  %found = load i32, ptr %from, align 4
+  %to = getelementptr i32, ptr %out, i32 %t
+  store i32 %found, ptr %to, align 4
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize(("first", "inside"), [(0, True), (1, False), (2, False), (-1, False), (40, False)])
+def test_a_struct_by_value_ends_where_it_ends(arena: Arena, first: int, inside: bool) -> None:
+    """Not at the next parameter, nor at the last."""
+    case = Case(ir(BEYOND), "k", 1, 2, struct.pack("<2i", 11, 12), np.zeros(32, np.int32), first)
+    want = case.agree(arena, faults=True)
+    assert (want.fault is None) == inside
+    if not inside:
+        got = case.fast(arena).fault
+        assert (got.kind, got.address >> 40) == ("out-of-bounds", 2)
+
+
+ALIGNED = """
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+%four = type { i32, i32, i32, i32 }
+define ptx_kernel void @k(i32 %n, ptr byval(%four) align 4 %first, ptr byval(%four) align 4 %second, ptr %out) {
+  %from = getelementptr i8, ptr %WHICH, i32 %n
+  %found = load i64, ptr %from, align 8
+  store i64 %found, ptr %out, align 8
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("which", ["first", "second"])
+@pytest.mark.parametrize("offset", [0, 4, 8])
+def test_a_struct_by_value_is_aligned_as_in_local_memory(arena: Arena, which: str, offset: int) -> None:
+    """However its place among the parameters is."""
+    structs = [struct.pack("<4i", *range(first, first + 4)) for first in (1, 5)]
+    case = Case(ir(ALIGNED.replace("WHICH", which)), "k", 1, 32, offset, *structs, np.zeros(2, np.int32))
+    want = case.agree(arena, faults=True)
+    assert (want.fault.kind if want.fault else "") == ("" if offset % 8 == 0 else "misaligned")

@@ -31,6 +31,7 @@ from kernelwright.device.executing import VirtualExecutor
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.memory import Arena
 from kernelwright.device.reference import Watch, run_reference
+from kernelwright.device.reference.nans import negative_nans
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables
 from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
@@ -65,8 +66,8 @@ VERDICTS = (
     "counters differ",
 )
 """``faulted alike``: both stop with a fault of the same kind. ``excluded``: the result depends on lanes of a warp running in
-step, which the reference does not do. ``undecided``: one of the two used up its budget of loop iterations. ``refused``: code
-that both refuse."""
+step, which the reference does not do, or on the bits of a NaN. ``undecided``: one of the two used up its budget of loop
+iterations. ``refused``: code that both refuse."""
 
 
 @dataclass(frozen=True)
@@ -255,7 +256,7 @@ def verdict_on(case: RecordedCase, module: Module) -> tuple[str, str]:
         return ("faulted alike", "") if want.fault else ("agree", "")
     if "endless" in (want.fault and want.fault.kind, got.fault and got.fault.kind):
         return "undecided", difference
-    reason = order_matters(case, module, want)
+    reason = choice_matters(case, module, want)
     return ("excluded", reason) if reason else ("disagree", difference)
 
 
@@ -324,8 +325,9 @@ def _counters_differ(one: Done, other: Done) -> str:
     )
 
 
-def order_matters(case: RecordedCase, module: Module, want: Done) -> str:
-    """Why the result depends on the order of a warp's lanes, which each executor chooses for itself; empty when it does not.
+def choice_matters(case: RecordedCase, module: Module, want: Done) -> str:
+    """Why the result depends on what each executor chooses for itself, the order of a warp's lanes or the bits of a NaN;
+    empty when it does not.
 
     Found in a race between two lanes, or in that the reference comes to another result with its lanes in another order.
     Where the reference stops at a fault before the second lane comes, the virtual GPU looks for the race.
@@ -339,6 +341,10 @@ def order_matters(case: RecordedCase, module: Module, want: Done) -> str:
         other = launched(case, module, run_reference, schedule)
         if isinstance(other, Done) and differs(want, other):
             return f"the order matters: {schedule} gives another result"
+    with negative_nans():
+        other = launched(case, module, run_reference)
+    if isinstance(other, Done) and differs(want, other):
+        return "the bits of a NaN matter"
     seen = launched(case, module, _run_virtual_watched) if want.fault else ""
     if isinstance(seen, Done):
         for race in seen.result.result.found:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from kernelwright.cli.streams import prepare, say
+from kernelwright.cli.streams import prepare, say, take_over
 
 
 def main() -> None:
@@ -34,10 +34,11 @@ def _main() -> None:
             return
         import gc
 
-        from kernelwright.cuda import early
-
         # Nothing becomes garbage while modules load; looking for it takes 4 ms.
         gc.disable()
+        _take_shelter()
+        from kernelwright.cuda import early
+
         early.start(sys.argv)
         from kernelwright.cli.compile import run_quickly
 
@@ -49,3 +50,19 @@ def _main() -> None:
     from kernelwright.cli.app import run
 
     run()
+
+
+def _take_shelter() -> None:
+    """Goes on in a copy of this process, so that somebody is left to say why LLVM ended it."""
+    from kernelwright.passes import shelter
+
+    ended = shelter.take()
+    if ended is None:
+        take_over()
+        return
+    from kernelwright.cli.guard import leave_at_once, tell
+
+    if isinstance(ended, int):
+        leave_at_once(ended)
+    tell(str(ended))
+    leave_at_once(ended.exit_code)

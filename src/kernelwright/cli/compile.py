@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from kernelwright.cache import is_special, write_atomically
 from kernelwright.cli.flag import Flag, quick
@@ -22,7 +18,11 @@ from kernelwright.errors import Misuse, ToolError
 from kernelwright.pipeline import CUDA_SUFFIXES, STAGES, Program, Unit
 from kernelwright.pipeline import compile as compile_program
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
     from kernelwright.cuda.link import LinkOptions
 
 # What can be emitted: the stage that makes it, and the usual suffix.
@@ -98,7 +98,9 @@ def compile_files(
         return
     written = _each_unit(program, what, targets)
     if flags.use_cache and not print_after:
-        inputs = functools.reduce(operator.add, [unit.inputs for unit in program.units])
+        inputs = program.units[0].inputs
+        for unit in program.units[1:]:
+            inputs += unit.inputs
         leave_receipt(sys.argv, inputs, written, flags.remarks + warnings)
 
 
@@ -257,6 +259,8 @@ def link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequ
 def _executable(program: Program, others: list[Path], target: Path, link: LinkOptions) -> None:
     from kernelwright.executable import build_executable
 
+    for unit in program.units:
+        _ = unit.ptx  # LLVM may end the process: not while there is a folder to tidy up
     _, warnings = build_executable(program, others, target, link, lambda said: say(f"kw: {said}\n"))
     say(warnings)
 
@@ -265,7 +269,7 @@ def __getattr__(name: str) -> Any:
     """``command`` is made on demand: making it imports typer, which a quick run has no need of."""
     if name != "command":
         raise AttributeError(name)
-    from typing import Annotated
+    from typing import Annotated, Any
 
     import typer
 
@@ -276,4 +280,5 @@ def __getattr__(name: str) -> Any:
     command.__annotations__["sources"] = Annotated[
         list[Path], typer.Argument(help="CUDA files; C and C++ files among them for --emit exe.")
     ]
+    command.__annotations__["own"] = Any
     return takes_flags(command, OWN_FLAGS)

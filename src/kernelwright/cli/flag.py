@@ -6,14 +6,17 @@ compile takes about as long as importing typer does; whatever it does not take f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from kernelwright.values import frozen
 
-Kind = Literal["text", "texts", "level", "switch"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
+
+    Kind = Literal["text", "texts", "level", "switch"]
 
 
-@dataclass(frozen=True)
+@frozen
 class Flag:
     """One flag: the parameter it fills, how it is spelled, and what it takes. One without help is not listed."""
 

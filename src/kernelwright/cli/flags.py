@@ -5,21 +5,24 @@ They are spelled as nvcc spells them, where nvcc has them, besides our own way; 
 
 from __future__ import annotations
 
-import functools
-import inspect
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated, Any, cast
 
-from kernelwright.cli.flag import Flag, Kind
+from kernelwright.architectures import ARCHITECTURES, DEFAULT_ARCHITECTURE, architecture
+from kernelwright.cli.flag import Flag
 from kernelwright.cli.nvcc import NVCC_FLAGS, remarks
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.errors import Misuse
 from kernelwright.passes.options import PassOptions
 from kernelwright.pipeline import CompileOptions
-from kernelwright.target import ARCHITECTURES, DEFAULT_ARCHITECTURE, architecture
+from kernelwright.values import frozen, replaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+    from kernelwright.cli.flag import Kind
 
 _TYPES: dict[Kind, Any] = {"text": str | None, "texts": list[str] | None, "level": int, "switch": bool}
 
@@ -65,7 +68,7 @@ _OURS: tuple[Flag, ...] = (
 COMPILE_FLAGS: tuple[Flag, ...] = (*_OURS, *NVCC_FLAGS)
 
 
-@dataclass(frozen=True)
+@frozen
 class CompileFlags:
     """What the flags said."""
 
@@ -80,7 +83,7 @@ class CompileFlags:
         """The same flags for ``arch``, unless they name another."""
         if self.names_arch:
             return self
-        return replace(self, options=replace(self.options, source=replace(self.options.source, arch=arch)))
+        return replaced(self, options=replaced(self.options, source=replaced(self.options.source, arch=arch)))
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> CompileFlags:
@@ -211,6 +214,10 @@ def _thresholds(given: list[str] | None) -> dict[str, int]:
 
 def takes_flags(command: Callable[..., Any], own: Sequence[Flag] = ()) -> Callable[..., Any]:
     """``command`` as typer wants it: its parameter ``flags`` becomes the single compile flags, ``own`` further flags."""
+    import functools
+    import inspect
+    from typing import Annotated, cast
+
     import typer
 
     signature = inspect.signature(command, eval_str=True)

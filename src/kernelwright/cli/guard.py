@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import atexit
-import contextlib
 import os
 import sys
-from collections.abc import Callable
-from typing import NoReturn
 
 from kernelwright.cli.streams import say
 from kernelwright.errors import KernelwrightError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
 
 
 def leave_at_once(code: int) -> NoReturn:
     """Exits as ``sys.exit`` does, but leaves it to the system to take LLVM and Python apart, which takes us 15 ms."""
     atexit._run_exitfuncs()
-    with contextlib.suppress(OSError):  # who could not be told of it has been told before
-        sys.stdout.flush()
-    with contextlib.suppress(OSError):
-        sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            pass  # who could not be told of it has been told before
     os._exit(code)
 
 

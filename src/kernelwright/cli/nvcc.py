@@ -8,15 +8,19 @@ Flags of nvcc's that mean something here are among ours (``flags.py``). Spelling
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
-
-from kernelwright.cli.flag import Flag, Kind
+from kernelwright.cli.flag import Flag
 from kernelwright.errors import Misuse
+from kernelwright.values import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from kernelwright.cli.flag import Kind
 
 
-@dataclass(frozen=True)
+@frozen
 class NvccFlag(Flag):
     """``why`` follows the flag in what we say about it. A value in ``usual`` asks for what holds anyway: nothing is said."""
 

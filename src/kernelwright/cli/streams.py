@@ -30,17 +30,26 @@ def prepare() -> None:
     # File names may hold any bytes, and the terminal may lack letters that we use.
     reads_all = sys.stdout.encoding.lower() in ("utf-8", "utf8")
     sys.stdout.reconfigure(errors="surrogateescape" if reads_all else "backslashreplace")  # type: ignore[union-attr]
-    owner = os.getpid()
-
-    def end(number: int, _: FrameType | None) -> None:
-        if os.getpid() != owner:
-            os._exit(128 + number)  # a copy of us: what there is to tidy up is not the copy's
-        signal(number, SIG_IGN)
-        raise SystemExit(128 + number)
-
+    take_over()
     for number in (SIGTERM, SIGHUP):
         if getsignal(number) == SIG_DFL:  # under nohup, SIGHUP is to be ignored
-            signal(number, end)
+            signal(number, _end)
+
+
+_owner = 0
+
+
+def take_over() -> None:
+    """What there is to tidy up is this process's own; in a copy of it that does not say so, it is the original's."""
+    global _owner
+    _owner = os.getpid()
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    if os.getpid() != _owner:
+        os._exit(128 + number)
+    signal(number, SIG_IGN)
+    raise SystemExit(128 + number)
 
 
 def _open_closed() -> None:

@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from kernelwright.architectures import architecture
 from kernelwright.codegen import nvjitlink
 from kernelwright.errors import CompileError, Place, ToolError
-from kernelwright.passes import worker
+from kernelwright.passes import isolation
 from kernelwright.passes.nvidia import files
 from kernelwright.passes.options import DEFAULT
-from kernelwright.target import architecture
 
 INSTALL = "pip install nvidia-nvjitlink-cu12==12.9.86, or nvidia-cuda-nvcc-cu12==12.9.86 for ptxas"
 TIMEOUT_S = 300.0
@@ -96,7 +96,7 @@ def assemble(
     for each in candidates:
         if each.kind == "nvJitLink":
             arguments = (each.path, ptx.encode(), ["-verbose", *options])
-            status, data, log = worker.run(nvjitlink.assemble, *arguments, options=DEFAULT, isolate=isolate)
+            status, data, log = isolation.run(nvjitlink.assemble, *arguments, options=DEFAULT, isolate=isolate)
             refused = status in nvjitlink.UNKNOWN_ARCHITECTURE and not log
         else:
             status, data, log = _run_ptxas(each.path, ptx, ["-v", *options])

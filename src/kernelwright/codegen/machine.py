@@ -21,6 +21,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernelwright.architectures import architecture
 from kernelwright.codegen.counts import Counts, origins
 from kernelwright.codegen.cubin import Assembler, Cubin, assemble
 from kernelwright.codegen.debug_line import LineTable, read_lines
@@ -41,7 +42,7 @@ from kernelwright.codegen.sass import (
     read_instructions,
 )
 from kernelwright.errors import Misuse
-from kernelwright.target import OLDEST_MACHINE_CODE, architecture
+from kernelwright.target import OLDEST_MACHINE_CODE
 
 SLOW = re.compile(r"slowpath|mediumpath|_full|_sm70_(shfl|vote|match|warp)")
 """Subroutines of the assembler that few executions enter: exact quotients, operations of lanes that are not in step."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
+from kernelwright.architectures import architecture
 from kernelwright.errors import ToolError
-from kernelwright.passes import worker
+from kernelwright.passes import isolation
 from kernelwright.passes.llvm import architecture_of, binding, parsed, retarget, target_machine
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import DEFAULT, PassOptions
-from kernelwright.target import architecture
+from kernelwright.values import frozen, replaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 STOP = "-stop-before="
 CONSULT_ALIASES = frozenset({"par", "spec", "slsr", "gra", "gvn", "lsr", "lsv"})
@@ -22,7 +25,7 @@ CONSULT_ALIASES = frozenset({"par", "spec", "slsr", "gra", "gvn", "lsr", "lsv"})
 _BLOCK_LABEL = re.compile(r'^(?:define [^@]*@("[^"]+"|[\w.$-]+)\(|("[^"]+"|[\w.$-]+):)', re.MULTILINE)
 
 
-@dataclass(frozen=True)
+@frozen
 class Generated:
     """One module through the middle end and code generation, with the seconds each took."""
 
@@ -41,8 +44,8 @@ def emit_ptx(ir_text: str, arch: str | None = None, options: PassOptions = DEFAU
     name = architecture(arch or architecture_of(ir_text)).name
     *before, last = _rounds(options)
     for each in before:
-        ir_text = worker.run(_lowered, ir_text, name, each, options=each, isolate=True)
-    return worker.run(_emit_text, ir_text, name, last, options=last, isolate=isolate)
+        ir_text = isolation.run(_lowered, ir_text, name, each, options=each, isolate=True)
+    return isolation.run(_emit_text, ir_text, name, last, options=last, isolate=isolate)
 
 
 def generate(
@@ -56,7 +59,7 @@ def generate(
     """``optimise`` and ``emit_ptx`` in one go. Raises what they raise."""
     name = architecture(arch or architecture_of(ir_text)).name
     if len(_rounds(options)) == 1:
-        return worker.run(_generate, ir_text, name, options, cuda_path, options=options, isolate=isolate)
+        return isolation.run(_generate, ir_text, name, options, cuda_path, options=options, isolate=isolate)
     start = time.perf_counter()
     optimised = optimise(ir_text, options, arch=name, cuda_path=cuda_path, isolate=isolate)
     middle = time.perf_counter()
@@ -71,7 +74,7 @@ def lowered_ir(ir_text: str, arch: str | None = None, options: PassOptions = DEF
     """
     name = architecture(arch or architecture_of(ir_text)).name
     for each in _rounds(options):
-        ir_text = worker.run(_lowered, ir_text, name, each, options=each, isolate=True)
+        ir_text = isolation.run(_lowered, ir_text, name, each, options=each, isolate=True)
     return ir_text
 
 
@@ -85,9 +88,9 @@ def _rounds(options: PassOptions) -> tuple[PassOptions, ...]:
         return (options,)
     if options.level == 0:
         # Nothing asks for aliases then, and there is no CodeGenPrepare to stop before.
-        return (replace(options, without=options.without - {"msaa"}),)
-    spaceless = replace(options, without=options.without | {"msi"})
-    return spaceless, replace(options, without=(options.without - {"msaa"}) | CONSULT_ALIASES)
+        return (replaced(options, without=options.without - {"msaa"}),)
+    spaceless = replaced(options, without=options.without | {"msi"})
+    return spaceless, replaced(options, without=(options.without - {"msaa"}) | CONSULT_ALIASES)
 
 
 def _emit_text(ir_text: str, arch: str, options: PassOptions) -> str:

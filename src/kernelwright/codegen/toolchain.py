@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernelwright.codegen.cubin import find_assemblers
 from kernelwright.errors import KernelwrightError
-from kernelwright.passes import worker
+from kernelwright.passes import isolation
 from kernelwright.passes.libdevice import find_libdevice
 from kernelwright.passes.llvm import binding
 from kernelwright.passes.options import DEFAULT
@@ -94,7 +94,7 @@ def find_driver() -> Driver | None:
 
     Asks in a worker process: initialising CUDA would keep this one from forking processes that use it.
     """
-    return worker.run(_ask_driver, options=DEFAULT, isolate=True)
+    return isolation.run(_ask_driver, options=DEFAULT, isolate=True)
 
 
 def _ask_driver() -> Driver | None:

@@ -11,15 +11,12 @@ from __future__ import annotations
 import functools
 import os
 import re
-import shutil
-import subprocess
-import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.cache import Cache, content_key
 from kernelwright.cuda.toolkit import CudaHeaders, toolkit_headers, wheel_folders, wheel_headers, wrapper_folder
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.values import frozen
 
 HEADERS = Path(__file__).parent / "include"
 MAIN_HEADER = "kernelwright_cuda.h"
@@ -48,7 +45,7 @@ _ZIG_LIBC = (
 )
 
 
-@dataclass(frozen=True)
+@frozen
 class Clang:
     """One clang with its flags for finding headers; a value, so that it can be part of a cache key."""
 
@@ -75,7 +72,8 @@ class Clang:
 
 def system_cxx() -> str | None:
     """The system's C++ driver, or None: ``c++``, ``g++`` or ``clang++``, whichever comes first."""
-    return next((path for name in ("c++", "g++", "clang++") if (path := shutil.which(name))), None)
+    places = [os.path.join(folder, name) for name in ("c++", "g++", "clang++") for folder in os.get_exec_path()]
+    return next((path for path in places if os.access(path, os.X_OK) and os.path.isfile(path)), None)
 
 
 def ziglang_folder() -> Path:
@@ -142,6 +140,8 @@ def _wheel_clang(nvidia: CudaHeaders | None, hermetic: bool) -> Clang:
 
 
 def _named_clang(name: str, nvidia: CudaHeaders | None) -> Clang:
+    import shutil
+
     path = shutil.which(name)
     if path is None:
         raise Misuse(
@@ -212,6 +212,8 @@ def _wheel_version(folder: Path) -> tuple[str, str]:
 
 
 def _ask_version(command: tuple[str, ...]) -> str:
+    import subprocess
+
     try:
         said = subprocess.run([*command, "--version"], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as e:
@@ -240,6 +242,9 @@ def _libcxx_defines(folder: Path, release: str) -> list[str]:
     kept = f"libcxx-{release}"
     flags = _read(kept)
     if flags is None:
+        import subprocess
+        import tempfile
+
         # A macro nobody has used before: what zig has compiled already, it does not compile, nor say how, again.
         fresh = f"-DKERNELWRIGHT_ASKS={os.urandom(8).hex()}"
         target = ["-target", "x86_64-linux-gnu.2.28"]

@@ -12,8 +12,18 @@ from __future__ import annotations
 
 import atexit
 import os
-import signal
 import sys
+
+# As in `cli/streams.py`: `signal` itself takes a millisecond.
+from _signal import (  # type: ignore[import-not-found]
+    SIG_BLOCK,
+    SIG_SETMASK,
+    SIGHUP,
+    SIGINT,
+    SIGKILL,
+    SIGTERM,
+    pthread_sigmask,
+)
 
 from kernelwright.cuda.inputs import now_ns
 
@@ -34,7 +44,7 @@ class Started:
         self.since_ns = now_ns()
         self.process = 0
         # An interrupt between making something and the note of it would leave it behind.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+        before = pthread_sigmask(SIG_BLOCK, _INTERRUPTS)
         self.folder = _scratch()
         # In memory: on a full disk the message that it is full would be lost.
         self._said = os.memfd_create("said")
@@ -42,13 +52,13 @@ class Started:
             try:
                 self._spawn(before)
             finally:
-                signal.pthread_sigmask(signal.SIG_SETMASK, before)
+                pthread_sigmask(SIG_SETMASK, before)
         except BaseException:
             self.stop()
             self.remove()
             raise
 
-    def _spawn(self, mask: set[int | signal.Signals]) -> None:
+    def _spawn(self, mask: set[int]) -> None:
         command = fill(self.template, self.source, self.folder)
         # What clang leaves behind when it crashes goes with the folder.
         environment = {**os.environ, "TMPDIR": self.folder}
@@ -69,13 +79,13 @@ class Started:
     def stop(self) -> None:
         """Ends it, if it has not ended."""
         if self.process:
-            os.kill(self.process, signal.SIGKILL)
+            os.kill(self.process, SIGKILL)
             os.waitpid(self.process, 0)
             self.process = 0
 
     def remove(self) -> None:
         """Removes the scratch folder and all that clang left there; nothing interrupts this half-way."""
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _INTERRUPTS)
+        before = pthread_sigmask(SIG_BLOCK, _INTERRUPTS)
         try:
             os.close(self._said)
             for name in os.listdir(self.folder):
@@ -86,11 +96,11 @@ class Started:
 
             shutil.rmtree(self.folder, ignore_errors=True)
         finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            pthread_sigmask(SIG_SETMASK, before)
 
 
 _started: Started | None = None
-_INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_INTERRUPTS = (SIGINT, SIGTERM, SIGHUP)
 
 
 def since_ns() -> int:

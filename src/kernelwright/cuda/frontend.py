@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
 from pathlib import Path
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture, ptx_version
 from kernelwright.cuda import early
 from kernelwright.cuda.clang import Clang
-from kernelwright.cuda.diagnostics import explain, warnings_in
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
 from kernelwright.cuda.source import changed_files, write_overlay
 from kernelwright.errors import Misuse
-from kernelwright.target import DEFAULT_ARCHITECTURE, architecture, ptx_version
+from kernelwright.values import frozen, replaced
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
-@dataclass(frozen=True)
+@frozen
 class SourceOptions:
     """How to read the source: the flags that nvcc and clang share."""
 
@@ -53,18 +55,21 @@ class SourceOptions:
         return flags + list(self.extra)
 
 
-@dataclass(frozen=True)
+@frozen
 class DeviceSource:
     """What the device pass produced."""
 
     path: Path
-    text: str = field(repr=False)
+    text: str
     """LLVM-IR, unoptimised, debug lines inside."""
-    dependencies: tuple[str, ...] = field(repr=False)
+    dependencies: tuple[str, ...]
     """Every file that was read, absolute paths, the source first."""
     warnings: str
-    command: tuple[str, ...] = field(default=(), repr=False)
+    command: tuple[str, ...] = ()
     """clang's command line, with ``early.SOURCE`` and its like for the files."""
+
+    def __repr__(self) -> str:
+        return f"DeviceSource({str(self.path)!r}, {len(self.text)} characters)"
 
 
 def device_pass(
@@ -81,11 +86,11 @@ def device_pass(
     flags = device_flags(clang, options)
     header = None
     if can_use(options.define, options.undefine, options.extra):
-        header = precompiled_header(clang, device_flags(clang, replace(options, include=(), define=())))
+        header = precompiled_header(clang, device_flags(clang, replaced(options, include=(), define=())))
     made = None
-    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
-        changed = changed_files(source, options.include)
-        overlay = ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))] if changed else []
+    with ExitStack() as kept:
+        rewritten = changed_files(source, options.include)
+        overlay = _overlay(rewritten, kept) if rewritten else []
         if header:
             made = _run([*clang.command, *overlay, *use_header(flags, header), *_FILES], source, meanwhile)
             if made.text is None and refused(made.said):
@@ -94,20 +99,38 @@ def device_pass(
         if made is None:
             made = _run([*clang.command, *overlay, *flags, *_FILES], source, meanwhile)
     if made.text is None:
+        from kernelwright.cuda.diagnostics import explain
+
         raise explain(made.said, source)
     return DeviceSource(
         path=source,
         text=made.text,
         dependencies=made.dependencies,
-        warnings=warnings_in(made.said),
+        warnings=_warnings(made.said),
         command=tuple(made.command),
     )
+
+
+def _overlay(rewritten: dict[Path, str], kept: ExitStack) -> list[str]:
+    """clang's flags for the files that it shall see as ``rewritten``, which are ``kept`` so long."""
+    import tempfile
+
+    folder = kept.enter_context(tempfile.TemporaryDirectory(prefix="kernelwright-"))
+    return ["-ivfsoverlay", str(write_overlay(rewritten, Path(folder)))]
+
+
+def _warnings(said: str) -> str:
+    if not said:
+        return ""
+    from kernelwright.cuda.diagnostics import warnings_in
+
+    return warnings_in(said)
 
 
 _FILES = ("-MD", "-MF", early.LISTED, early.SOURCE, "-o", early.OUTPUT)
 
 
-@dataclass(frozen=True)
+@frozen
 class _Run:
     """One run of clang: its command, what it wrote (None when it failed), what it read, what it said on stderr."""
 

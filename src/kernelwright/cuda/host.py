@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.cache import write_atomically
@@ -22,6 +22,7 @@ from kernelwright.cuda.early import as_argument
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.source import changed_files, write_overlay
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.values import replaced
 
 LANGUAGES: dict[str, str] = {
     ".cu": "cuda",
@@ -90,7 +91,7 @@ def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | Non
     """clang's command line for the host pass, without optimisation, input and output."""
     # nvcc's math flags are about device code, and -std names one language where a program may have several.
     std = options.std if options.std and ("++" in options.std) == (kind != "c") else None
-    user = replace(options, fast_math=False, flush_denormals=False, fuse=True, std=std).flags()
+    user = replaced(options, fast_math=False, flush_denormals=False, fuse=True, std=std).flags()
     if kind == "cuda":
         embedded = [] if blob is None else ["-Xclang", "-fcuda-include-gpubinary", "-Xclang", str(blob)]
         cuda = ["-x", "cuda", f"--cuda-gpu-arch={options.arch}", "--cuda-host-only", *clang.cuda_flags, *embedded]

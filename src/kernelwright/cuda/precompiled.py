@@ -8,17 +8,17 @@ the caller then compiles without.
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import subprocess
-import tempfile
 import time
-from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright.cache import cache_folder, content_key, file_digest, write_atomically
 from kernelwright.cuda.clang import HEADERS, MAIN_HEADER, Clang
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # The C++ library's <cmath> calls templates of its own. clang would instantiate them at the end of every program that uses the
 # header, which takes longer than reading it; so it does that once, when the header is made.
@@ -57,6 +57,9 @@ def precompiled_header(clang: Clang, flags: Sequence[str]) -> Path | None:
     found = _intact(folder, key)
     if found:
         return found
+    import subprocess
+    import tempfile
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".making-") as scratch:
@@ -92,8 +95,10 @@ def _intact(folder: Path, key: str) -> Path | None:
             return path
         if path.stem == f"{key}-{file_digest(str(path))}":
             if _stamps(path) == stamps and time.time_ns() - path.stat().st_ctime_ns > _TICK_NS:
-                with contextlib.suppress(OSError):
+                try:
                     write_atomically(seen, stamps)
+                except OSError:
+                    pass  # it is read again next time
             return path
         remove(path)
     return None
@@ -102,8 +107,10 @@ def _intact(folder: Path, key: str) -> Path | None:
 def remove(header: Path) -> None:
     """Removes a header that is damaged or out of date, and what is kept beside it."""
     for path in (header, header.with_suffix(".seen")):
-        with contextlib.suppress(OSError):
+        try:
             path.unlink()
+        except OSError:
+            continue
 
 
 def _stamps(path: Path) -> bytes:

@@ -10,27 +10,24 @@ reaches clang through a virtual file system overlay: paths, ``#include`` look-up
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
 
 # Comments, strings and character literals are skipped whole; `operator<< <T>` is a template-id, not a launch. The `'` of
 # a number (`1'024`) begins no character.
-_TOKENS = re.compile(
-    r"""
+_TOKENS = r"""
     (?P<skip> //[^\n]* | /\*.*?\*/ | R"(?P<tag>[^()\\\s]{0,16})\(.*?\)(?P=tag)" | "(?:[^"\\\n]|\\.)*"
             | (?<![\w.])[0-9][\w.]*+(?:'\w++)+ | '(?:[^'\\\n]|\\.)*'
             | operator\s*<<\s*<? | ^[ \t]*\#[ \t]*include[^\n]* )
   | (?P<open> <<[ \t\r\n]*< )
   | (?P<close> >>[ \t\r\n]*> )
-    """,
-    re.X | re.S | re.M,
-)
+    """
+_LENIENT = re.compile(r"<<[ \t\r\n]+<|>>[ \t\r\n]+>")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>)', re.M)
 # The strings of an asm statement; in them, PTX's special registers (PTX ISA, "Special Registers") behind one `%`.
-_ASSEMBLY = re.compile(r'\b(?:__)?asm(?:__)?(?:\s+(?:__)?volatile(?:__)?)?\s*\((?:\s*"(?:[^"\\\n]|\\.)*")+')
-_REGISTER = re.compile(
+_ASSEMBLY = r'\b(?:__)?asm(?:__)?(?:\s+(?:__)?volatile(?:__)?)?\s*\((?:\s*"(?:[^"\\\n]|\\.)*")+'
+_REGISTER = (
     r"(?<!%)%(?=(?:n?tid|n?ctaid|laneid|n?warpid|n?smid|gridid|lanemask_[a-z]+|clock(?:64|_hi)?|globaltimer(?:_lo|_hi)?"
     r"|(?:total|dynamic|aggr)_smem_size|n?clusterid|is_explicit_cluster|cluster_n?cta(?:id|rank)|envreg\d+|pm\d+(?:_64)?)\b)"
 )
@@ -40,11 +37,13 @@ def escape_registers(text: str) -> str:
     """``text`` with a second percent sign before every special register in inline assembly that has only one."""
     if "%" not in text or "asm" not in text:
         return text
-    return _ASSEMBLY.sub(lambda m: _REGISTER.sub("%%", m.group()), text)
+    return re.sub(_ASSEMBLY, lambda m: re.sub(_REGISTER, "%%", m.group()), text)
 
 
 def normalise_launches(text: str) -> str:
     """``text`` with every lenient launch written as clang wants it; same length, same lines."""
+    if not _LENIENT.search(text):
+        return text
     waiting = 0
 
     def replace(match: re.Match[str]) -> str:
@@ -59,7 +58,7 @@ def normalise_launches(text: str) -> str:
             return _tight(token)
         return token
 
-    return _TOKENS.sub(replace, text)
+    return re.sub(_TOKENS, replace, text, flags=re.X | re.S | re.M)
 
 
 def _tight(token: str) -> str:
@@ -97,6 +96,8 @@ def changed_files(source: Path, include: tuple[str, ...]) -> dict[Path, str]:
 
 def write_overlay(changed: dict[Path, str], folder: Path) -> Path:
     """Writes the changed texts and the overlay that puts them in place of the originals; returns the overlay's path."""
+    import json
+
     roots = []
     for number, (path, text) in enumerate(sorted(changed.items())):
         copy = folder / str(number)  # the file's own name may be as long as names can be

@@ -11,12 +11,12 @@ in ``include/kernelwright/nvidia``. No file of NVIDIA's is copied anywhere: the 
 
 from __future__ import annotations
 
-import importlib.util
 import re
-from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.values import frozen
 
 PRELUDE = Path(__file__).parent / "include" / "kernelwright" / "nvidia"
 
@@ -33,7 +33,7 @@ _WHEELS: tuple[tuple[str, str, str], ...] = (
 _OPTIONAL = "curand"
 
 
-@dataclass(frozen=True)
+@frozen
 class CudaHeaders:
     """NVIDIA's headers: the folders to search, and the CUDA they belong to, 12090 for 12.9."""
 
@@ -49,7 +49,7 @@ class CudaHeaders:
 
 def wheel_folders(name: str) -> list[Path]:
     """Where the package ``name`` lies, without importing it; none when it is not installed."""
-    spec = importlib.util.find_spec(name)
+    spec = PathFinder.find_spec(name)
     return [Path(p) for p in spec.submodule_search_locations or ()] if spec else []
 
 

@@ -2,41 +2,65 @@
 
     original   a kernel, numbered and named             lines    an instruction's line as a template
     draft      a variant in the making                   repair   SSA again, once, after all edits
-    copy delete move swap replace_instruction replace_operand    one kind of edit each
-    genome     a tuple of edits, applied                 draw     random edits, and those that can be listed
-    dice       random places and values                  json_form
+    copy delete move swap replace_instruction replace_operand             the paper's edits, a file for each kind
+    constant_condition delete_barrier change_constant cache_policy fast_math          those beyond it
+    fix no_alias unroll recipe                            those that keep the meaning, where the guard holds
+    genome     a kernel's edits, applied                 gene     an edit of a kernel of a program
+    draw       random edits, by dice                     gene_draw  random genes, and those that can be listed
+    guard      what must hold at a launch                setting  what is said of the kernel as a whole
+    json_form  edits as JSON and back                    plain_constants
 
 Control flow is never touched, so dominators are computed once per kernel. Any edits in any order give IR that LLVM accepts.
 """
 
 from __future__ import annotations
 
+from kernelwright.edits.cache_policy import CachePolicy, cache_policies
+from kernelwright.edits.change_constant import ChangeConstant, changes
+from kernelwright.edits.constant_condition import ConstantCondition, conditions
 from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete, deletions
+from kernelwright.edits.delete_barrier import DeleteBarrier, barriers
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.draw import DRAWN, UNIFORM, applicable, draw
+from kernelwright.edits.draw import DRAWN, KNOWN, OPERATORS, UNIFORM, applicable, draw
+from kernelwright.edits.fast_math import FastMath, fast_math
+from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.gene import AnyEdit, Gene, apply_genes, by_kernel, dump_genes, load_genes
+from kernelwright.edits.gene_draw import draw_gene, known_edits, listed
 from kernelwright.edits.genome import Applied, Edit, Genome, Inert, apply, apply_to
 from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, GridIs, Guard, Launch
 from kernelwright.edits.json_form import as_json, dumps, from_json, kind_of, loads
 from kernelwright.edits.move import Move
+from kernelwright.edits.no_alias import NoAlias
 from kernelwright.edits.original import Id, Original, Use
+from kernelwright.edits.recipe import Recipe, recipes
 from kernelwright.edits.replace_instruction import ReplaceInstruction
-from kernelwright.edits.replace_operand import ReplaceOperand, constant_conditions
+from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
+from kernelwright.edits.unroll import Unroll, unrollings
 
 __all__ = [
     "DRAWN",
+    "KNOWN",
+    "OPERATORS",
     "UNIFORM",
     "AnyEdit",
     "Apart",
     "Applied",
     "ArgumentIs",
     "BlockIs",
+    "CachePolicy",
+    "ChangeConstant",
+    "ConstantCondition",
     "Copy",
     "Delete",
+    "DeleteBarrier",
     "Draft",
     "Edit",
+    "FastMath",
+    "FixArgument",
+    "FixBlock",
+    "FixGrid",
     "Gene",
     "Genome",
     "GridIs",
@@ -45,24 +69,36 @@ __all__ = [
     "Inert",
     "Launch",
     "Move",
+    "NoAlias",
     "Original",
+    "Recipe",
     "ReplaceInstruction",
     "ReplaceOperand",
     "Swap",
+    "Unroll",
     "Use",
     "applicable",
     "apply",
     "apply_genes",
     "apply_to",
     "as_json",
+    "barriers",
     "by_kernel",
-    "constant_conditions",
+    "cache_policies",
+    "changes",
+    "conditions",
     "deletions",
     "draw",
+    "draw_gene",
     "dump_genes",
     "dumps",
+    "fast_math",
     "from_json",
     "kind_of",
+    "known_edits",
+    "listed",
     "load_genes",
     "loads",
+    "recipes",
+    "unrollings",
 ]

@@ -36,11 +36,15 @@ class CachePolicy:
             return f"there is no cache policy {self.policy!r}"
         if self.policy not in policies(draft.known(self.subject)):
             return f"instruction {self.subject} is no load that can be {self.policy}"
-        had = [x for x in draft.extras.get(self.subject, ()) if x in POLICIES]
-        if had == [self.policy]:
+        if self.policy in draft.extras.get(self.subject, ()):
             return f"instruction {self.subject} is {self.policy} already"
         draft.extras[self.subject] = (self.policy,)
         return None
+
+
+def is_open(node: Node) -> bool:
+    """Whether a load can have a policy at all."""
+    return node.is_free and bool(policies(node))
 
 
 def policies(node: Node) -> tuple[str, ...]:
@@ -48,13 +52,15 @@ def policies(node: Node) -> tuple[str, ...]:
     i = node.instruction
     if i.opcode != "load" or i.volatile or i.ordering or node.operand_types[0] not in ("ptr", "ptr addrspace(1)"):
         return ()
-    plain = node.type in WIDTHS and node.operand_types[0] == "ptr addrspace(1)"
-    return tuple(POLICIES) if plain else ("nc",)
+    if node.type not in WIDTHS:
+        return ("nc",)
+    is_global = node.operand_types[0] == "ptr addrspace(1)"
+    return tuple(p for p in POLICIES if is_global or p != "no_allocate")
 
 
 def draw(dice: Dice) -> CachePolicy | None:
     """Any load, and any policy it can have."""
-    subject = dice.site(dice.sites.loads)
+    subject = dice.site(dice.sites.those(is_open))
     return None if subject is None else CachePolicy(subject, dice.one(policies(dice.draft.known(subject))))
 
 

@@ -15,6 +15,8 @@ from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Id, Original
 from kernelwright.edits.plain_constants import neighbours
 
+_NUMBERS = frozenset(["i8", "i16", "i32", "i64", "half", "float", "double"])
+
 
 @dataclass(frozen=True)
 class ChangeConstant:
@@ -43,7 +45,7 @@ class ChangeConstant:
 def draw(dice: Dice) -> ChangeConstant | None:
     """Any constant number, and one of its neighbours."""
     draft = dice.draft
-    use = dice.use(dice.sites.numbers)
+    use = dice.use(dice.sites.uses(is_number))
     if use is None:
         return None
     type = draft.known(use[0]).operand_types[use[1]]
@@ -51,9 +53,14 @@ def draw(dice: Dice) -> ChangeConstant | None:
     return ChangeConstant(*use, f"{type} {dice.one(values)}") if values else None
 
 
+def is_number(type: str, value: str) -> bool:
+    """Whether an operand is a number that has neighbours."""
+    return type in _NUMBERS and (value[0] in "-0123456789")
+
+
 def changes(original: Original) -> Iterator[ChangeConstant]:
     """Every constant number made each of its neighbours."""
     for type, uses in original.slots.items():
-        for user, index in uses:
+        for user, index in uses if type in _NUMBERS else ():
             for value in neighbours(original.types[type], original.nodes[user].operands[index]):
                 yield ChangeConstant(user, index, f"{type} {value}")

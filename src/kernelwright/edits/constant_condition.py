@@ -42,8 +42,13 @@ class ConstantCondition:
 
 def draw(dice: Dice) -> ConstantCondition | None:
     """Any condition that is not constant, and either outcome."""
-    use = dice.use(dice.sites.conditions)
+    use = dice.use(dice.sites.uses(is_open))
     return None if use is None else ConstantCondition(*use, dice.random.random() < 0.5)
+
+
+def is_open(type: str, value: str) -> bool:
+    """Whether an operand is a condition that is not constant."""
+    return type == "i1" and value[0] == "%"
 
 
 def conditions(original: Original) -> Iterator[ConstantCondition]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.original import Id, Original
+from kernelwright.edits.original import Id, Node, Original
 from kernelwright.ir import Function, InlineAsm, Instruction
 
 _INTRINSIC = re.compile(r"llvm\.nvvm\.(barrier0$|barrier\d*[.]|barrier[.n]|bar\.(warp\.)?(sync|arrive)|barrier$)")
@@ -42,15 +42,20 @@ class DeleteBarrier:
 
 def draw(dice: Dice) -> DeleteBarrier | None:
     """Any barrier."""
-    subject = dice.site(dice.sites.barriers)
+    subject = dice.site(dice.sites.those(is_free_barrier))
     return None if subject is None else DeleteBarrier(subject)
 
 
 def barriers(original: Original) -> Iterator[DeleteBarrier]:
     """Every barrier deleted."""
     for id in original.free:
-        if is_barrier(original.nodes[id].instruction):
+        if is_free_barrier(original.nodes[id]):
             yield DeleteBarrier(id)
+
+
+def is_free_barrier(node: Node) -> bool:
+    """Whether it is a barrier that can be deleted."""
+    return node.is_free and is_barrier(node.instruction)
 
 
 def is_barrier(instruction: Instruction) -> bool:

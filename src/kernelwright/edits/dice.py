@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TypeVar
 
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.original import Id, Use
+from kernelwright.edits.original import Id, Node, Use
 
 T = TypeVar("T")
 Choice = tuple[Id, int, str]
@@ -21,6 +21,7 @@ class Sites:
     def __init__(self, draft: Draft) -> None:
         self.draft = draft
         self.live = [name for name in draft.clones if name not in draft.dead]
+        self._those: dict[Callable[[Node], bool], list[Id]] = {}
 
     @cached_property
     def free(self) -> list[Id]:
@@ -54,6 +55,31 @@ class Sites:
         """What a copy of can be used."""
         return [i for type, ids in self.alike.items() if type == "void" or self.slots(type) for i in ids]
 
+    def those(self, fits: Callable[[Node], bool]) -> list[Id]:
+        """The instructions that a condition holds for; it may ask for nothing that edits change."""
+        found = self._those.get(fits)
+        if found is None:
+            original, dead, clones = self.draft.original, self.draft.dead, self.draft.clones
+            found = original.those(fits)
+            found = [i for i in found if i not in dead] if dead else found
+            found = found + [i for i in self.live if fits(clones[i])] if self.live else found
+            self._those[fits] = found
+        return found
+
+    def uses(self, fits: Callable[[str, str], bool]) -> list[Use]:
+        """The operands that may be another value and that a condition on type and value holds for, as they are now."""
+        draft = self.draft
+        found = draft.original.uses_of(fits)
+        changed, dead = draft.touched, draft.dead
+        if not changed and not dead:
+            return found
+        found = [u for u in found if u[0] not in changed and u[0] not in dead]
+        for id in changed:
+            if id not in dead:
+                node, operands = draft.known(id), draft.operands(id)
+                found += [(id, k) for k in node.editable if fits(node.operand_types[k], operands[k])]
+        return found
+
     def slots(self, type: str) -> list[Use]:
         """The operands of a type that may be another value."""
         dead, clones = self.draft.dead, self.draft.clones
@@ -81,10 +107,19 @@ class Dice:
         """One of the instructions, by weight; None when there is none, or none that weighs anything."""
         if not ids or self._weights is None:
             return self.one(ids) if ids else None
-        weigh = self._weights
-        clones = self.draft.clones
-        numbers = [weigh.get(clones[i].origin if isinstance(i, str) else i, 0.0) for i in ids]
+        numbers = [self._weight(i) for i in ids]
         return self.random.choices(ids, numbers)[0] if any(numbers) else None
+
+    def use(self, uses: Sequence[Use]) -> Use | None:
+        """One of the operands, by the weight of their instructions."""
+        if not uses or self._weights is None:
+            return self.one(uses) if uses else None
+        numbers = [self._weight(id) for id, _ in uses]
+        return self.random.choices(uses, numbers)[0] if any(numbers) else None
+
+    def _weight(self, id: Id) -> float:
+        assert self._weights is not None
+        return self._weights.get(self.draft.clones[id].origin if isinstance(id, str) else id, 0.0)
 
     def name(self) -> str:
         """A name for a copy. Forty bits: two draws of one search do not meet."""

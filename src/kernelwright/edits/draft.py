@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from kernelwright.edits.guard import Guard
 from kernelwright.edits.lines import filled
 from kernelwright.edits.original import CLONE, Id, Node, Original, Use
+from kernelwright.edits.setting import PLAIN, entry_lines, register_line
 
 if TYPE_CHECKING:
     from kernelwright.edits.recipe import Recipe
@@ -44,6 +45,13 @@ class Draft:
         """Blocks that an instruction was deleted in."""
         self.touched: dict[Id, None] = {}
         """Instructions that are not as in the original: in another place, with other operands, or copied."""
+        self.extras: dict[Id, tuple[str, ...]] = {}
+        """Fast-math flags and cache policies that instructions got."""
+        self.unrolled: dict[Id, int] = {}
+        """By branch back to a loop's header: how often the loop is to be unrolled."""
+        self.setting = PLAIN
+        self.applied: set[object] = set()
+        """The edits that were made."""
         self.recipe: Recipe | None = None
         """How LLVM is to compile the variant."""
         self.guards: dict[Guard, None] = {}
@@ -172,6 +180,8 @@ class Draft:
         result = "%" + name if node.result else ""
         self.clones[name] = replace(node, id=name, result=result, block=-1)
         self._operands[name] = list(self.operands(source))
+        if source in self.extras:
+            self.extras[name] = self.extras[source]
         if result:
             self._defined[result] = name
         self._put(name, before)
@@ -252,15 +262,22 @@ class Draft:
 
     def text(self) -> str:
         """The whole module with this variant of the kernel."""
-        original = self.original
+        original, setting = self.original, self.setting
         changed = set(self._order)
-        changed.update(self.block_of(id) for id in self.touched)
-        changed.update(self.block_of(id) for id in self.dead)
-        other_memory = any(id not in self.dead and self.known(id).touches_memory for id in self.touched)
-        return original.text({block: self._block_text(block) for block in changed}, other_memory)
+        changed.update(self.block_of(id) for ids in (self.touched, self.dead, self.extras, self.unrolled) for id in ids)
+        if setting is not PLAIN:
+            changed.update([0] if setting.fixed else [])
+            changed.update(self.block_of(id) for id in original.registers)
+        other_memory = any(
+            id not in self.dead and self.known(id).touches_memory for id in [*self.touched, *self.extras]
+        )
+        blocks = {block: self._block_text(block) for block in changed}
+        return original.text(blocks, other_memory, setting, self._loop_nodes())
 
     def _block_text(self, block: int) -> str:
         lines = [self.original.labels[block][1:] + ":"]
+        if block == 0:
+            lines += entry_lines(self.original.function, self.setting)
         for id in self.order(block):
             if id not in self.dead:
                 lines.append("  " + self.line(id))
@@ -268,10 +285,44 @@ class Draft:
 
     def line(self, id: Id) -> str:
         """The line of an instruction as it is now."""
-        if id not in self.touched:
-            return self.original.lines[id]
-        node = self.known(id)
-        return filled(self.original.touched(node.instruction), node.result, self.operands(id))
+        original, extras, touched = self.original, self.extras.get(id, ()), id in self.touched
+        if id in self.unrolled:
+            extras = (*extras, f"!{original.latches[id][0]}")
+        if not touched and not extras:
+            line = original.lines[id]
+        else:
+            node = self.known(id)
+            line = filled(original.template(node.instruction, extras, touched), node.result, self.operands(id))
+        if self.setting is not PLAIN and original.registers:
+            node = self.known(id)
+            asked = original.registers.get(node.origin)
+            if asked:
+                return register_line(node.result, node.type, asked, line, self.setting)
+        return line
+
+    def _loop_nodes(self) -> str:
+        """What is asked of loops: for each a node, which names itself, and what it holds."""
+        lines = []
+        for id in sorted(self.unrolled, key=str):
+            loop, asked = self.original.latches[id]
+            lines += [f"!{loop} = distinct !{{!{loop}, !{asked}}}", f"!{asked} = !{{{unroll_wish(self.unrolled[id])}}}"]
+        return "".join(f"{line}\n" for line in lines)
+
+
+def unchanged(original: Original) -> Draft:
+    """The draft without edits; one for all who only look at it."""
+    found = original.unchanged
+    if found is None:
+        found = original.unchanged = Draft(original)
+    assert isinstance(found, Draft)
+    return found
+
+
+def unroll_wish(count: int) -> str:
+    """How a loop's metadata asks to be unrolled: wholly (0), not at all (1), or so often."""
+    if count > 1:
+        return f'!"llvm.loop.unroll.count", i32 {count}'
+    return f'!"llvm.loop.unroll.{"disable" if count else "full"}"'
 
 
 def is_clone_name(text: object) -> bool:

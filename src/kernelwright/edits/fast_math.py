@@ -52,7 +52,7 @@ def is_float_operation(node: Node) -> bool:
 
 def draw(dice: Dice) -> FastMath | None:
     """Any floating point operation, and a flag it lacks."""
-    subject = dice.site(dice.sites.floats)
+    subject = dice.site(dice.sites.those(is_float_operation))
     if subject is None:
         return None
     draft = dice.draft

@@ -1,9 +1,9 @@
 """A gene is an edit of one kernel of a program; a candidate is a tuple of genes.
 
-    originals = {name: Original(module, name) for name, module in modules.items()}
-    gene = draw_gene(originals, random, (), weights=weights)
-    for kernel, applied in apply_genes(originals, (gene,)).items():
-        applied.text, applied.guards, applied.recipe
+originals = {name: Original(module, name) for name, module in modules.items()}
+gene = draw_gene(originals, random, (), weights=weights)
+for kernel, applied in apply_genes(originals, (gene,)).items():
+    applied.text, applied.guards, applied.recipe
 """
 
 from __future__ import annotations

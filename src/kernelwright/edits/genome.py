@@ -11,20 +11,49 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from kernelwright.edits.cache_policy import CachePolicy
+from kernelwright.edits.change_constant import ChangeConstant
+from kernelwright.edits.constant_condition import ConstantCondition
 from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete
+from kernelwright.edits.delete_barrier import DeleteBarrier
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.fast_math import FastMath
+from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.guard import Guard
 from kernelwright.edits.move import Move
+from kernelwright.edits.no_alias import NoAlias
 from kernelwright.edits.original import Original, Use
 from kernelwright.edits.recipe import Recipe
 from kernelwright.edits.repair import repair
 from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
+from kernelwright.edits.unroll import Unroll
 from kernelwright.ir import Module, parse_module
 
-Edit = Copy | Delete | Move | Recipe | ReplaceInstruction | ReplaceOperand | Swap
+Edit = (
+    # the paper's
+    Copy
+    | Delete
+    | Move
+    | ReplaceInstruction
+    | ReplaceOperand
+    | Swap
+    # beyond it
+    | CachePolicy
+    | ChangeConstant
+    | ConstantCondition
+    | DeleteBarrier
+    | FastMath
+    # those that keep the meaning
+    | FixArgument
+    | FixBlock
+    | FixGrid
+    | NoAlias
+    | Recipe
+    | Unroll
+)
 Genome = tuple[Edit, ...]
 
 
@@ -69,6 +98,8 @@ def apply(kernel: Original, genome: Iterable[Edit]) -> Applied:
         reason = edit.apply(draft)
         if reason is not None:
             inert.append(Inert(index, edit, reason))
+        else:
+            draft.applied.add(edit)
     repair(draft)
     return Applied(draft.text(), tuple(inert), draft.repaired, draft, tuple(draft.guards), draft.recipe)
 

@@ -1,6 +1,6 @@
 """Guards: what must hold at a launch for a variant to mean what the original does. Together they are its domain of validity.
 
-    argument 3 == i32 1024        block == 16x16x1        grid == 64x1x1        argument 0 shares no memory
+argument 3 == i32 1024        block == 16x16x1        grid == 64x1x1        argument 0 shares no memory
 """
 
 from __future__ import annotations

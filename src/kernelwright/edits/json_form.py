@@ -7,25 +7,43 @@ from collections.abc import Callable, Iterable
 from dataclasses import fields
 from typing import Any
 
+from kernelwright.edits.cache_policy import CachePolicy
+from kernelwright.edits.change_constant import ChangeConstant
+from kernelwright.edits.constant_condition import ConstantCondition
 from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete
+from kernelwright.edits.delete_barrier import DeleteBarrier
+from kernelwright.edits.fast_math import FastMath
+from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.genome import Edit, Genome
 from kernelwright.edits.move import Move
+from kernelwright.edits.no_alias import NoAlias
 from kernelwright.edits.original import CLONE
 from kernelwright.edits.recipe import Recipe
 from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
+from kernelwright.edits.unroll import Unroll
 from kernelwright.errors import Misuse
 
 KINDS: dict[str, type[Edit]] = {
+    "cache-policy": CachePolicy,
+    "change-constant": ChangeConstant,
+    "constant-condition": ConstantCondition,
     "copy": Copy,
     "delete": Delete,
+    "delete-barrier": DeleteBarrier,
+    "fast-math": FastMath,
+    "fix-argument": FixArgument,
+    "fix-block": FixBlock,
+    "fix-grid": FixGrid,
     "move": Move,
+    "no-alias": NoAlias,
     "recipe": Recipe,
     "replace-instruction": ReplaceInstruction,
     "replace-operand": ReplaceOperand,
     "swap": Swap,
+    "unroll": Unroll,
 }
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
@@ -103,6 +121,35 @@ def _value(value: Any) -> str:
     raise ValueError(f"{value!r} is no value with its type")
 
 
+def _number(value: Any) -> int:
+    if type(value) is int:
+        return value
+    raise ValueError(f"{value!r} is no whole number")
+
+
+def _truth(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise ValueError(f"{value!r} is neither true nor false")
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    raise ValueError(f"{value!r} is no name")
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(_word(w) for w in value)
+    raise ValueError(f"{value!r} is no list of names")
+
+
+def _shape(value: Any) -> tuple[int, int, int]:
+    x, y, z = value
+    return _number(x), _number(y), _number(z)
+
+
 def _use(value: Any) -> tuple[int | str, int]:
     id, index = value
     return _id(id), _index(index)
@@ -123,4 +170,14 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "index": _index,
     "value": lambda v: None if v is None else _value(v),
     "choices": _choices,
+    "count": _number,
+    "flag": _word,
+    "level": _number,
+    "outcome": _truth,
+    "passes": _words,
+    "policy": _word,
+    "registers": lambda v: None if v is None else _number(v),
+    "rounds": _number,
+    "shape": _shape,
+    "without": _words,
 }

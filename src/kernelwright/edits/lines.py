@@ -25,6 +25,13 @@ _PROMISES = re.compile(
     r"\b(noundef|nonnull|dereferenceable(_or_null)?\(\d+\)|range\([^)]*\)|nofpclass\([^)]*\)|align \d+|noalias|readonly"
     r"|writeonly|readnone|captures\([^)]*\)|returned)"
 )
+FAST_FLAGS = ("contract", "reassoc", "nsz", "arcp", "afn", "nnan", "ninf", "fast")
+"""The fast-math flags, the mildest first; ``fast`` is all of them."""
+POLICIES = {"nc": "", "cg": ".cg", "cs": ".cs", "lu": ".lu", "no_allocate": ".L1::no_allocate"}
+"""Cache policies of a load, and how PTX writes them."""
+WIDTHS = {"i16": ("u16", "h"), "i32": ("u32", "r"), "i64": ("u64", "l"), "float": ("f32", "f"), "double": ("f64", "d")}
+"""What inline assembly can load: PTX's type, and the constraint of its register."""
+LOOP = "llvm.loop"
 _GAP = re.compile("\0(\\d+)\0")
 
 
@@ -58,24 +65,45 @@ def template(instruction: Instruction, names: Names) -> Template:
     return tuple(pieces)
 
 
-def touched_template(instruction: Instruction, names: Names) -> Template:
-    """The same without what was promised about the original place and operands: poison flags, all metadata but the source
-    line, attributes of arguments and result that LLVM would take for granted."""
+def altered_template(instruction: Instruction, names: Names, extras: tuple[str, ...], touched: bool) -> Template:
+    """The same with ``extras``: fast-math flags, a cache policy, or the node of its loop (``!9``). ``touched``: without what
+    was promised about the original place and operands, that is poison flags, all metadata but the source line, attributes
+    of arguments and result that LLVM would take for granted."""
     bare = instruction.clone()
+    if touched:
+        _drop_promises(bare)
+    flags = {f for f in extras if f in FAST_FLAGS}
+    if flags:
+        flags |= set(bare.flags)
+        bare.flags = ("fast",) if "fast" in flags else tuple(f for f in FAST_FLAGS if f in flags)
+    for extra in extras:
+        if extra[0] == "!":
+            bare.metadata[LOOP] = extra
+        elif extra == "nc":
+            bare.metadata["invariant.load"] = "!{}"
+    policy = next((x for x in extras if POLICIES.get(x)), None)
+    made = template(bare, names) if policy is None else _load_in_assembly(bare, policy)
+    bare.drop_operands()
+    return made
+
+
+def _drop_promises(bare: Instruction) -> None:
     flags = tuple(f for f in bare.flags if f not in _POISON_FLAGS)
     bare.flags = tuple(g for f in flags for g in (_FAST_WITHOUT_POISON if f == "fast" else (f,)))
     bare.metadata = {kind: node for kind, node in bare.metadata.items() if kind in ("dbg", "srcloc")}
     if bare.opcode == "call":
         bare.argument_attributes = tuple(_without_promises(a) for a in bare.argument_attributes)
         bare.return_attributes = _without_promises(bare.return_attributes)
-    made = template(bare, names)
-    bare.drop_operands()
-    return made
 
 
-def parameter_without_promises(attributes: str) -> str:
-    """A kernel parameter's attributes without what is known of how the original kernel uses memory behind it."""
-    return " ".join(re.sub(r"\b(readonly|writeonly|readnone|captures\([^)]*\))", "", attributes).split())
+def _load_in_assembly(load: Instruction, policy: str) -> Template:
+    """It must not be moved over a store, nor joined with another load."""
+    ptx, register = WIDTHS[load.type.text]
+    pointer = load.operands[0].type.text
+    space = ".global" if pointer.endswith("(1)") else ""
+    assembly = f'"ld{space}{POLICIES[policy]}.{ptx} $0, [$1];", "={register},l,~{{memory}}"'
+    where = f", !dbg {load.metadata['dbg']}" if "dbg" in load.metadata else ""
+    return (RESULT, f" = call {load.type.text} asm sideeffect {assembly}({pointer} ", 0, f"){where}")
 
 
 def _without_promises(attributes: str) -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kernelwright.edits.lines import Template, parameter_without_promises, touched_template
+from kernelwright.edits.lines import Template, altered_template
+from kernelwright.edits.setting import PLAIN, Register, Setting, given_name, head, register_asked
 from kernelwright.errors import Misuse
 from kernelwright.ir import (
     Argument,
@@ -28,6 +29,7 @@ from kernelwright.ir import (
     Value,
     clone_module,
     local_names,
+    natural_loops,
     print_function,
     print_module,
     source_location,
@@ -125,8 +127,20 @@ class Original:
         """What has an operand that may be another value."""
         self.lines = {id: instruction_line(node.instruction, self.names) for id, node in self.nodes.items()}
         """Each line as every variant prints it unless it was touched."""
+        self.registers: dict[Id, Register] = {}
+        """The instructions that ask for the launch's geometry, and for what."""
+        for node in self.nodes.values():
+            if asked := register_asked(node.instruction):
+                self.registers[node.id] = asked
+        self.latches = self._loops(dominators)
+        """The branches back to the header of a loop, and the numbers of two metadata nodes for what is asked of the loop."""
         self._texts = self._cut()
-        self._templates: dict[Instruction, Template] = {}
+        self._those: dict[Callable[[Node], bool], list[Id]] = {}
+        self._uses_of: dict[Callable[[str, str], bool], list[Use]] = {}
+        self.unchanged: object = None
+        """The draft without edits, once somebody asked for it."""
+        self._heads: dict[tuple[Setting, bool], str] = {}
+        self._templates: dict[tuple[Instruction, tuple[str, ...], bool], Template] = {}
 
     # -- reading
 
@@ -175,22 +189,23 @@ class Original:
         if value.is_constant and self.names[value] not in known:
             known.append(self.names[value])
 
-    def _cut(self) -> tuple[str, str, str, list[str]]:
-        """The module's text before the kernel's blocks, the same for a kernel that uses memory in other ways, what follows
-        the blocks, and the blocks."""
-        body = print_function(self.function)
-        before, _, after = print_module(self.module).partition(body)
-        head = _head(body)
-        kept = [a.attributes for a in self.function.arguments]
-        for a in self.function.arguments:
-            a.attributes = parameter_without_promises(a.attributes)
-        bare = _head(print_function(self.function))
-        for a, attributes in zip(self.function.arguments, kept, strict=True):
-            a.attributes = attributes
+    def _loops(self, dominators: Dominators) -> dict[Id, tuple[int, int]]:
+        closing = [
+            loop.latches[0].terminator
+            for loop in natural_loops(self.function, dominators)
+            if len(loop.latches) == 1 and not loop.latches[0].instructions[-1].is_opaque
+        ]
+        number = max((int(name[1:]) for name in self.module.metadata), default=-1) + 1
+        ids = [id for id, node in self.nodes.items() if node.instruction in closing]
+        return {id: (number + 2 * n, number + 2 * n + 1) for n, id in enumerate(ids)}
+
+    def _cut(self) -> tuple[str, str, list[str]]:
+        """The module's text before the kernel, what follows its blocks, and the blocks."""
+        before, _, after = print_module(self.module).partition(print_function(self.function))
         blocks = []
         for label, ids in zip(self.labels, self.order, strict=True):
             blocks.append("\n".join([label[1:] + ":", *("  " + self.lines[id] for id in ids)]))
-        return before + head, before + bare, "\n}\n" + after, blocks
+        return before, "\n}\n" + after, blocks
 
     # -- asking
 
@@ -198,18 +213,35 @@ class Original:
         """Where an original instruction was written, in a file of the user's if it can be said."""
         return source_location(self.nodes[id].instruction, skip=lambda file: OWN_HEADERS in file)
 
-    def touched(self, instruction: Instruction) -> Template:
-        """The line of a touched instruction, its gaps open."""
-        made = self._templates.get(instruction)
+    def template(self, instruction: Instruction, extras: tuple[str, ...], touched: bool) -> Template:
+        """The line of an altered instruction, its gaps open."""
+        key = (instruction, extras, touched)
+        made = self._templates.get(key)
         if made is None:
-            made = self._templates[instruction] = touched_template(instruction, self.names)
+            made = self._templates[key] = altered_template(instruction, self.names, extras, touched)
         return made
 
-    def text(self, blocks: dict[int, str], other_memory: bool) -> str:
-        """The module with some blocks printed anew. ``other_memory``: the kernel may use memory as the original did not."""
-        head, bare, after, old = self._texts
+    def text(
+        self, blocks: dict[int, str], other_memory: bool = False, setting: Setting = PLAIN, nodes: str = ""
+    ) -> str:
+        """The module with some blocks printed anew, and more metadata ``nodes``. ``other_memory``: the kernel may use memory
+        as the original did not."""
+        before, after, old = self._texts
         body = "\n\n".join([blocks.get(n, text) for n, text in enumerate(old)]) if blocks else "\n\n".join(old)
-        return (bare if other_memory else head) + body + after
+        return before + self._head(setting, other_memory) + body + after + nodes
+
+    def _head(self, setting: Setting, other_memory: bool) -> str:
+        # The values of fixed arguments are not printed there.
+        key = (replace(setting, fixed=tuple((index, "") for index, _ in setting.fixed)), other_memory)
+        made = self._heads.get(key)
+        if made is None:
+            made = self._heads[key] = head(self.function, setting, other_memory)
+        return made
+
+    @cached_property
+    def finds_pointers(self) -> bool:
+        """Whether the kernel finds pointers in memory, or may: it loads or makes one, or calls a function that could."""
+        return any(_finds_pointer(i) for i in self.function.instructions())
 
     @cached_property
     def slots(self) -> dict[str, list[Use]]:
@@ -218,6 +250,25 @@ class Original:
         for id, node in self.nodes.items():
             for index in node.editable:
                 found.setdefault(node.operand_types[index], []).append((id, index))
+        return found
+
+    def those(self, fits: Callable[[Node], bool]) -> list[Id]:
+        """The instructions that a condition holds for. Not to be changed."""
+        found = self._those.get(fits)
+        if found is None:
+            found = self._those[fits] = [id for id, node in self.nodes.items() if fits(node)]
+        return found
+
+    def uses_of(self, fits: Callable[[str, str], bool]) -> list[Use]:
+        """The operands that may be another value and that a condition on type and value holds for. Not to be changed."""
+        found = self._uses_of.get(fits)
+        if found is None:
+            found = self._uses_of[fits] = [
+                (id, k)
+                for id, node in self.nodes.items()
+                for k in node.editable
+                if fits(node.operand_types[k], node.operands[k])
+            ]
         return found
 
     @cached_property
@@ -257,13 +308,6 @@ class Original:
         return self.names[zero(self.types[type])]
 
 
-def _head(body: str) -> str:
-    """The lines of a printed function before its first label."""
-    lines = body.split("\n")
-    end = next(n for n, line in enumerate(lines) if line.startswith("define"))
-    return "\n".join(lines[: end + 1]) + "\n"
-
-
 def _name_everything(function: Function) -> None:
     """Numbered values get names, which do not change when an instruction goes; names that copies may take are changed."""
     number = 0
@@ -277,6 +321,10 @@ def _name_everything(function: Function) -> None:
             number += 1
         value.name = f"{letter}{number}"
         number += 1
+    names = {v.name for v in values}
+    for index, argument in enumerate(function.arguments):
+        while given_name(function, index) in names:  # the name its parameter gets when it is fixed
+            argument.name += "_"
 
 
 def _dominating(block: BasicBlock, dominators: Dominators, place: dict[BasicBlock, int]) -> Iterator[int]:
@@ -292,6 +340,16 @@ def _is_free(i: Instruction) -> bool:
     if i.opcode == "call":
         return i.tail != "musttail" and not i.bundles
     return True
+
+
+_KEEP_POINTERS = frozenset({"getelementptr", "phi", "select", "addrspacecast", "bitcast", "freeze", "alloca"})
+"""What makes pointers of those there are, and only of those."""
+
+
+def _finds_pointer(i: Instruction) -> bool:
+    if i.opcode == "call" and not (isinstance(i.callee, Function) and i.callee.is_intrinsic):
+        return True
+    return "ptr" in i.type.text and i.opcode not in _KEEP_POINTERS
 
 
 def _plainest(type: Type) -> Sequence[Value]:

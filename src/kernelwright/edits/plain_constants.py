@@ -15,11 +15,13 @@ _FORMATS = {"half": "<e", "float": "<f", "double": "<d"}
 def bits_of(type: Type, text: str) -> bytes | None:
     """The bytes of a constant that LLVM would write just so; None for anything else."""
     try:
+        if isinstance(type, IntType) and type.bits == 1:
+            return {"true": b"\1", "false": b"\0"}.get(text)
         if isinstance(type, IntType) and type.bits in (8, 16, 32, 64) and ConstantInt(type, int(text)).text == text:
             return int(text).to_bytes(type.bits // 8, "little", signed=True)
-        if isinstance(type, FloatType) and type.kind in _FORMATS:
-            if ConstantFloat.of(type, float_value(text)).text == text:
-                return struct.pack(_FORMATS[type.kind], float_value(text))
+        code = _FORMATS.get(type.kind) if isinstance(type, FloatType) else None
+        if code and ConstantFloat.of(type, float_value(text)).text == text:
+            return struct.pack(code, float_value(text))
     except (ValueError, OverflowError, struct.error, KeyError, IndexError):
         return None
     return None
@@ -27,6 +29,8 @@ def bits_of(type: Type, text: str) -> bytes | None:
 
 def text_of(type: Type, bits: bytes) -> str | None:
     """The constant with these bytes, as LLVM writes it; None when it has no plain form (pointers, structs, NaN)."""
+    if isinstance(type, IntType) and type.bits == 1:
+        return {b"\1": "true", b"\0": "false"}.get(bits)
     if isinstance(type, IntType) and type.bits == 8 * len(bits) and type.bits in (8, 16, 32, 64):
         return ConstantInt(type, int.from_bytes(bits, "little", signed=True)).text
     if isinstance(type, FloatType) and type.kind in _FORMATS and struct.calcsize(_FORMATS[type.kind]) == len(bits):

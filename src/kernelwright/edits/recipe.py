@@ -1,38 +1,104 @@
 """A kernel's compile recipe: how LLVM is to treat the variant, as part of its genome.
 
-    before   for (k = 0; k < n; ++k) s += a[k] * b[k];
-    after    the same, with its innermost loops unrolled four times (``Recipe(unroll=4)``)
+    before   the post-passes: LLVM's default pipeline, once
+    after    the same twice, then jump threading; at most 32 registers (``Recipe(3, 2, ("jump-threading",), (), 32)``)
 
-The recipe keeps the meaning. At most one is in effect per kernel: the last. ``passes/recipe.py`` carries it out.
+The recipe keeps the meaning. At most one is in effect per kernel, the last. ``passes/recipe.py`` carries it out.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
+from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.original import Original
+from kernelwright.edits.setting import MOST_REGISTERS, own_attribute
+
+PASSES = (
+    "adce",
+    "dse",
+    "instcombine",
+    "jump-threading",
+    "lsr",
+    "newgvn",
+    "reassociate",
+    "sccp",
+    "simplifycfg",
+    "sink",
+    "unroll-and-jam",
+)
+"""What can run after the pipeline, as ``passes/recipe.py`` knows it."""
+WITHOUT = ("slp", "unroll")
+"""What can be left out of the pipeline for one module."""
+REGISTERS = (16, 24, 32, 40, 48, 64, 80, 96, 128, 168)
+"""The limits that are drawn."""
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is None stays as LLVM has it."""
+    """What is left as it is here is what the original gets, too. Loops are unrolled by edits of their own (``Unroll``)."""
 
-    unroll: int | None = None
-    """How often the body of an innermost loop is repeated; 1 leaves loops as they are, 0 unrolls wholly where it can."""
     level: int = 3
-    """LLVM's optimisation level."""
+    """LLVM's optimisation level, 0 to 3."""
     rounds: int = 1
-    """How often the pipeline runs."""
+    """How often the pipeline runs, 1 to 4."""
     passes: tuple[str, ...] = ()
-    """Passes that run after it, by the names in ``passes/recipe.py``."""
+    """Those of ``PASSES`` that run after it, in this order."""
     without: tuple[str, ...] = ()
-    """Steps left out."""
+    """Those of ``WITHOUT`` that are left out of it."""
     registers: int | None = None
-    """The most registers a thread may have (``maxnreg`` in PTX)."""
+    """The most registers a thread may have (``.maxnreg`` in PTX)."""
 
     def apply(self, draft: Draft) -> str | None:
-        """Becomes the draft's recipe; one that asks for nothing is inert."""
-        if all(getattr(self, f.name) == f.default for f in fields(self)):
-            return "the recipe asks for nothing"
-        draft.recipe = self
-        return None
+        """Becomes the draft's recipe, in place of an earlier one; or says why it cannot."""
+        refused = _refused(self, draft)
+        if refused is None:
+            draft.recipe = self
+            draft.setting = replace(draft.setting, registers=self.registers)
+        return refused
+
+
+def _refused(recipe: Recipe, draft: Draft) -> str | None:
+    if recipe == (draft.recipe or Recipe()):
+        return "the recipe changes nothing"
+    if recipe.level not in range(4) or recipe.rounds not in range(1, 5):
+        return f"no pipeline of level {recipe.level} runs {recipe.rounds} times"
+    for names, known in ((recipe.passes, PASSES), (recipe.without, WITHOUT)):
+        unknown = [n for n in names if n not in known]
+        if unknown:
+            return f"{unknown[0]!r} is none of {', '.join(known)}"
+    if recipe.registers is not None:
+        if own_attribute(draft.original.function, MOST_REGISTERS):
+            return "the kernel itself limits its registers"
+        if not 16 <= recipe.registers <= 255:
+            return f"no thread can be limited to {recipe.registers} registers"
+    return None
+
+
+def draw(dice: Dice) -> Recipe | None:
+    """The draft's recipe with one thing changed."""
+    now = dice.draft.recipe or Recipe()
+    changed: tuple[Callable[[], Recipe], ...] = (
+        lambda: replace(now, level=dice.one((1, 2, 3))),
+        lambda: replace(now, rounds=dice.one((1, 2, 3))),
+        lambda: replace(now, passes=(*now.passes, dice.one(PASSES))[-4:]),
+        lambda: replace(now, passes=now.passes[:-1]),
+        lambda: replace(now, without=_toggled(now.without, dice.one(WITHOUT))),
+        lambda: replace(now, registers=dice.one((None, *REGISTERS))),
+    )
+    made = dice.one(changed)()
+    return made if _refused(made, dice.draft) is None else None
+
+
+def recipes(original: Original) -> Iterator[Recipe]:
+    """Every recipe that differs from the original's in one thing."""
+    draft = Draft(original)
+    single = [Recipe(level=1), Recipe(level=2), Recipe(rounds=2), *(Recipe(without=(n,)) for n in WITHOUT)]
+    single += [*(Recipe(passes=(n,)) for n in PASSES), *(Recipe(registers=n) for n in REGISTERS)]
+    yield from (recipe for recipe in single if _refused(recipe, draft) is None)
+
+
+def _toggled(names: tuple[str, ...], name: str) -> tuple[str, ...]:
+    return tuple(n for n in WITHOUT if (n in names) != (n == name))

@@ -53,14 +53,6 @@ def draw(dice: Dice) -> ReplaceOperand | None:
     return None
 
 
-def constant_conditions(original: Original) -> Iterator[ReplaceOperand]:
-    """Every condition (of a branch, a select, ...) made true, and made false."""
-    for user, index in original.slots.get("i1", ()):
-        for value in ("true", "false"):
-            if original.nodes[user].operands[index] != value:
-                yield ReplaceOperand(user, index, f"i1 {value}")
-
-
 def constant_operands(original: Original) -> Iterator[ReplaceOperand]:
     """Every operand made each of the constants that occur in the kernel with its type, and 1 and 0."""
     for type, uses in original.slots.items():

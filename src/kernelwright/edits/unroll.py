@@ -1,8 +1,8 @@
 """How often one loop is unrolled: the part of a compile recipe that belongs to a place. It keeps the meaning.
 
-    before   br i1 %more, label %loop, label %end          after   br i1 %more, label %loop, label %end, !llvm.loop !9
-                                                                   !9 = distinct !{!9, !10}
-                                                                   !10 = !{!"llvm.loop.unroll.count", i32 4}
+before   br i1 %more, label %loop, label %end          after   br i1 %more, label %loop, label %end, !llvm.loop !9
+                                                               !9 = distinct !{!9, !10}
+                                                               !10 = !{!"llvm.loop.unroll.count", i32 4}
 """
 
 from __future__ import annotations

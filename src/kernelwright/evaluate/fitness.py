@@ -24,9 +24,8 @@ from kernelwright.codegen.simt.results import Found
 from kernelwright.cuda.names import readable
 from kernelwright.device.places import location_of
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.settings import device_called
+from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Misuse, ToolError
-from kernelwright.evaluate.case import Case
 from kernelwright.evaluate.clock import Clock
 from kernelwright.evaluate.judge import Judge
 from kernelwright.evaluate.launching import Done, Launches
@@ -97,7 +96,6 @@ class _Trial:
 
     error: float = 0.0
     rejected: Rejected | None = None
-    done: tuple[Done, ...] = ()
     sites: frozenset[Site] = frozenset()
 
 
@@ -135,6 +133,10 @@ class Fitness:
         self._trials: OrderedDict[tuple[object, ...], _Trial] = OrderedDict()
         self._times: OrderedDict[tuple[object, ...], _Timed] = OrderedDict()
         self._outcomes: OrderedDict[str, Evaluated] = OrderedDict()
+        self._logged: dict[int, tuple[Done, ...]] = {}
+        """By case, what the launches of the candidate at hand did, until they are timed: it is large."""
+        self._used = [_kernels_of(case, workload) for case in self._cases]
+        """By case, the kernels it launches; none where only its host function knows."""
         self._baseline = Variant({})
 
     # -- the original --------------------------------------------------------------------------------------------------
@@ -170,7 +172,7 @@ class Fitness:
                 f"the original fails its own check: {trial.rejected}",
                 hint="mend the program, or its oracle, or allow for the difference with --tolerance",
             )
-        return max((budget - each.launched.result.budget_left for each in trial.done), default=0)
+        return max((budget - each.launched.result.budget_left for each in self._logged.get(index, ())), default=0)
 
     def _seconds(self, index: int) -> float:
         begin = time.process_time()
@@ -190,7 +192,7 @@ class Fitness:
                 f"a kernel runs for {shortest:.2f} us, less than its launch costs: gains there are hardly felt; "
                 "larger inputs say more"
             )
-        if len(self.workload.datasets) < 2:
+        if self.workload.data_sets < 2:
             self.notes.append(
                 "there is one data set: whatever holds for it alone will be taken for a rule; give another with --case"
             )
@@ -239,6 +241,7 @@ class Fitness:
     def _evaluated(self, variant: Variant, build: float) -> Evaluated:
         timings = {"build": build}
         begin = time.perf_counter()
+        self._logged.clear()
         error = 0.0
         for index in self._order:
             trial = self._trial(index, variant, FORWARD)
@@ -251,6 +254,7 @@ class Fitness:
         ok = self._timed(variant, error)
         timings["time"] = time.perf_counter() - begin
         begin = time.perf_counter()
+        self._logged.clear()
         rejected = self._under_other_schedules(variant)
         timings["order"] = time.perf_counter() - begin
         facts = {"trained": {"time_us": ok.time_us, "error": ok.error}}
@@ -283,7 +287,6 @@ class Fitness:
         found = self._trials.get(asked)
         if found is None:
             found = self._tried(index, variant, schedule, watch)
-            # Memory of what a launch did is needed until it is timed, and that comes next.
             _keep(self._trials, asked, found)
         return found
 
@@ -300,9 +303,9 @@ class Fitness:
         if isinstance(verdict, Rejected):
             return _Trial(rejected=verdict)
         done = cast(Sequence[Done], runner.results)
-        if watch:
-            return _Trial(verdict, sites=frozenset(_sites(done)))
-        return _Trial(verdict, done=tuple(done) if schedule.kind == "forward" else ())
+        if schedule == FORWARD:
+            self._logged[index] = tuple(done)
+        return _Trial(verdict, sites=frozenset(_sites(done)) if watch else frozenset())
 
     def _use(self, variant: Variant) -> dict[str, Any]:
         self._launches.use({**self._baseline.kernels, **variant.kernels}, self._baseline.kernels)
@@ -311,13 +314,6 @@ class Fitness:
     def _keys(self, index: int, variant: Variant) -> tuple[str, ...]:
         names = self._used[index] or tuple(variant.kernels)
         return tuple(variant.kernels[name].key for name in names)
-
-    @property
-    def _used(self) -> list[tuple[str, ...]]:
-        """By case: the kernels it launches; none where only its host function knows."""
-        if not hasattr(self, "_used_kept"):
-            self._used_kept = [_kernels_of(case, self.workload) for case in self._cases]
-        return self._used_kept
 
     # -- time ----------------------------------------------------------------------------------------------------------
 
@@ -339,11 +335,10 @@ class Fitness:
         asked = (index, *self._keys(index, variant))
         found = self._times.get(asked)
         if found is None:
-            trial = self._trial(index, variant, FORWARD)
-            found = self._clocked(index, trial.done)
+            if index not in self._logged:
+                self._tried(index, variant, FORWARD, watch=False)
+            found = self._clocked(index, self._logged[index])
             _keep(self._times, asked, found)
-            # What the launches logged is not needed any more, and it is large.
-            _keep(self._trials, (index, str(FORWARD), False, *self._keys(index, variant)), replace(trial, done=()))
         return found
 
     def _clocked(self, index: int, done: Sequence[Done]) -> _Timed:
@@ -409,8 +404,20 @@ def _sentence(site: Site) -> str:
 # -- in a worker -------------------------------------------------------------------------------------------------------
 
 
-def setup(subject: Subject, device: str, demands: Demands) -> Callable[[Candidate], Evaluated]:
+@dataclass(frozen=True)
+class Reference:
+    """What a worker says of the original when it is asked about no candidate at all (None)."""
+
+    original: Ok
+    notes: tuple[str, ...]
+
+
+def setup(subject: Subject, device: str, demands: Demands) -> Callable[[Candidate | None], Evaluated | Reference]:
     """What a worker of a pool does before its first candidate; ``device`` names a GPU of the table."""
-    fitness = Fitness(subject.workload(), device_called(device), demands)
-    fitness.reference()
-    return fitness.evaluate
+    fitness = Fitness(subject.workload(), virtual_gpu(device), demands)
+    original = fitness.reference()
+
+    def work(candidate: Candidate | None) -> Evaluated | Reference:
+        return Reference(original, tuple(fitness.notes)) if candidate is None else fitness.evaluate(candidate)
+
+    return work

@@ -84,6 +84,14 @@ class Judge:
         Raises ``Misuse`` when it fails on its own cases, fails the workload's oracle or recording, or gives outputs under
         the schedules that lie further apart than the rules allow.
         """
+        self.expect(modules)
+        outcome = self(self._original)
+        if isinstance(outcome, Rejected):
+            raise Misuse(f"the original fails its own check: {outcome.reason}", hint=_way_out(outcome, self.workload))
+        return outcome
+
+    def expect(self, modules: Modules | Module) -> None:
+        """Runs the original once and keeps what candidates should give. Raises ``Misuse`` when it fails on its own cases."""
         self._original = by_kernel(modules) if isinstance(modules, Module) else modules
         self._expected, self.warnings = [], []
         most = 0
@@ -97,10 +105,10 @@ class Judge:
             self.warnings += idle_warnings(self.workload.rules, wanted, output.before, output.inputs)
         # A candidate may send the host round its loop more often than the original, but not for ever.
         self._launches = 2 * most + 16
-        outcome = self(self._original)
-        if isinstance(outcome, Rejected):
-            raise Misuse(f"the original fails its own check: {outcome.reason}", hint=_way_out(outcome, self.workload))
-        return outcome
+
+    def expected(self, index: int) -> Output:
+        """What the case with this number should give, and what its memory held before."""
+        return self._expected[index]
 
     def __call__(self, modules: Modules | Module) -> Outcome:
         """The outcome of a candidate; kernels that are not among its modules are the original's."""

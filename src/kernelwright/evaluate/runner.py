@@ -112,10 +112,10 @@ class Runner:
         """The module's device variables; loaded with their initial values when they are first asked for."""
         known = self._variables.get(id(module))
         if known is None:
-            known = load_variables(module, self.arena)
-            if self.recorded:
-                buffers = {n: b for n, a in self.recorded.items() if (b := self.arena.find(a)) is not None}
-                known = Variables({**known.buffers, **buffers}, {**known.addresses, **self.recorded})
+            # Kernels of one program share its variables, also when each is in a module of its own.
+            placed = {n: b for each in self._variables.values() for n, b in each.buffers.items()}
+            placed |= {n: b for n, a in self.recorded.items() if (b := self.arena.find(a)) is not None}
+            known = load_variables(module, self.arena, placed)
             self._variables[id(module)] = known
         return known
 

@@ -55,6 +55,8 @@ class Workload:
     generator: Callable[[int], AnyCase] | None = None
     """(seed) -> a further case: other sizes and shapes, extreme and degenerate values. See ``more``."""
     capture: Capture | None = None
+    weights: tuple[float, ...] = ()
+    """How much the time of each case counts; none given: all the same. A case may stand for many alike."""
 
     def __post_init__(self) -> None:
         _ = self.rules
@@ -64,6 +66,10 @@ class Workload:
             raise Misuse("a workload without a case judges nothing", hint="give at least one Case")
         if any(isinstance(c, ProgramCase) != isinstance(self.cases[0], ProgramCase) for c in self.cases):
             raise Misuse("a workload mixes whole programs and launches", hint="make two workloads of it")
+        if self.weights and len(self.weights) != len(self.cases):
+            raise Misuse(
+                f"{len(self.weights)} weights for {len(self.cases)} cases", hint="give one for each case, or none at all"
+            )
 
     # -- where workloads come from -------------------------------------------------------------------------------------
 
@@ -133,6 +139,12 @@ class Workload:
         """The cases that are whole programs."""
         return tuple(case for case in self.cases if isinstance(case, ProgramCase))
 
+    @property
+    def data_sets(self) -> int:
+        """How many independent sets of inputs there are: the launches of one recording are one."""
+        recorded = {id(case.capture) for case in self.cases if isinstance(case, RecordedCase)}
+        return len(recorded) + sum(not isinstance(case, RecordedCase) for case in self.cases)
+
     def modules(self) -> Modules:
         """The original kernels: compiled from ``source``, or as recorded. By mangled name, the module that holds each.
 
@@ -144,8 +156,11 @@ class Workload:
     def _modules(self) -> dict[str, Module]:
         cases = self.in_process
         if self.capture is not None:
-            recorded = [case for case in cases if isinstance(case, RecordedCase)]
-            return {case.launch.kernel: case.module for case in recorded}
+            found: dict[str, Module] = {}
+            for case in cases:
+                if isinstance(case, RecordedCase):
+                    found.setdefault(case.launch.kernel, case.module)
+            return found
         if self.source.suffix == ".ll":
             try:
                 return by_kernel(parse_module(self.source.read_text()))
@@ -164,7 +179,7 @@ class Workload:
 
     def with_cases(self, cases: Sequence[AnyCase]) -> Workload:
         """The same judge on other cases."""
-        return replace(self, cases=tuple(cases))
+        return replace(self, cases=tuple(cases), weights=())
 
     def fingerprint(self) -> str:
         """A hash of everything an outcome depends on but the candidate: sources, inputs, rules."""

@@ -13,6 +13,7 @@ import itertools
 import os
 import selectors
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -21,6 +22,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import WeakSet
 
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.farm.lost import Raised, cause
@@ -113,8 +115,9 @@ class Crew:
         self._template: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._life_line = -1
+        self._listening = False
         self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115
-        self._owner = os.getpid()
+        _crews.add(self)
 
     def start_worker(self) -> Worker:
         """A new worker; it can be given work at once."""
@@ -154,17 +157,22 @@ class Crew:
 
     def close(self) -> None:
         """Ends every process, and waits until they are gone."""
-        if self._owner == os.getpid():
-            self._stop_template()
-        else:  # a fork has copies of all the ends, but none of the processes are its own
-            self._selector.close()
+        self._stop_template()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self.forget()
+
+    def forget(self) -> None:
+        """Lets go of the processes without ending them: a fork of this process is not the one they live for."""
         for worker in self.workers.values():
             worker.close()
         self.workers.clear()
+        if self._control is not None:
+            self._control.close()
+            os.close(self._life_line)
+        self._control = self._template = None
         self._selector.close()
         self._log.close()
-        if self._owner == os.getpid():
-            shutil.rmtree(self._folder, ignore_errors=True)
+        _crews.discard(self)
 
     # -- the template ---------------------------------------------------------------------------------------------
 
@@ -173,8 +181,9 @@ class Crew:
         life_reader, self._life_line = os.pipe()
         path = os.pathsep.join([str(Path(__file__).resolve().parents[2]), *filter(None, sys.path)])
         environment = {
-            **dict.fromkeys(ONE_THREAD, "1"),
+            "PYTHONHASHSEED": "0",  # sets of text are in the same order in every worker
             **os.environ,
+            **dict.fromkeys(ONE_THREAD, "1"),
             "PYTHONPATH": path,
             "TMPDIR": self._folder,
             "KERNELWRIGHT_COMPILE_WORKER": "1",  # it needs no protection from itself
@@ -200,6 +209,7 @@ class Crew:
         send(control, Kind.SETUP, 0, self._task)
         self._await_template()
         self._selector.register(control, selectors.EVENT_READ)
+        self._listening = True
 
     def _await_template(self) -> None:
         assert self._control is not None and self._template is not None
@@ -220,19 +230,24 @@ class Crew:
             self._stop_template()
             raise _set_up_error(message)
 
-    def _stop_template(self) -> None:
+    def _stop_template(self) -> int:
+        """Its exit status."""
         if self._template is None or self._control is None:
-            return
-        if self._control in self._selector.get_map():
+            return 0
+        if self._listening:
             self._selector.unregister(self._control)
+        else:
+            os.killpg(self._template.pid, signal.SIGKILL)
         self._control.close()
         try:
-            self._template.wait(STOP_S)
+            code = self._template.wait(STOP_S)
         except subprocess.TimeoutExpired:
-            self._template.kill()
-            self._template.wait()
+            os.killpg(self._template.pid, signal.SIGKILL)
+            code = self._template.wait()
         os.close(self._life_line)
         self._template = self._control = None
+        self._listening = False
+        return code
 
     def _log_tail(self) -> str:
         self._log.seek(0)
@@ -283,13 +298,13 @@ class Crew:
         yield from self._heard(worker)
         self._selector.unregister(worker.post)
         del self.workers[worker.number]
-        yield Death(worker, code, log)
-        worker.close()
+        try:
+            yield Death(worker, code, log)
+        finally:
+            worker.close()
 
     def _template_died(self) -> Iterator[Answer | Death]:
-        assert self._template is not None
-        code = self._template.wait()
-        self._stop_template()
+        code = self._stop_template()
         for worker in list(self.workers.values()):
             yield from self._died(worker, code, "")
 
@@ -299,3 +314,15 @@ def _set_up_error(message: Message) -> KernelwrightError:
     if isinstance(found.error, KernelwrightError):
         return found.error
     return ToolError(f"setting up worker processes failed: {found.reason}\n{found.trace}".rstrip())
+
+
+_crews: WeakSet[Crew] = WeakSet()
+
+
+def _forget_all() -> None:
+    for each in list(_crews):
+        each.forget()
+
+
+# Copies of the sockets and life lines in a fork would keep the processes alive after their pool.
+os.register_at_fork(after_in_child=_forget_all)

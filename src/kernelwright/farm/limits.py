@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import fcntl
 import os
 import resource
 import signal
-
-_PR_SET_PDEATHSIG = 1
 
 
 def die_with_writer(life_line: int) -> None:
@@ -21,13 +18,6 @@ def die_with_writer(life_line: int) -> None:
     fcntl.fcntl(life_line, fcntl.F_SETOWN, -os.getpgrp())
     fcntl.fcntl(life_line, fcntl.F_SETSIG, signal.SIGKILL)  # type: ignore[attr-defined]
     fcntl.fcntl(life_line, fcntl.F_SETFL, fcntl.fcntl(life_line, fcntl.F_GETFL) | os.O_ASYNC)
-
-
-def die_with_parent(parent: int) -> None:
-    """Ends this process with the one that forked it, which has one thread only."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(0)
 
 
 def limit_memory(more_bytes: int) -> int:

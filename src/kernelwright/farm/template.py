@@ -35,7 +35,6 @@ class Template:
         self._pool = pool
         self._task = task
         self._work = work
-        self._pid = os.getpid()
         self._workers: dict[int, tuple[int, IO[bytes]]] = {}
         self._awake, self._wake = socket.socketpair()
         for end in (self._awake, self._wake):
@@ -103,7 +102,7 @@ class Template:
                 other.close()
             self._workers.clear()
             post, life_line = message.descriptors
-            worker.live(socket.socket(fileno=post), life_line, self._pid, self._task, self._work)
+            worker.live(socket.socket(fileno=post), life_line, self._task, self._work)
         finally:
             os._exit(1)
 
@@ -176,6 +175,7 @@ def main() -> None:
     finally:
         template.end()
         shutil.rmtree(folder, ignore_errors=True)
+        os.killpg(os.getpgrp(), signal.SIGKILL)  # what a shared set-up has started goes too
 
 
 if __name__ == "__main__":

@@ -19,13 +19,12 @@ LOOK_AFTER_S = 0.5
 LOG_BYTES = 1 << 20
 
 
-def live(post: socket.socket, life_line: int, template: int, task: Task, work: Work | None) -> NoReturn:
+def live(post: socket.socket, life_line: int, task: Task, work: Work | None) -> NoReturn:
     """Serves the pool at the other end of ``post``. ``work`` is None where ``setup`` has yet to be called."""
     code = 1
     try:
         os.setpgid(0, 0)
         limits.die_with_writer(life_line)
-        limits.die_with_parent(template)
         limits.no_core_files()
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pool's business
         code = _serve(post, task, work)

@@ -29,7 +29,7 @@ def possible() -> bool:
 
 
 def call(function: Callable[..., R], args: tuple[Any, ...], timeout_s: float) -> R:
-    """``function(*args)`` in a copy of this process. Raises as ``worker.run`` does."""
+    """``function(*args)`` in a copy of this process. Raises as ``isolation.run`` does."""
     with tempfile.TemporaryFile("a+b") as log:
         reader, writer = os.pipe()
         sys.stdout.flush()

@@ -6,17 +6,19 @@ Linking happens before optimisation, because the bodies must be inlined and thei
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
 
-from kernelwright.cache import Cache, content_key
+from kernelwright.architectures import DEFAULT_ARCHITECTURE
+from kernelwright.cache import Cache, content_key, file_digest
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.passes.llvm import binding, parse, target_machine
 from kernelwright.passes.nvidia import files
-from kernelwright.target import DEFAULT_ARCHITECTURE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NAME = "libdevice.10.bc"
 INSTALL = "pip install nvidia-cuda-nvcc-cu12==12.9.86"
@@ -122,7 +124,7 @@ def _pruned(names: tuple[str, ...], cuda_path: Path | None) -> bytes:
 @cache
 def _digest(path: Path, modified_ns: int) -> str:
     """Hash of the file; ``modified_ns`` only makes a changed file a new question."""
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    return file_digest(str(path)) or ""
 
 
 @cache

@@ -7,15 +7,17 @@ never compiles does not pay for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE, ptx_version
 from kernelwright.errors import IRError, Place, ToolError
-from kernelwright.target import DEFAULT_ARCHITECTURE, ptx_version
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
     from llvmlite.binding import ModuleRef, TargetMachine
 
 TRIPLE = "nvptx64-nvidia-cuda"

@@ -5,21 +5,25 @@ Wheels come before toolkits, because their versions are the ones the project was
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import shutil
-from collections.abc import Iterator
+from importlib.machinery import PathFinder
 from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def wheel_roots() -> list[Path]:
     """The folders called ``nvidia`` that wheels have filled, in the order Python searches them."""
-    spec = importlib.util.find_spec("nvidia")
+    spec = PathFinder.find_spec("nvidia")
     return [Path(p) for p in (spec.submodule_search_locations or ())] if spec else []
 
 
 def toolkit_roots() -> list[Path]:
     """CUDA toolkits: ``$CUDA_HOME``, ``$CUDA_PATH``, the one whose ``nvcc`` is on the path, ``/usr/local/cuda``."""
+    import shutil
+
     roots = [Path(os.environ[name]) for name in ("CUDA_HOME", "CUDA_PATH") if os.environ.get(name)]
     nvcc = shutil.which("nvcc")
     if nvcc:
@@ -30,14 +34,22 @@ def toolkit_roots() -> list[Path]:
 
 def files(in_wheels: tuple[str, ...], in_toolkits: tuple[str, ...], cuda_path: Path | None = None) -> Iterator[Path]:
     """The files that match the glob patterns: below ``cuda_path`` alone when it is given, else wheels, then toolkits."""
-    places = [(cuda_path, in_toolkits)] if cuda_path else []
-    if not cuda_path:
-        places += [(root, in_wheels) for root in wheel_roots()]
-        places += [(root, in_toolkits) for root in toolkit_roots()]
     seen: set[Path] = set()
-    for root, patterns in places:
+    for root, patterns in _places(in_wheels, in_toolkits, cuda_path):
         for pattern in patterns:
             for path in sorted(root.glob(pattern), reverse=True):  # newest version number first
                 if path.is_file() and path.resolve() not in seen:
                     seen.add(path.resolve())
                     yield path
+
+
+def _places(
+    in_wheels: tuple[str, ...], in_toolkits: tuple[str, ...], cuda_path: Path | None
+) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    if cuda_path:
+        yield cuda_path, in_toolkits
+        return
+    for root in wheel_roots():
+        yield root, in_wheels
+    for root in toolkit_roots():
+        yield root, in_toolkits

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
-from kernelwright.passes import libdevice, worker
+from kernelwright.architectures import architecture
+from kernelwright.passes import isolation, libdevice
 from kernelwright.passes.llvm import architecture_of, binding, parse, retarget, target_machine
 from kernelwright.passes.options import DEFAULT, PassOptions
-from kernelwright.target import architecture
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _STATIC_TEXTURE = re.compile(r"^(@\S+) = internal addrspace\(1\) global i64 undef", re.MULTILINE)
 _MARK = re.compile(r'(= !\{ptr addrspace\(1\) @\S+,) !"texture"')
@@ -31,7 +34,7 @@ def optimise(
     function is needed and no libdevice is installed, ``CompileError`` for a math function that libdevice does not define.
     """
     name = architecture(arch or architecture_of(ir_text)).name
-    return worker.run(_optimised_text, ir_text, options, name, cuda_path, options=options, isolate=isolate)
+    return isolation.run(_optimised_text, ir_text, options, name, cuda_path, options=options, isolate=isolate)
 
 
 def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Path | None) -> str:

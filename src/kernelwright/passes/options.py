@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-
 from kernelwright.errors import Misuse
-from kernelwright.passes.pipeline import step, threshold
+from kernelwright.values import frozen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 LARGEST_THRESHOLD = 1_000_000
 """LLVM multiplies the inline threshold by 11 for NVPTX and by 150 for a percentage, in 32 bits, and aborts on a negative."""
 
 
-@dataclass(frozen=True)
+@frozen
 class PassOptions:
     """``level`` 0 to 3, the steps left out by short name, and thresholds set. Hashable; ``str`` and ``parse`` round-trip.
 
@@ -27,6 +28,10 @@ class PassOptions:
     def __post_init__(self) -> None:
         if self.level not in range(4):
             raise Misuse(f"there is no optimisation level {self.level}", hint="choose -O0, -O1, -O2 or -O3")
+        if not self.without and not self.thresholds:
+            return
+        from kernelwright.passes.pipeline import step, threshold
+
         for name in self.without:
             found = step(name)
             if not found.optional:
@@ -50,6 +55,10 @@ class PassOptions:
         cls, level: int = 3, without: Iterable[str] = (), thresholds: Mapping[str, int] | None = None
     ) -> PassOptions:
         """Options from names as people write them: ``without`` takes short names, full names and aliases."""
+        if not without and not thresholds:
+            return cls(level)
+        from kernelwright.passes.pipeline import step, threshold
+
         chosen = {threshold(name).name: value for name, value in (thresholds or {}).items()}
         return cls(level, frozenset(step(name).short for name in without), tuple(sorted(chosen.items())))
 

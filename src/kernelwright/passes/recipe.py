@@ -12,12 +12,14 @@ a pass of code generation (``msi``, ``par``, ``spec``, ``slsr``, ``gra``, ``lsr`
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from kernelwright.architectures import architecture
 from kernelwright.errors import Misuse
 from kernelwright.passes.llvm import binding, parse, retarget, target_machine
-from kernelwright.target import architecture
+from kernelwright.passes.stderr import stderr_captured
 
 
 class PassRecipe(Protocol):
@@ -46,7 +48,8 @@ EXTRA: dict[str, Callable[[Any], None]] = {
     "sink": lambda m: m.add_sinking_pass(),
     "unroll-and-jam": lambda m: m.add_loop_unroll_and_jam_pass(),
 }
-"""The passes a recipe may run after the pipeline, in its order."""
+"""The passes a recipe may run after the pipeline."""
+UNROLL = "llvm.loop.unroll."
 
 
 def optimise_with(ir_text: str, recipe: PassRecipe | None, arch: str) -> str:
@@ -55,11 +58,22 @@ def optimise_with(ir_text: str, recipe: PassRecipe | None, arch: str) -> str:
     In this process, so LLVM may abort on IR it cannot handle: call it in a worker. Raises ``IRError`` for IR that does not
     parse, ``Misuse`` for an unknown architecture or pass.
     """
-    llvm = binding()
     name = architecture(arch).name
+    if UNROLL not in ir_text:
+        return _optimised(ir_text, recipe, name)
+    # LLVM warns of every loop that it could not unroll as asked; that one recipe failed is nothing to tell anybody.
+    with stderr_captured() as log:
+        text = _optimised(ir_text, recipe, name)
+    others = [line for line in "".join(log).splitlines(keepends=True) if "loop not unrolled" not in line]
+    sys.stderr.write("".join(others))
+    return text
+
+
+def _optimised(ir_text: str, recipe: PassRecipe | None, arch: str) -> str:
+    llvm = binding()
     level = 3 if recipe is None else recipe.level
-    machine = target_machine(name, level)
-    with llvm.create_context() as context, parse(retarget(ir_text, name), context) as module:
+    machine = target_machine(arch, level)
+    with llvm.create_context() as context, parse(retarget(ir_text, arch), context) as module:
         for _ in range(1 if recipe is None else recipe.rounds):
             builder = llvm.create_pass_builder(machine, _tuning(level, recipe))
             builder.getModulePassManager().run(module, builder)

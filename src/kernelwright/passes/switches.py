@@ -7,18 +7,14 @@ complain about a value that is no number.
 
 from __future__ import annotations
 
-import os
 import re
-import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.errors import ToolError
 from kernelwright.passes.llvm import binding, parsed, target_machine
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.pipeline import step, threshold
-from kernelwright.target import DEFAULT_ARCHITECTURE
+from kernelwright.passes.stderr import stderr_captured
 
 GATE = "-opt-disable="
 VERBOSE = "-opt-disable-enable-verbosity"
@@ -90,7 +86,7 @@ def passes_in_order() -> list[str]:
 def _gate_log() -> list[tuple[str, bool]]:
     llvm = binding()
     llvm.set_option("kernelwright", VERBOSE)
-    with _stderr_captured() as log:
+    with stderr_captured() as log:
         machine = target_machine(DEFAULT_ARCHITECTURE, 3)
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
         with parsed(PROBE) as module:
@@ -101,23 +97,6 @@ def _gate_log() -> list[tuple[str, bool]]:
 
 
 def _complaint(switch: str) -> str:
-    with _stderr_captured() as log:
+    with stderr_captured() as log:
         binding().set_option("kernelwright", switch)
     return "".join(log)
-
-
-@contextmanager
-def _stderr_captured() -> Iterator[list[str]]:
-    """What the process writes to standard error, C++ included; filled in when the block ends."""
-    text: list[str] = []
-    sys.stderr.flush()
-    kept = os.dup(2)
-    with tempfile.TemporaryFile() as log:
-        os.dup2(log.fileno(), 2)
-        try:
-            yield text
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            log.seek(0)
-            text.append(log.read().decode(errors="replace"))

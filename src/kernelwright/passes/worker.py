@@ -1,11 +1,4 @@
-"""Compiles in a process of its own: one resident worker per configuration of LLVM.
-
-Two reasons. What LLVM's pass gate (``-opt-disable``) has switched off stays off for as long as the process lives, and so does
-a threshold once it is set, so every ablation needs a process of its own. And LLVM ends the process on input it cannot
-handle; a worker can be lost, its caller not.
-
-    run(emit_ptx_here, ir, "sm_80", options, options=options)      here, or in the worker that has these options
-    run(..., isolate=True)                                         never here: in a fork of this process, or in a worker
+"""Compiles in a process of its own: one resident worker per configuration of LLVM (``isolation.py`` says when).
 
 The protocol is one pickled request and one pickled answer at a time, each behind its length, over the worker's standard
 input and output (``worker_child.py`` is the other end).
@@ -25,51 +18,23 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 from kernelwright.errors import KernelwrightError
-from kernelwright.passes import forked
 from kernelwright.passes.answer import death, too_slow, unpacked
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.switches import process_switches
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
-TIMEOUT_S = 300.0
 RESIDENT = 6
 """Workers kept; the one unused for longest goes first. Each takes about 60 MB."""
 
 HEADER = struct.Struct("<Q")
 
-_here: tuple[str, ...] = ()
-"""The switches this process was configured with: none, except in a worker."""
 _resident: dict[tuple[str, ...], Worker] = {}
 _owner = os.getpid()
 _lock = threading.Lock()
-
-
-def run(
-    function: Callable[P, R],
-    /,
-    *args: Any,
-    options: PassOptions,
-    isolate: bool = False,
-    timeout_s: float = TIMEOUT_S,
-) -> R:
-    """``function(*args)`` in a process configured for ``options``; ``function`` must be importable by its name.
-
-    Raises what ``function`` raises; ``CompileError`` when LLVM gives the module up, with its reason; ``ToolError`` when the
-    worker dies without one or takes longer than ``timeout_s``.
-    """
-    switches = process_switches(options)
-    if switches == _here:
-        if not isolate or is_worker():
-            return function(*args)  # type: ignore[call-arg]
-        if forked.possible():
-            return forked.call(function, args, timeout_s)
-    result: R = worker(options).call(function, args, timeout_s)
-    return result
 
 
 def warm(options: PassOptions) -> None:
@@ -105,17 +70,6 @@ def close_all() -> None:
 
 
 atexit.register(close_all)
-
-
-def is_worker() -> bool:
-    """Whether this process is itself a worker, which needs no protection from itself."""
-    return "KERNELWRIGHT_COMPILE_WORKER" in os.environ
-
-
-def configure_here(switches: tuple[str, ...]) -> None:
-    """Marks this process as configured; only ``worker_child`` calls it, after LLVM took the switches."""
-    global _here
-    _here = switches
 
 
 class Worker:

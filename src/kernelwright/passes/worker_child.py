@@ -10,7 +10,7 @@ import sys
 import threading
 from typing import Any, BinaryIO
 
-from kernelwright.passes import switches, worker
+from kernelwright.passes import isolation, switches, worker
 from kernelwright.passes.answer import answer
 
 
@@ -34,7 +34,7 @@ def _receive(pipe: BinaryIO, requests: queue.Queue[Any]) -> None:
 
 def _configure(wanted: tuple[str, ...]) -> None:
     switches.apply(wanted)
-    worker.configure_here(wanted)
+    isolation.configure_here(wanted)
 
 
 def _call(module: str, name: str, args: tuple[Any, ...]) -> Any:

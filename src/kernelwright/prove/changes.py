@@ -56,7 +56,7 @@ def _noise(values: Values, random: Random) -> Values:
 
 
 def _far(values: Values, random: Random) -> Values:
-    return values * values.dtype.type(1000 if values.dtype.itemsize > 1 else 5)
+    return np.asarray(values * values.dtype.type(1000 if values.dtype.itemsize > 1 else 5))
 
 
 def _distinct(values: Values, random: Random) -> Values:
@@ -78,16 +78,16 @@ FLOAT_WAYS: dict[str, Way] = {
 }
 INTEGER_WAYS: dict[str, Way] = {
     "in another order": lambda v, r: r.permutation(v),
-    "drawn anew from themselves": lambda v, r: r.choice(v, v.size),
-    "all equal": lambda v, r: np.full_like(v, v[v.size // 2]),
-    "negated": lambda v, r: -v,
     "all zero": lambda v, r: np.zeros_like(v),
-    "reversed": lambda v, r: v[::-1],
+    "drawn anew from themselves": lambda v, r: r.choice(v, v.size),
+    "negated": lambda v, r: -v,
     "further apart": _far,
-    "some of them extreme": lambda v, r: _some(v, r, _extremes(v.dtype)),
-    "sorted": lambda v, r: np.sort(v),
-    "all different": _distinct,
     "some of them zero or one": lambda v, r: _some(v, r, [0, 1]),
+    "all equal": lambda v, r: np.full_like(v, v[v.size // 2]),
+    "some of them extreme": lambda v, r: _some(v, r, _extremes(v.dtype)),
+    "all different": _distinct,
+    "reversed": lambda v, r: v[::-1],
+    "sorted": lambda v, r: np.sort(v),
 }
 UNKNOWN_WAYS: dict[str, Way] = {
     "all zero": lambda v, r: np.zeros_like(v),
@@ -143,8 +143,8 @@ class Change:
     """What is done to a case. ``words`` says it to people."""
 
     words: str
-    buffers: tuple[tuple[str, str], ...] = ()
-    """Buffer and way."""
+    buffers: tuple[tuple[BufferSeen, str], ...] = ()
+    """Buffer, as the original sees it, and way."""
     numbers: tuple[tuple[NumberSeen, bytes], ...] = ()
     grids: tuple[tuple[tuple[str, Triple], Triple], ...] = ()
     seed: int = 0
@@ -197,17 +197,18 @@ class _Between:
         )  # fmt: skip
 
     def _change_buffer(self, known: BufferSeen, memory: NDArray[np.uint8], address: int) -> None:
-        way = dict(self._change.buffers).get(known.name) if self._change else None
-        if way is None or self._change is None:
+        wanted = self._change.buffers if self._change else ()
+        as_planned, way = next(((b, w) for b, w in wanted if b.name == known.name), (None, ""))
+        if as_planned is None or self._change is None:
             return
-        dtype = known.dtype or WORD
+        dtype = as_planned.dtype or WORD
         whole = known.size // dtype.itemsize * dtype.itemsize
         if not whole:
             return
         random = np.random.default_rng([self._change.seed, *way.encode(), *known.name.encode()])
         values = memory[:whole].view(dtype)
         with np.errstate(all="ignore"):
-            values[:] = known.ways[way](values.copy(), random)
+            values[:] = as_planned.ways[way](values.copy(), random)
         self.contents[address] = memory.tobytes()
 
 
@@ -219,9 +220,8 @@ def _types_of(kernel: Function, arguments: bytes, arena: Arena) -> dict[int, np.
         if isinstance(parameter.type, PointerType) and not parameter.byval:
             raw = arguments[parameter.offset : parameter.offset + parameter.size]
             buffer = arena.find(int.from_bytes(raw, "little"))
-            if buffer is not None and kind is not None:
-                if found.setdefault(buffer.address, kind) != kind:
-                    disputed.add(buffer.address)
+            if buffer is not None and kind is not None and found.setdefault(buffer.address, kind) != kind:
+                disputed.add(buffer.address)
     return {address: kind for address, kind in found.items() if address not in disputed}
 
 
@@ -312,15 +312,15 @@ def _is_float(buffer: BufferSeen) -> bool:
 
 def _of_floats(survey: Survey) -> Iterator[Change]:
     """All memory that holds floating-point numbers, at once."""
-    names = [b.name for b in survey.buffers.values() if _is_float(b)]
-    if len(names) > 1:
+    found = [b for b in survey.buffers.values() if _is_float(b)]
+    if len(found) > 1:
         for way in FLOAT_WAYS:
-            yield Change(f"all floating-point memory {way}", tuple((name, way) for name in names))
+            yield Change(f"all floating-point memory {way}", tuple((buffer, way) for buffer in found))
 
 
 def _of_buffer(buffer: BufferSeen) -> Iterator[Change]:
     for way in buffer.ways:
-        yield Change(f"'{buffer.name}' {way}", ((buffer.name, way),))
+        yield Change(f"'{buffer.name}' {way}", ((buffer, way),))
 
 
 def _of_number(number: NumberSeen) -> Iterator[Change]:

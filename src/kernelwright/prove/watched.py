@@ -11,7 +11,6 @@ against, site by site, where the virtual GPU would otherwise end its launch.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -61,6 +60,8 @@ class LaunchMade:
     shared_bytes: int
     regions: tuple[range, ...]
     """The addresses of all buffers there were."""
+    variables: tuple[range, ...]
+    """Those of the module's variables among them."""
 
 
 @dataclass
@@ -136,7 +137,8 @@ class Watcher:
         loaded = self._device.loaded(module, held)
         prepared = gpu.prepare(loaded, kernel_name, block, split=schedule.kind == "subwarp")
         regions = tuple(range(b.address, b.end) for b in arena.buffers)
-        run.launches.append(LaunchMade(kernel_name, grid, block, arguments, shared_bytes, regions))
+        own = tuple(range(b.address, b.end) for b in held.buffers.values())
+        run.launches.append(LaunchMade(kernel_name, grid, block, arguments, shared_bytes, regions, own))
         watch = self._watching(arena) if self._watch or self._slack else None
         launched = prepared.launch(grid, arguments, shared_bytes, schedule=schedule, budget=budget, watch=watch)
         run.work += int(launched.result.executions.sum())
@@ -215,8 +217,3 @@ def run_case(
         except Stopped as stopped:
             run.rejected = stopped.rejected
     return run
-
-
-def as_modules(originals: Modules, changed: Mapping[str, Module]) -> Modules:
-    """The program with some of its kernels exchanged."""
-    return {**originals, **changed}

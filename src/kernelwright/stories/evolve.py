@@ -1,82 +1,235 @@
-"""Evolution, in its first and smallest form: single random deletions, the first that is faster and still right is kept.
+"""Evolution: faster kernels by search over edits of their LLVM-IR (paper 000), on one screen.
 
-until the budget is spent:
-    ask       draw a deletion that has not been tried
-    evaluate  apply, verify, run every case, compare
-    tell      keep it when the output is within tolerance and fewer instructions were executed
+    until the strategy has no question left:
+        ask        a batch of candidates: genomes, tuples of genes
+        evaluate   look each up in the journal, or build, run, compare and time it in the pool; record
+        tell       in the order asked, so that neither workers nor crashes change what is found
+    minimise       the best, down to the genes that matter
+    prove          what the result rests on
 """
 
 from __future__ import annotations
 
-import random
+import time
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from kernelwright.edits import Delete, Original, apply, deletions
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.executed import ExecutedInstructions
-from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.answers import Answer, Answers
+from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run import Found, Run, RunSettings, new_folder
+from kernelwright.evaluate.subject import Given, PythonFile, Subject
+from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
-from kernelwright.ir import Module
-from kernelwright.pipeline import compile as compile_program
+from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy
+from kernelwright.stories.proposals import Proposals
+
+Watch = Callable[["Standing"], None]
 
 
-@dataclass(frozen=True)
-class Found:
-    """What the search kept (None: nothing) and what it cost."""
+@dataclass
+class Standing:
+    """Where a run stands, for whoever watches: changed in place with every answer."""
 
-    kernel: str
-    edit: Delete | None
-    line: str
-    """Source line of the deleted instruction, ``blur.cu:19``."""
-    text: str
-    """The deleted instruction."""
-    before: float
-    after: float
-    error: float
-    tried: int
-    rejected: dict[str, int]
+    run: Run
+    phase: str = "start"
+    generation: int = 0
+    evaluations: int = 0
+    accepted: int = 0
+    seen: int = 0
+    """Candidates that came to a program evaluated before."""
+    fresh: int = 0
+    """Evaluated in this session, since ``began``."""
+    rejected: Counter[str] = field(default_factory=Counter)
+    original_us: float = 0.0
+    best: Found | None = None
+    front: Sequence[Found] = ()
+    notes: Sequence[str] = ()
+    jobs: int = 1
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def rate(self) -> float:
+        """Variants per second, this session."""
+        return self.fresh / max(time.monotonic() - self.began, 1e-9)
 
 
-def evolve(workload: Workload, *, seed: int = 0, evaluations: int = 500) -> Found:
-    """Searches until one deletion is kept or ``evaluations`` candidates were tried; the same seed gives the same result.
+def evolve(
+    workload: Workload | Subject | Path | str,
+    *,
+    device: str = "auto",
+    objectives: Sequence[str] = ("time",),
+    folder: Path | str | None = None,
+    jobs: int | None = None,
+    watch: Watch = lambda standing: None,
+    **settings: Any,
+) -> Run:
+    """Searches for faster kernels; returns the finished run, open for reading.
 
-    Raises ``Misuse`` when the workload's own kernel fails on its own cases.
+    ``workload``: a workload, its description, or the path of a Python file that defines one. ``settings``: those of
+    ``RunSettings`` (evaluations, seed, accept, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises
+    ``Misuse`` for a workload that judges nothing, and whatever else the user can mend.
     """
-    unit = compile_program(workload.source).units[0]
-    kernel = _kernel_name(unit.module, workload.kernel)
-    evaluate = ExecutedInstructions(workload, kernel)
-    original = evaluate.reference(unit.module)
-    whole = Original(unit.module, kernel)
-    candidates = list(deletions(whole))
-    random.Random(seed).shuffle(candidates)
-    rejected: Counter[str] = Counter()
-    for tried, edit in enumerate(candidates[:evaluations], start=1):
-        outcome = evaluate(apply(whole, (edit,)).module)
-        if isinstance(outcome, Rejected):
-            rejected[outcome.stage] += 1
-        elif outcome.cost >= original.cost:
-            rejected["no faster"] += 1
+    subject = _subject(workload)
+    chosen = RunSettings(device=device, objectives=tuple(objectives), **settings)
+    made = Path(folder) if folder is not None else new_folder(_stem(subject))
+    made.mkdir(parents=True, exist_ok=True)
+    with Run.create(made, subject, chosen) as run:
+        proceed(run, jobs=jobs, watch=watch)
+    return Run.open(made, given=subject)
+
+
+def resume(path: Path | str, *, given: Workload | None = None, jobs: int | None = None, watch: Watch = lambda s: None) -> Run:
+    """Goes on with a run that was interrupted: it ends as if it had not been. ``given``: the workload, if it has no file."""
+    subject = Given(given) if given is not None else None
+    with Run.open(path, write=True, given=subject) as run:
+        proceed(run, jobs=jobs, watch=watch)
+    return Run.open(run.folder, given=subject)
+
+
+def proceed(run: Run, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> None:
+    """Searches from the beginning, in an open run; what its journal knows already is not evaluated again."""
+    with Answers(run, jobs) as answers:
+        story = _Story(run, answers, watch)
+        story.begin()
+        best = story.search(_strategy(run.settings, story.proposals))
+        story.minimise(best)
+        story.end()
+
+
+class _Story:
+    """One pass over a run's journal, from the first question to the end."""
+
+    def __init__(self, run: Run, answers: Answers, watch: Watch) -> None:
+        self.run = run
+        self.answers = answers
+        self.watch = watch
+        self.standing = Standing(run, jobs=answers.jobs)
+        self._batches = 0
+        self._concluded_at = next((e.data["batch"] for e in run.journal.events("conclude")), None)
+        self._already = {(event.kind, str(event.data.get("name", event.data.get("n")))) for event in run.journal.events()}
+
+    def begin(self) -> None:
+        """The original first: what is wrong with the workload is said before anything is searched."""
+        reference = self.answers.reference()
+        workload = self.run.workload()
+        self.proposals = Proposals(workload, self.run.builder().originals, self.run.settings)
+        self.standing.original_us = reference.original.time_us
+        self.standing.notes = [*self.run.notes, *reference.notes]
+        self._note("notes", {"name": "notes", "notes": list(reference.notes)})
+        self.watch(self.standing)
+
+    def search(self, strategy: Strategy[Candidate]) -> Result[Candidate] | None:
+        """Asks, evaluates, tells until there is no question left; what came out best."""
+        while batch := strategy.ask():
+            self._follow(strategy)
+            self._batches += 1
+            strategy.tell(self._results(batch))
+            if self._is_time_up():
+                strategy.conclude()
+        self._follow(strategy)
+        return strategy.progress.best
+
+    def minimise(self, best: Result[Candidate] | None) -> None:
+        """Down to the edits that matter, of a best that beats the original."""
+        if best is None or not best.candidate or best.objectives is None:
+            return
+        strategy: Minimise[Any] = Minimise(best.candidate)
+        self.search(strategy)
+        if strategy.result is not None and strategy.result.candidate:
+            answer = self._results([strategy.result.candidate])[0]
+            row = self._rows[answer.candidate]
+            self._note("minimised", {"name": f"v{row}", "variant": f"v{row}", "of": len(best.candidate)})
+
+    def end(self) -> None:
+        best = self.run.best
+        self._note("end", {"name": "end", "best": best.name if best else None, "evaluations": self.standing.evaluations})
+        self.standing.phase = "finished"
+        self.watch(self.standing)
+
+    # -- inside --------------------------------------------------------------------------------------------------------
+
+    _rows: dict[Candidate, int]
+
+    def _results(self, batch: Sequence[Candidate]) -> list[Result[Candidate]]:
+        answers = self.answers.of(batch, self.standing.phase, self.standing.generation, self._told)
+        self._rows = {answer.candidate: answer.row for answer in answers}
+        return [_result(answer, self.run.settings.objectives) for answer in answers]
+
+    def _told(self, answer: Answer) -> None:
+        standing = self.standing
+        standing.evaluations += 1
+        standing.fresh += answer.fresh
+        standing.seen += answer.seen
+        if isinstance(answer.outcome, Ok):
+            standing.accepted += 1
+            speedup = standing.original_us / answer.outcome.time_us if answer.outcome.time_us else 1.0
+            if answer.candidate and (standing.best is None or speedup > standing.best.speedup):
+                standing.best = Found(f"v{answer.row}", answer.candidate, answer.outcome, speedup, answer.key)
         else:
-            where = whole.location(edit.subject)
-            place = f"{where.file.rsplit('/', 1)[-1]}:{where.line}" if where else "no source line"
-            text = whole.lines[edit.subject]
-            return Found(kernel, edit, place, text, original.cost, outcome.cost, outcome.error, tried, dict(rejected))
-    return Found(
-        kernel, None, "", "", original.cost, original.cost, 0.0, min(len(candidates), evaluations), dict(rejected)
-    )
+            standing.rejected[answer.outcome.stage] += 1
+        self.watch(standing)
+
+    def _follow(self, strategy: Strategy[Candidate]) -> None:
+        """Phases and generations as they come, for the journal and whoever watches."""
+        progress = strategy.progress
+        self.standing.phase, self.standing.generation = progress.phase, progress.generation
+        self._note("phase", {"name": progress.phase, "evaluations": self.standing.evaluations})
+        front = [list(result.objectives or ()) for result in progress.front]
+        facts = {"n": progress.generation, "front": front, "credit": dict(progress.credit), "accepted": progress.accepted}
+        if progress.generation:
+            self._note("generation", facts)
+
+    def _note(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Notes an event once, however often the run is resumed."""
+        mark = (kind, str(data.get("name", data.get("n"))))
+        if mark not in self._already:
+            self._already.add(mark)
+            self.run.journal.note(kind, dict(data))
+
+    def _is_time_up(self) -> bool:
+        """Whether the search has had its time. On resuming it ends where it ended before."""
+        if self._concluded_at is not None:
+            return self._batches >= self._concluded_at
+        limit = self.run.settings.seconds
+        if limit is None or self.run.spent_seconds < limit:
+            return False
+        self._concluded_at = self._batches
+        self._note("conclude", {"name": "time", "batch": self._batches})
+        return True
 
 
-def _kernel_name(module: Module, name: str) -> str:
-    """The mangled name of the kernel a person calls ``name``."""
-    names = [kernel.name for kernel in module.kernels]
-    exact = [k for k in names if k == name or k.startswith(f"_Z{len(name)}{name}")]
-    if len(exact) != 1:
-        raise Misuse(
-            f"{'several kernels are' if exact else 'no kernel is'} called {name!r}",
-            hint=f"the kernels are {', '.join(names) or 'none'}",
-        )
-    return exact[0]
+def _strategy(settings: RunSettings, proposals: Proposals) -> Strategy[Candidate]:
+    hooks = Hooks(proposals.draw, proposals.scan, proposals.kind)
+    budget = Budget(settings.evaluations, settings.generations)
+    size = {} if settings.population is None else {"population": settings.population}
+    kind = Gevo if settings.preset == "gevo" else Default
+    return kind(hooks, seed=settings.seed, budget=budget, **size)
 
 
-__all__ = ["Found", "Ok", "evolve"]
+def _result(answer: Answer, objectives: Sequence[str]) -> Result[Candidate]:
+    outcome = answer.outcome
+    if not isinstance(outcome, Ok):
+        return Result(answer.candidate, None, cause=outcome.stage)
+    instructions = outcome.metrics.get("instructions", 0.0)
+    return Result(answer.candidate, outcome.objectives(objectives), instructions, key=answer.key)
+
+
+def _subject(workload: Workload | Subject | Path | str) -> Subject:
+    if isinstance(workload, Workload):
+        return Given(workload)
+    if isinstance(workload, Path | str):
+        path = Path(workload)
+        if path.suffix != ".py":
+            raise Misuse(f"{path} is no Python file that defines a workload", hint=f"kw evolve {path} takes programs too")
+        return PythonFile(str(path.resolve()))
+    return workload
+
+
+def _stem(subject: Subject) -> str:
+    if isinstance(subject, PythonFile):
+        return Path(subject.path).stem
+    return "workload"

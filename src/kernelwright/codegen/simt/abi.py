@@ -10,7 +10,7 @@ CONTEXT = {
     "symbols": 32,
     "sites": 40,
     "counts": 48,
-    "functions": 56,
+    "by_value_host": 56,
     "ctaid": 64,
     "nctaid": 76,
     "ntid": 88,
@@ -56,7 +56,7 @@ QUICK = tuple(
 )
 """Loads and stores of the kinds that come often: how lanes tell their address, where it lies, bytes per lane."""
 FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace", "arrive", *QUICK)
-"""Helpers by their index in the table a context carries; the row functions of ``rows.py`` follow."""
+"""Helpers that generated code calls, ``simt_...`` in C; ``rows.py`` names the row functions, ``row_...``."""
 
 
 def macros() -> list[str]:

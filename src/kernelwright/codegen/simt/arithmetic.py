@@ -59,9 +59,8 @@ class Width:
         pointers = [e.scratch(i) for i in range(len(args))]
         pointers += ["null"] * (3 - len(pointers))
         where = e.scratch(len(args))
-        function = e.helper(name)
         joined = ", ".join(f"ptr {p}" for p in [where, *pointers])
-        e.line(f"call void {function}({joined}, i32 {self.lanes or 1})")
+        e.line(e.helper(name, f"{joined}, i32 {self.lanes or 1}"))
         return self.let(f"load {self.type(result)}, ptr {where}, align 16")
 
     def let_store(self, type: str, value: str, pointer: str) -> None:

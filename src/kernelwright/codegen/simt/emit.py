@@ -194,7 +194,7 @@ class Emitter(Lanes):
         self.label(tell)
         self.declare("llvm.ctpop.i32", "i32 (i32)")
         lanes = self.let(f"call i32 @llvm.ctpop.i32(i32 {self.whole_mask()})")
-        self.line(f"call void {self.helper('trace')}(ptr %c, i32 1, i32 {k}, i32 {lanes})")
+        self.line(self.helper("trace", f"ptr %c, i32 1, i32 {k}, i32 {lanes}"))
         self.line(f"br label %{on}")
         self.label(on)
 

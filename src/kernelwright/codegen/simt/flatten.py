@@ -54,19 +54,20 @@ def flatten(kernel: Function) -> Program:
 
 
 def _parameters(flat: Flattener, kernel: Function) -> tuple[list[Row], int]:
-    """The values of the kernel's arguments, and the local bytes that copies of by-value structs take."""
+    """The values of the kernel's arguments, and the end of the by-value structs in the threads' local frames."""
     layout = parameter_layout(kernel)
     flat.program.parameter_bytes = layout.size
     rows: list[Row] = []
     frame = 0
     for argument, p in zip(kernel.arguments, layout.parameters, strict=True):
         if p.byval:
+            frame = round_up(frame, max(p.align, align_of(p.type)))
+            flat.program.by_value.append((p.offset, p.size, frame))
             if _is_only_read(argument):
-                rows.append([flat.program.source("by-value", p.offset, "i64", 0)])
-                continue
-            frame = round_up(frame, p.align)
-            flat.by_value.append((frame, p.offset, p.size))
-            rows.append([integer("i64", LOCAL_BASE + frame)])
+                rows.append([flat.program.source("by-value", frame, "i64", 0)])
+            else:
+                flat.copied.append((frame, p.size))
+                rows.append([integer("i64", LOCAL_BASE + frame)])
             frame += p.size
             continue
         row: Row = []
@@ -101,7 +102,8 @@ class Flattener:
     def __init__(self, program: Program, shared: dict[str, int]) -> None:
         self.program = program
         self.shared = shared
-        self.by_value: list[tuple[int, int, int]] = []
+        self.copied: list[tuple[int, int]] = []
+        """Structs passed by value that threads write: offset in the frame, size."""
         self.rows: dict[Value, Row] = {}
         self.now: Block = Block(-1)
         self.at: tuple[Function, BasicBlock, int] | None = None
@@ -194,13 +196,14 @@ class Flattener:
                 start = round_up(self.frame_end, instruction.align or align_of(instruction.allocated_type))
                 self.offsets[instruction] = start
                 self.frame_end = start + size
-        self.program.local_bytes = max(self.program.local_bytes, self.frame_end)
+                self.program.local_bytes = max(self.program.local_bytes, self.frame_end)
 
     def _copy_by_value(self, entry: Block) -> None:
-        for at, offset, size in self.by_value:
-            source = self.program.source("by-value", offset, "i64", 0)
+        for at, size in self.copied:
+            source = self.program.source("by-value", at, "i64", 0)
             args = (integer("i64", LOCAL_BASE + at), source, integer("i64", size))
             entry.ops.append(Op("copy", args, (), None))
+            self.program.local_bytes = max(self.program.local_bytes, at + size)
 
     # -- values
 

@@ -18,10 +18,11 @@ import numpy.typing as npt
 
 from kernelwright.codegen.simt import records
 from kernelwright.codegen.simt.emit import ENTRY
-from kernelwright.codegen.simt.library import functions, runtime
+from kernelwright.codegen.simt.library import runtime
 from kernelwright.codegen.simt.lower import HostKernel
-from kernelwright.codegen.simt.records import ACCESS, FLOATS, KINDS, OPERATIONS, POINT, SITE
+from kernelwright.codegen.simt.records import ACCESS, BUFFER, FLOATS, KINDS, OPERATIONS, POINT, SITE
 from kernelwright.codegen.simt.results import NO_EVENTS, Found, HostFault, LaunchResult
+from kernelwright.codegen.simt.scalars import LOCAL_BASE
 from kernelwright.codegen.simt.warp import MODES
 from kernelwright.codegen.simt.warp import OPERATIONS as WARP_OPERATIONS
 from kernelwright.codegen.simt.watch import Caches, Watch, Watching
@@ -37,6 +38,8 @@ ROWS_OF_ORDER = 1 << 16
 PRINT_BYTES = 8 << 20
 """Room for what a launch prints."""
 SHARED_LIMIT = 1 << 20
+NEAR = 1 << 32
+"""Faults so close to the structs passed by value missed one of them."""
 
 
 class Memory(Protocol):
@@ -109,6 +112,7 @@ def _engine(kernel: HostKernel, level: int) -> Any:
     passes.add_simplify_cfg_pass()
     passes.add_aggressive_dce_pass()
     passes.run(module, builder)
+    runtime()
     engine = llvm.create_mcjit_compiler(module, _machine(level))
     engine.finalize_object()
     return engine
@@ -152,13 +156,13 @@ class CompiledKernel:
         launch.n_points, launch.points = len(kernel.points), self._points.ctypes.data
         launch.n_counts = len(self._live[2])
         c = launch.context
-        c.functions = ctypes.addressof(functions())
-        c.parameters, c.parameter_size = (
-            self._room("parameters", max(kernel.parameter_bytes, 64)),
-            kernel.parameter_bytes,
-        )
+        c.parameters = self._room("parameters", max(kernel.parameter_bytes, 64))
         held = (ctypes.c_uint8 * max(kernel.parameter_bytes, 1)).from_address(c.parameters)
         self._parameters = memoryview(held).cast("B")
+        c.by_value_size = max((at + size for _, size, at in kernel.by_value), default=0)
+        host = c.by_value_host = self._room("by value", max(c.by_value_size, 64))
+        self._structs = np.array([(host + at, host + at + size, 0, 0) for _, size, at in kernel.by_value], BUFFER)
+        c.by_value, c.n_by_value = self._structs.ctypes.data, len(self._structs)
         c.true_sites, c.blind_sites, c.counts = (a.ctypes.data for a in self._live)
         c.n_sites, c.counting = len(kernel.accesses), int(kernel.options.counters)
         c.local_size = kernel.local_bytes
@@ -229,6 +233,8 @@ class CompiledKernel:
         records.REQUEST.pack_into(self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z)
         if kernel.parameter_bytes:
             self._parameters[:] = packed_args[: kernel.parameter_bytes]
+            for offset, size, at in kernel.by_value:
+                ctypes.memmove(launch.context.by_value_host + at, launch.context.parameters + offset, size)
         watching = Watching(watch, launch, bounds) if watch is not None else None
         self._running = launch
         begin = perf_counter()
@@ -367,13 +373,17 @@ class CompiledKernel:
             assert self._bounds is not None
             message = _assertion(record, self._bounds) if is_assert else records.MESSAGES.get(number, "")
             note = (message, kernel.notes[site].origin)
+        address = record.address
+        if abs(address - self._context.by_value_host) < NEAR:
+            # Each thread has its own copy in local memory: where this process keeps one for all is nobody's business.
+            address = (address - self._context.by_value_host) % NEAR + LOCAL_BASE
         return HostFault(
             kind=records.FAULT_KINDS[number],
             access=kernel.accesses[site] if number in records.AT_ACCESS else None,
             note=note,
             block=record.block,
             thread=record.thread,
-            address=record.address,
+            address=address,
             size=record.size,
             write=bool(record.write),
             other=other,

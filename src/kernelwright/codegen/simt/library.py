@@ -16,6 +16,7 @@ from kernelwright.codegen.simt.records import Launch
 from kernelwright.codegen.simt.rows import ROWS
 from kernelwright.cuda.clang import ziglang_folder
 from kernelwright.errors import ToolError
+from kernelwright.passes.llvm import binding
 
 SOURCES = Path(__file__).parent / "runtime"
 FLAGS = (
@@ -72,20 +73,13 @@ def _compile(files: list[Path], options: list[str]) -> bytes:
 
 
 @cache
-def functions() -> ctypes.Array[ctypes.c_void_p]:
-    """The table through which generated code calls the runtime: helpers, then row functions."""
-    library = runtime()
-    names = [f"simt_{name}" for name in abi.FUNCTIONS] + [f"row_{name}" for name in ROWS]
-    addresses = [ctypes.cast(getattr(library, name), ctypes.c_void_p) for name in names]
-    return (ctypes.c_void_p * len(names))(*addresses)
-
-
-@cache
 def runtime() -> ctypes.CDLL:
-    """The loaded runtime."""
+    """The loaded runtime; generated code finds its functions by their names."""
     library = ctypes.CDLL(str(library_path()))
     library.simt_run.argtypes = [ctypes.c_void_p]
     library.simt_run.restype = None
     library.simt_launch_bytes.restype = ctypes.c_uint64
     assert library.simt_launch_bytes() == ctypes.sizeof(Launch), "records.py and driver.c disagree"
+    for name in [f"simt_{name}" for name in abi.FUNCTIONS] + [f"row_{name}" for name in ROWS]:
+        binding().add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
     return library

@@ -89,6 +89,8 @@ class HostKernel:
     symbols: tuple[str, ...]
     """Device variables whose addresses a launch must give."""
     parameter_bytes: int
+    by_value: tuple[tuple[int, int, int], ...]
+    """Of each struct among the parameters: its offset there, its size, its offset in the threads' local frames."""
     static_shared: int
     dynamic_offset: int
     local_bytes: int
@@ -148,6 +150,7 @@ def _tables(program: Program, emitter: Emitter, text: str, options: SimtOptions)
         notes=tuple(NoteInfo(code, origin) for code, origin, _ in program.notes),
         symbols=tuple(program.symbols),
         parameter_bytes=program.parameter_bytes,
+        by_value=tuple(program.by_value),
         static_shared=program.shared_bytes,
         dynamic_offset=program.dynamic_offset,
         local_bytes=program.local_bytes,

@@ -181,7 +181,7 @@ def _call_load(e: Emitter, access: Access, address: Address, shape: object) -> l
     rem, root = address.arguments()
     data = e.scratch(1)
     given = f"ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {e.whole_mask()}, ptr {data}"
-    e.line(f"call void {e.helper(_quickest('load', access))}(ptr %c, {given})")
+    e.line(e.helper(_quickest("load", access), f"ptr %c, {given}"))
     size = bytes_of(access.type)
     rows = []
     for k in range(access.components):
@@ -203,7 +203,7 @@ def _call_store(e: Emitter, access: Access, address: Address, values: list[str])
     rem, root = address.arguments()
     data = _put(e, access, values, 1)
     given = f"ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {e.whole_mask()}, ptr {data}"
-    e.line(f"call void {e.helper(_quickest('store', access))}(ptr %c, {given})")
+    e.line(e.helper(_quickest("store", access), f"ptr %c, {given}"))
 
 
 def _put(e: Emitter, access: Access, values: list[str], scratch: int) -> str:
@@ -225,8 +225,11 @@ def atomic(e: Emitter, op: Op) -> None:
     expected = _put(e, access, values[1:], 2) if len(values) > 1 else "null"
     data = e.scratch(3)
     e.line(
-        f"call void {e.helper('atomic')}(ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {e.whole_mask()}, "
-        f"ptr {data}, ptr {operand}, ptr {expected})"
+        e.helper(
+            "atomic",
+            f"ptr %c, ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {e.whole_mask()}, "
+            f"ptr {data}, ptr {operand}, ptr {expected}",
+        )
     )
     e.define(op.outs[0], [e.let(f"load {e.vector_type(access.type)}, ptr {data}, align 16")])
 
@@ -252,7 +255,7 @@ def _bulk(e: Emitter, op: Op, helper: str, second: str) -> None:
     for i, type in enumerate(("i64", second, "i64")):
         e.line(f"store {e.vector_type(type)} {e.vector(op.args[i])}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" for i in range(3))
-    e.line(f"call void {e.helper(helper)}(ptr %c, i32 {note}, i32 {e.whole_mask()}, {pointers})")
+    e.line(e.helper(helper, f"ptr %c, i32 {note}, i32 {e.whole_mask()}, {pointers}"))
 
 
 def print_(e: Emitter, op: Op) -> None:
@@ -261,7 +264,7 @@ def print_(e: Emitter, op: Op) -> None:
     for i in range(2):
         e.line(f"store {e.vector_type('i64')} {e.vector(op.args[i])}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" for i in range(3))
-    e.line(f"call void {e.helper('print')}(ptr %c, i32 {note}, i32 {e.whole_mask()}, {pointers})")
+    e.line(e.helper("print", f"ptr %c, i32 {note}, i32 {e.whole_mask()}, {pointers}"))
     if op.outs:
         e.define(op.outs[0], [e.let(f"load {e.vector_type('i32')}, ptr {e.scratch(2)}, align 16")])
 
@@ -276,11 +279,11 @@ def stop(e: Emitter, kind: str, op: Op) -> None:
             wide = e.let(f"zext {e.vector_type(type)} {wide} to {e.vector_type('i64')}")
         e.line(f"store {e.vector_type('i64')} {wide}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" if i < len(op.args) else "ptr null" for i in range(4))
-    e.line(f"call void {e.helper('stop')}(ptr %c, i32 {note}, i32 {e.whole_mask()}, i32 {STOPS[kind]}, {pointers})")
+    e.line(e.helper("stop", f"ptr %c, i32 {note}, i32 {e.whole_mask()}, i32 {STOPS[kind]}, {pointers}"))
 
 
 def stray(e: Emitter, op: Op, lanes: str) -> None:
     """The lanes of a mask end the launch: they take part in a warp operation that is not theirs."""
     note, nothing = _own_access(e, op), ", ".join(["ptr null"] * 4)
-    e.line(f"call void {e.helper('stop')}(ptr %c, i32 {note}, i32 {lanes}, i32 {STOPS['stray']}, {nothing})")
+    e.line(e.helper("stop", f"ptr %c, i32 {note}, i32 {lanes}, i32 {STOPS['stray']}, {nothing}"))
     e.line("br label %abort")

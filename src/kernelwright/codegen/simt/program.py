@@ -238,6 +238,8 @@ class Program:
         self.dynamic_offset = 0
         self.local_bytes = 0
         self.parameter_bytes = 0
+        self.by_value: list[tuple[int, int, int]] = []
+        """Of each struct among the parameters: its offset there, its size, its offset in the threads' local frames."""
         self.loops: list[Loop] = []
         self.reducible = True
         self.notes: list[tuple[str, Instruction, Any]] = []

@@ -51,13 +51,14 @@ class Context(ctypes.Structure):
     _fields_ = [
         ("budget", ctypes.c_int64), ("shared_host", ctypes.c_uint64), ("local_host", ctypes.c_uint64),
         ("parameters", ctypes.c_uint64), ("symbols", ctypes.c_void_p), ("sites", ctypes.c_void_p),
-        ("counts", ctypes.c_void_p), ("functions", ctypes.c_void_p), ("ctaid", ctypes.c_uint32 * 3),
+        ("counts", ctypes.c_void_p), ("by_value_host", ctypes.c_uint64), ("ctaid", ctypes.c_uint32 * 3),
         ("nctaid", ctypes.c_uint32 * 3), ("ntid", ctypes.c_uint32 * 3), ("barrier_result", ctypes.c_uint32),
         ("clock", ctypes.c_uint64), ("attention", ctypes.c_uint32), ("watched", ctypes.c_uint32),
         ("dynamic_shared", ctypes.c_uint32), ("block_shared", ctypes.c_uint32),
         ("true_sites", ctypes.c_void_p), ("blind_sites", ctypes.c_void_p), ("n_sites", ctypes.c_uint32),
-        ("shared_size", ctypes.c_uint64), ("local_size", ctypes.c_uint64), ("parameter_size", ctypes.c_uint64),
-        ("buffers", ctypes.c_void_p), ("n_buffers", ctypes.c_uint32), ("counting", ctypes.c_uint32),
+        ("shared_size", ctypes.c_uint64), ("local_size", ctypes.c_uint64), ("by_value_size", ctypes.c_uint64),
+        ("buffers", ctypes.c_void_p), ("by_value", ctypes.c_void_p), ("n_buffers", ctypes.c_uint32),
+        ("n_by_value", ctypes.c_uint32), ("counting", ctypes.c_uint32),
         ("block_linear", ctypes.c_uint32), ("frame", ctypes.c_void_p), ("fault", ctypes.c_void_p),
         ("check", ctypes.c_void_p), ("cache", ctypes.c_void_p), ("print", ctypes.c_void_p),
         ("print_size", ctypes.c_uint64), ("print_used", ctypes.c_uint64), ("print_lost", ctypes.c_uint64),
@@ -95,6 +96,7 @@ class Check(ctypes.Structure):
     ]  # fmt: skip
 
 
+BUFFER = np.dtype([("start", "<u8"), ("end", "<u8"), ("index", "<u4"), ("writable", "<u4")])
 KINDS = {"load": 0, "store": 1, "atomic": 2}
 OPERATIONS = (
     "add", "sub", "and", "nand", "or", "xor", "xchg", "max", "min", "umax", "umin", "fadd", "fsub", "fmax", "fmin",

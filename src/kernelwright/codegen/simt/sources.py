@@ -24,7 +24,7 @@ def source(e: Lanes, var: Var) -> Rep:
         pointer = e.top(f"inttoptr i64 {at} to ptr")
         return Rep(var.type, U, [e.top(f"load {stored(var.type)}, ptr {pointer}, align 1")])
     if kind == "by-value":
-        return Rep(var.type, U, [e.top(f"add i64 {e.context('parameters', 'i64', 0, 8)}, {detail}")])
+        return Rep(var.type, U, [e.top(f"add i64 {e.context('by_value_host', 'i64', 0, 8)}, {detail}")])
     if kind == "symbol":
         table = e.context("symbols", "ptr", 0, 8)
         pointer = e.top(f"getelementptr i64, ptr {table}, i64 {e.program.symbols[detail]}")

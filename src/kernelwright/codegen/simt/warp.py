@@ -34,7 +34,7 @@ def barrier(e: Emitter, block: Block, term: Op) -> None:
 def arrive(e: Emitter, op: Op) -> None:
     """The active lanes count at a barrier without waiting there."""
     number, threads = op.detail.number, op.detail.threads
-    e.line(f"call void {e.helper('arrive')}(ptr %c, i32 {number}, i32 {threads}, i32 {e.whole_mask()})")
+    e.line(e.helper("arrive", f"ptr %c, i32 {number}, i32 {threads}, i32 {e.whole_mask()}"))
 
 
 def barrier_result(e: Emitter, op: Op) -> None:
@@ -244,7 +244,7 @@ def _sync(e: Emitter, op: Op) -> None:
     e.line(f"br i1 {watched}, label %{tell}, label %{on}, !prof !0")
     e.label(tell)
     e.line(f"store {e.vector_type('i32')} {rows}, ptr {e.scratch(0)}, align 16")
-    e.line(f"call void {e.helper('synced')}(ptr %c, i32 {e.whole_mask()}, ptr {e.scratch(0)})")
+    e.line(e.helper("synced", f"ptr %c, i32 {e.whole_mask()}, ptr {e.scratch(0)}"))
     e.line(f"br label %{on}")
     e.label(on)
 

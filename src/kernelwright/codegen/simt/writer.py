@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from kernelwright.codegen.simt import abi
-from kernelwright.codegen.simt.rows import ROWS
 from kernelwright.codegen.simt.values import stored
+
+_HELPERS = frozenset(abi.FUNCTIONS)
 
 
 class Writer:
@@ -70,12 +71,13 @@ class Writer:
         self.scratches = max(self.scratches, i + 1)
         return f"%scratch{i}"
 
-    def helper(self, name: str) -> str:
-        """The address of a runtime function."""
-        table = self.context("functions", "ptr")
-        index = abi.FUNCTIONS.index(name) if name in abi.FUNCTIONS else len(abi.FUNCTIONS) + ROWS.index(name)
-        pointer = self.let(f"getelementptr ptr, ptr {table}, i64 {index}")
-        return self.let(f"load ptr, ptr {pointer}")
+    def helper(self, name: str, arguments: str, result: str = "void") -> str:
+        """The words that call a function of the runtime; each of ``arguments`` is a type and a value."""
+        full = f"simt_{name}" if name in _HELPERS else f"row_{name}"
+        if full not in self.declared:
+            types = ", ".join(a.split(" ", 1)[0] for a in arguments.split(", "))
+            self.declared[full] = f"declare {result} @{full}({types})"
+        return f"call {result} @{full}({arguments})"
 
     def table(self, numbers: list[int]) -> str:
         """A constant row of bytes."""

@@ -73,8 +73,8 @@ class LaunchTimes:
         except DriverError:
             self._free += (pending.start, pending.end)
             raise
-        self._driver.record(pending.end, stream)
         timed.launches += 1
+        self._driver.record(pending.end, stream)
         self._pending.append(pending)
 
     def finish(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from kernelwright.architectures import architecture
 from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
 from kernelwright.cuda.protocol import FunctionAttributes, ModuleFormat, Parameter
@@ -12,7 +13,6 @@ from kernelwright.device.cuda.driver import NOT_FOUND, DriverError
 from kernelwright.device.cuda.gpu import CudaGpu, CudaLoaded
 from kernelwright.device.serving.errors import CudaError, Refused
 from kernelwright.errors import CompileError, KernelwrightError, ToolError
-from kernelwright.target import architecture
 
 
 @dataclass

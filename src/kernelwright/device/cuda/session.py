@@ -32,6 +32,8 @@ from kernelwright.device.serving.watchdog import Watchdog
 from kernelwright.errors import DeviceError, KernelwrightError
 
 STAGING_BYTES = 16 << 20
+PATIENCE_S = 2.0
+"""What kernels that are to be measured get to end in when their program has gone."""
 _PAGE = 4096
 _NON_BLOCKING = 1
 
@@ -63,6 +65,7 @@ class CudaSession:
         self._arena = Arena()
         self._printed = Printed()
         self._answering: Received | None = None
+        self._gone_since = 0.0
         if timed:
             self.times = LaunchTimes(gpu.driver, gpu.properties.max_threads_per_multiprocessor)
         self._start_over()
@@ -99,7 +102,9 @@ class CudaSession:
                     self._obey(message)
                 self._watchdog.began = None
             if self.times is not None:
+                self._watchdog.began = time.monotonic()
                 self.times.finish()
+                self._watchdog.began = None
         except (ConnectionError, TimeoutError):
             pass  # the program went while we were answering
         finally:
@@ -120,6 +125,11 @@ class CudaSession:
                     if waiting is None:
                         os._exit(3)
                 self._channel.fail(waiting, CudaError.LAUNCH_TIMEOUT, sentence)
+        elif self.times is not None:
+            # What the program has left behind is still measured, if it ends.
+            self._gone_since = self._gone_since or time.monotonic()
+            if time.monotonic() - self._gone_since < PATIENCE_S:
+                return False
         os._exit(3)
 
     def progress(self) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import uuid
 from dataclasses import dataclass
 
+from kernelwright.architectures import architecture
 from kernelwright.cuda.protocol import DeviceProperties
-from kernelwright.target import Gpu, architecture
+from kernelwright.target import Gpu
 
 DRIVER_VERSION = 12080
 CONSTANT_BYTES = 64 << 10

@@ -50,8 +50,8 @@ class RegisteredModule:
         if self.format != ModuleFormat.BLOB:
             raise Refused(
                 CudaError.NO_KERNEL_IMAGE_FOR_DEVICE,
-                "the program's device code was compiled by nvcc, and the virtual GPU runs what kw compile makes of the "
-                "source: compile the program with kw compile",
+                "the program's device code is nvcc's, PTX and machine code, which a real GPU runs (--device cuda:0) and a "
+                "virtual one does not: give kw run its source, or build it with kw compile",
             )
         try:
             return blob.read(self.data)

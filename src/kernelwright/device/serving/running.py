@@ -25,11 +25,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kernelwright.cache import cache_folder, content_key
-from kernelwright.cuda.runtime_library import SONAMES, install_shared, missing_imports, shared_runtime
+from kernelwright.device.serving.standing_in import stand_in
 from kernelwright.device.serving.worker import fork_worker, how_it_ended, say, serve
 from kernelwright.device.settings import Settings
-from kernelwright.errors import KernelwrightError, Misuse, ToolError
+from kernelwright.errors import Misuse, ToolError
 
 Serve = Callable[[socket.socket], bytes]
 """Serves one connection in a worker; the bytes reach the caller of ``run_program``."""
@@ -69,7 +68,7 @@ def run_program(
     executable: Path | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Ran:
-    """Runs ``command`` on the virtual GPU that the settings describe and waits for its end.
+    """Runs ``command`` on the device that the settings describe and waits for its end.
 
     ``executable`` is the file to run when it is not ``command[0]``; ``environment`` comes on top of ours. Standard streams
     and working folder are the program's own. Raises ``Misuse`` for what cannot be executed.
@@ -100,7 +99,7 @@ class _Host:
             listener.bind(f"\0{name}")
             listener.listen()
             given = _environment(environment, self._settings, name)
-            given |= _stand_in(executable or Path(command[0]), given)
+            given |= stand_in(executable or Path(command[0]), bool(self._settings.real), given)
             program = _start(command, executable, given)
             try:
                 self._wait(program, listener, awake)
@@ -192,24 +191,6 @@ def _environment(more: Mapping[str, str], settings: Settings, socket_name: str) 
     """Ours without what would start another worker, and with the way to this one."""
     kept = {k: v for k, v in os.environ.items() if k not in ("KERNELWRIGHT_WORKER", "KERNELWRIGHT_FD")}
     return kept | {"KERNELWRIGHT_DEVICE": settings.name, "KERNELWRIGHT_SOCKET": f"@{socket_name}"} | dict(more)
-
-
-def _stand_in(program: Path, environment: Mapping[str, str]) -> dict[str, str]:
-    """What makes a program that nvcc linked with NVIDIA's shared runtime take ours. Says what it would miss there."""
-    try:
-        wanted = missing_imports(program)
-    except (KernelwrightError, OSError):
-        return {}  # a script, say, or nothing at all, which starting it will tell
-    major = next((number for number, name in SONAMES.items() if name == wanted.library), None)
-    if major is None:
-        return {}
-    if wanted.missing:
-        say(f"{program} calls {', '.join(wanted.missing)}, which our CUDA runtime does not have")
-    folder = cache_folder() / "cudart" / content_key([shared_runtime(major)])
-    if not (folder / SONAMES[major]).exists():
-        install_shared(folder, (major,))
-    others = environment.get("LD_LIBRARY_PATH")
-    return {"LD_LIBRARY_PATH": f"{folder}:{others}" if others else str(folder)}
 
 
 def _start(command: Sequence[str], executable: Path | None, environment: Mapping[str, str]) -> subprocess.Popen[bytes]:

@@ -370,7 +370,7 @@ void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *co
   EACH_LANE(l, mask) {
     u64 generic = base + address[l];
     u32 local = generic - LOCAL_BASE < WINDOW, shared = generic - SHARED_BASE < WINDOW;
-    if (generic - c->parameters < c->parameter_size) continue;
+    if (generic - c->by_value_host < c->by_value_size) continue;
     u32 atomic = a->kind == ATOMIC || (a->is_volatile && !shared && !local);
     u8 fresh[256];
     if (a->kind == STORE && !local)
@@ -382,7 +382,7 @@ void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *co
 /* A bulk fill or half of a copy: its site is counted from the end, so that it is told from those of accesses. */
 static void bulk(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write) {
   simt_check *k = c->check;
-  if (address - c->parameters < c->parameter_size) return;
+  if (address - c->by_value_host < c->by_value_size) return;
   u32 unwritten = k->unwritten;
   /* Padding may be copied though nobody wrote it: a copy's reading is not held against it. */
   if (!write) k->unwritten = 0;
@@ -400,7 +400,7 @@ void simt_check_fill(simt_context *c, u32 note, u32 lane, u64 to, u64 bytes) { b
 void simt_check_copy(simt_context *c, u32 note, u32 lane, u64 to, u64 from, u64 bytes) {
   simt_check *k = c->check;
   u32 thread = thread_of(c, lane);
-  u8 *source = k->unwritten && from - c->parameters >= c->parameter_size ? flags_of(c, k, from, thread) : NULL;
+  u8 *source = k->unwritten && from - c->by_value_host >= c->by_value_size ? flags_of(c, k, from, thread) : NULL;
   u8 *kept = source ? malloc(bytes) : NULL;
   if (kept) memcpy(kept, source, bytes);
   bulk(c, note, lane, from, bytes, 0);

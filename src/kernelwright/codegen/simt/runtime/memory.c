@@ -43,6 +43,13 @@ static const simt_buffer *find_buffer(const simt_context *c, u64 address) {
   return &c->buffers[low - 1];
 }
 
+/* The struct passed by value that a byte belongs to; NULL for one between them. */
+const simt_buffer *simt_by_value(const simt_context *c, u64 address) {
+  for (u32 i = 0; i < c->n_by_value; i++)
+    if (address - c->by_value[i].start < c->by_value[i].end - c->by_value[i].start) return &c->by_value[i];
+  return NULL;
+}
+
 /* Makes ``s`` remember a buffer, so that the inline path takes accesses that stay inside it. */
 static void remember(simt_context *c, simt_site *s, u64 start, u64 end, u32 writable) {
   const simt_access *a = s->access;
@@ -72,19 +79,14 @@ static u8 *locate(simt_context *c, simt_site *s, u64 address, u32 bytes, u32 lan
     return (u8 *)c->local_host + (offset / 4) * 128 + lane * 4 + offset % 4;
   }
   *space = GENERIC;
-  u64 start = c->parameters, end = c->parameters + c->parameter_size;
-  u32 writable = 0;
-  if (address - start >= c->parameter_size) {
-    const simt_buffer *b = find_buffer(c, address);
-    if (!b) return NULL;
-    start = b->start, end = b->end, writable = b->writable;
-  }
-  if (bytes > end - address) return NULL;
-  if (s->access->kind != LOAD && !writable) {
+  u32 is_by_value = address - c->by_value_host < c->by_value_size;
+  const simt_buffer *b = is_by_value ? simt_by_value(c, address) : find_buffer(c, address);
+  if (!b || bytes > b->end - address) return NULL;
+  if (s->access->kind != LOAD && !b->writable) {
     *read_only = 1;
     return NULL;
   }
-  remember(c, s, start, end, writable);
+  remember(c, s, b->start, b->end, b->writable);
   return (u8 *)address;
 }
 

@@ -14,8 +14,9 @@ static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u3
   } else if (address - SHARED_BASE < WINDOW) {
     u64 offset = address - SHARED_BASE;
     if (offset < c->shared_size && bytes <= c->shared_size - offset) return (u8 *)c->shared_host + offset;
-  } else if (address - c->parameters < c->parameter_size) {
-    if (!write && bytes <= c->parameter_size - (address - c->parameters)) return (u8 *)address;
+  } else if (address - c->by_value_host < c->by_value_size) {
+    const simt_buffer *b = simt_by_value(c, address);
+    if (b && !write && bytes <= b->end - address) return (u8 *)address;
   } else {
     u32 writable = 0;
     host = (u8 *)simt_find(c, address, &room, &writable);

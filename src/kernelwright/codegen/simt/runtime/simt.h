@@ -141,7 +141,7 @@ typedef struct simt_context {
   const u64 *symbols;
   simt_site *sites; /* those generated code looks at: the true ones, or copies that always miss */
   u64 *counts;      /* per block: executions, lanes */
-  void *const *functions;
+  u64 by_value_host; /* structs passed by value, laid out as in a thread's local frame */
   u32 ctaid[3], nctaid[3], ntid[3];
   u32 barrier_result;
   u64 clock;
@@ -151,9 +151,10 @@ typedef struct simt_context {
   /* below: not seen by generated code */
   simt_site *true_sites, *blind_sites; /* blind: copies that always miss */
   u32 n_sites;
-  u64 shared_size, local_size, parameter_size;
+  u64 shared_size, local_size, by_value_size;
   const simt_buffer *buffers;
-  u32 n_buffers;
+  const simt_buffer *by_value; /* each of those structs */
+  u32 n_buffers, n_by_value;
   u32 counting;
   u32 block_linear;
   simt_frame *frame; /* of the warp that runs */
@@ -175,6 +176,7 @@ void simt_addresses(const simt_access *a, const u64 *rem, const i32 *root, u64 *
 void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *host, u32 mask, u32 space, const void *data);
 u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8 **host, u32 *space_of);
 u32 simt_buffer_index(const simt_context *c, u64 address);
+const simt_buffer *simt_by_value(const simt_context *c, u64 address);
 const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable);
 
 /* quick.c */
@@ -229,7 +231,6 @@ AGREES(simt_context, parameters, ABI_CONTEXT_PARAMETERS);
 AGREES(simt_context, symbols, ABI_CONTEXT_SYMBOLS);
 AGREES(simt_context, sites, ABI_CONTEXT_SITES);
 AGREES(simt_context, counts, ABI_CONTEXT_COUNTS);
-AGREES(simt_context, functions, ABI_CONTEXT_FUNCTIONS);
 AGREES(simt_context, ctaid, ABI_CONTEXT_CTAID);
 AGREES(simt_context, nctaid, ABI_CONTEXT_NCTAID);
 AGREES(simt_context, ntid, ABI_CONTEXT_NTID);
@@ -239,6 +240,7 @@ AGREES(simt_context, attention, ABI_CONTEXT_ATTENTION);
 AGREES(simt_context, watched, ABI_CONTEXT_WATCHED);
 AGREES(simt_context, dynamic_shared, ABI_CONTEXT_DYNAMIC_SHARED);
 AGREES(simt_context, block_shared, ABI_CONTEXT_BLOCK_SHARED);
+AGREES(simt_context, by_value_host, ABI_CONTEXT_BY_VALUE_HOST);
 AGREES(simt_frame, resume, ABI_FRAME_RESUME);
 AGREES(simt_frame, start, ABI_FRAME_START);
 AGREES(simt_frame, live, ABI_FRAME_LIVE);

@@ -1,0 +1,158 @@
+"""Genes to try: drawn at random on what a candidate has become, or listed one by one.
+
+known = known_edits(originals, launches)                           # what all training launches had alike
+for gene in listed(originals, weights, known): ...                 # the most promising first
+gene = draw_gene(originals, random, candidate, weights=weights, known=known)
+"""
+
+from __future__ import annotations
+
+import random as rng
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from kernelwright.edits import (
+    change_constant,
+    constant_condition,
+    delete,
+    delete_barrier,
+    fix,
+    no_alias,
+    recipe,
+    replace_operand,
+    unroll,
+)
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.draw import OPERATORS, draw
+from kernelwright.edits.gene import AnyEdit, Gene
+from kernelwright.edits.genome import apply
+from kernelwright.edits.guard import Launch
+from kernelwright.edits.original import Id, Original
+
+Weights = Mapping[str, Mapping[Id, float]]
+"""By kernel, by number of an original instruction: the cycles it took, or whatever else should draw edits to it."""
+Known = Mapping[str, Sequence[AnyEdit]]
+"""By kernel: edits that hold for every training launch."""
+
+
+def draw_gene(
+    originals: Mapping[str, Original],
+    random: rng.Random,
+    genes: Iterable[Gene] = (),
+    *,
+    weights: Weights | None = None,
+    operators: Mapping[str, float] = OPERATORS,
+    known: Known | None = None,
+) -> Gene | None:
+    """A gene that applies to the candidate ``genes``, copies that it made included; None when none does.
+
+    A kernel is drawn by the sum of its weights (without weights: by its size), and one without any is never drawn. Nothing
+    is tried out: the same random numbers, candidate and weights always give the same gene.
+    """
+    candidate = list(genes)
+    left = {name: _weight(name, original, weights) for name, original in originals.items()}
+    while any(left.values()):
+        kernel = random.choices(list(left), list(left.values()))[0]
+        edit = draw(
+            _state(originals[kernel], [g.edit for g in candidate if g.kernel == kernel]),
+            random,
+            weights=None if weights is None else weights.get(kernel, {}),
+            operators=operators,
+            known=() if known is None else known.get(kernel, ()),
+        )
+        if edit is not None:
+            return Gene(kernel, edit)
+        del left[kernel]
+    return None
+
+
+def known_edits(
+    originals: Mapping[str, Original], launches: Mapping[str, Iterable[Launch]]
+) -> dict[str, list[AnyEdit]]:
+    """By kernel: what held in all its launches, as edits that keep the meaning wherever it holds again. A kernel that was
+    never launched has none."""
+    found: dict[str, list[AnyEdit]] = {}
+    for name, original in originals.items():
+        seen = list(launches.get(name, ()))
+        found[name] = [*no_alias.apart(original, seen), *fix.fixed(original, seen)]
+    return found
+
+
+def listed(
+    originals: Mapping[str, Original], weights: Weights | None = None, known: Known | None = None
+) -> Iterator[Gene]:
+    """Every single gene that can be listed, the most promising first: what is known of all launches, conditions, barriers,
+    deleted memory operations, other deletions, changed constants, operands made constant, loops, recipes.
+
+    Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
+    Copies, moves, replacements and swaps are drawn; cache policies and fast-math flags are in ``cache_policies`` and
+    ``fast_math``.
+    """
+    for name in originals:
+        for edit in () if known is None else known.get(name, ()):
+            yield Gene(name, edit)
+    for candidates in LISTED:
+        yield from _by_weight(originals, candidates, weights)
+    for name, original in originals.items():
+        if _weight(name, original, weights):
+            for edit in recipe.recipes(original):
+                yield Gene(name, edit)
+
+
+def _of_memory(original: Original) -> Iterator[AnyEdit]:
+    for edit in delete.deletions(original):
+        node = original.nodes[edit.subject]
+        if node.touches_memory and not delete_barrier.is_free_barrier(node):
+            yield edit
+
+
+def _of_the_rest(original: Original) -> Iterator[AnyEdit]:
+    for edit in delete.deletions(original):
+        if not original.nodes[edit.subject].touches_memory:
+            yield edit
+
+
+def _of_operands(original: Original) -> Iterator[AnyEdit]:
+    """Without conditions, which have a kind of their own, and without what ``ChangeConstant`` comes to."""
+    changed = {(e.user, e.index, e.value) for e in change_constant.changes(original)}
+    for edit in replace_operand.constant_operands(original):
+        if not edit.value.startswith("i1 ") and (edit.user, edit.index, edit.value) not in changed:
+            yield edit
+
+
+LISTED: tuple[Callable[[Original], Iterator[AnyEdit]], ...] = (
+    constant_condition.conditions,
+    delete_barrier.barriers,
+    _of_memory,
+    _of_the_rest,
+    change_constant.changes,
+    _of_operands,
+    unroll.unrollings,
+)
+"""The kinds of an instruction that can be listed, the most promising first."""
+
+
+def _by_weight(
+    originals: Mapping[str, Original], candidates: Callable[[Original], Iterator[AnyEdit]], weights: Weights | None
+) -> list[Gene]:
+    found: list[tuple[float, Gene]] = []
+    for name, original in originals.items():
+        own = None if weights is None else weights.get(name, {})
+        for edit in candidates(original):
+            weight = 1.0 if own is None else own.get(_place(edit), 0.0)
+            if weight:
+                found.append((weight, Gene(name, edit)))
+    found.sort(key=lambda pair: -pair[0])  # stable: alike ones stay in the kernel's order
+    return [gene for _, gene in found]
+
+
+def _place(edit: AnyEdit) -> Id:
+    place: Id = edit.subject if hasattr(edit, "subject") else edit.user  # type: ignore[union-attr, assignment]
+    return place
+
+
+def _weight(name: str, original: Original, weights: Weights | None) -> float:
+    return float(len(original.nodes)) if weights is None else float(sum(weights.get(name, {}).values()))
+
+
+def _state(original: Original, edits: Sequence[AnyEdit]) -> Original | Draft:
+    return apply(original, edits).draft if edits else original

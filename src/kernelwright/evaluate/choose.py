@@ -1,0 +1,112 @@
+"""Which launches of a recording candidates are judged by, so that one evaluation takes milliseconds.
+
+A program may launch a kernel a thousand times, alike but for the data. Of the launches of a kernel with one block shape
+some are chosen: the one that does most, any that runs code no other chosen one runs, and the middle and the least of them.
+Each stands for those that do about as much as it does, and its time counts as theirs together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from kernelwright.device.executing import VirtualExecutor
+from kernelwright.device.fault import Triple
+from kernelwright.device.memory import Arena
+from kernelwright.device.virtual import Launched
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.capture import Capture
+from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.replay import is_called
+from kernelwright.evaluate.runner import Runner, Stopped
+from kernelwright.evaluate.subject import Chosen
+from kernelwright.ir import Module, parse_module
+
+LOOKED_AT = 300
+"""Launches of a recording that are run to see what they do; of more, a sample over the whole of it."""
+PER_GROUP = 3
+"""Launches chosen of a kernel with one block shape, besides those that other code runs in."""
+
+Group = tuple[str, Triple]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What a launch does in the original. ``work``: warp executions of blocks. ``code``: the blocks that ran."""
+
+    number: int
+    group: Group
+    work: int
+    code: frozenset[int]
+
+
+def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
+    """Runs the launches of a recording (of ``kernels`` as a person calls them, or all) and says what they do.
+
+    Raises ``Misuse`` when there is none, or one fails.
+    """
+    wanted = [n for n in capture.launches if not kernels or any(is_called(n, k) for k in kernels)]
+    wanted = [launch for launch in wanted if not launch.fault]
+    if not wanted:
+        raise Misuse(
+            f"the program launches no kernel{' called ' + ' or '.join(kernels) if kernels else ''}",
+            hint=f"it launches {', '.join(capture.kernels) or 'none at all'}",
+        )
+    step = max(1, math.ceil(len(wanted) / LOOKED_AT))
+    modules: dict[str, Module] = {}
+    executor = VirtualExecutor()
+    found: list[Looked] = []
+    arena: Arena | None = None
+    try:
+        for launch in wanted[::step]:
+            module = modules.setdefault(launch.module, parse_module(capture.ir(launch.module)))
+            case = RecordedCase(capture, launch, module)
+            arena = arena or case.arena()
+            runner = Runner({launch.kernel: module}, executor, arena)
+            try:
+                case.run(runner, launch.kernel)
+            except Stopped as stopped:
+                raise Misuse(f"the original {case.name} fails: {stopped.rejected}", hint="mend the program first") from None
+            done = runner.results[0]
+            assert isinstance(done, Launched)
+            runs = done.result.executions.tolist()
+            code = frozenset(i for i, count in enumerate(runs) if count)
+            found.append(Looked(launch.number, (launch.kernel, launch.block), max(1, sum(runs)), code))
+    finally:
+        if arena is not None:
+            arena.close()
+    return found
+
+
+def choose(recording: int, looked: Sequence[Looked]) -> tuple[Chosen, ...]:
+    """Some of the launches, each with its weight; in the order of the program."""
+    groups: dict[Group, list[Looked]] = {}
+    for each in looked:
+        groups.setdefault(each.group, []).append(each)
+    chosen = [one for group in groups.values() for one in _of_group(recording, group)]
+    return tuple(sorted(chosen, key=lambda each: each.launch))
+
+
+def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
+    ranked = sorted(launches, key=lambda each: (-each.work, each.number))
+    if len(ranked) <= PER_GROUP:
+        return [Chosen(recording, each.number) for each in ranked]
+    picked = [ranked[0]]
+    covered = set(ranked[0].code)
+    while True:
+        best = max(ranked, key=lambda each: len(each.code - covered))
+        if not best.code - covered:
+            break
+        picked.append(best)
+        covered |= best.code
+    for other in (ranked[len(ranked) // 2], ranked[-1]):
+        if len(picked) < PER_GROUP and other not in picked:
+            picked.append(other)
+    near: Callable[[Looked], Looked] = lambda each: min(  # noqa: E731
+        picked, key=lambda one: (abs(math.log(one.work / each.work)), one.number)
+    )
+    stands_for = dict.fromkeys((p.number for p in picked), 0)
+    for each in ranked:
+        stands_for[near(each).number] += each.work
+    return [Chosen(recording, p.number, round(stands_for[p.number] / p.work, 3)) for p in picked]

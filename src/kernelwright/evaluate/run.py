@@ -1,0 +1,328 @@
+"""A run: one search, in a folder of its own, from which it can be read, shown and resumed.
+
+    kw-runs/hotspot-1/
+        journal.db           what was tried and what came of it; settings and seed (``evaluate/journal.py``)
+        data-1.capture ...   the recorded program, one file for each data set
+
+    run = Run.open("kw-runs/hotspot-1")
+    run.best, run.front, run.history, run.variant("v17")
+
+Variants are named by their row in the journal. Events in the journal: ``phase``, ``generation``, ``conclude`` (the time was
+up before this batch), ``minimised``, ``proof``, ``explained``, ``end``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelwright.device.settings import virtual_gpu
+from kernelwright.edits.gene import Gene
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.fitness import ACCEPT, Demands
+from kernelwright.evaluate.journal import Journal, Row
+from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.subject import Subject, subject_from_json
+from kernelwright.evaluate.variant import Builder, Candidate
+from kernelwright.evaluate.workload import Workload
+from kernelwright.search.nsga2 import dominates
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+FOLDER = "kw-runs"
+JOURNAL = "journal.db"
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """Everything that decides what a search asks and how it judges, besides what it evolves. Raises ``Misuse``."""
+
+    preset: str = "default"
+    device: str = "auto"
+    accept: str = "clean"
+    objectives: tuple[str, ...] = ("time",)
+    evaluations: int | None = 2000
+    generations: int | None = None
+    seconds: float | None = None
+    population: int | None = None
+    seed: int = 0
+    kernels: tuple[str, ...] = ()
+    """Those that may be edited, by mangled name; none: all."""
+
+    def __post_init__(self) -> None:
+        if self.preset not in ("default", "gevo"):
+            raise Misuse(f"--preset {self.preset} is neither default nor gevo", hint="default finds more, gevo is the paper's")
+        if self.accept not in ACCEPT:
+            raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="clean is the strictest")
+        if self.objectives[:1] != ("time",):
+            raise Misuse("the first objective is time", hint="--objectives time, or time,error, or time,error,METRIC")
+        if len(set(self.objectives)) != len(self.objectives):
+            raise Misuse("an objective is named twice", hint="--objectives time,error")
+        limits = (self.evaluations, self.generations, self.seconds, self.population)
+        if all(limit is None for limit in limits[:3]):
+            raise Misuse("nothing says when to stop", hint="give --evaluations, --generations or --time")
+        if any(limit is not None and not 0 < limit < math.inf for limit in limits):
+            raise Misuse("a budget is a positive number", hint="--evaluations 2000 --time 300 --population 64")
+        if self.population is not None and self.population < 4:
+            raise Misuse(f"a population of {self.population} is too small to cross anything", hint="--population 64")
+        virtual_gpu(self.device)
+
+    @property
+    def demands(self) -> Demands:
+        return Demands(self.accept, self.seed)  # type: ignore[arg-type]
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self) | {"objectives": list(self.objectives), "kernels": list(self.kernels)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> RunSettings:
+        """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
+        try:
+            known = {f.name: value[f.name] for f in fields(cls)}
+            return cls(**known | {"objectives": tuple(known["objectives"]), "kernels": tuple(known["kernels"])})
+        except (KeyError, TypeError, ValueError) as error:
+            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+
+
+@dataclass(frozen=True)
+class Found:
+    """A candidate of a run and what came of it."""
+
+    name: str
+    candidate: Candidate
+    outcome: Ok
+    speedup: float
+    """The original's time over its own, both with the same post-passes."""
+    key: str = ""
+
+    @property
+    def edits(self) -> list[dict[str, Any]]:
+        return [gene.as_json() for gene in self.candidate]
+
+
+class Run:
+    """A run that is there, open for reading, or, while it searches, for writing. Close it, or use it as a context manager."""
+
+    def __init__(self, folder: Path, journal: Journal, facts: Mapping[str, Any], given: Subject | None = None) -> None:
+        self.folder = folder
+        self.journal = journal
+        self._facts = facts
+        self._given = given
+        self.settings = RunSettings.from_json(facts["settings"])
+
+    # -- making and opening --------------------------------------------------------------------------------------------
+
+    @classmethod
+    def create(cls, folder: Path, subject: Subject, settings: RunSettings, notes: Sequence[str] = ()) -> Run:
+        """A new run in ``folder``, which is there already. Raises ``Misuse`` when another one is in it."""
+        facts = {"format": FORMAT, "subject": subject.as_json(), "settings": settings.as_json(), "notes": list(notes)}
+        journal = Journal.open(folder / JOURNAL, create=True)
+        journal.begin(facts)
+        return cls(folder, journal, facts, subject)
+
+    @classmethod
+    def open(cls, path: Path | str, *, write: bool = False, given: Subject | None = None) -> Run:
+        """A run by its folder, or by its name below ``kw-runs``. ``given``: what it evolves, where that has no file.
+
+        Raises ``Misuse`` for what is no run, one of a newer version, or one that another process is writing.
+        """
+        folder = found_folder(path)
+        journal = Journal.open(folder / JOURNAL, write=write)
+        try:
+            sessions = journal.sessions
+            facts = sessions[0].facts if sessions else {}
+            if facts.get("format") != FORMAT or "subject" not in facts:
+                raise Misuse(
+                    f"{folder} holds no run that this version can read",
+                    hint="kw runs lists the runs there are; a newer Kernelwright may have made it",
+                )
+            run = cls(folder, journal, facts, given)
+            if write:
+                journal.begin({"resumed": True})
+            return run
+        except BaseException:
+            journal.close()
+            raise
+
+    # -- what it is about ----------------------------------------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def subject(self) -> Subject:
+        """What it evolves. Raises ``Misuse`` when only the program that started it has that."""
+        return self._given or subject_from_json(self._facts["subject"], self.folder)
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before trusting the results."""
+        said = [note for event in self.journal.events("notes") for note in event.data["notes"]]
+        return list(dict.fromkeys([*self._facts.get("notes", ()), *said]))
+
+    def workload(self) -> Workload:
+        """What candidates are judged by. Raises ``Misuse`` and ``ToolError`` when its files are missing or damaged."""
+        return self.subject.workload()
+
+    def builder(self) -> Builder:
+        """Builds its candidates."""
+        return Builder.of(self.workload().modules(), virtual_gpu(self.settings.device).arch)
+
+    # -- what came of it -----------------------------------------------------------------------------------------------
+
+    def rows(self) -> Iterator[Row]:
+        """The evaluations, in order."""
+        return self.journal.rows()
+
+    @cached_property
+    def original(self) -> Ok | None:
+        """What the original costs; None while it was not evaluated."""
+        for row in self.rows():
+            if not row.candidate and isinstance(row.outcome, Ok):
+                return row.outcome
+        return None
+
+    @property
+    def accepted(self) -> list[Found]:
+        """Every accepted candidate, in order."""
+        return [found for row in self.rows() if (found := self._found(row)) is not None]
+
+    @property
+    def front(self) -> list[Found]:
+        """The accepted candidates that no other beats, fastest first; equal ones once, with the fewest edits."""
+        names = self.settings.objectives
+        kept: dict[tuple[float, ...], Found] = {}
+        for found in self.accepted:
+            point = found.outcome.objectives(names)
+            same = kept.get(point)
+            if same is not None and len(same.candidate) <= len(found.candidate):
+                continue
+            if any(dominates(other, point) for other in kept):
+                continue
+            kept = {other: f for other, f in kept.items() if not dominates(point, other)}
+            kept[point] = found
+        return [kept[point] for point in sorted(kept)]
+
+    @property
+    def best(self) -> Found | None:
+        """The variant that the run stands for: minimised, or the fastest so far; None when nothing beats the original."""
+        for event in reversed(self.journal.events("minimised")):
+            return self.variant(event.data["variant"])
+        fastest = [found for found in self.front if found.candidate]
+        return fastest[0] if fastest and fastest[0].speedup > 1 else None
+
+    @property
+    def fastest_trained(self) -> tuple[str, float]:
+        """Whatever is right on the training cases, also what was turned down then: its name, and how much faster it is."""
+        best = ("", 1.0)
+        if self.original is not None:
+            for row in self.rows():
+                trained = row.facts.get("trained")
+                if trained and row.candidate and trained["time_us"] > 0:
+                    best = max(best, (f"v{row.id}", self.original.time_us / trained["time_us"]), key=lambda each: each[1])
+        return best
+
+    @property
+    def history(self) -> NDArray[np.void]:
+        """Every evaluation as a table that NumPy and pandas read."""
+        return self.journal.history()
+
+    @property
+    def spent_seconds(self) -> float:
+        """How long all sessions together have worked on it: from each one's beginning to its last evaluation, or to now."""
+        sessions = self.journal.sessions
+        last = {row.session: row.at for row in self.rows()} | ({sessions[-1].id: time.time()} if sessions else {})
+        return sum(max(0.0, last.get(each.id, each.at) - each.at) for each in sessions)
+
+    @property
+    def rejected(self) -> dict[str, int]:
+        """How many candidates were turned down at each stage."""
+        return self.journal.rejected()
+
+    @property
+    def ended(self) -> Mapping[str, Any] | None:
+        """What was noted at the end; None when the run has not come to one."""
+        events = self.journal.events("end")
+        return events[-1].data if events else None
+
+    def variant(self, name: str) -> Found:
+        """The accepted variant called ``v17``; ``best`` is another name for the best. Raises ``Misuse``."""
+        if name == "best":
+            best = self.best
+            if best is None:
+                raise Misuse(f"{self.name} has found nothing faster", hint=f"kw evolve --resume {self.folder} goes on")
+            return best
+        row = next((r for r in self.rows() if f"v{r.id}" == name), None)
+        if row is None:
+            raise Misuse(f"{self.name} has no variant {name!r}", hint=f"kw show {self.folder} lists the best")
+        if isinstance(row.outcome, Rejected):
+            trained = row.facts.get("trained")
+            if trained is None:
+                raise Misuse(f"variant {name} was turned down: {row.outcome}", hint=f"kw show {self.folder} lists the best")
+            row = replace(row, outcome=Ok(trained["time_us"], trained["error"]))
+        found = self._found(row)
+        assert found is not None
+        return found
+
+    def _found(self, row: Row) -> Found | None:
+        if not isinstance(row.outcome, Ok):
+            return None
+        base = self.original.time_us if self.original is not None else row.outcome.time_us
+        candidate = tuple(Gene.from_json(value) for value in row.candidate)
+        speedup = base / row.outcome.time_us if row.outcome.time_us else 1.0
+        return Found(f"v{row.id}", candidate, row.outcome, speedup, row.key)
+
+    # -- the end -------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        self.journal.close()
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def found_folder(path: Path | str) -> Path:
+    """The folder of a run, given its path or its name below ``kw-runs``. Raises ``Misuse`` when there is none."""
+    given = Path(path)
+    for folder in (given, Path(FOLDER) / given):
+        if (folder / JOURNAL).is_file():
+            return folder
+    if given.exists() and not given.is_dir():
+        raise Misuse(f"{given} is no run: a run is a folder", hint="kw runs lists the runs there are")
+    raise Misuse(f"there is no run {str(path)!r}", hint="kw runs lists the runs there are")
+
+
+def new_folder(stem: str, parent: Path | None = None) -> Path:
+    """A fresh folder ``kw-runs/STEM-N``. Raises ``Misuse`` when it cannot be made."""
+    parent = parent or Path(FOLDER)
+    clean = re.sub(r"[^\w.-]+", "-", stem).strip("-.") or "run"
+    number = 1
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        while True:
+            try:
+                (parent / f"{clean}-{number}").mkdir()
+                return parent / f"{clean}-{number}"
+            except FileExistsError:
+                number += 1
+    except OSError as error:
+        raise Misuse(f"{parent} cannot be written: {error.strerror}", hint="start it in a folder of your own") from error
+
+
+def runs_in(parent: Path | None = None) -> list[Path]:
+    """The folders of the runs there are, by name."""
+    parent = parent or Path(FOLDER)
+    return sorted(p.parent for p in parent.glob(f"*/{JOURNAL}")) if parent.is_dir() else []

@@ -1,0 +1,111 @@
+"""What is evolved, described so that another process can open it: recordings and the launches chosen of them, or a file.
+
+A subject is small and can be pickled and written as JSON; ``workload`` opens it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.capture import Capture
+from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.rules import parse_rules
+from kernelwright.evaluate.workload import Workload, load_workload
+from kernelwright.ir import Module, parse_module
+
+
+class Subject(Protocol):
+    """Anything that can be opened as a workload."""
+
+    def workload(self) -> Workload:
+        """Opens it, as often as asked. Raises ``Misuse`` and ``ToolError`` for what is missing or damaged."""
+
+    def as_json(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A launch of a recording, and how many launches it stands for."""
+
+    recording: int
+    launch: int
+    weight: float = 1.0
+
+
+@dataclass(frozen=True)
+class Recordings:
+    """Launches of recordings. ``paths``: one for each data set, the one that times come from first."""
+
+    paths: tuple[str, ...]
+    chosen: tuple[Chosen, ...]
+    tolerance: str = "exact"
+
+    def workload(self) -> Workload:
+        captures = [Capture.read(path) for path in self.paths]
+        rules = parse_rules(self.tolerance)
+        modules: dict[tuple[int, str], Module] = {}
+        cases = []
+        for each in self.chosen:
+            capture = captures[each.recording]
+            launch = capture.launches[each.launch]
+            asked = (each.recording, launch.module)
+            if asked not in modules:
+                modules[asked] = parse_module(capture.ir(launch.module))
+            case = RecordedCase(capture, launch, modules[asked], rules)
+            case.name = f"{case.name} of data set {each.recording + 1}" if len(captures) > 1 else case.name
+            cases.append(case)
+        weights = tuple(each.weight for each in self.chosen)
+        return Workload(captures[0].path, "", tuple(cases), rules, capture=captures[0], weights=weights)
+
+    def as_json(self) -> dict[str, Any]:
+        chosen = [[c.recording, c.launch, c.weight] for c in self.chosen]
+        return {"kind": "recordings", "paths": list(self.paths), "chosen": chosen, "tolerance": self.tolerance}
+
+
+@dataclass(frozen=True)
+class PythonFile:
+    """A Python file that defines ``workload``. ``tolerance``: in place of its own, when it is not empty."""
+
+    path: str
+    tolerance: str = ""
+
+    def workload(self) -> Workload:
+        found = load_workload(Path(self.path))
+        return replace(found, tolerance=parse_rules(self.tolerance)) if self.tolerance else found
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": "python", "path": self.path, "tolerance": self.tolerance}
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """A workload at hand. Processes that are made by pickling can take it only if its functions can be imported."""
+
+    given: Workload
+
+    def workload(self) -> Workload:
+        return self.given
+
+    def as_json(self) -> dict[str, Any]:
+        return {"kind": "given"}
+
+
+def subject_from_json(value: Any, folder: Path) -> Subject:
+    """What ``as_json`` wrote; relative paths are below ``folder``. Raises ``Misuse`` for anything else."""
+    try:
+        kind = value["kind"]
+        if kind == "recordings":
+            paths = tuple(str(folder / path) for path in value["paths"])
+            chosen = tuple(Chosen(int(r), int(n), float(w)) for r, n, w in value["chosen"])
+            return Recordings(paths, chosen, str(value["tolerance"]))
+        if kind == "python":
+            return PythonFile(str(folder / value["path"]), str(value["tolerance"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise Misuse(f"this run does not say what it evolves ({error})", hint="start a new one") from error
+    raise Misuse(
+        "this run evolves a workload that only the Python program that started it has",
+        hint="resume it from there: kernelwright.evolve(workload, resume=...)",
+    )

@@ -1,0 +1,319 @@
+"""What the original does: the outputs a variant is compared with, and the undefined things a variant may do too.
+
+The training cases are the workload's own. Held-out cases come from its generator, and count as different when their shape
+is one that no training case has; further different ones are changed inputs (``changes``). A case that the original does not
+survive, races on as it does not in training, or answers differently in another order is no case.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.device.fault import Fault
+from kernelwright.device.schedule import Schedule
+from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.evaluate.case import Arrays, Case, Output
+from kernelwright.evaluate.idle import idle_warnings
+from kernelwright.evaluate.program import ProgramCase
+from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.runner import Modules
+from kernelwright.evaluate.workload import AnyCase, Workload
+from kernelwright.prove.changes import ChangedCase, SurveyedCase, changes
+from kernelwright.prove.effort import Effort, divided
+from kernelwright.prove.outputs import difference
+from kernelwright.prove.sites import Site, Sites, add
+from kernelwright.prove.watched import BUDGET, SLACK, CaseRun, Device, Runnable, run_case
+
+FORWARD = Schedule.forward()
+Shape = tuple[object, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """A case, and what the original made of it."""
+
+    case: Runnable
+    run: CaseRun
+    output: Output
+    expected: Arrays
+
+    @property
+    def kernels(self) -> frozenset[str]:
+        return frozenset(launch.kernel for launch in self.run.launches)
+
+    @property
+    def budget(self) -> int:
+        """Turns of loops that a variant's launch may take: it is to be faster, not slower."""
+        return 4 * self.run.turns + 100_000
+
+    @property
+    def launches(self) -> int:
+        return 2 * len(self.run.launches) + 16
+
+
+@dataclass
+class CaseSet:
+    """Cases of one sort, and why others are not among them."""
+
+    references: list[Reference] = field(default_factory=list)
+    dropped: Counter[str] = field(default_factory=Counter)
+
+    def __str__(self) -> str:
+        left_out = ", ".join(f"{count} {why}" for why, count in self.dropped.items())
+        return f"{len(self.references)} cases" + (f" ({left_out})" if left_out else "")
+
+
+class Baseline:
+    """The original of a workload, run once for all its variants.
+
+    Raises ``Misuse`` when the original fails on a training case, fails its oracle or recording, or gives results under
+    ``schedules`` that lie further apart than the workload's rules allow.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        original: Modules,
+        *,
+        schedules: Sequence[Schedule] | None = None,
+        seed: int = 0,
+        held_out: Sequence[AnyCase] = (),
+        different: Sequence[AnyCase] = (),
+        effort: Effort | None = None,
+        device: Device | None = None,
+    ) -> None:
+        self.workload = workload
+        self.original = original
+        self.seed = seed
+        self.effort = effort or Effort()
+        self.device = device or Device()
+        if schedules is None:
+            self.orders, self.split = self.effort.other_orders(seed), self.effort.split_warps(seed)
+        else:
+            self.orders, self.split = divided(schedules)
+        self.slack = 0
+        self.sites: Sites = {}
+        """Everything undefined that the original was seen to do."""
+        self.notes: list[str] = []
+        self.leans_on_lock_step = ""
+        """The schedule with split warps under which the original's own results change; empty when there is none."""
+        self.training = self._training()
+        self._shapes = {shape_of(one.run) for one in self.training}
+        self._note_sites()
+        self._reorder()
+        self.held_out, self.different = self._further(held_out, different)
+        self._changed: dict[frozenset[str], CaseSet] = {}
+
+    # -- the workload's own cases --------------------------------------------------------------------------------------
+
+    def _training(self) -> list[Reference]:
+        found = []
+        for case in self.workload.in_process:
+            run = self._run(case)
+            if run.rejected is not None and _is_read_past_the_end(run.fault) and not self.slack:
+                self.slack = SLACK
+                self.sites.clear()
+                self.notes.clear()
+                return self._training()
+            if run.output is None:
+                raise Misuse(
+                    f"the original {_of(case)} fails: {run.rejected}", hint="mend the program or its workload first"
+                )
+            reference = Reference(case, run, run.output, self._wanted(case, run.output))
+            wrong = difference(run, reference.expected, run.output, self.workload.rules)
+            if wrong is not None:
+                raise Misuse(
+                    f"the original fails its own check: {_of(case)}: {wrong.sentence}",
+                    hint="mend the program, or its oracle, or the rules of comparison",
+                )
+            self._merge(run)
+            self.notes += idle_warnings(self.workload.rules, reference.expected, run.output.before, run.output.inputs)
+            found.append(reference)
+        return found
+
+    def _wanted(self, case: Runnable, output: Output) -> Arrays:
+        if isinstance(case, RecordedCase):
+            return {**output.arrays, **case.expected()}
+        if self.workload.oracle is None:
+            return output.arrays
+        given = {name: np.asarray(values) for name, values in self.workload.oracle(case).items()}
+        unknown = [name for name in given if name not in output.arrays]
+        if unknown:
+            raise Misuse(
+                f"the oracle of {_of(case)} gives {unknown[0]!r}, which is no output",
+                hint=f"the outputs are {', '.join(output.arrays)}",
+            )
+        return {**output.arrays, **{name: _as_output(v, output.arrays[name]) for name, v in given.items()}}
+
+    def _note_sites(self) -> None:
+        races = [site for site in self.sites if site.kind == "race" and not site.silent]
+        if races:
+            self.notes.append(
+                f"the original races itself, at {len(races)} places: variants are compared with it place by place; "
+                f"the first: {self.sites[races[0]].evidence.sentence}"
+            )
+        for kind, what in (
+            ("out-of-bounds", "reads past the end of its buffers"),
+            ("uninitialised", "reads memory that nobody wrote"),
+        ):
+            places = [site for site in self.sites if site.kind == kind]
+            if places:
+                sentence = self.sites[places[0]].evidence.sentence
+                self.notes.append(f"the original {what}, at {len(places)} places; the first: {sentence}")
+
+    def _reorder(self) -> None:
+        """Is the original's own result independent of the order of its threads?"""
+        for reference in self.reordered(self.training):
+            for schedule in self.orders:
+                run = self._run(reference.case, schedule)
+                self._merge(run)
+                wrong = difference(run, reference.expected, reference.output, self.workload.rules)
+                if wrong is not None:
+                    raise Misuse(
+                        f"the original fails its own check: under schedule {schedule}, {wrong.sentence}",
+                        hint="its output depends on the order of its threads; mend that, or allow for it: the rules are "
+                        f"'{self.workload.rules}'",
+                    )
+            for schedule in () if self.leans_on_lock_step else self.split:
+                run = self._run(reference.case, schedule, watch=False)
+                if difference(run, reference.expected, reference.output, self.workload.rules) is not None:
+                    self.leans_on_lock_step = str(schedule)
+                    self.notes.append(
+                        f"the original itself leans on warps that run in step: under {schedule} its results change"
+                    )
+                    break
+
+    def reordered(self, references: Sequence[Reference]) -> list[Reference]:
+        """The cases that are run under other schedules: the first ones of each kernel."""
+        taken: Counter[frozenset[str]] = Counter()
+        chosen = []
+        for one in references:
+            taken[one.kernels] += 1
+            if taken[one.kernels] <= self.effort.reordered:
+                chosen.append(one)
+        return chosen
+
+    # -- other cases -------------------------------------------------------------------------------------------------
+
+    def _further(self, held_out: Sequence[AnyCase], different: Sequence[AnyCase]) -> tuple[CaseSet, CaseSet]:
+        same, other = CaseSet(), CaseSet()
+        for case in self._in_process(held_out, same):
+            self._sort(case, same, None)
+        for case in self._in_process(different, other):
+            self._sort(case, other, None)
+        for case in self.generated(range(self.effort.draws), same):
+            self._sort(case, same, other)
+        return same, other
+
+    def generated(self, numbers: Iterable[int], into: CaseSet) -> Iterator[Runnable]:
+        """Cases of the workload's generator; one that raises is counted, not raised."""
+        if self.workload.generator is None:
+            return
+        for number in numbers:
+            try:
+                case = self.workload.more(self.seed * 1000 + number)
+            except Exception as error:  # It is the user's function.
+                into.dropped[f"that the generator fails to make: {type(error).__name__}: {error}"] += 1
+                continue
+            yield from self._in_process((case,), into)
+
+    def _in_process(self, cases: Sequence[AnyCase], into: CaseSet) -> Iterator[Runnable]:
+        for case in cases:
+            if isinstance(case, ProgramCase):
+                into.dropped["that are whole programs"] += 1
+            else:
+                yield case
+
+    def _sort(self, case: Runnable, same: CaseSet, other: CaseSet | None) -> None:
+        reference = self.accept(case)
+        if isinstance(reference, str):
+            same.dropped[reference] += 1
+        elif other is not None and shape_of(reference.run) not in self._shapes:
+            other.references.append(reference)
+        else:
+            same.references.append(reference)
+
+    def changed(self, kernels: frozenset[str], *, more: int = 1) -> CaseSet:
+        """Changed inputs for the kernels, made from the cheapest training case that launches just these.
+
+        ``more``: so many times the effort.
+        """
+        known = self._changed.get(kernels) if more == 1 else None
+        if known is not None:
+            return known
+        found = CaseSet()
+        bases = [one for one in self.training if one.kernels == kernels]
+        base = min(bases, key=lambda one: one.run.work)
+        tries = max(12, min(self.effort.tries, self.effort.work // (4 * max(base.run.work, 1)))) * more
+        survey = SurveyedCase(base.case)
+        run_case(self.device, self.original, survey, self.workload.kernel, FORWARD, watch=False, slack=self.slack)
+        for number, change in enumerate(changes(survey.survey, self.seed)):
+            if number >= tries or len(found.references) >= self.effort.changes * more:
+                break
+            self._sort(ChangedCase(base.case, change), found, None)
+        if more == 1:
+            self._changed[kernels] = found
+        return found
+
+    def accept(self, case: Runnable) -> Reference | str:
+        """The case as one to judge by, or why it is none."""
+        try:
+            run = self._run(case, budget=4 * max(one.run.turns for one in self.training) + 1_000_000)
+        except KernelwrightError as error:
+            return f"that do not fit the kernel: {error.message}"
+        if run.output is None or run.rejected is not None:
+            return "that the original does not survive"
+        known = {site for site in self.sites if not site.silent}
+        if any(not site.silent and site not in known for site in run.sites):
+            return "on which the original itself does what is undefined"
+        reference = Reference(case, run, run.output, run.output.arrays)
+        others = [Schedule.reverse(), Schedule.random(self.seed)]
+        others += [] if self.leans_on_lock_step else [Schedule.subwarp(32, self.seed)]
+        for schedule in others:
+            again = self._run(case, schedule, watch=False)
+            if difference(again, reference.expected, reference.output, self.workload.rules) is not None:
+                return "on which the original depends on the order of its threads"
+        self._merge(run)
+        return reference
+
+    def _run(
+        self, case: Runnable, schedule: Schedule = FORWARD, *, watch: bool = True, budget: int = BUDGET
+    ) -> CaseRun:
+        return run_case(
+            self.device, self.original, case, self.workload.kernel, schedule,
+            watch=watch, slack=self.slack, budget=budget,
+        )  # fmt: skip
+
+    def _merge(self, run: CaseRun) -> None:
+        for site, sight in run.sites.items():
+            add(self.sites, site, sight.evidence, sight.count)
+
+    def is_known(self, site: Site) -> bool:
+        """Whether the original does the same, or worse."""
+        return site in self.sites or replace(site, silent=False) in self.sites
+
+
+def shape_of(run: CaseRun) -> Shape:
+    """What makes two cases the same but for their values: the launches, their geometry and the sizes of memory."""
+    return tuple(
+        (one.kernel, one.grid, one.block, one.shared_bytes, tuple(len(r) for r in one.regions)) for one in run.launches
+    )
+
+
+def _is_read_past_the_end(fault: Fault | None) -> bool:
+    return fault is not None and fault.kind == "out-of-bounds" and not fault.write and bool(fault.buffer)
+
+
+def _as_output(values: NDArray[Any], output: NDArray[Any]) -> NDArray[Any]:
+    """What an oracle says, in the shape and type of the output it is for."""
+    return values.astype(output.dtype, copy=False).reshape(output.shape) if values.size == output.size else values
+
+
+def _of(case: Runnable) -> str:
+    return f"case '{case.name}'" if isinstance(case, Case | RecordedCase) and case.name else "case"

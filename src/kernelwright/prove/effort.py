@@ -1,0 +1,40 @@
+"""How much is tried: numbers only, so that the same effort gives the same proof on every machine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelwright.device.schedule import GROUPS, Schedule
+
+
+@dataclass(frozen=True)
+class Effort:
+    """What a proof costs is about proportional to these."""
+
+    orders: int = 4
+    """Random orders of blocks and warps, besides the reverse one."""
+    sub_warps: int = 1
+    """Random schedules for each size of lane group."""
+    draws: int = 8
+    """Cases asked of the workload's generator."""
+    changes: int = 40
+    """Changed inputs that the original accepts, for each kernel."""
+    tries: int = 96
+    """Changed inputs that are tried to find so many."""
+    reordered: int = 6
+    """Cases of each kernel that are run under other schedules."""
+    work: int = 20_000_000
+    """Executions of blocks of instructions by warps that the changed inputs of one kernel may take."""
+
+    def other_orders(self, seed: int) -> tuple[Schedule, ...]:
+        return (Schedule.reverse(), *(Schedule.random(seed * 100 + n) for n in range(self.orders)))
+
+    def split_warps(self, seed: int) -> tuple[Schedule, ...]:
+        return tuple(Schedule.subwarp(g, seed * 100 + n) for n in range(self.sub_warps) for g in GROUPS)
+
+
+def divided(schedules: Sequence[Schedule]) -> tuple[tuple[Schedule, ...], tuple[Schedule, ...]]:
+    """Those that keep warps whole, and those that split them; the forward one is left out."""
+    whole = tuple(s for s in schedules if s.kind not in ("forward", "subwarp"))
+    return whole, tuple(s for s in schedules if s.kind == "subwarp")
