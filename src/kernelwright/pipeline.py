@@ -110,7 +110,7 @@ class Unit:
 
     def _also_read(self, path: Path) -> str:
         """Adds an installed file to the inputs; its stamp, for a key."""
-        self._inputs += Inputs((str(path),), (), self.inputs.since_ns)
+        self._inputs = self.inputs.with_tool(str(path))
         status = path.stat()
         return f"{path} {status.st_size} {status.st_mtime_ns}"
 
@@ -360,10 +360,10 @@ def _in_todays_words(made: DeviceSource) -> DeviceSource:
 def _load_llvm() -> None:
     from kernelwright.codegen import ptx
     from kernelwright.passes import optimise
-    from kernelwright.passes.llvm import binding
+    from kernelwright.passes.llvm import engine
 
     assert ptx and optimise  # loaded here, while clang runs
-    binding()
+    engine()
 
 
 def without_lines(ptx: str) -> str:

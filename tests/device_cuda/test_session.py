@@ -75,4 +75,3 @@ def test_a_gpu_that_is_not_there(run: Run) -> None:
     done = run("fault", "cuda:5")
     assert "cudaErrorNoDevice" in done.stdout
     assert "there is no GPU number 5: this machine has 1" in done.stderr
-

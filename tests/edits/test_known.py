@@ -101,9 +101,9 @@ def refusal(original: Original, *edits: Edit) -> str:
     [
         *[(e,) for e in KNOWN],
         KNOWN,
-        *[(Unroll(15, n),) for n in (0, 1, 2, 3, 4)],
+        *[(Unroll(16, n),) for n in (0, 1, 2, 3, 4)],
         *[(r,) for r in (Recipe(level=1), Recipe(rounds=2), Recipe(registers=32), Recipe(without=("slp", "unroll")))],
-        (*KNOWN, Unroll(15, 4), Recipe(rounds=2, passes=PASSES)),
+        (*KNOWN, Unroll(16, 4), Recipe(rounds=2, passes=PASSES)),
     ],
     ids=str,
 )
@@ -123,7 +123,7 @@ def test_a_fixed_argument_is_a_constant_at_the_entry() -> None:
     text = accepted(loop_kernel(), FixArgument(2, "i32 40"))
     assert "@k(ptr %p, ptr %q, i32 %n.given, float %x)" in text
     assert body(text)[0] == "%n = freeze i32 40"
-    assert "icmp eq i32 %k2, 40" in optimise_with(text, None, "sm_80")
+    assert "%n," not in optimise_with(text, None, "sm_80").replace("%n.given,", "")
     assert "argument 2 is fixed already" in refusal(loop_kernel(), FixArgument(2, "i32 40"), FixArgument(2, "i32 7"))
 
 
@@ -181,18 +181,18 @@ def test_no_alias_and_a_touched_store() -> None:
 
 
 def test_unroll_says_so_in_metadata() -> None:
-    text = accepted(loop_kernel(), Unroll(15, 4))
+    text = accepted(loop_kernel(), Unroll(16, 4))
     assert "br i1 %more, label %loop, label %end, !llvm.loop !0" in body(text)
     assert text.endswith('!0 = distinct !{!0, !1}\n!1 = !{!"llvm.loop.unroll.count", i32 4}\n')
     assert optimise_with(text, None, "sm_80").count("fdiv") >= 4
-    assert '"llvm.loop.unroll.full"' in apply(loop_kernel(), (Unroll(15, 4), Unroll(15, 0))).text
+    assert '"llvm.loop.unroll.full"' in apply(loop_kernel(), (Unroll(16, 4), Unroll(16, 0))).text
     assert "closes no loop" in refusal(loop_kernel(), Unroll(7, 4))
-    assert "is unrolled -1 times" in refusal(loop_kernel(), Unroll(15, -1))
-    assert list(unrollings(loop_kernel()))[:2] == [Unroll(15, 0), Unroll(15, 1)]
+    assert "is unrolled -1 times" in refusal(loop_kernel(), Unroll(16, -1))
+    assert list(unrollings(loop_kernel()))[:2] == [Unroll(16, 0), Unroll(16, 1)]
 
 
 def test_a_loop_that_cannot_be_unrolled_is_no_news(capfd: pytest.CaptureFixture[str]) -> None:
-    optimise_with(accepted(loop_kernel(), Unroll(15, 0)), None, "sm_80")
+    optimise_with(accepted(loop_kernel(), Unroll(16, 0)), None, "sm_80")
     assert capfd.readouterr() == ("", "")
 
 
@@ -262,7 +262,7 @@ def test_guards_are_recorded() -> None:
     ]
     assert all(g.holds(launch()) for g in guards)
     assert apply(loop_kernel(), (FixArgument(2, "i32 40"), FixArgument(2, "i32 40"))).guards == guards[:1]
-    assert apply(loop_kernel(), (Unroll(15, 2), Recipe(level=2))).guards == ()
+    assert apply(loop_kernel(), (Unroll(16, 2), Recipe(level=2))).guards == ()
 
 
 @pytest.mark.parametrize(
@@ -301,8 +301,9 @@ def test_only_what_the_kernel_asks_for_is_known() -> None:
     assert known_edits({"k": original}, {"k": [launch()]})["k"] == [NoAlias(0), NoAlias(1)]
 
 
-def test_not_a_number_is_no_constant() -> None:
-    bits = (*launch().arguments[:3], b"\x01\0\xc0\x7f")
+def test_what_has_no_text_with_the_same_bits_is_no_constant() -> None:
+    """A signalling NaN; Python's floats cannot carry it."""
+    bits = (*launch().arguments[:3], b"\x01\0\x80\x7f")
     found = known_edits({"k": loop_kernel()}, {"k": [launch(arguments=bits)]})["k"]
     assert not any(isinstance(e, FixArgument) and e.index == 3 for e in found)
 

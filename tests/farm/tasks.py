@@ -55,6 +55,11 @@ def _segfault(_: Any) -> None:
     ctypes.string_at(0)
 
 
+def _spin(_: Any) -> None:
+    while True:
+        pass
+
+
 def _eat(_: Any) -> None:
     kept = []
     while True:
@@ -85,6 +90,11 @@ def _with_child(_: Any) -> None:
     _segfault(None)
 
 
+def _with_child_and_spin(_: Any) -> None:
+    subprocess.Popen(["sleep", "78.5"])
+    _spin(None)
+
+
 def _llvm_error(_: Any) -> None:
     os.write(2, b"LLVM ERROR: Cannot select: intrinsic %llvm.foo\n")
     os.abort()
@@ -98,7 +108,7 @@ ACTIONS: dict[str, Callable[[Any], Any]] = {
     "exit 0": lambda _: os._exit(0),
     "sys.exit": lambda _: sys.exit("bye"),
     "hang": lambda _: time.sleep(3600),
-    "spin": lambda _: [None for _ in iter(int, 1)],
+    "spin": _spin,
     "stop": lambda _: os.kill(os.getpid(), signal.SIGSTOP),
     "eat": _eat,
     "eat in C": _eat_in_c,
@@ -111,6 +121,7 @@ ACTIONS: dict[str, Callable[[Any], Any]] = {
     "close all": lambda _: os.closerange(3, 4096),
     "print": lambda value: print(value) or value,
     "child": _with_child,
+    "child and spin": _with_child_and_spin,
     "llvm": _llvm_error,
     "nap": lambda value: time.sleep(value) or value,
 }
@@ -169,3 +180,17 @@ def counting(folder: str) -> Callable[[int], int]:
     """Leaves a file for each call of this set-up."""
     Path(folder, f"{os.getpid()}-{time.monotonic_ns()}").touch()
     return lambda number: number
+
+
+_hoard: list[bytearray] = []
+
+
+def hoarding() -> Callable[[int], int]:
+    """Keeps what it is asked to allocate, and naps so that the worker finds time to look after itself."""
+
+    def work(size: int) -> int:
+        _hoard.append(bytearray(size))
+        time.sleep(0.12)
+        return size
+
+    return work

@@ -234,7 +234,7 @@ def test_a_refused_configuration_is_refused_every_time(monkeypatch: pytest.Monke
     monkeypatch.setattr(worker, "process_switches", lambda options: ("-no-such-option=1",))
     for _ in range(2):
         with pytest.raises(ToolError, match="no option -no-such-option"):
-            isolation.run(process_id, options=DEFAULT)
+            isolation.run(process_id, options=PassOptions.of(3, ["slsr"]))
 
 
 @pytest.mark.usefixtures("kind")

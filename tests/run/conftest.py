@@ -65,10 +65,11 @@ def _a_compiler_to_link_with() -> None:
 
 @pytest.fixture(scope="session")
 def misbehaving(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program of that name, as ``kw compile`` builds it."""
+    """The program of that name, as ``kw compile`` builds it. It has run once: what a first run builds is there."""
     path = tmp_path_factory.mktemp("built") / "misbehaving"
     made = kw("compile", MISBEHAVING, "--emit", "exe", "-o", path)
     assert made.code == 0, made.err
+    assert kw("run", path, "--", "null").code == 7
     return path
 
 

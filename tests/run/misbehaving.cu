@@ -163,7 +163,8 @@ static void note(int) { signals = 1; }
 static void minds()
 {
     int value = 0;
-    signal(SIGINT, note);
+    for (int each : {SIGINT, SIGTERM, SIGHUP, SIGQUIT})
+        signal(each, note);
     nothing<<<1, 32>>>();
     SAY(cudaDeviceSynchronize());
     fflush(stdout);

@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,21 +16,23 @@ import pytest
 
 from .conftest import command, environment, execute
 
-# Programs that are killed and interrupted in every way: they take long on a busy machine.
-pytestmark = pytest.mark.slow
-
 HAS_GPU = Path("/dev/nvidia0").exists()
+MARK = "KW_TEST_MARK"
+PATIENCE_S = 60.0
+"""Nothing here takes so long, but a machine may have much else to do."""
 
 
-def processes() -> dict[int, tuple[int, str]]:
-    """Running processes: number -> parent, command line. Those that only wait to be looked at do not count."""
+def marked(folder: Path) -> dict[int, tuple[int, str]]:
+    """Running processes of the test whose folder this is: number -> parent, command line. They have its mark in their
+    environment. Those that only wait to be looked at do not count."""
     found = {}
+    mark = f"{MARK}={folder}".encode()
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             stat = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-            if stat[0] != "Z":
+            if stat[0] != "Z" and mark in (entry / "environ").read_bytes().split(b"\0"):
                 line = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 found[int(entry.name)] = (int(stat[1]), line)
         except OSError:
@@ -37,36 +40,35 @@ def processes() -> dict[int, tuple[int, str]]:
     return found
 
 
-def below(root: int) -> set[int]:
-    """The processes that descend from ``root``."""
-    parents = {number: parent for number, (parent, _) in processes().items()}
-    found: set[int] = set()
-    while more := {n for n, p in parents.items() if (p == root or p in found) and n not in found}:
-        found |= more
-    return found
+def workers(folder: Path) -> set[int]:
+    """Processes that do the work of a device: those that no other one waits for, and that are not the program."""
+    found = marked(folder)
+    parents = {parent for parent, _ in found.values()}
+    return {n for n, (_, line) in found.items() if n not in parents and "kernelwright" in line}
 
 
-def left_behind(program: Path) -> list[str]:
-    """Command lines of processes of the program, its sockets, and shared memory."""
-    alive = [
-        line for _, line in processes().values() if str(program) in line or "kernelwright.device.serving.worker" in line
-    ]
-    sockets = re.findall(r"@kernelwright-\S+", Path("/proc/net/unix").read_text())
+def left_behind(folder: Path, kw: int = 0) -> list[str]:
+    """Processes of the test, the socket of the ``kw`` with that number, and shared memory."""
+    sockets = re.findall(rf"@kernelwright-{kw}-\S+", Path("/proc/net/unix").read_text()) if kw else []
     shared = [str(p) for p in Path("/dev/shm").glob("kernelwright*")]
-    return [*alive, *sockets, *shared]
+    return [*(line for _, line in marked(folder).values()), *sockets, *shared]
 
 
-def wait_until(holds: Callable[[], bool], seconds: float = 10.0) -> None:
+def wait_until(holds: Callable[[], object], seconds: float = PATIENCE_S) -> None:
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it takes too long"
         time.sleep(0.02)
 
 
+def nothing_is_left(folder: Path, kw: int = 0) -> None:
+    wait_until(lambda: not left_behind(folder, kw))
+
+
 @pytest.fixture
 def program(misbehaving: Path, tmp_path: Path) -> Iterator[Path]:
-    """A copy under a name of its own, so that its processes can be told from others'."""
-    copy = tmp_path / f"misbehaving-{os.getpid()}-{time.monotonic_ns()}"
+    """A copy under a short name in the folder of the test."""
+    copy = tmp_path / "program"
     copy.write_bytes(misbehaving.read_bytes())
     copy.chmod(0o755)
     yield copy
@@ -76,9 +78,11 @@ def program(misbehaving: Path, tmp_path: Path) -> Iterator[Path]:
 def running(*words: str | Path, cwd: Path) -> Iterator[subprocess.Popen[str]]:
     """A command that has printed its first line, in a process group of its own."""
     process = subprocess.Popen(
-        list(map(str, words)), cwd=cwd, env=environment(), text=True, start_new_session=True,
+        list(map(str, words)), cwd=cwd, env=environment(**{MARK: str(cwd)}), text=True, start_new_session=True,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
+    late = threading.Timer(PATIENCE_S, lambda: [os.kill(n, signal.SIGKILL) for n in marked(cwd)])
+    late.start()
     try:
         assert process.stdout is not None
         assert process.stdout.readline()
@@ -86,7 +90,11 @@ def running(*words: str | Path, cwd: Path) -> Iterator[subprocess.Popen[str]]:
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
+        # Whoever is left holds our pipes: this ends when the last of them has, or has been ended.
         process.communicate()
+        was_late = not late.is_alive()
+        late.cancel()
+    assert not was_late, "something had to be killed"
 
 
 @pytest.mark.parametrize("part", ["hangs", "waits"])
@@ -95,48 +103,73 @@ def test_interrupted(program: Path, part: str, to: str, tmp_path: Path) -> None:
     """In the middle of a kernel and outside of one; by a signal to ``kw`` alone, or by Ctrl-C, which reaches all."""
     with running(*command("run", program, "--", part), cwd=tmp_path) as process:
         (os.kill if to == "kw" else os.killpg)(process.pid, signal.SIGINT)
-        assert process.wait(timeout=10) == 130
-    wait_until(lambda: not left_behind(program))
+        assert process.wait(timeout=PATIENCE_S) == 130
+    nothing_is_left(tmp_path, process.pid)
 
 
-def test_a_program_that_goes_on_after_ctrl_c(program: Path, tmp_path: Path) -> None:
-    """Its worker, which the terminal signals too, goes on with it."""
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT])
+def test_a_program_that_goes_on_after_a_signal_to_all(program: Path, sent: signal.Signals, tmp_path: Path) -> None:
+    """Its worker, which the terminal, timeout(1) and the like signal too, goes on with it."""
     with running(program, "minds", cwd=tmp_path) as process:
-        os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=10)
+        os.killpg(process.pid, sent)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert (process.returncode, out, err) == (7, "cudaSuccess\n73\n", "")
+    nothing_is_left(tmp_path)
 
 
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_program_under_kw_run_may_finish_what_it_does(program: Path, sent: signal.Signals, tmp_path: Path) -> None:
+    with running(*command("run", program, "--", "minds"), cwd=tmp_path) as process:
+        os.killpg(process.pid, sent)
+        out, err = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, out, err) == (128 + sent, "cudaSuccess\n73\n", "")
+    nothing_is_left(tmp_path, process.pid)
+
+
+@pytest.mark.slow
 def test_a_program_that_does_not_mind_signals(tmp_path: Path) -> None:
     (tmp_path / "stubborn.sh").write_text("#!/bin/bash\ntrap '' INT TERM\necho here\nwhile true; do sleep 0.1; done\n")
     (tmp_path / "stubborn.sh").chmod(0o755)
     with running(*command("run", "./stubborn.sh"), cwd=tmp_path) as process:
         os.kill(process.pid, signal.SIGINT)
-        assert process.wait(timeout=15) == 130
-    wait_until(lambda: not left_behind(tmp_path / "stubborn.sh"))
+        assert process.wait(timeout=PATIENCE_S) == 130
+    nothing_is_left(tmp_path, process.pid)
 
 
-def test_terminated(program: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("to", ["kw", "all"])
+def test_terminated(program: Path, to: str, tmp_path: Path) -> None:
     with running(*command("run", program, "--", "hangs"), cwd=tmp_path) as process:
-        process.terminate()
-        assert process.wait(timeout=10) == 128 + signal.SIGTERM
-    wait_until(lambda: not left_behind(program))
+        (os.kill if to == "kw" else os.killpg)(process.pid, signal.SIGTERM)
+        _, err = process.communicate(timeout=PATIENCE_S)
+        assert (process.returncode, err) == (128 + signal.SIGTERM, "")
+    nothing_is_left(tmp_path, process.pid)
 
 
 def test_killed(program: Path, tmp_path: Path) -> None:
     with running(*command("run", program, "--", "hangs"), cwd=tmp_path) as process:
         process.kill()
-        assert process.wait(timeout=10) == -signal.SIGKILL
-    wait_until(lambda: not left_behind(program))
+        assert process.wait(timeout=PATIENCE_S) == -signal.SIGKILL
+    nothing_is_left(tmp_path, process.pid)
+
+
+def test_killed_while_the_worker_does_not_move(program: Path, tmp_path: Path) -> None:
+    """Whatever it waits for: it does not have to find out by itself."""
+    with running(*command("run", program, "--", "hangs"), cwd=tmp_path) as process:
+        wait_until(lambda: len(workers(tmp_path)) == 1)
+        (worker,) = workers(tmp_path)
+        os.kill(worker, signal.SIGSTOP)
+        process.kill()
+        assert process.wait(timeout=PATIENCE_S) == -signal.SIGKILL
+        wait_until(lambda: not left_behind(tmp_path, process.pid), 10)
 
 
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_a_program_started_by_hand(program: Path, end: signal.Signals, tmp_path: Path) -> None:
     with running(program, "hangs", cwd=tmp_path) as process:
-        wait_until(lambda: any("serving.worker" in line for _, line in processes().values()))
+        wait_until(lambda: workers(tmp_path))
         process.send_signal(end)
-        assert process.wait(timeout=10) == -end
-    wait_until(lambda: not left_behind(program))
+        assert process.wait(timeout=PATIENCE_S) == -end
+    nothing_is_left(tmp_path)
 
 
 @pytest.mark.parametrize("by_hand", [False, True])
@@ -145,22 +178,13 @@ def test_a_worker_that_is_killed(program: Path, by_hand: bool, tmp_path: Path) -
     words = [program, "hangs"] if by_hand else command("run", program, "--", "hangs")
     with running(*words, cwd=tmp_path) as process:
         time.sleep(0.5)
-        if by_hand:
-            # The one that works is the child of the one that was started.
-            started = {
-                n: parent for n, (parent, line) in processes().items() if "kernelwright.device.serving.worker" in line
-            }
-            (worker,) = started.keys() - started.values()
-        else:
-            (worker,) = [
-                n for n in below(process.pid) if str(program) not in processes()[n][1].split("kernelwright run")[0]
-            ]
+        (worker,) = workers(tmp_path)
         os.kill(worker, signal.SIGKILL)
-        out, err = process.communicate(timeout=10)
+        out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 7 and "cudaErrorDevicesUnavailable" in out
     assert "kw: the device worker was ended by SIGKILL; the system kills processes when memory runs out" in err
     assert "every CUDA call fails from here on" in err
-    wait_until(lambda: not left_behind(program))
+    nothing_is_left(tmp_path, 0 if by_hand else process.pid)
 
 
 def test_memory_of_a_worker_is_limited(tmp_path: Path) -> None:

@@ -16,5 +16,9 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.mutants",
         "Mutated kernels of the suite: the virtual GPU and the reference executor agree, and nothing crashes.",
     ),
+    "edits": (
+        "kernelwright.bench.edits",
+        "Random edit sequences over the suite: LLVM accepts whatever comes out, and it comes out quickly.",
+    ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

@@ -226,7 +226,7 @@ def takes_flags(command: Callable[..., Any], own: Sequence[Flag] = ()) -> Callab
     for flag in (*own, *COMPILE_FLAGS):
         lowest, highest = (0, 3) if flag.kind == "level" else (None, None)
         option = typer.Option(*flag.spellings, help=flag.help, hidden=not flag.help, min=lowest, max=highest)
-        annotation = cast(Any, Annotated)[_TYPES[flag.kind], option]
+        annotation = cast("Any", Annotated)[_TYPES[flag.kind], option]
         parameters.append(
             inspect.Parameter(flag.name, inspect.Parameter.KEYWORD_ONLY, default=flag.default, annotation=annotation)
         )

@@ -188,7 +188,7 @@ def device_flags(clang: Clang, options: SourceOptions) -> list[str]:
 
 def prerequisites(rule: str, scratch: Path) -> tuple[str, ...]:
     """The prerequisites of a make rule, as absolute paths in order; scratch files are left out."""
-    names = re.findall(r"(?:\\[ #]|\$\$|[^\s\\]|\\(?!\n))+", rule.split(":", 1)[1])
+    names = re.findall(r"(?:[^\s\\]+|\\[ #]|\\(?!\n))+", rule.split(":", 1)[1])
     paths = (name.replace("\\ ", " ").replace("\\#", "#").replace("$$", "$") for name in names)
-    absolute = (str(Path(p).absolute()) for p in paths)
+    absolute = (p if p.startswith("/usr/") else str(Path(p).absolute()) for p in paths)
     return tuple(dict.fromkeys(p for p in absolute if p != os.devnull and not p.startswith(str(scratch))))

@@ -3,6 +3,7 @@
     r 8f14e45f…           /home/me/app.cu        a file, with a hash of its content
     s c9f0f895…           /home/me/include       a folder, with the headers in it that bear the names of some that were read
     n extras.h                                   a name that a program asked for with __has_include
+    t 474635-17…          /usr/…/libdevice.bc    a tool, which no header takes the place of
 
 A hash of every file is not enough: a header that is new in a folder searched earlier takes the place of one that has not
 changed. And a file that was changed while clang was reading must not be taken for what clang read.
@@ -53,19 +54,41 @@ def working_folder() -> str:
 
 
 class Inputs:
-    """The files that a compile read since ``since_ns``, and the folders that it searched for them."""
+    """The files that a compile read since ``since_ns``, the folders that it searched for them, and its tools."""
 
-    def __init__(self, files: Iterable[str], folders: Iterable[str], since_ns: int) -> None:
+    def __init__(self, files: Iterable[str], folders: Iterable[str], since_ns: int, tools: Iterable[str] = ()) -> None:
         self.files = tuple(dict.fromkeys(files))
         self.folders = tuple(dict.fromkeys(folders))
+        self.tools = tuple(dict.fromkeys(tools))
         self.since_ns = since_ns
+        self._headers: list[list[str] | None] = []
 
     def __add__(self, other: Inputs) -> Inputs:
-        return Inputs((*self.files, *other.files), (*self.folders, *other.folders), min(self.since_ns, other.since_ns))
+        return Inputs(
+            (*self.files, *other.files),
+            (*self.folders, *other.folders),
+            min(self.since_ns, other.since_ns),
+            (*self.tools, *other.tools),
+        )
+
+    def with_tool(self, path: str) -> Inputs:
+        """These inputs and a tool, or an installed library that is no header."""
+        more = Inputs(self.files, self.folders, self.since_ns, (*self.tools, path))
+        more._headers = self._headers
+        return more
 
     def record(self) -> list[str] | None:
-        """One line per file, name asked for and folder. None when no record can be trusted: a file has changed since, or
-        tells the time of its own compile."""
+        """One line per file, name asked for, folder and tool. None when no record can be trusted: a file has changed since,
+        or tells the time of its own compile."""
+        if not self._headers:
+            self._headers.append(self._record_headers())
+        lines = self._headers[0]
+        states = [(_stamp(path), path) for path in self.tools]
+        if lines is None or any(state is None or "\n" in path for state, path in states):
+            return None
+        return lines + [f"t {state} {path}" for state, path in states]
+
+    def _record_headers(self) -> list[str] | None:
         lines: list[str] = []
         asked: list[str] = []
         for path in self.files:
@@ -78,9 +101,8 @@ class Inputs:
             lines.append(f"r {state} {path}")
         if any("\n" in text for text in (*asked, *self.folders)):
             return None
-        names = _by_first([*self.files, *asked])
         lines += [f"n {name}" for name in dict.fromkeys(asked)]
-        return lines + [f"s {_bearing(names, folder)} {folder}" for folder in self.folders]
+        return lines + [f"s {state} {folder}" for folder, state in _bearing([*self.files, *asked], self.folders)]
 
     def _is_older(self, path: str) -> bool:
         return _is_installed(path) or os.stat(path).st_ctime_ns < self.since_ns
@@ -89,20 +111,24 @@ class Inputs:
 def unchanged(record: Iterable[str]) -> bool:
     """Whether every file of a record still has its content, and nothing new would be found before it."""
     names: list[str] = []
-    folders: list[str] = []
+    folders: dict[str, str] = {}
     for line in record:
         kind, _, rest = line.partition(" ")
         if kind == "n":
             names.append(rest)
         elif kind == "s":
-            folders.append(rest)
+            state, _, folder = rest.partition(" ")
+            folders[folder] = state
+        elif kind == "t":
+            state, _, path = rest.partition(" ")
+            if _stamp(path) != state:
+                return False
         else:
             state, _, path = rest.partition(" ")
             if _state(path)[0] != state:
                 return False
             names.append(path)
-    by_first = _by_first(names)
-    return all(_bearing(by_first, folder) == state for state, _, folder in (f.partition(" ") for f in folders))
+    return all(state == folders[folder] for folder, state in _bearing(names, folders))
 
 
 def files_of(record: Iterable[str]) -> tuple[str, ...]:
@@ -145,10 +171,9 @@ def _state(path: str) -> tuple[str | None, bytes]:
     A compile reads some 180 headers of the system and of wheels. Package managers change those, and their times; hashing
     all of them would be half the work here.
     """
+    if _is_installed(path):
+        return _stamp(path), b""
     try:
-        if _is_installed(path):
-            status = os.stat(path)
-            return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}", b""
         with open(path, "rb") as f:
             text = f.read()
     except OSError:
@@ -168,23 +193,37 @@ def _asked_for(text: bytes) -> list[str]:
     return [name.decode("utf-8", "surrogateescape") for name in found]
 
 
-def _by_first(paths: Iterable[str]) -> dict[str, list[str]]:
-    """Every name by which a file may have been included (``x.h``, ``sub/x.h``, …), by its first part."""
-    names: dict[str, list[str]] = {}
-    for path in dict.fromkeys(paths):
-        parts = path.split("/")
-        for n in range(len(parts)):
-            names.setdefault(parts[n], []).append("/".join(parts[n:]))
-    return names
+def _stamp(path: str) -> str | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return f"{status.st_size}-{status.st_mtime_ns}-{status.st_ctime_ns}"
 
 
-def _bearing(names: dict[str, list[str]], folder: str) -> str:
-    """A hash of those of the names that are found in ``folder``."""
+def _bearing(paths: Iterable[str], folders: Iterable[str]) -> list[tuple[str, str]]:
+    """Every folder, with a hash of those names in it by which one of the paths may have been included: ``/a/sub/x.h`` as
+    ``x.h``, ``sub/x.h``, …"""
     from kernelwright.cache import content_key
 
+    listings = {folder: _listing(folder) for folder in folders}
+    somewhere: set[str] = set().union(*listings.values())
+    names: dict[str, list[str]] = {}
+    for path in dict.fromkeys(paths):
+        # gcc's C++ headers lie below lib/gcc/…/12/../../../../include, by which no program names them.
+        parts = (os.path.normpath(path) if _is_installed(path) else path).split("/")
+        for n, part in enumerate(parts):
+            if part in somewhere:
+                names.setdefault(part, []).append("/".join(parts[n:]))
+    found = []
+    for folder, here in listings.items():
+        bearing = {name for first in here & names.keys() for name in names[first] if os.path.exists(f"{folder}/{name}")}
+        found.append((folder, content_key(sorted(bearing))))
+    return found
+
+
+def _listing(folder: str) -> set[str]:
     try:
-        here = set(os.listdir(folder)) | {".."}
+        return {*os.listdir(folder), ".."}
     except OSError:
-        here = set()
-    found = [name for first in here & names.keys() for name in names[first] if os.path.exists(f"{folder}/{name}")]
-    return content_key(sorted(set(found)))
+        return {".."}

@@ -223,8 +223,7 @@ class Crew:
         except ConnectionError:
             message = None
         if message is None:
-            why = cause(self._template.wait(), self._log_tail())
-            self._stop_template()
+            why = cause(self._stop_template(), self._log_tail())
             raise ToolError(f"setting up worker processes failed: {why.lost.reason}")
         if message.kind is Kind.FAILED:
             self._stop_template()

@@ -16,7 +16,7 @@ def die_with_writer(life_line: int) -> None:
     needs nothing of a process that hangs in C code.
     """
     fcntl.fcntl(life_line, fcntl.F_SETOWN, -os.getpgrp())
-    fcntl.fcntl(life_line, fcntl.F_SETSIG, signal.SIGKILL)  # type: ignore[attr-defined]
+    fcntl.fcntl(life_line, fcntl.F_SETSIG, signal.SIGKILL)
     fcntl.fcntl(life_line, fcntl.F_SETFL, fcntl.fcntl(life_line, fcntl.F_GETFL) | os.O_ASYNC)
 
 

@@ -79,6 +79,8 @@ def cause(code: int, log: str) -> Cause:
             Lost("crash", f"its process was ended by {name} from outside, which the system does when memory runs out"),
             outside=True,
         )
-    if not code:
-        return Cause(Lost("crash", "it ended its process with exit status 0"))
-    return Cause(Lost("crash", death(code, log[-2000:]).message))
+    if "LLVM ERROR: " in log:
+        return Cause(Lost("crash", death(code, log[log.rindex("LLVM ERROR: ") :]).message))
+    how = f"by signal {signal.Signals(-code).name}" if code < 0 else f"with exit status {code}"
+    said = f": {last[0][:200]}" if last[0] else ""
+    return Cause(Lost("crash", f"it ended its process {how}{said}"))

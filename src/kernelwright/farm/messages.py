@@ -16,6 +16,7 @@ import os
 import pickle
 import socket
 import struct
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,8 +24,10 @@ from typing import Any
 INLINE_BYTES = 1 << 15
 """Bodies up to this size travel in the datagram itself: a socket's buffer holds six of the largest."""
 DESCRIPTORS = 4
+"""What one datagram may carry."""
 
 _HEAD = struct.Struct("<BBxxxxxxQ")
+_RIGHTS_BYTES = socket.CMSG_LEN(DESCRIPTORS * array("i").itemsize)
 _DATAGRAM_BYTES = _HEAD.size + INLINE_BYTES
 
 
@@ -92,10 +95,9 @@ def send(
         head = _HEAD.pack(kind, small, number)
         carried = [*descriptors] if small else [*descriptors, memory]
         parts = [head, body] if small else [head]
-        if carried:
-            socket.send_fds(to, parts, carried, flags)
-        else:
-            to.sendmsg(parts, (), flags)
+        # Not socket.send_fds and recv_fds, which forget their flags.
+        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array("i", carried))] if carried else []
+        to.sendmsg(parts, rights, flags)
     except BlockingIOError:
         return False
     finally:
@@ -108,9 +110,12 @@ def receive(by: socket.socket, *, wait: bool = True) -> Message | None:
     """The next message; None when the other end is closed. Raises ``BlockingIOError`` when there is none and ``wait`` is
     off."""
     flags = socket.MSG_CMSG_CLOEXEC | (0 if wait else socket.MSG_DONTWAIT)
-    data, descriptors, _, _ = socket.recv_fds(by, _DATAGRAM_BYTES, DESCRIPTORS, flags)
+    data, rights, _, _ = by.recvmsg(_DATAGRAM_BYTES, _RIGHTS_BYTES, flags)
     if not data:
         return None
+    descriptors = array("i")
+    for _, _, carried in rights:
+        descriptors.frombytes(carried)
     kind, _, number = _HEAD.unpack_from(data)
     return Message(Kind(kind), number, data[_HEAD.size :], tuple(descriptors))
 

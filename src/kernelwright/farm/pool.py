@@ -4,9 +4,9 @@
         for index, result in pool.map(candidates):        # as they finish
             ...                                           # a result, Raised(error), or Lost(stage, reason)
 
-    hand out: each worker holds a few milliseconds' worth of items; one that runs dry is given what others have not begun
-    an item that ends its worker runs once more, alone; when it does so again it is Lost
-    with ``batch``, work takes a list: a list that fails is halved until the culprit stands alone
+Each worker holds a few milliseconds' worth of items; one that runs dry is given what others have not begun. An item that
+ends its worker runs once more, alone; when it does so again it is ``Lost``. With ``batch``, work takes a list: a list that
+fails is halved until the culprit stands alone.
 """
 
 from __future__ import annotations

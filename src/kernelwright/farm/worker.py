@@ -6,7 +6,9 @@ import gc
 import os
 import signal
 import socket
+import sys
 import time
+import traceback
 from typing import NoReturn
 
 from kernelwright.farm import limits
@@ -32,6 +34,9 @@ def live(post: socket.socket, life_line: int, task: Task, work: Work | None) -> 
         code = 0  # the pool is gone
     except MemoryError:
         code = _out_of_memory()
+    except BaseException:
+        traceback.print_exc()
+        sys.stderr.flush()
     finally:
         os._exit(code)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.cache import Cache, content_key, file_digest
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.passes.llvm import binding, parse, target_machine
+from kernelwright.passes.llvm import engine, parse, target_machine
 from kernelwright.passes.nvidia import files
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def linked_text(ir_text: str, cuda_path: str | Path | None = None) -> str:
     names = called_functions(ir_text)
     if not names:
         return ir_text
-    with binding().create_context() as context, parse(ir_text, context) as module:
+    with engine().create_context() as context, parse(ir_text, context) as module:
         link(module, context, names, Path(cuda_path) if cuda_path else None)
         return str(module)
 
@@ -104,7 +104,7 @@ def link(module: Any, context: Any, names: tuple[str, ...], cuda_path: Path | No
     Raises ``ToolError`` when no libdevice is installed, ``CompileError`` for a name that libdevice does not define.
     """
     own = {f.name for f in module.functions if not f.is_declaration}
-    library = binding().parse_bitcode(_pruned(names, cuda_path), context)
+    library = engine().parse_bitcode(_pruned(names, cuda_path), context)
     library.triple, library.data_layout = module.triple, module.data_layout
     module.link_in(library)
     for function in module.functions:
@@ -129,7 +129,7 @@ def _digest(path: Path, modified_ns: int) -> str:
 
 @cache
 def _prune(path: Path, digest: str, names: tuple[str, ...]) -> bytes:
-    llvm = binding()
+    llvm = engine()
     store, key = Cache(), content_key([digest, *names, str(llvm.llvm_version_info)])
     found = store.get("libdevice", key)
     if found is not None:
@@ -142,7 +142,7 @@ def _prune(path: Path, digest: str, names: tuple[str, ...]) -> bytes:
 
 def _reduce(library: Any, names: tuple[str, ...], path: Path) -> bytes:
     """The library without what ``names`` do not need, directly or through each other."""
-    llvm = binding()
+    llvm = engine()
     defined = {f.name for f in library.functions if not f.is_declaration}
     unknown = [n for n in names if n not in defined]
     if unknown:
@@ -159,6 +159,6 @@ def _reduce(library: Any, names: tuple[str, ...], path: Path) -> bytes:
 
 def _parse(path: Path, context: Any) -> Any:
     try:
-        return binding().parse_bitcode(path.read_bytes(), context)
+        return engine().parse_bitcode(path.read_bytes(), context)
     except RuntimeError as error:
         raise ToolError(f"{path} is not readable bitcode: {str(error).splitlines()[0]}", hint=INSTALL) from None

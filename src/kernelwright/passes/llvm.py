@@ -7,11 +7,13 @@ never compiles does not pay for it.
 from __future__ import annotations
 
 import re
+import sys
 from contextlib import contextmanager
 from functools import cache
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, ptx_version
 from kernelwright.errors import IRError, Place, ToolError
+from kernelwright.passes import shelter
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,11 +40,29 @@ def binding() -> Any:
         ) from error
     if not hasattr(llvm, "create_pass_builder"):
         raise ToolError("this llvmlite has no new pass manager", hint="pip install 'llvmlite==0.50.*'")
+    return _ready(llvm)
+
+
+def _ready(llvm: Any) -> Any:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     if TRIPLE.partition("-")[0] not in _target_names(llvm):
         raise ToolError("this llvmlite was built without the NVPTX target", hint="pip install 'llvmlite==0.50.*'")
     return llvm
+
+
+@cache
+def engine() -> Any:
+    """What ``binding`` gives, or the part of it in ``quick_llvm``, where that will do: in a command that compiles and ends.
+
+    Objects of the two must not be mixed; what is in this room and in ``codegen/ptx.py`` asks here alone.
+    """
+    if shelter.is_taken() and "llvmlite.binding" not in sys.modules:
+        from kernelwright.passes import quick_llvm
+
+        if quick_llvm.load():
+            return _ready(quick_llvm)
+    return binding()
 
 
 def _target_names(llvm: Any) -> str:
@@ -54,7 +74,7 @@ def _target_names(llvm: Any) -> str:
 
 def target_machine(arch: str, level: int) -> TargetMachine:
     """A code generator for ``arch`` at optimisation ``level`` 0 to 3. Raises ``Misuse`` for an unknown name."""
-    llvm = binding()
+    llvm = engine()
     features = f"+ptx{ptx_version(arch)}"
     return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=features, opt=level)
 
@@ -82,14 +102,14 @@ def parsed(ir_text: str) -> Iterator[ModuleRef]:
     Raises ``IRError`` with the line LLVM stumbled on. The context must not be LLVM's global one, which remembers the
     pass gate of the first pipeline run in it.
     """
-    with binding().create_context() as context, parse(ir_text, context) as module:
+    with engine().create_context() as context, parse(ir_text, context) as module:
         yield module
 
 
 def parse(ir_text: str, context: Any = None) -> ModuleRef:
     """The verified module in ``context``, which the caller keeps alive for longer, or in one that it keeps itself. Raises
     ``IRError``. Prefer ``parsed`` or ``check``."""
-    llvm = binding()
+    llvm = engine()
     if "\0" in ir_text:
         raise IRError("LLVM-IR does not parse: it contains a zero byte", hint="give text; bitcode is not read here")
     try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kernelwright.architectures import architecture
 from kernelwright.passes import isolation, libdevice
-from kernelwright.passes.llvm import architecture_of, binding, parse, retarget, target_machine
+from kernelwright.passes.llvm import architecture_of, engine, parse, retarget, target_machine
 from kernelwright.passes.options import DEFAULT, PassOptions
 
 TYPE_CHECKING = False
@@ -38,7 +38,7 @@ def optimise(
 
 
 def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Path | None) -> str:
-    llvm = binding()
+    llvm = engine()
     ir_text = libdevice.library_calls(plain_textures(ir_text))
     machine = target_machine(arch, options.level)
     with llvm.create_context() as context, parse(retarget(ir_text, arch), context) as module:

@@ -320,7 +320,7 @@ class _Proving:
         try:
             run = run_case(
                 baseline.device, self.modules, one.case, baseline.workload.kernel, schedule,
-                watch=watch, slack=baseline.slack, budget=one.budget, launches=one.launches,
+                watch=watch, slack=baseline.slack, budget=one.budget * schedule.groups, launches=one.launches,
             )  # fmt: skip
         except KernelwrightError as error:
             return Evidence(error.message, "fault", one.case.name, str(schedule))
@@ -343,7 +343,7 @@ class _Proving:
     def _broken_guard(self, one: Reference) -> str:
         for made in one.run.launches:
             guards = self.guards.get(made.kernel, ())
-            launch = _as_guards_see(made, self.baseline.original) if guards else None
+            launch = as_guards_see(made, self.baseline.original) if guards else None
             for guard in guards:
                 if launch is not None and not guard.holds(launch):
                     return str(guard)
@@ -381,7 +381,7 @@ def _refused(variant: Modules) -> str:
     return ""
 
 
-def _as_guards_see(made: Any, original: Modules) -> Launch:
+def as_guards_see(made: Any, original: Modules) -> Launch:
     kernel = original[made.kernel].functions[made.kernel]
     raw, regions = [], []
     for p in parameter_layout(kernel).parameters:

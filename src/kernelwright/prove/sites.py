@@ -7,15 +7,17 @@ there, and where in the source. Edits carry source lines along, so a variant's s
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from kernelwright.codegen.layout import shared_layout
 from kernelwright.codegen.simt.results import Found
+from kernelwright.cuda.names import base_name
 from kernelwright.device.fault import Triple
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
-from kernelwright.device.places import location_of
+from kernelwright.device.places import is_header
 from kernelwright.device.virtual import position
-from kernelwright.ir import Function, Instruction
+from kernelwright.ir import Function, Instruction, source_location
 from kernelwright.prove.proof import Evidence
 
 SiteKind = Literal["race", "out-of-bounds", "uninitialised"]
@@ -35,7 +37,7 @@ class End:
     """What kind of instruction it is, where no line is known."""
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}" if self.line else f"'{self.instruction}'"
+        return f"{self.file.rsplit('/', 1)[-1]}:{self.line}" if self.line else f"'{self.instruction}'"
 
 
 @dataclass(frozen=True)
@@ -72,44 +74,74 @@ def add(sites: Sites, site: Site, evidence: Evidence, count: int) -> None:
         known.count += count
 
 
-def site_of(found: Found, kernel: Function, grid: Triple, block: Triple, arena: Arena) -> tuple[Site, Evidence]:
-    """The site of what a watched launch noticed, and the sight in words."""
-    memory, beyond = _memory(found.address, found.size, kernel, arena)
+class Places:
+    """Where the instructions and shared variables of a kernel are, looked up once: a kernel may race in thousands of ways."""
+
+    def __init__(self, kernel: Function) -> None:
+        self.kernel = kernel
+        self._known: dict[Instruction, tuple[str, int, int, str]] = {}
+
+    def end(self, verb: str, instruction: Instruction) -> End:
+        known = self._known.get(instruction)
+        if known is None:
+            at = source_location(instruction, skip=is_header)
+            what = "" if at and at.line else f"{instruction.opcode} {instruction.type.text}"
+            known = (at.file, at.line, at.column, what) if at and at.line else ("", 0, 0, what)
+            self._known[instruction] = known
+        return End(verb, *known)
+
+    @cached_property
+    def shared(self) -> list[tuple[int, str]]:
+        return sorted((offset, name) for name, offset in shared_layout(self.kernel).offsets.items())
+
+    def memory(self, address: int, size: int, arena: Arena) -> tuple[str, bool]:
+        """The memory at an address, and whether the access leaves it."""
+        if SHARED_BASE <= address < SHARED_BASE + WINDOW:
+            named = max((one for one in self.shared if one[0] <= address - SHARED_BASE), default=(0, ""))[1]
+            return f"shared memory '{_variable(named)}'" if named else "shared memory", False
+        if LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
+            return "local memory", False
+        inside = arena.find(address)
+        if inside is not None and address + size <= inside.end:
+            return f"'{inside.name}'", False
+        near = inside or arena.nearest(address)
+        return (f"'{near.name}'" if near else "memory"), True
+
+
+def note(sites: Sites, found: Found, places: Places, grid: Triple, block: Triple, arena: Arena) -> None:
+    """Puts what a watched launch noticed among ``sites``."""
+    kernel = places.kernel.name
+    memory, beyond = places.memory(found.address, found.size, arena)
+    if found.other is None:
+        kind: SiteKind = "out-of-bounds" if beyond else "uninitialised"
+        site = Site(kind, kernel, memory, (places.end("read", found.origin),))
+    else:
+        ends = places.end(found.verbs[0], found.other), places.end(found.verbs[1], found.origin)
+        # A race has no first end: which one is met first is the schedule's choice.
+        low, high = sorted(ends)
+        site = Site("race", kernel, memory, (low, high), found.scope, found.benign)
+    if site in sites:
+        sites[site].count += found.count
+    else:
+        sites[site] = Sight(_evidence(site, found, places, grid, block), found.count)
+
+
+def _evidence(site: Site, found: Found, places: Places, grid: Triple, block: Triple) -> Evidence:
     here = f"block {position(found.block, grid)} thread {position(found.thread, block)}"
     if found.other is None:
-        end = _end("read", found.origin)
-        kind: SiteKind = "out-of-bounds" if beyond else "uninitialised"
-        what = "past the end of" if beyond else "that nobody has written, of"
-        sentence = f"{here} reads {found.size} bytes {what} {memory} at {end}"
-        site = Site(kind, kernel.name, memory, (end,))
-        return site, Evidence(sentence, kind, kernel=kernel.name, place=str(end), count=found.count)
-    ends = _end(found.verbs[0], found.other), _end(found.verbs[1], found.origin)
+        end = site.ends[0]
+        what = "past the end of" if site.kind == "out-of-bounds" else "that nobody has written, of"
+        sentence = f"{here} reads {found.size} bytes {what} {site.memory} at {end}"
+        return Evidence(sentence, site.kind, kernel=site.kernel, place=str(end), count=found.count)
+    first, second = places.end(found.verbs[0], found.other), places.end(found.verbs[1], found.origin)
     there = f"block {position(found.other_block, grid)} thread {position(found.other_thread, block)}"
     sentence = (
-        f"{ends[0].verb} at {ends[0]} by {there} and {ends[1].verb} at {ends[1]} by {here}, {SCOPES[found.scope]}, "
-        f"touch the same {found.size} bytes of {memory}, and nothing orders them"
+        f"{first.verb} at {first} by {there} and {second.verb} at {second} by {here}, {SCOPES[found.scope]}, "
+        f"touch the same {found.size} bytes of {site.memory}, and nothing orders them"
     )
-    # A race has no first end: which one is met first is the schedule's choice.
-    low, high = sorted(ends)
-    site = Site("race", kernel.name, memory, (low, high), found.scope, found.benign)
-    return site, Evidence(sentence, "race", kernel=kernel.name, place=str(low), other=str(high), count=found.count)
+    return Evidence(sentence, "race", kernel=site.kernel, place=str(first), other=str(second), count=found.count)
 
 
-def _end(verb: str, instruction: Instruction) -> End:
-    at = location_of(instruction)
-    return End(verb, at.file, at.line, at.column, "" if at.line else f"{instruction.opcode} {instruction.type.text}")
-
-
-def _memory(address: int, size: int, kernel: Function, arena: Arena) -> tuple[str, bool]:
-    """The memory concerned, and whether the access leaves it."""
-    if SHARED_BASE <= address < SHARED_BASE + WINDOW:
-        below = [(offset, name) for name, offset in shared_layout(kernel).offsets.items()]
-        named = max((one for one in below if one[0] <= address - SHARED_BASE), default=(0, ""))[1]
-        return f"shared memory '{named}'" if named else "shared memory", False
-    if LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
-        return "local memory", False
-    inside = arena.find(address)
-    if inside is not None and address + size <= inside.end:
-        return f"'{inside.name}'", False
-    near = inside or arena.nearest(address)
-    return (f"'{near.name}'" if near else "memory"), True
+def _variable(name: str) -> str:
+    """A variable of a function, ``_ZZ4blurPKfPfE4tile``, by its own name."""
+    return base_name("_Z" + name.rsplit("E", 1)[-1]) if name.startswith("_ZZ") else base_name(name)

@@ -27,9 +27,9 @@ from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
 from kernelwright.evaluate.case import Output
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.runner import LAUNCHES, Modules, Ran, Runner, Stopped
-from kernelwright.ir import Module
+from kernelwright.ir import Function, Module
 from kernelwright.prove.proof import Evidence
-from kernelwright.prove.sites import End, Site, Sites, add, site_of
+from kernelwright.prove.sites import End, Places, Site, Sites, add, note
 
 BUDGET = 1 << 28
 """Times that the warps of one launch of the original may go back in loops: seconds."""
@@ -89,6 +89,7 @@ class Device:
     def __init__(self) -> None:
         self._gpu: VirtualGpu | None = None
         self._loaded: OrderedDict[int, Loaded] = OrderedDict()
+        self._places: OrderedDict[int, Places] = OrderedDict()
 
     def loaded(self, module: Module, variables: Variables) -> Loaded:
         found = self._loaded.pop(id(module), None) or Loaded(module, variables)
@@ -96,6 +97,13 @@ class Device:
         if len(self._loaded) > KEPT:
             self._loaded.popitem(last=False)
         found.variables = variables
+        return found
+
+    def places(self, kernel: Function) -> Places:
+        found = self._places.get(id(kernel)) or Places(kernel)
+        self._places[id(kernel)] = found
+        if len(self._places) > KEPT:
+            self._places.popitem(last=False)
         return found
 
     def gpu(self, arena: Arena) -> VirtualGpu:
@@ -162,9 +170,10 @@ class Watcher:
         run = self._run
         run.incomplete |= launched.result.incomplete
         kernel = module.functions[launched.kernel]
+        places = self._device.places(kernel) if launched.result.found else None
         for found in launched.result.found:
-            site, evidence = site_of(found, kernel, launched.grid, launched.block, arena)
-            add(run.sites, site, evidence, found.count)
+            assert places is not None
+            note(run.sites, found, places, launched.grid, launched.block, arena)
         for buffer in arena.buffers if self._slack else ():
             behind = self._flags[buffer.address][buffer.size :]
             written = int(np.count_nonzero(behind & STORED))

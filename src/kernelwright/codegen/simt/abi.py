@@ -55,7 +55,15 @@ QUICK = tuple(
     for place in ("global1", "global2", "global4", "global8", "shared4", "local4")
 )
 """Loads and stores of the kinds that come often: how lanes tell their address, where it lies, bytes per lane."""
-FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace", "arrive", *QUICK)
+EVEN_BYTES = (1, 2, 4, 8)
+EVEN = tuple(
+    f"{kind}_{place}{size}"
+    for kind in ("one", "two", "row_load", "row_store", "indexed_row_load", "indexed_row_store")
+    for place in ("global", "shared")
+    for size in EVEN_BYTES
+)
+"""Accesses that run evenly, as one call: see ``even.py``."""
+FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace", "arrive", *QUICK, *EVEN)
 """Helpers that generated code calls, ``simt_...`` in C; ``rows.py`` names the row functions, ``row_...``."""
 
 

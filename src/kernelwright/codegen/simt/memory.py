@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kernelwright.codegen.simt import abi
+from kernelwright.codegen.simt import abi, even
 from kernelwright.codegen.simt.inline import choose, site
 from kernelwright.codegen.simt.program import Access, Op, bytes_of
 from kernelwright.codegen.simt.shapes import U, V
@@ -72,6 +72,10 @@ class Address:
             made.append(self._in_space(total))
         return made
 
+    def plain(self, i: int) -> str:
+        """What segment ``i`` adds to an extended index, in the access's own space."""
+        return self._in_space(self.rep.part(i))
+
     def _in_space(self, address: str) -> str:
         base = self.access.base
         if not base:
@@ -89,7 +93,7 @@ class Address:
             return e.scratch(0), "null"
         for i in range(e.parts):
             pointer = "%rem" if not i else e.let(f"getelementptr i64, ptr %rem, i64 {i}")
-            e.line(f"store i64 {self._in_space(self.rep.part(i))}, ptr {pointer}")
+            e.line(f"store i64 {self.plain(i)}, ptr {pointer}")
         if self.root is None:
             return "%rem", "null"
         if self.root.shape is V:
@@ -120,9 +124,13 @@ def load(e: Emitter, op: Op) -> None:
     address = Address(e, access, e.get(op.args[0]))
     shape = op.outs[0].shape
     address.form["spread"] = int(shape is not V)
-    way = choose(e, access, address, shape is not V, False)
+    way = choose(e, access, address, shape is not V, False) if e.options.in_line else None
     address.form["footprint"] = way.reach if way else access.bytes
     if way is None:
+        found = None if e.options.in_line else even.load(e, access, address, shape)
+        if found is not None:
+            e.define(op.outs[0], found)
+            return
         for out, parts in zip(op.outs, _call_load(e, access, address, shape), strict=True):
             e.define(out, parts)
         return
@@ -149,10 +157,11 @@ def store(e: Emitter, op: Op) -> None:
     access = _checked(e, op)
     address = Address(e, access, e.get(op.args[0]))
     values = [e.vector(v) for v in op.args[1:]]
-    way = choose(e, access, address, False, True)
+    way = choose(e, access, address, False, True) if e.options.in_line else None
     address.form["footprint"] = way.reach if way else access.bytes
     if way is None:
-        _call_store(e, access, address, values)
+        if e.options.in_line or not even.store(e, access, address, values[0]):
+            _call_store(e, access, address, values)
         return
     fast, slow, on = (e.fresh_label(x) for x in ("fast", "slow", "on"))
     way.check(fast, slow)

@@ -314,8 +314,11 @@ static void become_worker(int end, char *const command[], char *const environmen
 {
     int nothing = open("/dev/null", O_RDONLY);
     dup2(nothing, 0);
-    /* Ctrl-C is the program's to answer; its worker ends when it does. */
+    /* What is sent to all processes around the program is the program's to answer; its worker ends when it does. */
     signal(SIGINT, SIG_IGN);
+    signal(SIGQUIT, SIG_IGN);
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
     /* The program's standard output is its own: what kernels print comes over the wire. */
     dup2(2, 1);
     if (end == 3)

@@ -16,7 +16,7 @@ static size_t reach(size_t width, size_t height, size_t depth, size_t pitch, siz
     return bytes;
 }
 
-/* Raises cudaErrorInvalidValue for a box that leaves its block. */
+/* Raises cudaErrorInvalidValue for a box that leaves its block, and says so. */
 static int find_side(const void *address, size_t bytes, enum side *side)
 {
     struct kw_block found;
@@ -25,8 +25,12 @@ static int find_side(const void *address, size_t bytes, enum side *side)
         return cudaErrorInvalidValue;
     if (!kw_find_block(address, &found) || found.kind == KW_BLOCK_REGISTERED)
         return 0;
-    if (bytes > found.address + found.size - (uint64_t)address)
+    uint64_t behind = found.address + found.size - (uint64_t)address;
+    if (bytes > behind) {
+        kw_say("%zu bytes were to be copied or filled at %p, where %llu bytes are left of the %llu that were allocated",
+               bytes, address, (unsigned long long)behind, (unsigned long long)found.size);
         return cudaErrorInvalidValue;
+    }
     *side = found.kind == KW_MEMORY_DEVICE ? DEVICE : SHARED;
     return 0;
 }

@@ -52,12 +52,12 @@ class Engine:
         """
         with self._making:
             if self._device is None:
-                from kernelwright.codegen.simt.library import functions
+                from kernelwright.codegen.simt.library import runtime
                 from kernelwright.device.virtual import VirtualGpu
                 from kernelwright.passes.llvm import binding
 
                 binding()
-                functions()
+                runtime()
                 self._device = VirtualGpu(self._arena)
             if self._timed and self._timing is None:
                 from kernelwright.device.timing import Timing

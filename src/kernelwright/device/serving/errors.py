@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -74,14 +75,21 @@ def error_of(fault: Fault) -> CudaError:
 
 def defect(error: Exception) -> str:
     """A mistake of ours in one sentence; the trace goes to a file that can be sent to us."""
-    import tempfile
     import traceback
 
     trace = "".join(traceback.format_exception(error))
+    last = trace.strip().splitlines()[-1]
+    return f"this is a defect in Kernelwright: {last}; please report it with {_kept(trace)}"
+
+
+@functools.cache
+def _kept(trace: str) -> str:
+    """The file that holds a trace: one, however many launches end in it; the trace itself where none can be written."""
+    import tempfile
+
     try:
         with tempfile.NamedTemporaryFile("w", prefix="kernelwright-", suffix=".trace", delete=False) as file:
             file.write(trace)
     except OSError:
-        return f"this is a defect in Kernelwright, please report it: {trace}"
-    last = trace.strip().splitlines()[-1]
-    return f"this is a defect in Kernelwright: {last}; please report it with {file.name}"
+        return f"this: {trace}"
+    return file.name

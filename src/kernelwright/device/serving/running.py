@@ -153,8 +153,7 @@ class _Host:
 
         def work() -> None:
             signal.set_wakeup_fd(-1)
-            for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
-                signal.signal(each, signal.SIG_DFL)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listener.close()
             awake.close()
             os.write(result, self._serve(connection))

@@ -72,6 +72,8 @@ class Session:
         self.tally = Tally()
         self.untold: Failure | None = None
         """After ``serve``: an error that the program never asked about."""
+        self.abandon: Callable[[], object] | None = None
+        """Ends this process, when it is still at work long after its program has gone."""
         self._observers = (self.tally, *observers)
         self._finish = finish
         self._timed = timed
@@ -126,7 +128,9 @@ class Session:
 
     def serve(self) -> None:
         """Answers until the connection ends. Raises ``ToolError`` for bytes that are no message."""
-        self._watchdog = Watchdog(self._connection, lambda: self._engine.running, self.settings.timeout_s)
+        self._watchdog = Watchdog(
+            self._connection, lambda: self._engine.running, self.settings.timeout_s, abandon=self.abandon
+        )
         self._engine.watchdog = self._watchdog
         try:
             self._serve()

@@ -15,6 +15,8 @@ from collections.abc import Callable
 from typing import Protocol
 
 TICK_S = 0.05
+ABANDON_AFTER_S = 60.0
+"""What a session gets to end in when its program has gone: a compiler may be at work that does not look up."""
 SAY_AFTER_S = 10.0
 """On a terminal, a kernel that takes longer is said to be under way, and again after as long."""
 
@@ -36,7 +38,9 @@ class Watchdog:
         device: Callable[[], Stoppable | None],
         timeout_s: float,
         say: Callable[[str], None] | None = None,
+        abandon: Callable[[], object] | None = None,
     ) -> None:
+        """``abandon`` ends the process, when the session has not ended a minute after its program; None: it takes its time."""
         self.began: float | None = None
         """When the launch under way began (``time.monotonic``); the session sets it."""
         self.gone = False
@@ -46,6 +50,7 @@ class Watchdog:
         self._device = device
         self._timeout_s = timeout_s
         self._say = say if say is not None else _on_a_terminal
+        self._abandon = abandon
         self._poll = select.poll()
         self._poll.register(connection, select.POLLRDHUP)
         self._ended = threading.Event()
@@ -56,12 +61,15 @@ class Watchdog:
         self._ended.set()
 
     def _watch(self) -> None:
-        said = 0.0
+        said = gone_since = 0.0
         while not self._ended.is_set():
             if self.gone:
                 time.sleep(TICK_S)
+                if self._abandon is not None and time.monotonic() > gone_since + ABANDON_AFTER_S:
+                    self._abandon()
             else:
                 self.gone = bool(self._poll.poll(1000 * TICK_S))
+                gone_since = time.monotonic()
             began, device = self.began, self._device()
             if began is None or device is None:
                 said = 0.0

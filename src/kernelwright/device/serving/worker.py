@@ -7,6 +7,8 @@ it should be: killed for want of memory, say, or by a defect of ours or LLVM's.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import os
 import signal
 import socket
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
     from kernelwright.device.settings import Settings
 
 PREFIX = "kw"
+_PROGRAMS_OWN = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
+_PR_SET_PDEATHSIG = 1
 
 
 def main() -> int:
@@ -41,16 +45,23 @@ def main() -> int:
 
 
 def fork_worker(work: Callable[[], object]) -> int:
-    """Starts ``work`` in a process of its own, which the terminal's Ctrl-C does not reach; returns its number."""
+    """Starts ``work`` in a process of its own, which ends with this one at the latest; returns its number.
+
+    The program decides when it ends: what a terminal or ``kill`` sends to all processes around the program does not reach
+    its worker, which would leave it with errors where it meant to save its results.
+    """
+    parent = os.getpid()
     child = os.fork()
     if child:
         return child
     code = 3
     try:
-        # The program decides when it ends; a worker that ended first would leave it with errors.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        work()
-        code = 0
+        for number in _PROGRAMS_OWN:
+            signal.signal(number, signal.SIG_IGN)
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() == parent:  # else it ended before the line above
+            work()
+            code = 0
     except BaseException as error:
         _complain(error)
     finally:
@@ -113,6 +124,8 @@ def serve(
     except KernelwrightError as error:
         refuse(connection, error)
         return None
+    if not finish:
+        session.abandon = functools.partial(_leave, 3)
     session.serve()
     for kernel, reason in session.untimed.items():
         say(f"kernel {readable(kernel)} has no estimated time: {reason}")

@@ -2,6 +2,7 @@
    where code that runs for long has the lines of inline.py. Both count the same.
 
    one: every lane reads the number at one address.
+   two: the lanes of each half of a warp do.
    row: the lanes of a segment touch neighbouring numbers, from ``base`` of the segment's lane 0 on; at most two segments. */
 #include "simt.h"
 
@@ -17,7 +18,7 @@ ALWAYS u64 one(simt_context *c, simt_site *s, u64 address, u32 mask, u32 space, 
   u64 start = space == SHARED ? 0 : s->start, bytes = space == SHARED ? c->shared_size : s->end - s->start;
   u64 value = 0;
   if (!c->attention && mask && bytes >= size && address - start <= bytes - size && !(address & (s->access->align - 1u))) {
-    memcpy(&value, (const u8 *)(space == SHARED ? c->shared_host : 0) + address, size);
+    memcpy(&value, (const u8 *)((space == SHARED ? c->shared_host : 0) + address), size);
     if (space == SHARED && size == 8 && c->counting) s->waves += halves(mask);
     return value;
   }
@@ -33,12 +34,42 @@ ALWAYS u64 one(simt_context *c, simt_site *s, u64 address, u32 mask, u32 space, 
 ONES(global, GENERIC)
 ONES(shared, SHARED)
 
+/* -- two ------------------------------------------------------------------------------------------------------------- */
+
+/* The numbers are put where the first lanes of the halves have theirs; one that nobody asked for may be anything. */
+ALWAYS void two(simt_context *c, simt_site *s, u64 first, u64 second, u32 mask, u8 *data, u32 space, u32 size) {
+  s = c->true_sites + s->index;
+  u64 rem[2] = {first, second};
+  u64 start = space == SHARED ? 0 : s->start, bytes = space == SHARED ? c->shared_size : s->end - s->start;
+  u32 low = (mask & 0xFFFF) != 0, high = mask >> 16 != 0, good = !c->attention && bytes >= size && (space != SHARED || size == 4);
+  good &= !low || (first - start <= bytes - size && !(first & (s->access->align - 1u)));
+  good &= !high || (second - start <= bytes - size && !(second & (s->access->align - 1u)));
+  if (!good || s->access->align < size) {
+    simt_load(c, s, rem, NULL, mask, data);
+    return;
+  }
+  u64 host = space == SHARED ? c->shared_host : 0;
+  if (low) memcpy(data, (const u8 *)(host + first), size);
+  if (high) memcpy(data + 16 * size, (const u8 *)(host + second), size);
+  if (!c->counting || !low || !high) return;
+  if (space == SHARED) s->waves += first != second && !((first ^ second) & 124);
+  else s->sectors += first >> 5 != second >> 5;
+}
+
+#define TWO(space_name, space, size)                                                                                          \
+  void simt_two_##space_name##size(simt_context *c, simt_site *s, u64 first, u64 second, u32 mask, void *data) {              \
+    two(c, s, first, second, mask, data, space, size);                                                                        \
+  }
+#define TWOS(space_name, space) TWO(space_name, space, 1) TWO(space_name, space, 2) TWO(space_name, space, 4) TWO(space_name, space, 8)
+TWOS(global, GENERIC)
+TWOS(shared, SHARED)
+
 /* -- row ------------------------------------------------------------------------------------------------------------- */
 
+/* What follows is written for ``n`` segments of ``lanes`` lanes, which are known where it is used. */
+
 /* The lanes of segment ``g``, moved to the lowest bits. */
-ALWAYS u32 part_of(const simt_access *a, u32 mask, u32 g) {
-  return a->segment_lanes == 32 ? mask : mask >> (g * a->segment_lanes) & ((1u << a->segment_lanes) - 1);
-}
+ALWAYS u32 part_of(u32 mask, u32 g, u32 lanes) { return lanes == 32 ? mask : mask >> (g * lanes) & ((1u << lanes) - 1); }
 
 /* How many groups of ``lanes`` bits are not empty. */
 ALWAYS i64 groups(u64 bits, u32 lanes) {
@@ -49,22 +80,22 @@ ALWAYS i64 groups(u64 bits, u32 lanes) {
 }
 
 /* Sectors that the active lanes touch. Two segments whose sectors may meet are laid over one another. */
-ALWAYS i64 row_sectors(const simt_access *a, const u64 *base, u32 mask, u32 size) {
-  u32 lanes = 32 / size, n = a->segments;
-  u64 part[2], skew[2], sector[2];
-  for (u32 g = 0; g < n; g++) part[g] = part_of(a, mask, g), skew[g] = (base[g] & 31) / size, sector[g] = base[g] >> 5;
-  if (n == 1 || !part[1]) return groups(part[0] << skew[0], lanes);
-  if (!part[0]) return groups(part[1] << skew[1], lanes);
+ALWAYS i64 row_sectors(const u64 *base, u32 mask, u32 size, u32 n, u32 lanes) {
+  u32 each = 32 / size;
+  u64 part[2] = {0, 0}, skew[2], sector[2];
+  for (u32 g = 0; g < n; g++) part[g] = part_of(mask, g, lanes), skew[g] = (base[g] & 31) / size, sector[g] = base[g] >> 5;
+  if (!part[1]) return groups(part[0] << skew[0], each);
+  if (!part[0]) return groups(part[1] << skew[1], each);
   u32 low = sector[1] < sector[0], high = !low;
-  u64 between = (sector[high] - sector[low]) * lanes;
-  if (between < skew[low] + a->segment_lanes)
-    return groups(part[low] << skew[low] | part[high] << (skew[high] + between), lanes);
-  return groups(part[0] << skew[0], lanes) + groups(part[1] << skew[1], lanes);
+  u64 between = (sector[high] - sector[low]) * each;
+  if (between < skew[low] + lanes) return groups(part[low] << skew[low] | part[high] << (skew[high] + between), each);
+  return groups(part[0] << skew[0], each) + groups(part[1] << skew[1], each);
 }
 
-ALWAYS i64 row_waves(const simt_access *a, const u64 *base, u32 mask, u32 size) {
+ALWAYS i64 row_waves(const u64 *base, u32 mask, u32 size, u32 n, u32 lanes) {
   if (size == 8) return halves(mask) + 1;
-  if (a->segments == 1 || base[0] == base[1] || ((base[1] - base[0]) & 127) == 64 || !part_of(a, mask, 0) || !part_of(a, mask, 1)) return 1;
+  if (n == 1 || base[0] == base[1] || ((base[1] - base[0]) & 127) == 64) return 1;
+  if (!part_of(mask, 0, lanes) || !part_of(mask, 1, lanes)) return 1;
   u32 offset[WARP];
   ALL_LANES(l) offset[l] = (u32)(base[l >> 4] + (l & 15) * size);
   return simt_waves(offset, mask, size);
@@ -72,79 +103,81 @@ ALWAYS i64 row_waves(const simt_access *a, const u64 *base, u32 mask, u32 size) 
 
 /* The lanes of one segment; where all their places are in the buffer, the inactive ones' are read too, or written back. */
 ALWAYS void move_part(u8 *memory, u8 *data, u32 part, u32 lanes, u32 size, u32 all_inside, u32 store) {
-  u32 whole = lanes == 32 ? part == ~0u : part == (1u << lanes) - 1;
-  if (whole || (all_inside && !store)) {
+  u32 whole = part == part_of(~0u, 0, lanes);
+  if (all_inside && (whole || !store)) {
     if (store) memcpy(memory, data, lanes * size);
     else memcpy(data, memory, lanes * size);
   } else if (all_inside && size == 4) {
-    u32 *to = (u32 *)memory;
-    for (u32 l = 0; l < lanes; l++) {
-      u32 old, new;
-      memcpy(&old, to + l, 4), memcpy(&new, data + 4 * l, 4);
-      new = part >> l & 1 ? new : old;
-      memcpy(to + l, &new, 4);
-    }
+    u32 *to = (u32 *)memory, *from = (u32 *)data;
+    for (u32 l = 0; l < lanes; l++) to[l] = part >> l & 1 ? from[l] : to[l];
   } else {
     EACH_LANE(l, part) memcpy((store ? memory : data) + l * size, (store ? data : memory) + l * size, size);
   }
 }
 
-ALWAYS u32 row(simt_context *c, simt_site *s, const u64 *base, u32 mask, u8 *data, u32 space, u32 size, u32 store) {
-  const simt_access *a = s->access;
+ALWAYS u32 row(simt_context *c, simt_site *s, const u64 *base, u32 mask, u8 *data, u32 space, u32 size, u32 store, u32 n, u32 lanes) {
   u64 start = space == SHARED ? 0 : s->start, bytes = space == SHARED ? c->shared_size : s->end - s->start;
   if (c->attention || !mask || bytes < size || (store && space != SHARED && !s->writable)) return 0;
-  u64 room = bytes - size, host = space == SHARED ? c->shared_host : 0;
-  u32 n = a->segments, lanes = a->segment_lanes;
+  u64 room = bytes - size, host = space == SHARED ? c->shared_host : 0, low_bits = s->access->align - 1u;
+  u32 all_inside = bytes >= lanes * size, bad = 0;
   for (u32 g = 0; g < n; g++) {
-    u32 part = part_of(a, mask, g);
-    if (!part) continue;
-    u64 from = base[g] - start, first = from + (u32)__builtin_ctz(part) * size, last = from + (31 - (u32)__builtin_clz(part)) * size;
-    if (first > room || last > room || (base[g] & (a->align - 1u))) return 0;
+    u32 part = part_of(mask, g, lanes), first = (u32)__builtin_ctz(part | 1u << 31), last = 31 - (u32)__builtin_clz(part | 1);
+    u64 from = base[g] - start;
+    bad |= part && ((from + first * size > room) | (from + last * size > room) | ((base[g] & low_bits) != 0));
+    all_inside &= !part || from <= bytes - lanes * size;
   }
+  if (bad) return 0;
   for (u32 g = 0; g < n; g++) {
-    u32 part = part_of(a, mask, g);
-    if (!part) continue;
-    u32 all_inside = bytes >= lanes * size && base[g] - start <= bytes - lanes * size;
-    if (lanes == 32) move_part((u8 *)(host + base[g]), data, part, 32, size, all_inside, store);
-    else move_part((u8 *)(host + base[g]), data + g * 16 * size, part, 16, size, all_inside, store);
+    u32 part = part_of(mask, g, lanes);
+    if (n == 1 || part) move_part((u8 *)(host + base[g]), data + g * lanes * size, part, lanes, size, all_inside, store);
   }
   if (!c->counting) return 1;
-  if (space == SHARED) s->waves += row_waves(a, base, mask, size) - 1;
-  else s->sectors += row_sectors(a, base, mask, size) - 1;
+  if (space == SHARED) s->waves += row_waves(base, mask, size, n, lanes) - 1;
+  else s->sectors += row_sectors(base, mask, size, n, lanes) - 1;
   return 1;
 }
 
 /* The addresses of lane 0 where an index is extended to 64 bits: reckoned back from the first active lane, as no lane
    between that and the last one wraps; 0 when one does. */
-ALWAYS u32 extended(const simt_access *a, const u64 *rem, const i32 *root, u32 mask, u64 *base) {
-  for (u32 g = 0; g < a->segments; g++) {
-    u32 part = part_of(a, mask, g);
-    base[g] = 0;
-    if (!part) continue;
-    u32 first = (u32)__builtin_ctz(part), last = 31 - (u32)__builtin_clz(part), step = (u32)a->root_stride;
-    u32 near = (u32)root[g] + first * step, far = (u32)root[g] + last * step;
+ALWAYS u32 extended(const simt_access *a, u64 *base, const i32 *root, u32 mask, u32 n, u32 lanes) {
+  i64 step = a->root_stride, bad = 0;
+  for (u32 g = 0; g < n; g++) {
+    u32 part = part_of(mask, g, lanes), first = (u32)__builtin_ctz(part | 1u << 31), last = 31 - (u32)__builtin_clz(part | 1);
+    u32 near = (u32)root[g] + first * (u32)step, far = (u32)root[g] + last * (u32)step;
     i64 from = a->zero_extend ? (i64)near : (i64)(i32)near, to = a->zero_extend ? (i64)far : (i64)(i32)far;
-    if (to != from + (i64)(last - first) * a->root_stride) return 0;
-    base[g] = rem[g] + (u64)a->coefficient * (u64)(from - (i64)first * a->root_stride);
+    bad |= part ? to - from - (i64)(last - first) * step : 0;
+    base[g] += (u64)a->coefficient * (u64)(from - (i64)first * step);
   }
-  return 1;
+  return !bad;
 }
 
-#define ROW(kind, write, space_name, space, size)                                                                                \
-  void simt_row_##kind##_##space_name##size(simt_context *c, simt_site *s, u64 first, u64 second, u32 mask, void *data) {        \
-    u64 rem[2] = {first, second};                                                                                                \
-    if (!row(c, c->true_sites + s->index, rem, mask, data, space, size, write)) simt_##kind(c, s, rem, NULL, mask, data);         \
-  }                                                                                                                              \
-  void simt_indexed_row_##kind##_##space_name##size(simt_context *c, simt_site *s, u64 first, u64 second, i32 root, i32 other,   \
-                                                    u32 mask, void *data) {                                                      \
-    u64 rem[2] = {first, second}, base[2];                                                                                       \
-    i32 roots[2] = {root, other};                                                                                                \
-    s = c->true_sites + s->index;                                                                                                \
-    if (!extended(s->access, rem, roots, mask, base) || !row(c, s, base, mask, data, space, size, write))                        \
-      simt_##kind(c, s, rem, roots, mask, data);                                                                                 \
+ALWAYS u32 any_row(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 space, u32 size, u32 store) {
+  const simt_access *a = s->access;
+  u64 base[2] = {rem[0], rem[1]};
+#define TRY(n, lanes) ((!root || extended(a, base, root, mask, n, lanes)) && row(c, s, base, mask, data, space, size, store, n, lanes))
+  if (a->segment_lanes == 32) return TRY(1, 32);
+  if (a->segments == 1) return TRY(1, 16);
+  return a->segments == 2 && TRY(2, 16);
+}
+
+#define ROW(kind, write, space_name, space, size)                                                                              \
+  void simt_row_##kind##_##space_name##size(simt_context *c, simt_site *s, u64 first, u64 second, u32 mask, void *data) {      \
+    u64 rem[2] = {first, second};                                                                                              \
+    s = c->true_sites + s->index;                                                                                              \
+    if (!any_row(c, s, rem, NULL, mask, data, space, size, write)) simt_##kind(c, s, rem, NULL, mask, data);                   \
+  }                                                                                                                            \
+  void simt_indexed_row_##kind##_##space_name##size(simt_context *c, simt_site *s, u64 first, u64 second, i32 root, i32 other, \
+                                                    u32 mask, void *data) {                                                    \
+    u64 rem[2] = {first, second};                                                                                              \
+    i32 roots[2] = {root, other};                                                                                              \
+    s = c->true_sites + s->index;                                                                                              \
+    if (!any_row(c, s, rem, roots, mask, data, space, size, write)) simt_##kind(c, s, rem, roots, mask, data);                 \
   }
-#define ROWS(kind, write, space_name, space) ROW(kind, write, space_name, space, 1) ROW(kind, write, space_name, space, 2) \
-  ROW(kind, write, space_name, space, 4) ROW(kind, write, space_name, space, 8)
+#define ROWS(kind, write, space_name, space) \
+  ROW(kind, write, space_name, space, 1)     \
+  ROW(kind, write, space_name, space, 2)     \
+  ROW(kind, write, space_name, space, 4)     \
+  ROW(kind, write, space_name, space, 8)
 ROWS(load, 0, global, GENERIC)
 ROWS(store, 1, global, GENERIC)
 ROWS(load, 0, shared, SHARED)

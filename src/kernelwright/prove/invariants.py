@@ -1,0 +1,235 @@
+"""What each edit relies on, in words and counted: the invariants of a workload that make a changed kernel right.
+
+    for invariant in invariants(workload, originals, genes):
+        print(invariant.sentence)
+
+    "the condition of 'br' at blur.cu:19 was true in all 12,288 executions on 6 data sets"
+
+Each edit is looked at by itself, against the original, on the workload's own cases and any others given. What it replaces
+is compared with what it puts there, execution by execution; a deleted store with what memory held; a deleted barrier by
+the races that come of it. An invariant that held is still one of these data sets only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from kernelwright.edits.delete_barrier import is_barrier
+from kernelwright.edits.fast_math import FastMath
+from kernelwright.edits.gene import Gene
+from kernelwright.edits.genome import Applied, apply
+from kernelwright.edits.original import Id, Original
+from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.evaluate.runner import Modules
+from kernelwright.evaluate.workload import Workload
+from kernelwright.prove.baseline import FORWARD
+from kernelwright.prove.observe import Count, ObservedCase, Probe, Reached, counts, instrumented
+from kernelwright.prove.outputs import difference
+from kernelwright.prove.prover import as_guards_see
+from kernelwright.prove.questions import Asked, Edited, added, gone, place_of, questions
+from kernelwright.prove.sites import SCOPES, Sites, add
+from kernelwright.prove.watched import CaseRun, Device, Runnable, run_case
+
+Alone = Literal["right", "wrong", "not run"]
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """What one edit relies on. An edit may rely on several things, or on none."""
+
+    gene: int
+    """Its number in the candidate."""
+    kernel: str
+    sentence: str
+    place: str = ""
+    """``blur.cu:19``"""
+    executions: int = 0
+    held: int = 0
+    """In how many of ``executions`` it held. Threads are counted, not warps."""
+    data_sets: int = 0
+    alone: Alone = "not run"
+    """Whether the outputs are right with this edit alone."""
+
+    @property
+    def holds(self) -> bool:
+        return self.held == self.executions
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def invariant_from_json(value: Mapping[str, Any]) -> Invariant:
+    """What ``Invariant.as_json`` wrote. Raises ``Misuse`` for anything else."""
+    try:
+        return Invariant(**value)
+    except TypeError as error:
+        raise Misuse(f"this is no invariant ({error})", hint="prove the variant again") from error
+
+
+def invariants(
+    workload: Workload,
+    originals: Mapping[str, Original],
+    genes: Sequence[Gene],
+    *,
+    cases: Sequence[Runnable] = (),
+    device: Device | None = None,
+) -> tuple[Invariant, ...]:
+    """The invariants of all genes, in their order; ``cases``: further ones to observe, besides the workload's own.
+
+    Raises ``Misuse`` for a gene of a kernel that is not among ``originals``.
+    """
+    unknown = [gene.kernel for gene in genes if gene.kernel not in originals]
+    if unknown:
+        raise Misuse(f"there is no kernel '{unknown[0]}'", hint=f"the kernels are {', '.join(originals) or 'none'}")
+    observer = _Observer(workload, [*workload.in_process, *cases], device or Device())
+    return tuple(
+        invariant
+        for number, gene in enumerate(genes)
+        for invariant in observer.observe(number, gene, originals[gene.kernel])
+    )
+
+
+class _Observer:
+    """Runs instrumented originals on the cases, and each edit alone."""
+
+    def __init__(self, workload: Workload, cases: Sequence[Runnable], device: Device) -> None:
+        self.workload = workload
+        self.device = device
+        self.modules = workload.modules()
+        self.runs = [(case, run) for case in cases if (run := self._run(self.modules, case)).output is not None]
+
+    def observe(self, number: int, gene: Gene, original: Original) -> Iterator[Invariant]:
+        applied = apply(original, (gene.edit,))
+        blank = Invariant(number, gene.kernel, "", data_sets=len(self._cases(gene.kernel)))
+        if applied.inert:
+            yield replace(blank, sentence=f"it changes nothing: {applied.inert[0].reason}")
+            return
+        edited = Edited.by(original, gene.edit, applied.draft)
+        alone, sites = self._alone(gene.kernel, applied)
+        blank = replace(blank, alone=alone)
+        found = [*self._of_guards(blank, applied), *self._of_barriers(blank, edited, sites)]
+        asked = list(questions(edited))
+        found += self._answers(blank, edited, asked)
+        if not found:
+            found.append(replace(blank, sentence=_of_the_rest(gene, alone)))
+        yield from found
+
+    def _cases(self, kernel: str) -> list[tuple[Runnable, CaseRun]]:
+        return [(case, run) for case, run in self.runs if any(made.kernel == kernel for made in run.launches)]
+
+    def _alone(self, kernel: str, applied: Applied) -> tuple[Alone, Sites]:
+        """Are the outputs right with this edit alone, and what does it do that the original does not?"""
+        modules = {**self.modules, kernel: applied.module}
+        new: Sites = {}
+        verdict: Alone = "right"
+        for case, before in self._cases(kernel):
+            run = self._run(modules, case)
+            assert before.output is not None
+            if difference(run, before.output.arrays, before.output, self.workload.rules) is not None:
+                verdict = "wrong"
+            for site, sight in run.sites.items():
+                if site not in before.sites and not site.silent:
+                    add(new, site, sight.evidence, sight.count)
+        return verdict, new
+
+    def _of_guards(self, blank: Invariant, applied: Applied) -> Iterator[Invariant]:
+        launches = [made for _, run in self.runs for made in run.launches if made.kernel == blank.kernel]
+        for guard in applied.guards:
+            held = sum(guard.holds(as_guards_see(made, self.modules)) for made in launches)
+            sentence = f"{guard} in {_of(held, len(launches), 'launches')}{_on(blank)}; it is checked at each launch"
+            yield replace(blank, sentence=sentence, executions=len(launches), held=held)
+
+    def _of_barriers(self, blank: Invariant, edited: Edited, sites: Sites) -> Iterator[Invariant]:
+        """A barrier that is gone, or in another place: which conflicting accesses met, now that it is not there?"""
+        original = edited.original
+        barriers = [id for id in gone(edited) if is_barrier(original.nodes[id].instruction)]
+        reached = self._counted(original, [Reached(id) for id in barriers], {}) if barriers else None
+        for number, id in enumerate(barriers):
+            count = reached[number] if reached else Count()
+            races = [(site, sight) for site, sight in sites.items() if site.kind == "race"]
+            met = sum(sight.count for _, sight in races)
+            place = place_of(original, id)
+            if races:
+                site = races[0][0]
+                what = (
+                    f"it separates a {site.ends[0].verb} at {site.ends[0]} from a {site.ends[1].verb} at {site.ends[1]}"
+                )
+                sentence = (
+                    f"the barrier at {place} is needed: {what} by {SCOPES[site.scope]} ({met:,} conflicts{_on(blank)})"
+                )
+            else:
+                sentence = f"the barrier at {place} separated no conflicting accesses in {count.executions:,} executions{_on(blank)}"
+            yield replace(
+                blank,
+                sentence=sentence,
+                place=place,
+                executions=count.executions,
+                held=0 if races else count.executions,
+            )
+
+    def _answers(self, blank: Invariant, edited: Edited, asked: Sequence[Asked]) -> Iterator[Invariant]:
+        probes = [probe for one in asked for probe in one.probes]
+        counted = self._counted(edited.original, probes, added(edited)) if probes else []
+        at = 0
+        for one in asked:
+            if counted is None:
+                sentence = one.sentence.format(count="executions that could not be counted")
+                yield replace(blank, sentence=sentence, place=one.place)
+                continue
+            total = sum(counted[at : at + len(one.probes)], Count())
+            at += len(one.probes)
+            if one.probes and not total.executions:
+                sentence = f"the place at {one.place} was never reached{_on(blank)}"
+            else:
+                sentence = one.sentence.format(count=_of(total.held, total.executions, "executions") + _on(blank))
+            if one.probes and total.held != total.executions:
+                sentence += _all_the_same(blank.alone)
+            yield replace(blank, sentence=sentence, place=one.place, executions=total.executions, held=total.held)
+
+    def _counted(
+        self, original: Original, probes: Sequence[Probe], added: Mapping[Id, Sequence[str]]
+    ) -> list[Count] | None:
+        """What the probes counted on all cases; None when the instrumented original does not run."""
+        try:
+            module = instrumented(original, probes, added)
+            found = []
+            for case, _ in self._cases(original.kernel):
+                observed = ObservedCase(case)
+                run = self._run({**self.modules, original.kernel: module}, observed, watch=False)
+                if run.rejected is not None:
+                    return None
+                found.append(observed.counters)
+        except KernelwrightError:
+            return None
+        return counts(probes, found)
+
+    def _run(self, modules: Modules, case: Runnable, *, watch: bool = True) -> CaseRun:
+        return run_case(self.device, modules, case, self.workload.kernel, FORWARD, watch=watch)
+
+
+# -- words -------------------------------------------------------------------------------------------------------------
+
+
+def _of_the_rest(gene: Gene, alone: Alone) -> str:
+    """Of an edit that takes nothing away and puts nothing in another's place."""
+    if isinstance(gene.edit, FastMath):
+        return f"results may be rounded otherwise; the outputs are {alone} with this edit alone"
+    if gene.kind in ("recipe", "unroll", "cache-policy"):
+        return "it relies on nothing: the meaning stays"
+    return f"nothing takes another's place; the outputs are {alone} with this edit alone"
+
+
+def _of(held: int, total: int, what: str) -> str:
+    return f"all {total:,} {what}" if held == total else f"{held:,} of {total:,} {what}"
+
+
+def _on(blank: Invariant) -> str:
+    return f" on {blank.data_sets} data set{'' if blank.data_sets == 1 else 's'}"
+
+
+def _all_the_same(alone: Alone) -> str:
+    if alone == "right":
+        return "; the outputs are right all the same: what differed was overwritten, or changes nothing"
+    return "; the outputs are wrong with this edit alone" if alone == "wrong" else ""

@@ -1,0 +1,138 @@
+"""Nothing outlives the pool's process, however that ends; and Ctrl-C is the pool's business alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kernelwright.farm.machine import available_cores, total_memory
+
+ROOT = Path(__file__).parents[2]
+
+PARENT = """
+import os, sys, time
+from kernelwright.farm import Pool
+from tests.farm import tasks
+sleeper = "--fork" in sys.argv
+with Pool(tasks.{setup}, workers=2) as pool:
+    list(pool.map({first}))
+    if sleeper and not os.fork():
+        time.sleep(300)
+    print(os.getpid(), *[w.pid for w in pool._crew.workers.values()], pool._crew._template.pid, flush=True)
+    try:
+        list(pool.map({then}))
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+print("closed", flush=True)
+"""
+
+
+def _start(setup: str, first: str, then: str, *flags: str) -> tuple[subprocess.Popen[str], list[int]]:
+    text = PARENT.format(setup=setup, first=first, then=then)
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", text, *flags], stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
+    )
+    assert process.stdout is not None
+    return process, [int(each) for each in process.stdout.readline().split()][1:]
+
+
+def _gone(pids: list[int], within_s: float = 3.0) -> bool:
+    deadline = time.monotonic() + within_s
+    while time.monotonic() < deadline:
+        if not any(_alive(pid) for pid in pids):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def _alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def _command_runs(words: str) -> bool:
+    for each in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            if words in each.read_bytes().replace(b"\0", b" ").decode(errors="replace"):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@pytest.mark.parametrize("flags", [(), ("--fork",)], ids=["", "with a fork that lives on"])
+def test_killed_while_workers_are_busy(flags: tuple[str, ...]) -> None:
+    process, pids = _start("acting", "[('double', 1)] * 40", "[('child and spin', 0), ('spin', 0)]", *flags)
+    assert len(pids) >= 2 and all(map(_alive, pids))
+    time.sleep(0.3)  # both are in the middle of it
+    assert _command_runs("sleep 78.5")
+    process.kill()
+    try:
+        assert _gone(pids)
+        assert not _command_runs("sleep 78.5")
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()  # type: ignore[union-attr]
+
+
+def test_killed_leaves_no_folder() -> None:
+    process, pids = _start("doubling", "[1]", "[1]")
+    assert process.communicate(timeout=10)[0].endswith("closed\n")
+    before = set(Path("/tmp").glob("kernelwright-farm-*"))
+    process, pids = _start("acting", "[('double', 1)]", "[('spin', 0)]")
+    own = set(Path("/tmp").glob("kernelwright-farm-*")) - before
+    process.kill()
+    process.communicate()
+    assert _gone(pids)
+    assert not any(each.exists() for each in own)
+
+
+def test_ctrl_c_interrupts_the_pool_and_no_worker() -> None:
+    process, pids = _start("sleeping", "[0.0] * 40", "[0.5, 0.5]")
+    time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the foreground group
+    out, _ = process.communicate(timeout=10)
+    assert out == "interrupted\nclosed\n"
+    assert process.returncode == 0
+    assert _gone(pids)
+
+
+def test_the_cores_are_those_that_may_be_used(tmp_path: Path) -> None:
+    built_in = len(os.sched_getaffinity(0))
+    membership = tmp_path / "cgroup"
+    membership.write_text("0::/a/b\n")
+    inner = tmp_path / "groups" / "a" / "b"
+    inner.mkdir(parents=True)
+    assert available_cores(tmp_path / "groups", membership) == built_in
+    (inner.parent / "cpu.max").write_text("50000 100000\n")
+    (inner / "cpu.max").write_text("max 100000\n")
+    assert available_cores(tmp_path / "groups", membership) == 1
+    (inner / "cpu.max").write_text("garbage")
+    assert available_cores(tmp_path / "groups", membership) == 1
+    membership.write_text("4:cpu,cpuacct:/x\n")
+    (tmp_path / "groups" / "cpu").mkdir()
+    (tmp_path / "groups" / "cpu" / "cpu.cfs_quota_us").write_text("-1\n")
+    (tmp_path / "groups" / "cpu" / "cpu.cfs_period_us").write_text("100000\n")
+    assert available_cores(tmp_path / "groups", membership) == built_in
+    (tmp_path / "groups" / "cpu" / "cpu.cfs_quota_us").write_text("100\n")
+    assert available_cores(tmp_path / "groups", membership) == 1
+    assert available_cores(tmp_path, tmp_path / "nothing") == built_in
+
+
+def test_memory_is_what_may_be_used(tmp_path: Path) -> None:
+    membership = tmp_path / "cgroup"
+    membership.write_text("0::/\n")
+    (tmp_path / "memory.max").write_text("1000000\n")
+    assert total_memory(tmp_path, membership) == 1_000_000
+    (tmp_path / "memory.max").write_text("max\n")
+    assert total_memory(tmp_path, membership) > 100 << 20
