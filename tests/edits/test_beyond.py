@@ -120,7 +120,7 @@ def test_what_is_a_barrier() -> None:
 
 def test_a_copied_barrier_can_be_deleted() -> None:
     original, rng = kernel(BARRIERS, DECLARED), random.Random(0)
-    genome = (Copy(C0, 0, 4), *barriers(original))
+    genome: tuple[Edit, ...] = (Copy(C0, 0, 4), *barriers(original))
     draft = apply(original, genome).draft
     assert draw(draft, rng, operators={"delete-barrier": 1.0}) == DeleteBarrier(C0)
     assert len(after(original, *genome, DeleteBarrier(C0))) == 5
@@ -139,7 +139,7 @@ def test_every_barrier_of_the_suite_is_listed(kernels: tuple[Original, ...]) -> 
 
 def test_a_constant_changed() -> None:
     assert after(straight(), ChangeConstant(2, 1, "i32 2"))[2] == "%c = add i32 %n, 2"
-    assert "is no constant" in refusal(straight(), ChangeConstant(3, 0, "i32 2"))
+    assert "must stay" in refusal(straight(), ChangeConstant(5, 0, "i32 2"))
     assert "is no constant for" in refusal(straight(), ChangeConstant(2, 1, "i32 %n"))
     assert "is no constant for" in refusal(straight(), ChangeConstant(2, 1, "i64 2"))
     listed = list(changes(straight()))
@@ -248,7 +248,8 @@ def test_what_flags_are_listed() -> None:
 
 def test_every_listed_edit_of_a_kernel_is_accepted() -> None:
     original = loop_kernel()
-    for edit in [*cache_policies(original), *fast_math(original), *changes(original), *conditions(original)]:
+    edits: list[Edit] = [*cache_policies(original), *fast_math(original), *changes(original), *conditions(original)]
+    for edit in edits:
         assert len(after(original, edit)) == LOOP.count("\n  ")
 
 

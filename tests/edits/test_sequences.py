@@ -9,9 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernelwright.edits import Applied, Edit, Genome, Original, apply, as_json, draw, dumps, from_json, loads
+from kernelwright.bench.edits import EVERY_KIND, Tally, random_genome, run_sequence
+from kernelwright.edits import Applied, Genome, Original, apply, as_json, draw, dumps, from_json, loads
+from kernelwright.edits.json_form import KINDS
 from kernelwright.ir import parse_module, verify
 from kernelwright.passes.llvm import check
+from kernelwright.passes.recipe import optimise_with
 from tests.edits.conftest import modules, suite_kernels
 
 SMALL = 260
@@ -19,16 +22,8 @@ SMALL = 260
 
 
 def genome(original: Original, rng: random.Random, longest: int = 12) -> Genome:
-    """Edits drawn on the original and on what earlier ones made of it."""
-    edits: list[Edit] = []
-    draft = apply(original, ()).draft
-    for _ in range(rng.randint(1, longest)):
-        edit = draw(draft, rng)
-        assert edit is not None
-        edits.append(edit)
-        if rng.random() < 0.4:
-            draft = apply(original, edits).draft
-    return tuple(edits)
+    """Edits of every kind, drawn on the original and on what earlier ones made of it."""
+    return random_genome(original, rng, longest)
 
 
 def accepted(applied: Applied) -> None:
@@ -118,7 +113,7 @@ def test_what_is_drawn_applies(seed: int) -> None:
     edits = genome(original, rng)
     draft = apply(original, edits).draft
     for _ in range(5):
-        edit = draw(draft, rng)
+        edit = draw(draft, rng, operators=EVERY_KIND)
         assert edit is not None and apply(original, (*edits, edit)).inert[len(apply(original, edits).inert) :] == ()
 
 
@@ -130,13 +125,37 @@ def test_edits_of_another_kernel_do_no_harm(seed: int, other: int) -> None:
     accepted(apply(original, genome(foreign, rng)))
 
 
-@pytest.mark.slow
-def test_a_hundred_thousand_sequences() -> None:
-    for seed in range(100_000):
-        original = random.Random(seed).choice(suite_kernels())
+@relaxed
+@given(numbers)
+def test_every_part_in_every_order_gives_its_own_text_each_time(seed: int) -> None:
+    """No edit remembers another application: neither in the original's caches nor in the order of a set."""
+    rng = random.Random(seed)
+    original = rng.choice(small_kernels())
+    edits = genome(original, rng)
+    parts = [tuple(rng.sample(edits, rng.randint(0, len(edits)))) for _ in range(4)]
+    first = [apply(original, part) for part in parts]
+    source = next(m for m in modules() if original.kernel in m.functions)
+    fresh = Original(parse_module(str(source)), original.kernel)
+    for part, applied in reversed(list(zip(parts, first, strict=True))):
+        again = apply(original, part)
+        assert again.text == applied.text and again.guards == applied.guards and again.recipe == applied.recipe
+        assert [i.reason for i in again.inert] == [i.reason for i in applied.inert]
+        assert apply(fresh, part).repaired == applied.repaired
+
+
+def test_post_passes_take_what_edits_make() -> None:
+    """Sixty genomes of every kind through LLVM's pipeline, as evolution runs it."""
+    for seed in range(60):
         rng = random.Random(seed)
-        edits = genome(original, rng)
-        applied = apply(original, rng.sample(edits, len(edits)))
-        if seed % 10 == 0:
-            verify(applied.module)
-        check(applied.text)
+        original = rng.choice(small_kernels())
+        applied = apply(original, genome(original, rng))
+        verify(parse_module(optimise_with(applied.text, applied.recipe, "sm_80")))
+
+
+@pytest.mark.slow
+def test_the_benchmark_finds_nothing_in_two_thousand_sequences() -> None:
+    """``kw bench edits`` runs a hundred thousand."""
+    tally = Tally()
+    for seed in range(2000):
+        run_sequence(list(suite_kernels()), seed, tally)
+    assert tally.refused == [] and tally.checked == 4000 and tally.kinds.keys() == KINDS.keys()

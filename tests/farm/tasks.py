@@ -95,6 +95,11 @@ def _with_child_and_spin(_: Any) -> None:
     _spin(None)
 
 
+def _with_child_and_kill_template(_: Any) -> None:
+    subprocess.Popen(["sleep", "77.25"])
+    _kill_template(None)
+
+
 def _llvm_error(_: Any) -> None:
     os.write(2, b"LLVM ERROR: Cannot select: intrinsic %llvm.foo\n")
     os.abort()
@@ -121,6 +126,7 @@ ACTIONS: dict[str, Callable[[Any], Any]] = {
     "close all": lambda _: os.closerange(3, 4096),
     "print": lambda value: print(value) or value,
     "child": _with_child,
+    "child and kill template": _with_child_and_kill_template,
     "child and spin": _with_child_and_spin,
     "llvm": _llvm_error,
     "nap": lambda value: time.sleep(value) or value,

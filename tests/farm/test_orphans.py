@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.farm.machine import available_cores, total_memory
+from tests.farm.processes import alive, ended, gone, runs
 
 ROOT = Path(__file__).parents[2]
 
@@ -43,42 +44,16 @@ def _start(setup: str, first: str, then: str, *flags: str) -> tuple[subprocess.P
     return process, [int(each) for each in process.stdout.readline().split()][1:]
 
 
-def _gone(pids: list[int], within_s: float = 3.0) -> bool:
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        if not any(_alive(pid) for pid in pids):
-            return True
-        time.sleep(0.01)
-    return False
-
-
-def _alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def _command_runs(words: str) -> bool:
-    for each in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            if words in each.read_bytes().replace(b"\0", b" ").decode(errors="replace"):
-                return True
-        except OSError:
-            continue
-    return False
-
-
 @pytest.mark.parametrize("flags", [(), ("--fork",)], ids=["", "with a fork that lives on"])
 def test_killed_while_workers_are_busy(flags: tuple[str, ...]) -> None:
     process, pids = _start("acting", "[('double', 1)] * 40", "[('child and spin', 0), ('spin', 0)]", *flags)
-    assert len(pids) >= 2 and all(map(_alive, pids))
+    assert len(pids) >= 2 and all(map(alive, pids))
     time.sleep(0.3)  # both are in the middle of it
-    assert _command_runs("sleep 78.5")
+    assert runs("sleep 78.5")
     process.kill()
     try:
-        assert _gone(pids)
-        assert not _command_runs("sleep 78.5")
+        assert gone(pids)
+        assert ended("sleep 78.5")
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -93,7 +68,7 @@ def test_killed_leaves_no_folder() -> None:
     own = set(Path("/tmp").glob("kernelwright-farm-*")) - before
     process.kill()
     process.communicate()
-    assert _gone(pids)
+    assert gone(pids)
     assert not any(each.exists() for each in own)
 
 
@@ -104,7 +79,7 @@ def test_ctrl_c_interrupts_the_pool_and_no_worker() -> None:
     out, _ = process.communicate(timeout=10)
     assert out == "interrupted\nclosed\n"
     assert process.returncode == 0
-    assert _gone(pids)
+    assert gone(pids)
 
 
 def test_the_cores_are_those_that_may_be_used(tmp_path: Path) -> None:

@@ -16,39 +16,21 @@ import pytest
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.farm import Lost, Pool, Raised
 from tests.farm import tasks
-
-
-def _children() -> set[int]:
-    """Every process below this one, at any depth."""
-    parents = {}
-    for each in Path("/proc").iterdir():
-        if each.name.isdigit():
-            try:
-                parents[int(each.name)] = int((each / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-    found = {os.getpid()}
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= more
-    return found - {os.getpid()}
+from tests.farm.processes import descendants, ended
 
 
 def _descriptors() -> set[str]:
     return set(os.listdir("/proc/self/fd"))
 
 
-def _folders() -> set[Path]:
-    return set(Path("/tmp").glob("kernelwright-farm-*"))
-
-
 @pytest.fixture
 def no_leak() -> Iterator[None]:
     """Processes and descriptors are as they were; anonymous memory is a descriptor too."""
     gc.collect()
-    children, descriptors = _children(), len(_descriptors())
+    children, descriptors = descendants(), len(_descriptors())
     yield
     gc.collect()
-    assert _children() <= children
+    assert descendants() <= children
     assert len(_descriptors()) <= descriptors
 
 
@@ -113,6 +95,7 @@ DEADLY = [
     ("SIGKILL", None, "crash", "SIGKILL"),
     ("close all", None, "crash", "Bad file descriptor"),
     ("child", None, "crash", "SIGSEGV"),
+    ("child and kill template", None, "crash", "SIGKILL"),
     ("llvm", None, "crash", "Cannot select"),
 ]
 
@@ -123,6 +106,7 @@ def test_a_deadly_item_is_lost_with_its_cause_and_no_other_is(action: str, value
     items.insert(5, (action, value))
     with Pool(tasks.acting, workers=2, timeout_s=0.3, memory_bytes=100 << 20, shared=True) as pool:
         found = dict(pool.map(items))
+        assert ended("sleep 77.25")
     lost = found[5]
     assert isinstance(lost, Lost)
     assert lost.stage == stage

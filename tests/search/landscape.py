@@ -47,6 +47,8 @@ class Landscape:
     seed: int
     sites: int = 150
     with_error: bool = False
+    ladders_count: int = 0
+    additive: float = 1.0
     evaluated: int = 0
     _traits: dict[Gene, Trait] = field(default_factory=dict)
 
@@ -58,7 +60,7 @@ class Landscape:
             rng = random.Random(f"{self.seed}/{gene}")
             rejected, wins, _, _ = KINDS[gene[0]]
             dice = rng.random()
-            lost, won = dice < rejected, dice > 1 - wins
+            lost, won = dice < rejected, dice > 1 - wins * self.additive
             gain = min(rng.expovariate(1 / 0.015), 0.15) if won else (-rng.expovariate(1 / 0.02) if rng.random() < 0.3 else 0.0)
             error = rng.expovariate(1 / 0.002) if self.with_error and won and rng.random() < 0.4 else 0.0
             self._traits[gene] = Trait(lost, gain, error, rng.randrange(40))
@@ -87,6 +89,17 @@ class Landscape:
         return {g: (rng.choice(accepted), rng.uniform(0.03, 0.15)) for g in rng.sample(rejected, 30)}
 
     @cached_property
+    def ladders(self) -> dict[Gene, Gene]:
+        """Each rung is accepted, and pays, only on top of the one before; the first is neutral. Local: same kind."""
+        rng = random.Random(f"{self.seed}/ladders")
+        accepted = [g for g in self.genes if not self.trait(g).rejected]
+        found: dict[Gene, Gene] = {}
+        for _ in range(self.ladders_count):
+            rungs = [rng.choice(accepted), *((k, s, v) for k, s, v in rng.sample(self.genes, 3))]
+            found.update(zip(rungs[1:], rungs, strict=False))
+        return found
+
+    @cached_property
     def traps(self) -> dict[Gene, frozenset[Gene]]:
         """Pays a little alone and keeps a pair from paying."""
         rng = random.Random(f"{self.seed}/traps")
@@ -104,7 +117,11 @@ class Landscape:
         time, error, groups = 1.0, 0.0, dict[int, float]()
         for gene in present:
             trait = self.trait(gene)
-            if trait.rejected:
+            if gene in self.ladders:
+                if self.ladders[gene] not in present:
+                    return Result(genome, None, cause="fault")
+                time *= 0.9
+            elif trait.rejected:
                 partner, gain = self.rescued.get(gene, (None, 0.0))
                 if partner not in present:
                     return Result(genome, None, cause="fault")

@@ -148,10 +148,11 @@ class Case:
         return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
 
     def variants(self) -> list[SimtOptions]:
-        """The code paths that must agree: specialised, for any shape, without uniformity, splittable."""
+        """The code paths that must agree: specialised, with accesses in line, for any shape, without uniformity, splittable."""
         return [
             SimtOptions(block=self.block),
-            SimtOptions(block=None),
+            SimtOptions(block=self.block, inline=True),
+            SimtOptions(block=None, inline=True),
             SimtOptions(block=self.block, uniform=False, counters=False),
             SimtOptions(block=self.block, split=True),
         ]

@@ -36,6 +36,10 @@ SH(s_row, float, t + k, t < n) SH(s_two, float, 2 * t, true) SH(s_seventeen, flo
 SH(s_sixteen, float, 16 * (t % 64) + k, t < n) SH(s_back, float, 128 - t, t < n) SH(s_mixed, float, (t * 37 + k) % 311, t % 3 != 1)
 SH(s_double, double, t + k, t < n) SH(s_tile, float, threadIdx.y * k + threadIdx.x, true)
 SH(s_tile_guarded, float, threadIdx.y * k + threadIdx.x, threadIdx.x < 13 && threadIdx.y < n) SH(s_line, float, threadIdx.y * k, true)
+#define TG(m, name, type) m(name, type, threadIdx.y * k + threadIdx.x, threadIdx.x < 13 && threadIdx.y < n)
+TG(G, g_byte_tile_guarded, char) TG(G, g_short_tile_guarded, short) TG(G, g_double_tile_guarded, double)
+TG(SH, s_short_tile_guarded, short) TG(SH, s_double_tile_guarded, double)
+G(g_double_line, double, threadIdx.y * k, threadIdx.y < n) SH(s_double_line, double, threadIdx.y * k, true)
 extern "C" __global__ void g_struct(const S3* a, float* o, int k, int n) { int t = I; o[t] = a[t + k].y; }
 typedef float Four __attribute__((ext_vector_type(4)));
 extern "C" __global__ void g_four(const Four* a, float* o, int k, int n) {
@@ -49,10 +53,10 @@ def index_of(name: str, t: Array, x: Array, y: Array, k: int) -> Any:
         "row": t + k, "guarded": t + k, "odd": t + k, "reverse": 200 - t, "two": 2 * t + (k if name[0] == "g" else 0),
         "nine": 9 * t + k, "mixed": (t * 37 + k) % 311, "one": 0 * t + k, "byte": t + k, "double": t + k, "byte_odd": t + k, "double_odd": t + k,
         "odd_row": t + k,
-        "tile": y * k + x, "tile_guarded": y * k + x, "line": y * k, "seventeen": 17 * (t % 64) + k,
+        "tile": y * k + x, "tile_guarded": y * k + x, "line": y * k, "double_line": y * k, "seventeen": 17 * (t % 64) + k,
         "sixteen": 16 * (t % 64) + k, "back": 128 - t, "struct": t + k, "four": t + k,
     }  # fmt: skip
-    return rules[name[2:]]
+    return rules["tile" if name.endswith("tile_guarded") else name[2:]]
 
 
 def active(name: str, t: Array, x: Array, y: Array, n: int) -> Any:
@@ -80,10 +84,13 @@ def active(name: str, t: Array, x: Array, y: Array, n: int) -> Any:
         return t >= n
     if name.endswith("tile_guarded"):
         return (x < 13) & (y < n)
-    return y < n if name == "g_line" else everyone
+    return y < n if name in ("g_line", "g_double_line") else everyone
 
 
-SIZES = {"g_byte": 1, "g_byte_odd": 1, "g_double_odd": 8, "g_double": 8, "s_double": 8, "g_four": 16}
+SIZES = {
+    "g_byte_tile_guarded": 1, "g_short_tile_guarded": 2, "g_double_tile_guarded": 8, "s_short_tile_guarded": 2,
+    "s_double_tile_guarded": 8, "g_double_line": 8, "s_double_line": 8, "g_byte": 1, "g_byte_odd": 1, "g_double_odd": 8, "g_double": 8, "s_double": 8, "g_four": 16,
+}  # fmt: skip
 
 
 def expected(name: str, base: int, block: tuple[int, int, int], k: int, n: int) -> tuple[int, int]:
@@ -105,9 +112,13 @@ def expected(name: str, base: int, block: tuple[int, int, int], k: int, n: int) 
         if name[0] == "g":
             total += len({s for p in places[lanes] for s in range(p // 32, (p + size - 1) // 32 + 1)})
             continue
-        part = 32 if size == 4 else 16
+        part = 32 if size <= 4 else 16
         for begin in range(first, first + 32, part):
-            words = {int(p) // 4 + w for p in places[(t >= begin) & (t < begin + part) & on] for w in range(size // 4)}
+            words = {
+                int(p) // 4 + w
+                for p in places[(t >= begin) & (t < begin + part) & on]
+                for w in range(max(size // 4, 1))
+            }
             if words:
                 total += max(sum(1 for w in words if w % 32 == bank) for bank in range(32))
     return total, warps
@@ -123,7 +134,9 @@ CASES: list[tuple[str, Any, int, int]] = [
     ("s_sixteen", 16, 0, 11), ("s_back", 64, 0, 60), ("s_mixed", 64, 3, 0), ("s_double", 64, 1, 64), ("s_double", 64, 1, 20),
     *[(f"{m}_tile{g}", b, k, n) for m in "gs" for g in ("", "_guarded") for b in ((16, 8), (16, 3), (8, 8), (5, 9))
       for k, n in ((16, 5), (17, 4), (40, 8))],
-    *[(f"{m}_line", b, k, 5) for m in "gs" for b in ((16, 8), (8, 8)) for k in (0, 3, 32)],
+    *[(name, b, k, n) for name in ("g_byte_tile_guarded", "g_short_tile_guarded", "g_double_tile_guarded",
+      "s_short_tile_guarded", "s_double_tile_guarded") for b in ((16, 8), (8, 8)) for k, n in ((16, 8), (17, 7), (0, 8), (40, 2))],
+    *[(f"{m}_{d}line", b, k, 5) for m in "gs" for d in ("", "double_") for b in ((16, 8), (8, 8)) for k in (0, 3, 32)],
 ]  # fmt: skip
 
 
@@ -139,13 +152,16 @@ def test_sectors_and_wavefronts_are_exact_on_every_path(patterns: Module, arena:
         if kernel != name:
             continue
         block = (shape, 1, 1) if isinstance(shape, int) else (shape[0], shape[1], 1)
-        type = {1: np.int8, 8: np.float64}.get(SIZES.get(name, 4), np.float32)
+        type = {1: np.int8, 2: np.int16, 8: np.float64}.get(SIZES.get(name, 4), np.float32)
         case = Case(patterns, name, 1, block, zeros(4096, type), zeros(1024, np.float32), k, n)
         start = arena_start(arena, case)
         want, warps = expected(name, start if name[0] == "g" else 0, block, k, n)
+        seen = set()
         for options, watch in (
             (SimtOptions(block=block), None),
             (SimtOptions(block=block), Watch(races=True)),
+            (SimtOptions(block=block, inline=True), None),
+            (SimtOptions(block=block, inline=True), Watch(races=True)),
             (SimtOptions(block=None), None),
             (SimtOptions(block=block, uniform=False), None),
         ):
@@ -158,6 +174,8 @@ def test_sectors_and_wavefronts_are_exact_on_every_path(patterns: Module, arena:
             where = f"{name} {block} k={k} n={n} {options} {watch}"
             assert count == want, where
             assert result.executions[result.kernel.accesses[load].block] == warps, where
+            seen.add((result.sectors.tobytes(), result.wavefronts.tobytes()))
+        assert len(seen) == 1, f"{name} {block}: stores count differently"
 
 
 def arena_start(arena: Arena, case: Case) -> int:

@@ -20,5 +20,9 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.edits",
         "Random edit sequences over the suite: LLVM accepts whatever comes out, and it comes out quickly.",
     ),
+    "prove": (
+        "kernelwright.bench.prove",
+        "Variants with a known truth: every unsafe one gets its label, no sound one is called unsafe.",
+    ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

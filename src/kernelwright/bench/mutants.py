@@ -1,7 +1,8 @@
 """Mutated kernels of the suite on the virtual GPU and on the reference executor: they agree, and nothing crashes.
 
 Each program's tiny run is recorded; a mutant is one recorded launch, cut to two thread blocks, of a kernel with one to four
-random edits. Worker processes run it once on the reference and twice on the virtual GPU.
+random edits. Worker processes run it once on the reference, twice on the virtual GPU, and once with its other code, in which
+accesses are written in line.
 
 Promises: no disagreement, no crash, no hang; counters of two runs are the same.
 """
@@ -26,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.bench.measured import Measured, Say
+from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.watch import Watch as VirtualWatch
 from kernelwright.device.executing import VirtualExecutor
 from kernelwright.device.fault import Fault, Triple
@@ -246,11 +248,16 @@ def verdict_on(case: RecordedCase, module: Module) -> tuple[str, str]:
     if isinstance(want, str) or isinstance(got, str):
         alike = isinstance(want, str) and isinstance(got, str)
         return "refused" if alike else "disagree", f"reference: {_said(want)}; virtual GPU: {_said(got)}"
-    again = launched(case, module, fast)
-    assert isinstance(again, Done)
-    difference = _counters_differ(got, again)
-    if difference:
-        return "counters differ", difference
+    verdict, detail = _compared(case, module, want, got)
+    if verdict == "disagree":
+        return verdict, detail
+    again, in_line = launched(case, module, fast), launched(case, module, Virtual(SimtOptions(inline=True)))
+    assert isinstance(again, Done) and isinstance(in_line, Done)
+    difference = _counters_differ(got, again, AS_NOTED) or _counters_differ(got, in_line, AS_COUNTED)
+    return ("counters differ", difference) if difference else (verdict, detail)
+
+
+def _compared(case: RecordedCase, module: Module, want: Done, got: Done) -> tuple[str, str]:
     difference = differs(want, got)
     if not difference:
         return ("faulted alike", "") if want.fault else ("agree", "")
@@ -312,10 +319,14 @@ def _wrong(expected: NDArray[Any], found: NDArray[Any]) -> str:
     return f"{places.size} elements, the first [{at}] is {found.flat[at]!r} instead of {expected.flat[at]!r}"
 
 
-def _counters_differ(one: Done, other: Done) -> str:
-    """Two runs of the same launch count the same."""
+AS_COUNTED = ("executions", "lanes", "sectors", "wavefronts", "serial", "blocks_done", "budget_left", "printed")
+AS_NOTED = ("counts", "sites", "blocks_done", "budget_left", "printed")
+
+
+def _counters_differ(one: Done, other: Done, names: tuple[str, ...]) -> str:
+    """Two runs of the same launch count and do the same."""
     a, b = (cast(Launched, d.result).result for d in (one, other))
-    for name in ("counts", "sites", "blocks_done", "budget_left", "printed"):
+    for name in names:
         if not np.array_equal(getattr(a, name), getattr(b, name)):
             return f"{name} differ between two runs"
     if one.fault != other.fault:
@@ -345,7 +356,7 @@ def choice_matters(case: RecordedCase, module: Module, want: Done) -> str:
         other = launched(case, module, run_reference)
     if isinstance(other, Done) and differs(want, other):
         return "the bits of a NaN matter"
-    seen = launched(case, module, _run_virtual_watched) if want.fault else ""
+    seen = launched(case, module, Virtual(watch=VirtualWatch(races=True))) if want.fault else ""
     if isinstance(seen, Done):
         for race in seen.result.result.found:
             if race.kind == "race" and race.scope == "warp" and not race.benign:
@@ -357,13 +368,20 @@ def _run_watched(*arguments: Any, **more: Any) -> Any:
     return run_reference(*arguments, **more, watch=Watch())
 
 
-def _run_virtual_watched(
-    module: Module, kernel: str, grid: Triple, block: Triple, packed: bytes, arena: Arena, /, *,
-    variables: Variables | None, shared_bytes: int, schedule: Schedule, budget: int,
-) -> Launched:  # fmt: skip
-    assert variables is not None
-    prepared = VirtualGpu(arena).prepare(Loaded(module, variables), kernel, block)
-    return prepared.launch(grid, packed, shared_bytes, schedule=schedule, budget=budget, watch=VirtualWatch(races=True))
+@dataclass(frozen=True)
+class Virtual:
+    """The virtual GPU with code or watches of one's choice, made anew for every launch."""
+
+    options: SimtOptions | None = None
+    watch: VirtualWatch | None = None
+
+    def __call__(
+        self, module: Module, kernel: str, grid: Triple, block: Triple, packed: bytes, arena: Arena, /, *,
+        variables: Variables | None, shared_bytes: int, schedule: Schedule, budget: int,
+    ) -> Launched:  # fmt: skip
+        assert variables is not None
+        prepared = VirtualGpu(arena).prepare(Loaded(module, variables), kernel, block, self.options)
+        return prepared.launch(grid, packed, shared_bytes, schedule=schedule, budget=budget, watch=self.watch)
 
 
 def _same_warp(finding: Fault, block: Triple) -> bool:

@@ -24,6 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "replay": ("kernelwright.cli.replay", "Run a recording again and compare."),
     "profile": ("kernelwright.cli.profile", "Where a program's kernels spend their time, line by line."),
     "evolve": ("kernelwright.cli.evolve", "Search for a faster kernel, and say what each gain rests on."),
+    "runs": ("kernelwright.cli.runs", "The runs of kw evolve there are."),
+    "show": ("kernelwright.cli.show", "What a run has found."),
     "suite": ("kernelwright.cli.suite", "The CUDA programs that ship with the package."),
     "bench": ("kernelwright.cli.bench", "Measure what the project promises."),
     "doctor": ("kernelwright.cli.doctor", "What this machine has, what is missing, and how to mend it."),

@@ -1,46 +1,298 @@
-"""``kw evolve``: search for a faster kernel."""
+"""``kw evolve``: search for a faster kernel, and say what each gain rests on.
+
+    kw evolve app.cu -- ARGUMENTS          a CUDA program as it is: recorded, then searched
+    kw evolve suite:hotspot                a program that ships with the package
+    kw evolve workload.py                  a Python file that defines `workload`
+    kw evolve --resume kw-runs/app-1       goes on with a run that was interrupted
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import shlex
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+from kernelwright.cli.evolve_view import view_of
+from kernelwright.cli.flag import Flag
+from kernelwright.cli.flags import CompileFlags, takes_flags
+from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.cli.streams import program_speaks_on_stderr
+from kernelwright.cuda.names import readable
+from kernelwright.device.settings import virtual_gpu
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.capture import Capture
+from kernelwright.evaluate.choose import choose, look
+from kernelwright.evaluate.record import record
+from kernelwright.evaluate.rules import parse_rules
+from kernelwright.evaluate.run import Run, RunSettings, new_folder
+from kernelwright.evaluate.subject import Chosen, PythonFile, Recordings, Subject
+from kernelwright.stories.evolve import proceed
+from kernelwright.target import DEFAULT_GPU, GPUS
+from kernelwright.values import replaced
 
-from kernelwright.errors import ToolError
-from kernelwright.evaluate import load_workload
-from kernelwright.stories.evolve import Found, evolve
+SUITE = "suite:"
+EVALUATIONS = 2000
+
+OWN_FLAGS: tuple[Flag, ...] = (
+    Flag("resume", ("--resume",), "text", "Go on with this run; nothing else may be given but --jobs and --json."),
+    Flag("kernel", ("--kernel",), "texts", "Edit this kernel only; may be repeated. Default all that are launched."),
+    Flag("case", ("--case",), "texts", "Further ARGUMENTS of the program, another data set; may be repeated."),
+    Flag("tolerance", ("--tolerance",), "text", "How far outputs may be off: 1%, a share of the change made; 'relative 1e-5'."),
+    Flag("objectives", ("--objectives",), "text", "What is made small: time, or time,error, or time,METRIC.", "time"),
+    Flag("evaluations", ("--evaluations",), "text", f"Candidates to try at most; default {EVALUATIONS}."),
+    Flag("generations", ("--generations",), "text", "Generations at most."),
+    Flag("time", ("--time",), "text", "Seconds to search at most; also 5m, 2h."),
+    Flag("population", ("--population",), "text", "Individuals of a generation."),
+    Flag("seed", ("--seed",), "text", "Seed of all that is random.", "0"),
+    Flag("preset", ("--preset",), "text", "default, or gevo: the search of the paper.", "default"),
+    Flag("accept", ("--accept",), "text", "What a variant must be: clean, benign, lockstep, any.", "clean"),
+    Flag("jobs", ("--jobs",), "text", "Worker processes; default the cores there are."),
+    Flag("name", ("--name",), "text", "Name of the run; default the program's with a number."),
+    Flag("as_json", ("--json",), "switch", "End by printing one JSON object.", False),
+    *PROGRAM_FLAGS,
+)
 
 
-def command(
-    workload: Annotated[Path, typer.Argument(help="A Python file that defines `workload`.")],
-    seed: Annotated[int, typer.Option(help="Seed of the random draws.")] = 0,
-    evaluations: Annotated[int, typer.Option(min=1, help="Candidates to try at most.")] = 500,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-) -> None:
-    """Search for a faster kernel, and say what each gain rests on. Exit code 1 when none is found.
+def evolve_files(paths: list[str], arguments: list[str], *, flags: CompileFlags, **own: Any) -> int:
+    """What ``kw evolve`` does, its flags read. Returns 0 when something faster was found, else 1."""
+    as_json, jobs = bool(own.pop("as_json")), _whole("--jobs", own.pop("jobs"))
+    name, resumed = own.pop("name"), own.pop("resume")
+    if resumed:
+        if paths:
+            raise Misuse("a run knows what it evolves", hint=f"kw evolve --resume {resumed}")
+        run = Run.open(resumed, write=True)
+    else:
+        run = _new_run(paths, arguments, flags, own, name)
+    begin = time.monotonic()
+    with run, _saying_how_to_resume(run):
+        print(f"kw: run {run.folder}, seed {run.settings.seed}", file=sys.stderr)
+        with view_of(run, sys.stderr) as view:
+            proceed(run, jobs=jobs, watch=view.show)
+        result = _result(run, time.monotonic() - begin)
+    print(json.dumps(result) if as_json else _lines(result))
+    return 0 if result["best"] else 1
 
-    So far: one random deletion, judged by the instructions executed. Nothing is proven about it yet.
-    """
-    if workload.suffix != ".py":
-        raise ToolError(
-            f"{workload}: evolving a whole CUDA program is not built yet",
-            hint="give a Python workload, as examples/blur.py",
+
+@contextmanager
+def _saying_how_to_resume(run: Run) -> Iterator[None]:
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        print(f"kw: go on with: kw evolve --resume {shlex.quote(str(run.folder))}", file=sys.stderr)
+        raise
+
+
+# -- a new run ---------------------------------------------------------------------------------------------------------
+
+
+def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: dict[str, Any], name: str | None) -> Run:
+    kernels = tuple(own.pop("kernel") or ())
+    tolerance = str(parse_rules(own.pop("tolerance") or "exact"))
+    further = [shlex.split(text) for text in own.pop("case") or ()]
+    if own.get("device", "auto") == "auto":
+        own["device"] = DEFAULT_GPU
+    if str(own["device"]).startswith("cuda"):
+        raise Misuse(
+            "searching on a real GPU is not built yet", hint=f"search on a virtual one: --device {', '.join(GPUS)}"
         )
-    found = evolve(load_workload(workload), seed=seed, evaluations=evaluations)
-    print(json.dumps(asdict(found)) if as_json else _line(found, seed))
-    if found.edit is None:
-        raise typer.Exit(1)
+    settings = _settings(own, own["device"])
+    if not paths:
+        raise Misuse("there is nothing to evolve", hint="kw evolve app.cu -- ARGUMENTS, or suite:hotspot, or workload.py")
+    first = paths[0]
+    if len(paths) == 1 and Path(first).suffix == ".py":
+        if arguments or further:
+            raise Misuse(f"{first} takes no arguments: its cases are in it", hint=f"kw evolve {first}")
+        subject: Subject = PythonFile(str(Path(first).resolve()), "" if tolerance == "exact" else tolerance)
+        modules = subject.workload().modules()
+        chosen_kernels = _mangled(kernels, list(modules))
+        folder = new_folder(name or Path(first).stem)
+        return Run.create(folder, subject, replace(settings, kernels=chosen_kernels))
+    if any(path.startswith(SUITE) for path in paths):
+        if len(paths) > 1 or arguments or further:
+            raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
+        return _suite_run(first.removeprefix(SUITE), flags, own, settings, kernels, tolerance, name)
+    given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
+    executable = given.executable(_say)
+    folder = new_folder(name or Path(first).stem)
+    recordings = []
+    for number, line in enumerate([list(arguments), *further], start=1):
+        target = folder / f"data-{number}.capture"
+        _say(f"recording {shlex.join([Path(first).stem, *line])}")
+        with program_speaks_on_stderr(True):
+            record(executable, line, target, given.settings, name=Path(first).stem)
+        recordings.append(target)
+    return _recorded_run(folder, recordings, settings, kernels, tolerance)
 
 
-def _line(found: Found, seed: int) -> str:
-    turned_down = ", ".join(f"{count} {stage}" for stage, count in sorted(found.rejected.items())) or "none"
-    if found.edit is None:
-        return f"{found.kernel}: nothing kept of {found.tried} tried (turned down: {turned_down}; seed {seed})"
-    return (
-        f"{found.kernel}: {found.before:.0f} → {found.after:.0f} instructions executed ({found.before / found.after:.3f}x), "
-        f"error {found.error:g}, by deleting `{found.text.split(', !')[0]}` ({found.line}); "
-        f"{found.tried} tried, turned down: {turned_down}; unproven; seed {seed}"
+def _suite_run(
+    title: str, flags: CompileFlags, own: dict[str, Any], settings: RunSettings, kernels: tuple[str, ...],
+    tolerance: str, name: str | None,
+) -> Run:  # fmt: skip
+    from kernelwright.suite import load
+    from kernelwright.suite.evolving import DATA_SETS, data_set
+
+    program = load(title)
+    define = tuple(flag.removeprefix("-D") for flag in program.flags if flag.startswith("-D"))
+    source = flags.options.source
+    source = replaced(source, define=(*source.define, *define))
+    flags = replaced(flags, options=replaced(flags.options, source=source))
+    given = GivenProgram.of(list(program.source_paths), (), flags, own)
+    executable = given.executable(_say)
+    folder = new_folder(name or title)
+    recordings = []
+    for number, (size, seed) in enumerate(DATA_SETS, start=1):
+        with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
+            _say(f"recording {shlex.join([title, *line])}")
+            target = folder / f"data-{number}.capture"
+            recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
+    return _recorded_run(folder, recordings, settings, kernels, tolerance)
+
+
+def _recorded_run(
+    folder: Path, recordings: list[Path], settings: RunSettings, kernels: tuple[str, ...], tolerance: str
+) -> Run:
+    chosen: list[Chosen] = []
+    for number, path in enumerate(recordings):
+        with Capture.read(path) as capture:
+            wanted = _mangled(kernels, list(capture.kernels)) if number == 0 else settings.kernels
+            settings = replace(settings, kernels=wanted)
+            found = choose(number, look(capture, wanted if number == 0 else [k for k in wanted if k in capture.kernels]))
+            _say(_chosen_line(number, capture, found))
+            chosen += found
+    # A run says where its recordings are by their names alone, so that its folder can be moved.
+    stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), tolerance)
+    opened = replace(stored, paths=tuple(str(path) for path in recordings))
+    run = Run.create(folder, stored, settings)
+    run.take(opened)
+    return run
+
+
+def _chosen_line(number: int, capture: Capture, chosen: tuple[Chosen, ...]) -> str:
+    by_kernel: dict[str, list[str]] = {}
+    for each in chosen:
+        launch = capture.launches[each.launch]
+        weight = f" x{each.weight:g}" if each.weight != 1 else ""
+        by_kernel.setdefault(readable(launch.kernel), []).append(f"#{launch.number}{weight}")
+    which = "; ".join(f"{kernel}: {', '.join(numbers)}" for kernel, numbers in by_kernel.items())
+    return f"data set {number + 1}: {len(chosen)} of {len(capture.launches)} launches stand for all ({which})"
+
+
+def _mangled(names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:
+    """The mangled names of the kernels a person names. Raises ``Misuse`` with the names there are."""
+    found = []
+    for name in names:
+        fitting = [k for k in known if name in (k, readable(k), readable(k).split("<")[0])]
+        if len(fitting) != 1:
+            what = "several kernels are" if fitting else "no kernel is"
+            raise Misuse(f"{what} called {name!r}", hint=f"there are {', '.join(readable(k) for k in known) or 'none'}")
+        found += fitting
+    return tuple(found)
+
+
+def _settings(own: dict[str, Any], device: str) -> RunSettings:
+    evaluations = _whole("--evaluations", own.pop("evaluations"))
+    generations = _whole("--generations", own.pop("generations"))
+    seconds = _duration(own.pop("time"))
+    if evaluations is None and generations is None and seconds is None:
+        evaluations = EVALUATIONS
+    return RunSettings(
+        preset=own.pop("preset"),
+        device=virtual_gpu(device).name,
+        accept=own.pop("accept"),
+        objectives=tuple(word.strip() for word in own.pop("objectives").split(",")),
+        evaluations=evaluations,
+        generations=generations,
+        seconds=seconds,
+        population=_whole("--population", own.pop("population")),
+        seed=_whole("--seed", own.pop("seed"), least=0) or 0,
     )
+
+
+def _whole(flag: str, text: str | None, least: int = 1) -> int | None:
+    if text is None:
+        return None
+    if not text.isdecimal() or int(text) < least:
+        raise Misuse(f"{flag} {text} is no number from {least} up", hint=f"as {flag} 100")
+    return int(text)
+
+
+def _duration(text: str | None) -> float | None:
+    if text is None:
+        return None
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 0.0)
+    number = text[:-1] if unit else text
+    try:
+        seconds = float(number) * (unit or 1.0)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e9:
+        raise Misuse(f"--time {text} is no time", hint="seconds, or 5m, or 2h")
+    return seconds
+
+
+def _say(text: str) -> None:
+    print(f"kw: {text}", file=sys.stderr)
+
+
+# -- the end -----------------------------------------------------------------------------------------------------------
+
+
+def _result(run: Run, seconds: float) -> dict[str, Any]:
+    best, ended = run.best, run.ended or {}
+    trained, speedup_any = run.fastest_trained
+    proof = ended.get("proof") or {}
+    return {
+        "run": str(run.folder),
+        "best": best.name if best else None,
+        "speedup": round(best.speedup, 4) if best else 1.0,
+        "speedup_any": round(max(speedup_any, best.speedup if best else 1.0), 4),
+        "best_any": trained or None,
+        "label": proof.get("label"),
+        "error": best.outcome.error if best else 0.0,
+        "evaluations": len(run.journal),
+        "seconds": round(seconds, 1),
+        "proven": proof.get("checks"),
+        "edits": best.edits if best else [],
+    }
+
+
+def _lines(result: dict[str, Any]) -> str:
+    tried = f"{result['evaluations']} candidates in {result['seconds']:g} s"
+    if not result["best"]:
+        return f"nothing faster among {tried}; run {result['run']}"
+    label = f", {result['label']}" if result["label"] else ", not proven"
+    said = [
+        f"{result['best']}: {result['speedup']:.3f}x{label}, error {result['error']:g}, {len(result['edits'])} edits; {tried}"
+    ]
+    if result["speedup_any"] > result["speedup"] * 1.005:
+        said.append(f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})")
+    said.append(f"kw show {result['run']} lists the front")
+    return "\n".join(said)
+
+
+def __getattr__(name: str) -> Any:
+    """``command`` is made on demand: making it imports typer."""
+    if name != "command":
+        raise AttributeError(name)
+    from typing import Annotated
+
+    import typer
+
+    def command(targets: list[str] | None, flags: CompileFlags, **own: Any) -> int:
+        """Search for a faster kernel, and say what each gain rests on: kw evolve app.cu -- ARGUMENTS; exit code 1 if none."""
+        given = targets or []
+        _, behind = split(sys.argv)
+        return evolve_files(given[: len(given) - len(behind)], behind, flags=flags, **own)
+
+    command.__annotations__["targets"] = Annotated[
+        list[str] | None,
+        typer.Argument(help="CUDA files or a program, suite:NAME, or a Python file that defines `workload`; -- ARGUMENTS."),
+    ]
+    command.__defaults__ = (None,)
+    return takes_flags(command, OWN_FLAGS)

@@ -59,9 +59,14 @@ def policies(node: Node) -> tuple[str, ...]:
 
 
 def draw(dice: Dice) -> CachePolicy | None:
-    """Any load, and any policy it can have."""
+    """Any load, and any policy it can have and has not."""
+    draft = dice.draft
     subject = dice.site(dice.sites.those(is_open))
-    return None if subject is None else CachePolicy(subject, dice.one(policies(dice.draft.known(subject))))
+    if subject is None:
+        return None
+    had = draft.extras.get(subject, ())
+    others = [p for p in policies(draft.known(subject)) if p not in had]
+    return CachePolicy(subject, dice.one(others)) if others else None
 
 
 def cache_policies(original: Original) -> Iterator[CachePolicy]:

@@ -20,7 +20,8 @@ _NUMBERS = frozenset(["i8", "i16", "i32", "i64", "half", "float", "double"])
 
 @dataclass(frozen=True)
 class ChangeConstant:
-    """Operand ``index`` of ``user``, a constant, becomes ``value``, another one, written with its type (``i32 2``)."""
+    """Operand ``index`` of ``user``, a constant when this was drawn, becomes ``value``, another one, written with its type
+    (``i32 2``)."""
 
     user: Id
     index: int
@@ -32,8 +33,6 @@ class ChangeConstant:
         refused = draft.refuse_use(use)
         if refused:
             return refused
-        if draft.operands(self.user)[self.index][0] == "%":
-            return f"operand {self.index} of instruction {self.user} is no constant"
         value = draft.untyped(self.value, draft.known(self.user).operand_types[self.index])
         if value is None or value[0] == "%":
             return f"{self.value} is no constant for operand {self.index} of instruction {self.user}"

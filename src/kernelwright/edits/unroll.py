@@ -39,9 +39,12 @@ class Unroll:
 
 
 def draw(dice: Dice) -> Unroll | None:
-    """Any loop, any of the counts."""
-    subject = dice.site(list(dice.draft.original.latches))
-    return None if subject is None else Unroll(subject, dice.one(COUNTS))
+    """Any loop, any of the counts but the one it has."""
+    draft = dice.draft
+    subject = dice.site(list(draft.original.latches))
+    if subject is None:
+        return None
+    return Unroll(subject, dice.one([n for n in COUNTS if n != draft.unrolled.get(subject)]))
 
 
 def unrollings(original: Original) -> Iterator[Unroll]:

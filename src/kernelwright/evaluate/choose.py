@@ -8,7 +8,7 @@ Each stands for those that do about as much as it does, and its time counts as t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelwright.device.executing import VirtualExecutor
@@ -27,6 +27,9 @@ LOOKED_AT = 300
 """Launches of a recording that are run to see what they do; of more, a sample over the whole of it."""
 PER_GROUP = 3
 """Launches chosen of a kernel with one block shape, besides those that other code runs in."""
+
+ALIKE = 0.05
+"""Launches whose work differs by less than that share do the same work."""
 
 Group = tuple[str, Triple]
 
@@ -100,13 +103,17 @@ def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
             break
         picked.append(best)
         covered |= best.code
-    for other in (ranked[len(ranked) // 2], ranked[-1]):
-        if len(picked) < PER_GROUP and other not in picked:
+    middle, last = ranked[len(ranked) // 2], max(launches, key=lambda each: each.number)
+    for other in (last, middle, ranked[-1]):
+        # Launches that do the same work on other data: the first and the last of them are enough.
+        if len(picked) < PER_GROUP and (other is last or min(_distance(p, other)[0] for p in picked)) and other not in picked:
             picked.append(other)
-    near: Callable[[Looked], Looked] = lambda each: min(  # noqa: E731
-        picked, key=lambda one: (abs(math.log(one.work / each.work)), one.number)
-    )
     stands_for = dict.fromkeys((p.number for p in picked), 0)
     for each in ranked:
-        stands_for[near(each).number] += each.work
+        stands_for[min(picked, key=lambda one: _distance(one, each)).number] += each.work  # noqa: B023
     return [Chosen(recording, p.number, round(stands_for[p.number] / p.work, 3)) for p in picked]
+
+
+def _distance(one: Looked, other: Looked) -> tuple[int, int]:
+    """How unlike two launches are: by their work in steps of a twentieth, then by their places in the program."""
+    return round(abs(math.log(one.work / other.work)) / ALIKE), abs(one.number - other.number)

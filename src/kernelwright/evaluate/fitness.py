@@ -116,7 +116,8 @@ class Fitness:
     Raises ``Misuse`` for a workload without a kernel that can be edited.
     """
 
-    def __init__(self, workload: Workload, gpu: Gpu, demands: Demands | None = None) -> None:
+    def __init__(self, workload: Workload, gpu: Gpu, demands: Demands | None = None, *, alone: bool = False) -> None:
+        """``alone``: this process does nothing else, so that memory may be kept from one launch to the next."""
         self.workload = workload
         self.demands = demands or Demands()
         self.builder = Builder.of(workload.modules(), gpu.arch)
@@ -124,12 +125,14 @@ class Fitness:
         """What a person should know of the workload before trusting its verdicts."""
         self._launches = Launches()
         self._judge = Judge(workload, self._launches)
+        self._judge.keeps_memory = alone
         self._clock = Clock(gpu)
         self._cases = workload.in_process
         self._weights = workload.weights or (1.0,) * len(self._cases)
         self._order: list[int] = list(range(len(self._cases)))
         self._budgets = [self._judge.budget] * len(self._cases)
         self._races: frozenset[Site] = frozenset()
+        self._watched: frozenset[int] = frozenset()
         self._trials: OrderedDict[tuple[object, ...], _Trial] = OrderedDict()
         self._times: OrderedDict[tuple[object, ...], _Timed] = OrderedDict()
         self._outcomes: OrderedDict[str, Evaluated] = OrderedDict()
@@ -156,6 +159,7 @@ class Fitness:
         self._trials.clear()
         seconds = [self._seconds(index) for index in range(len(self._cases))]
         self._order.sort(key=lambda index: seconds[index])
+        self._watched = self._to_watch()
         self._races = self._races_of(self._baseline) if self.demands.accept == "clean" else frozenset()
         evaluated = self.evaluate(())
         if isinstance(evaluated.outcome, Rejected):
@@ -264,7 +268,7 @@ class Fitness:
         for number, schedule in enumerate(self.demands.schedules):
             for index in self._order:
                 # Races show whatever the order, so the first further schedule is watched.
-                watch = self.demands.accept == "clean" and number == 0
+                watch = self.demands.accept == "clean" and number == 0 and index in self._watched
                 trial = self._trial(index, variant, schedule, watch=watch)
                 if trial.rejected is not None:
                     reason = f"under schedule {schedule}, {trial.rejected.reason}"
@@ -274,9 +278,19 @@ class Fitness:
                     return Rejected("fault", f"it has {_sentence(fresh[0])}, which the original has not", fresh[0][-1])
         return None
 
+    def _to_watch(self) -> frozenset[int]:
+        """The cases that are watched for races, which takes ten times as long: of each kernel with one block shape the one
+        that runs shortest, for a race is in the code and shows there too. All are watched when a variant is proven."""
+        cheapest: dict[object, int] = {}
+        for index in self._order:
+            case = self._cases[index]
+            kind = (case.launch.kernel, case.launch.block) if isinstance(case, RecordedCase) else index
+            cheapest.setdefault(kind, index)
+        return frozenset(cheapest.values())
+
     def _races_of(self, variant: Variant) -> frozenset[Site]:
         schedule = self.demands.schedules[0]
-        trials = [self._trial(index, variant, schedule, watch=True) for index in self._order]
+        trials = [self._trial(index, variant, schedule, watch=True) for index in sorted(self._watched)]
         return frozenset().union(*(trial.sites for trial in trials))
 
     # -- one case ------------------------------------------------------------------------------------------------------
@@ -414,7 +428,7 @@ class Reference:
 
 def setup(subject: Subject, device: str, demands: Demands) -> Callable[[Candidate | None], Evaluated | Reference]:
     """What a worker of a pool does before its first candidate; ``device`` names a GPU of the table."""
-    fitness = Fitness(subject.workload(), virtual_gpu(device), demands)
+    fitness = Fitness(subject.workload(), virtual_gpu(device), demands, alone=True)
     original = fitness.reference()
 
     def work(candidate: Candidate | None) -> Evaluated | Reference:

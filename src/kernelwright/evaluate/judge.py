@@ -9,6 +9,7 @@ It runs candidates in this process: for code that may do anything, a worker proc
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -74,7 +75,11 @@ class Judge:
         """What one launch may spend, in the executor's unit."""
         self.warnings: list[str] = []
         """What makes the workload a doubtful judge: tolerances that doing nothing would pass."""
+        self.keeps_memory = False
+        """Whether the device's memory stays from one case to the next, which saves most of what a small case takes. Nobody else
+        in the process can replay a recording then: it is for workers, which do nothing else."""
         self._launches = LAUNCHES
+        self._arenas = Arenas()
         self._original: Modules = {}
         self._expected: list[Output] = []
 
@@ -139,14 +144,15 @@ class Judge:
 
     def run(self, modules: Modules, case: InProcessCase, schedule: Schedule) -> tuple[Runner, Output | Rejected]:
         """Runs a case of the workload; what its launches did is in the runner's ``results``."""
-        with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
-            runner = Runner(
-                modules, self.executor, arena, schedule=schedule, budget=self.budget, launches=self._launches
-            )
-            try:
-                return runner, case.run(runner, self.workload.kernel)
-            except Stopped as stopped:
-                return runner, stopped.rejected
+        arena = self._arenas.of(case)
+        runner = Runner(modules, self.executor, arena, schedule=schedule, budget=self.budget, launches=self._launches)
+        try:
+            return runner, case.run(runner, self.workload.kernel)
+        except Stopped as stopped:
+            return runner, stopped.rejected
+        finally:
+            if not self.keeps_memory:
+                self._arenas.close()
 
     def _wanted(self, case: InProcessCase, output: Output) -> Arrays:
         """The expected outputs: the oracle's, the recorded ones, or the original's own."""
@@ -178,6 +184,35 @@ class Judge:
                 return Rejected("compare", f"{_of(case)}: '{name}' {verdict.sentence}")
             worst = max(worst, verdict.figure)
         return worst
+
+
+class Arenas:
+    """Memory for cases, kept from one to the next: making it anew takes longer than most launches run."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._arenas: dict[tuple[int, int] | None, Arena] = {}
+
+    def of(self, case: InProcessCase) -> Arena:
+        """An arena that a case may use until the next one is asked for; recordings find theirs at the recorded address."""
+        if self._owner != os.getpid():
+            # A copy of the process that made them: memory would be shared with it, and with its other copies.
+            for arena in self._arenas.values():
+                arena.close()
+            self._owner, self._arenas = os.getpid(), {}
+        asked = (case.capture.base, case.capture.reserve) if isinstance(case, RecordedCase) else None
+        found = self._arenas.get(asked)
+        if found is None:
+            self.close()  # two might want the same addresses
+            found = self._arenas[asked] = case.arena() if isinstance(case, RecordedCase) else Arena()
+        if asked is None:
+            found.reset()
+        return found
+
+    def close(self) -> None:
+        for arena in self._arenas.values():
+            arena.close()
+        self._arenas = {}
 
 
 def _alike(left: NDArray[Any], right: NDArray[Any]) -> bool:

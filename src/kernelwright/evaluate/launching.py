@@ -104,7 +104,8 @@ class Launches:
         found = self._compiled.get(asked)
         if found is None:
             check_geometry(built.kernel, (1, 1, 1), block)
-            options = SimtOptions(block=block, trace=not split, split=split)
+            # A variant runs a few times: better code would not pay for itself.
+            options = SimtOptions(block=block, trace=not split, split=split, level=0)
             found = self._compiled[asked] = compile_host(lower(built.module, built.kernel, options))
             if len(self._compiled) > KEPT:
                 self._compiled.popitem(last=False)

@@ -170,6 +170,10 @@ class Run:
         said = [note for event in self.journal.events("notes") for note in event.data["notes"]]
         return list(dict.fromkeys([*self._facts.get("notes", ()), *said]))
 
+    def take(self, subject: Subject) -> None:
+        """What it evolves, opened already."""
+        self._given = subject
+
     def workload(self) -> Workload:
         """What candidates are judged by. Raises ``Misuse`` and ``ToolError`` when its files are missing or damaged."""
         return self.subject.workload()

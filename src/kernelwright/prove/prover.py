@@ -19,13 +19,14 @@ from dataclasses import replace
 from typing import Any
 
 from kernelwright.codegen.layout import parameter_layout
+from kernelwright.device.describe import plural
 from kernelwright.device.schedule import Schedule
 from kernelwright.edits.guard import Guard, Launch
 from kernelwright.errors import IRError, KernelwrightError
 from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.evaluate.runner import Modules
 from kernelwright.evaluate.workload import AnyCase, Workload
-from kernelwright.ir import PointerType, print_module
+from kernelwright.ir import PointerType, print_module, verify
 from kernelwright.passes.llvm import binding
 from kernelwright.passes.llvm import parse as llvm_parse
 from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
@@ -235,9 +236,13 @@ class _Proving:
         self._say_sites(
             "warp races", [s for site, s in new if site.kind == "race" and site.scope == "warp"], "new race"
         )
-        self._say_sites("bounds", [s for site, s in new if site.kind == "out-of-bounds"], "new access past an end")
         self._say_sites(
-            "initialisation", [s for site, s in new if site.kind == "uninitialised"], "new read of unwritten memory"
+            "bounds", [s for site, s in new if site.kind == "out-of-bounds"], "new place that leaves a buffer"
+        )
+        self._say_sites(
+            "initialisation",
+            [s for site, s in new if site.kind == "uninitialised"],
+            "new place that reads unwritten memory",
         )
         fresh = {id(sight) for _, sight in new}
         rest = [sight.evidence for sight in self.sites.values() if id(sight.evidence) not in fresh]
@@ -254,7 +259,7 @@ class _Proving:
 
     def _say_sites(self, name: str, found: Sequence[Evidence], what: str) -> None:
         if found:
-            self._say(name, "failed", f"{len(found)} {what}: {found[0].sentence}", found)
+            self._say(name, "failed", f"{plural(len(found), what)}: {found[0].sentence}", found)
         else:
             self._say(name, "passed", f"no {what}")
 
@@ -372,9 +377,10 @@ def _in_case(evidence: Evidence, one: Reference) -> Evidence:
 
 
 def _refused(variant: Modules) -> str:
-    """Why LLVM does not take a module; it would end the process later."""
+    """Why a module is not valid. LLVM would end the process for some that are not, so ours looks first."""
     for module in {id(m): m for m in variant.values()}.values():
         try:
+            verify(module)
             llvm_parse(print_module(module), binding().create_context())
         except IRError as error:
             return error.message

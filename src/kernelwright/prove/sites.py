@@ -6,6 +6,7 @@ there, and where in the source. Edits carry source lines along, so a variant's s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -20,6 +21,7 @@ from kernelwright.device.virtual import position
 from kernelwright.ir import Function, Instruction, source_location
 from kernelwright.prove.proof import Evidence
 
+_LOCAL = re.compile(r"E(\d+)(\w+)$")
 SiteKind = Literal["race", "out-of-bounds", "uninitialised"]
 
 SCOPES = {"warp": "lanes of one warp", "block": "different warps of a block", "grid": "different blocks", "": ""}
@@ -142,6 +144,7 @@ def _evidence(site: Site, found: Found, places: Places, grid: Triple, block: Tri
     return Evidence(sentence, "race", kernel=site.kernel, place=str(first), other=str(second), count=found.count)
 
 
-def _variable(name: str) -> str:
-    """A variable of a function, ``_ZZ4blurPKfPfE4tile``, by its own name."""
-    return base_name("_Z" + name.rsplit("E", 1)[-1]) if name.startswith("_ZZ") else base_name(name)
+def _variable(mangled: str) -> str:
+    """``_ZZ4scanPfE4tile`` is ``tile``."""
+    found = _LOCAL.search(mangled) if mangled.startswith("_ZZ") else None
+    return found[2][: int(found[1])] if found else base_name(mangled)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Mapping
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 from time import perf_counter
 from typing import Any, Protocol
 
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from kernelwright.codegen.simt import records
 from kernelwright.codegen.simt.emit import ENTRY
 from kernelwright.codegen.simt.library import runtime
-from kernelwright.codegen.simt.lower import HostKernel
+from kernelwright.codegen.simt.lower import HostKernel, lower
 from kernelwright.codegen.simt.records import ACCESS, BUFFER, FLOATS, KINDS, OPERATIONS, POINT, SITE
 from kernelwright.codegen.simt.results import NO_EVENTS, Found, HostFault, LaunchResult
 from kernelwright.codegen.simt.scalars import LOCAL_BASE
@@ -31,8 +32,9 @@ from kernelwright.passes.llvm import binding
 
 Triple = tuple[int, int, int]
 
-PATIENCE = 2.0
-"""How often the time it took to make a kernel's first code its launches take before better code is made."""
+PATIENCE = 4.0
+"""How often the time it took to make a kernel's first code its launches take before better code is made: as long as that
+takes to make."""
 ROWS_OF_ORDER = 1 << 16
 """Orders of warps that a schedule draws at most; later blocks use them again."""
 PRINT_BYTES = 8 << 20
@@ -59,6 +61,22 @@ class Schedule(Protocol):
     def warps(self, block: int, count: int) -> list[int]: ...
 
     def lane_groups(self, block: int, warp: int) -> list[int]: ...
+
+
+@lru_cache(maxsize=32)
+def _drawn(
+    schedule: Schedule, blocks: int, warps: int
+) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """The orders of blocks, of the warps of some blocks, and their groups of lanes. Drawing them takes longer than a launch
+    runs, and the same schedule gives the same again."""
+    order = np.array(schedule.blocks(blocks), np.uint32)
+    rows = min(blocks, max(1, ROWS_OF_ORDER // warps))
+    inner = np.array([schedule.warps(b, warps) for b in range(rows)], np.uint32)
+    if schedule.kind == "subwarp":
+        return order, inner, np.array(
+            [[schedule.lane_groups(b, w) for w in range(warps)] for b in range(rows)], np.uint32
+        )
+    return order, inner, np.full((1, warps, 1), 0xFFFFFFFF, np.uint32)
 
 
 # -- compiling ---------------------------------------------------------------------------------------------------------
@@ -122,29 +140,33 @@ class CompiledKernel:
     """Machine code of one kernel for one block shape, with the buffers its launches need. Not for several threads."""
 
     def __init__(self, kernel: HostKernel, engine: Any, patience: float = math.inf) -> None:
-        self.kernel = kernel
-        self._engine = engine
         self._patience = patience
         """Seconds of running after which the code is made again, better."""
         self._running: records.Launch | None = None
         self._rooms: dict[str, tuple[npt.NDArray[np.uint8], int]] = {}
-        self._accesses = _access_table(kernel)
-        self._points = _point_table(kernel)
-        self._sites: dict[int, npt.NDArray[Any]] = {}
         n = max(len(kernel.accesses), 1)
         true, blind, counts = np.zeros(n, SITE), np.zeros(n, SITE), np.zeros(2 * len(kernel.blocks), np.int64)
         blind["index"] = np.arange(n)
         self._live = (true, blind, counts)
         self._fault = records.Fault()
-        self._shape: tuple[Triple, int] | None = None
         self._bounds: npt.NDArray[Any] | None = None
         self._bounds_at = 0
+        self._run = runtime().simt_run
+        self._prints = kernel.prints
+        self._take(kernel, engine)
+
+    def _take(self, kernel: HostKernel, engine: Any) -> None:
+        """From now on run this code: of the same kernel, with blocks and accesses numbered alike."""
+        self.kernel = kernel
+        self._engine = engine
+        self._accesses = _access_table(kernel)
+        self._points = _point_table(kernel)
+        self._sites: dict[int, npt.NDArray[Any]] = {}
+        self._shape: tuple[Triple, int] | None = None
         self._launch = self._prepared()
         self._context = self._launch.context
         self._request = memoryview(self._launch.request).cast("B")
         self._reference = ctypes.byref(self._launch)
-        self._run = runtime().simt_run
-        self._prints = kernel.prints
 
     def _prepared(self) -> records.Launch:
         """What is the same in every launch."""
@@ -212,6 +234,8 @@ class CompiledKernel:
         ``shared_bytes`` is the dynamic part; ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is
         the number of times warps may go back in loops. Raises ``DeviceError`` for a launch that cannot begin.
         """
+        if self._patience < 0:
+            self._improve()
         kernel, launch = self.kernel, self._launch
         if self._shape != (block, shared_bytes):
             self._take_shape(block, shared_bytes)
@@ -241,8 +265,6 @@ class CompiledKernel:
         try:
             self._run(self._reference)
             self._patience -= perf_counter() - begin
-            if self._patience < 0:
-                self._improve()
             return self._result(watching)
         finally:
             self._running = None
@@ -254,9 +276,10 @@ class CompiledKernel:
 
     def _improve(self) -> None:
         """Better code for what is run a lot."""
-        self._engine = _engine(self.kernel, 1)
-        self._launch.kernel = self._engine.get_function_address(ENTRY)
         self._patience = math.inf
+        options = replace(self.kernel.options, level=1)
+        better = lower(self.kernel.module, self.kernel.name, options)
+        self._take(better, _engine(better, 1))
 
     def _take_shape(self, block: Triple, shared_bytes: int) -> None:
         """What depends on the block's shape and on shared memory, kept while they stay the same."""
@@ -312,18 +335,11 @@ class CompiledKernel:
                 f"Kernel '{self.kernel.name}' was compiled for warps that run in step.",
                 hint="compile it with SimtOptions(split=True)",
             )
-        order = np.array(schedule.blocks(blocks), np.uint32)
-        rows = min(blocks, max(1, ROWS_OF_ORDER // warps))
-        inner = np.array([schedule.warps(b, warps) for b in range(rows)], np.uint32)
-        launch.block_order, launch.warp_order, launch.warp_rows = order.ctypes.data, inner.ctypes.data, rows
-        if schedule.kind == "subwarp":
-            groups = np.array([[schedule.lane_groups(b, w) for w in range(warps)] for b in range(rows)], np.uint32)
-            group_rows = rows
-        elif split:
-            groups, group_rows = np.full((1, warps, 1), 0xFFFFFFFF, np.uint32), 1
-        else:
+        order, inner, groups = _drawn(schedule, blocks, warps)
+        launch.block_order, launch.warp_order, launch.warp_rows = order.ctypes.data, inner.ctypes.data, len(inner)
+        if not split:
             return [order, inner]
-        launch.groups, launch.n_groups, launch.group_rows = groups.ctypes.data, groups.shape[2], group_rows
+        launch.groups, launch.n_groups, launch.group_rows = groups.ctypes.data, groups.shape[2], len(groups)
         return [order, inner, groups]
 
     def _symbols(self, known: Mapping[str, int], keep: list[npt.NDArray[Any]]) -> int:

@@ -79,6 +79,7 @@ class NoteInfo:
 class HostKernel:
     """Host IR of one kernel for one block shape, and what is needed to run it and to read its counters."""
 
+    module: Module
     name: str
     text: str
     options: SimtOptions
@@ -123,14 +124,15 @@ def lower(module: Module, kernel_name: str, options: SimtOptions | None = None) 
     control = settle(program, options)
     emitter = Emitter(program, control, options)
     text = emitter.function()
-    return _tables(program, emitter, text, options)
+    return _tables(module, program, emitter, text, options)
 
 
-def _tables(program: Program, emitter: Emitter, text: str, options: SimtOptions) -> HostKernel:
+def _tables(module: Module, program: Program, emitter: Emitter, text: str, options: SimtOptions) -> HostKernel:
     partial = emitter.control.partial
     home = {op.detail.index: b.id for b in program.blocks for op in b.ops if op.code in ("load", "store", "atomic")}
     # Accesses in blocks that nothing reaches have no home: they keep their number and never count.
     return HostKernel(
+        module=module,
         name=program.kernel,
         text=text,
         options=options,

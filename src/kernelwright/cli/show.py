@@ -1,0 +1,62 @@
+"""``kw show``: the front of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from kernelwright.cli.tables import print_rows
+from kernelwright.cuda.names import readable
+from kernelwright.evaluate.run import Found, Run
+
+
+def command(
+    run: Annotated[str, typer.Argument(help="A run's folder, or its name below kw-runs.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """What a run has found: the variants that no other beats, why candidates were turned down, and the best one's edits."""
+    with Run.open(run) as opened:
+        best, front, original = opened.best, opened.front, opened.original
+        result: dict[str, Any] = {
+            "run": str(opened.folder),
+            "settings": opened.settings.as_json(),
+            "notes": opened.notes,
+            "candidates": len(opened.journal),
+            "original_us": original.time_us if original else None,
+            "rejected": opened.rejected,
+            "best": best.name if best else None,
+            "front": [_row(found) for found in front],
+            "edits": best.edits if best else [],
+            "finished": opened.ended is not None,
+        }
+    if as_json:
+        print(json.dumps(result))
+        return
+    turned_down = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
+    print(f"{result['run']}: {result['candidates']} candidates, seed {result['settings']['seed']}; turned down: {turned_down}")
+    for note in result["notes"]:
+        print(f"note: {note}")
+    if result["original_us"] is not None:
+        print(f"the original takes {result['original_us']:.3f} us in its kernels")
+    print_rows(result["front"])
+    if best is None:
+        print("nothing faster was found" if result["finished"] else f"not finished: kw evolve --resume {result['run']}")
+        return
+    print(f"{best.name}, {best.speedup:.3f}x, in {len(best.candidate)} edits:")
+    for gene in best.candidate:
+        print(f"    {readable(gene.kernel)}: {gene.edit}")
+
+
+def _row(found: Found) -> dict[str, Any]:
+    metrics = found.outcome.metrics
+    return {
+        "variant": found.name,
+        "speedup": round(found.speedup, 4),
+        "us": round(found.outcome.time_us, 3),
+        "error": found.outcome.error,
+        "edits": len(found.candidate),
+        "registers": int(metrics.get("registers", 0)),
+        "instructions": int(metrics.get("instructions", 0)),
+    }
