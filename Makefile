@@ -31,8 +31,8 @@ check: lint types test ## everything that must hold before a change lands
 bench: setup     ## every figure the project promises
 	$(BIN)/kw bench all
 
-gpu: setup       ## everything that needs an NVIDIA GPU, in one go; says so where there is none
-	$(BIN)/python benchmarks/gpu.py
+gpu:             ## everything that needs an NVIDIA GPU, in one go; says so where there is none
+	@if [ -x $(BIN)/python ]; then $(BIN)/python benchmarks/gpu.py; else $(PYTHON) benchmarks/gpu.py; fi
 
 clean:           ## remove what was built here
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

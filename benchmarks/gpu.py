@@ -2,7 +2,8 @@
 
     python benchmarks/gpu.py                       tests, suite on both devices, calibration, compile benchmark
     python benchmarks/gpu.py --prepare FOLDER      where there is a compiler, for a GPU machine that has none
-    python benchmarks/gpu.py --prepared FOLDER     on that machine: needs Python, llvmlite, NumPy and this repository
+    python benchmarks/gpu.py --prepared FOLDER     on that machine: needs Python, NumPy and this repository; build/gpu is
+                                                   used without being named where there is no compiler
     python benchmarks/gpu.py --fit RESULT FOLDER   fits the timing model to a result, where FOLDER was prepared
 
 The result goes to benchmarks/results/<date>-<gpu>.json, and to a .md beside it. Exit code 1 when a promise does not hold.
@@ -11,6 +12,7 @@ The result goes to benchmarks/results/<date>-<gpu>.json, and to a .md beside it.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -29,6 +31,7 @@ from kernelwright.bench.measured import Measured  # noqa: E402
 from kernelwright.errors import KernelwrightError  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
+PREPARED = ROOT / "build" / "gpu"
 PARTS = ("tests", "suite", "calibration", "compile")
 
 
@@ -49,16 +52,42 @@ def main(arguments: list[str]) -> int:
             return _prepare(chosen)
         if chosen.fit is not None:
             return _fit(*chosen.fit)
-        if chosen.prepared is not None:
-            _use_site(chosen.prepared / "site")
         missing = no_gpu(chosen.device)
         if missing:
             print(f"{missing}; nothing was run")
             return 0
+        if chosen.prepared is None:
+            chosen.prepared = _what_there_is()
+        if chosen.prepared is not None:
+            _use_site(chosen.prepared / "site")
         return _run(chosen)
     except KernelwrightError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
+
+
+def _what_there_is() -> Path | None:
+    """None where this Python has a compiler; else the folder that another machine has prepared. Raises ``Misuse``."""
+    from kernelwright.errors import Misuse
+
+    needed = ("llvmlite", "ziglang", "cuda.bindings")
+    missing = [name for name in needed if not _is_installed(name)]
+    if not missing:
+        return None
+    if (PREPARED / "manifest.json").is_file():
+        say(f"{', '.join(missing)} missing here: using what was prepared in {PREPARED}")
+        return PREPARED
+    raise Misuse(
+        f"there is a GPU, but this Python lacks {', '.join(missing)}",
+        hint=f"make setup; or, without a network, python benchmarks/gpu.py --prepare {PREPARED} elsewhere, and copy the folder",
+    )
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
 
 
 def no_gpu(ordinal: int) -> str:
@@ -91,20 +120,26 @@ def _run(chosen: argparse.Namespace) -> int:
     with CudaWorker(chosen.device) as worker:
         info = worker.info()
         say(f"{info.name}, {info.arch}, CUDA {info.driver_version // 1000}.{info.driver_version % 1000 // 10}")
+
+        def add(name: str, measure: Callable[[], Measured]) -> None:
+            """What is measured is written down at once: whatever comes after may not get to its end."""
+            parts.append(_attempt(name, measure))
+            more["path"] = write_result(chosen.results, info, parts, {k: v for k, v in more.items() if k != "path"})
+
         if "tests" in only:
             worker.close()  # they take the GPU themselves
-            parts.append(_tests())
+            add("tests", _tests)
         if {"suite", "calibration"} & set(only):
             with _prepared(chosen, only) as (folder, manifest):
                 more["preparation"] = manifest["notes"]
-                if "suite" in only:
-                    parts.append(run_suite(folder, manifest, f"cuda:{chosen.device}", say))
                 if "calibration" in only:
-                    parts.append(calibrate(folder, manifest, worker, say))
-                    more["fit"] = _attempt(lambda: fit_rows(folder, parts[-1].rows, gpu_like(info) or "", info.name))
-    if "compile" in only:
-        parts.append(_compile())
-    path = write_result(chosen.results, info, parts, more)
+                    add("calibration", lambda: calibrate(folder, manifest, worker, say))
+                    more["fit"] = _fitted(lambda: fit_rows(folder, parts[-1].rows, gpu_like(info) or "", info.name))
+                if "suite" in only:
+                    add("suite", lambda: run_suite(folder, manifest, f"cuda:{chosen.device}", say))
+        if "compile" in only:
+            add("compile", _compile)
+    path = more.pop("path")
     for part in parts:
         for promise in part.promises:
             verdict = {True: "holds", False: "DOES NOT HOLD", None: "not measured here"}[promise.holds]
@@ -115,6 +150,17 @@ def _run(chosen: argparse.Namespace) -> int:
         print(f"preparation: {note}")
     print(f"written to {path}")
     return int(any(p.holds is False for part in parts for p in part.promises))
+
+
+def _attempt(name: str, measure: Callable[[], Measured]) -> Measured:
+    """A part that fails is a part with a note, and does not keep the others from being measured."""
+    try:
+        return measure()
+    except Exception as error:
+        result = Measured(name)
+        result.notes.append(f"it ended with {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+        result.at_most("parts that fail", 1, 0)
+        return result
 
 
 def _tests() -> Measured:
@@ -208,7 +254,7 @@ def _fit(result: Path, folder: Path) -> int:
     return 0
 
 
-def _attempt(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _fitted(make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """The fit is an extra: what keeps it from being made here is written down, and it can be made elsewhere."""
     try:
         return make()

@@ -40,6 +40,24 @@ def test_a_file_changed(tmp_path: Path, change: str) -> None:
     assert not unchanged(record)
 
 
+def test_a_tool_changed(tmp_path: Path) -> None:
+    """A tool is no header: nothing takes its place, and it takes nobody's."""
+    tool, folder = tmp_path / "bin" / "tool.bc", tmp_path / "folder"
+    for each in (tool.parent, folder):
+        each.mkdir()
+    tool.write_text("1")
+    record = Inputs((), (str(folder),), settled_ns()).with_tool(str(tool)).record()
+    assert record is not None
+    (folder / "tool.bc").write_text("")
+    assert unchanged(record)
+    assert files_of(record) == ()
+    tool.write_text("12")
+    assert not unchanged(record)
+    tool.unlink()
+    assert not unchanged(record)
+    assert Inputs((), (), 0).with_tool(str(tool)).record() is None
+
+
 def test_what_a_new_file_may_be_taken_for(tmp_path: Path) -> None:
     (tmp_path / "late" / "sub").mkdir(parents=True)
     header = tmp_path / "late" / "sub" / "x.h"

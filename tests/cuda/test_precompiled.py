@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import time
 from pathlib import Path
 
 import pytest
 
+from kernelwright.cuda import precompiled
 from kernelwright.cuda.clang import find_clang
 from kernelwright.cuda.frontend import SourceOptions, device_flags
 from kernelwright.cuda.precompiled import precompiled_header
@@ -39,4 +42,31 @@ def test_one_wrong_bit_is_noticed(kept: Path, where: float) -> None:
     again = precompiled_header(clang, flags)
     assert again is not None
     assert again.read_bytes() != bytes(data)
-    assert len(list(kept.iterdir())) == 1
+    assert list(kept.glob("*.pch")) == [again]
+
+
+def test_it_is_read_again_only_when_it_may_have_changed(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clang = find_clang()
+    flags = device_flags(clang, SourceOptions())
+    path = precompiled_header(clang, flags)
+    assert path is not None
+    time.sleep(0.1)
+    assert precompiled_header(clang, flags) == path
+    read: list[str] = []
+    monkeypatch.setattr(precompiled, "file_digest", lambda name: read.append(name) or "another")
+    assert precompiled_header(clang, flags) == path
+    assert read == []
+    os.utime(path)
+    assert precompiled_header(clang, flags) != path  # read, and not what it was
+    assert read[0] == str(path)
+
+
+def test_one_just_written_is_read_again(kept: Path) -> None:
+    """It may have been written twice between two ticks of the file system's clock."""
+    clang = find_clang()
+    flags = device_flags(clang, SourceOptions())
+    path = precompiled_header(clang, flags)
+    assert path is not None
+    os.utime(path)
+    precompiled_header(clang, flags)
+    assert list(kept.glob("*.seen")) == []

@@ -89,6 +89,7 @@ def test_code_that_does_not_compile_is_an_error() -> None:
 
 @pytest.fixture
 def gpu(real_gpu: None) -> Iterator[CudaWorker]:
+    pytest.importorskip("llvmlite", reason="needs llvmlite", exc_type=ImportError)
     with CudaWorker(timeout_s=30) as made:
         yield made
 
@@ -97,31 +98,6 @@ def gpu(real_gpu: None) -> Iterator[CudaWorker]:
 def test_a_real_gpu_runs_a_kernel(gpu: CudaWorker) -> None:
     with Arena() as arena:
         assert add_one(Runner(by_kernel(parse_module(IR)), CudaExecutor(gpu), arena), arena) == [2, 3, 3]
-
-
-@pytest.mark.gpu
-def test_a_real_gpu_survives_a_fault(gpu: CudaWorker) -> None:
-    with Arena() as arena:
-        runner = Runner(by_kernel(parse_module(IR)), CudaExecutor(gpu), arena)
-        with pytest.raises(Stopped) as stopped:
-            runner.launch("bounds", (1, 1, 1), (1, 1, 1), b"")
-        assert stopped.value.rejected.stage
-        assert add_one(runner, arena) == [2, 3, 3]
-    assert gpu.starts == 2
-
-
-@pytest.mark.gpu
-def test_times_on_a_real_gpu_repeat(gpu: CudaWorker) -> None:
-    from kernelwright.device.cuda.worker import Job
-
-    image = image_of(IR, gpu.info().arch)
-    job = Job(image, "add_one", (4096, 1, 1), (256, 1, 1), struct.pack("<Qi", 1 << 46, 256))
-    buffers = [(1 << 46, bytes(1024))]
-    first, second = gpu.time([job, job], buffers, rounds=31)
-    cold = gpu.time([job], buffers, rounds=11, cold=True)[0]
-    assert 0 < first.median_us < 1000
-    assert abs(first.median_us / second.median_us - 1) < 0.2
-    assert cold.median_us > 0.5 * first.median_us
 
 
 @pytest.mark.gpu

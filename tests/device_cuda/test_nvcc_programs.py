@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.suite import NAMES, load, run_and_verify
+from kernelwright.suite import load
 from kernelwright.suite.program import SuiteProgram
 
 from .conftest import Fake
@@ -67,21 +67,3 @@ def test_a_program_with_nvidias_runtime_inside(tmp_path: Path) -> None:
     done = kw_run(executable, (), tmp_path, "h200")
     assert "has NVIDIA's CUDA runtime inside" in done.stderr and "only a real GPU serves it" in done.stderr
     assert done.stderr.count("kw:") == 1
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("name", NAMES)
-def test_on_a_gpu_they_compute_what_they_should(name: str, tmp_path: Path, real_gpu: None) -> None:
-    from kernelwright.cuda.runtime_library import install_shared
-    from kernelwright.executable import worker_command
-
-    program = load(name)
-    executable = build(program, tmp_path / "program")
-    install_shared(tmp_path / "runtime")
-    ours = {
-        "LD_LIBRARY_PATH": f"{tmp_path / 'runtime'}:{os.environ.get('LD_LIBRARY_PATH', '')}",
-        "KERNELWRIGHT_DEVICE": "cuda:0",
-        "KERNELWRIGHT_WORKER": worker_command(),
-    }
-    (tmp_path / "work").mkdir()
-    assert run_and_verify(program, executable, "tiny", folder=tmp_path / "work", environment=ours) == []

@@ -36,7 +36,7 @@ from kernelwright.edits import (
 )
 from kernelwright.edits.recipe import PASSES
 from kernelwright.errors import Misuse
-from kernelwright.ir import parse_module, verify
+from kernelwright.ir import function_difference, parse_module, verify
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import EXTRA, optimise_with
 from tests.edits.conftest import GEOMETRY, body, kernel, loop_kernel
@@ -140,6 +140,7 @@ def test_fixed_geometry() -> None:
         "%b = freeze i32 0",
         "%g = freeze i32 1",
     ]
+    assert "range(i32 0, 2) i32" in apply(loop_kernel(), (FixBlock((2, 2, 1)),)).text
     text = apply(loop_kernel(), (FixBlock((16, 2, 1)),)).text
     assert ".reqntid 16, 2, 1" in emit_ptx(optimise_with(text, None, "sm_80"), "sm_80")
 
@@ -191,6 +192,12 @@ def test_unroll_says_so_in_metadata() -> None:
     assert list(unrollings(loop_kernel()))[:2] == [Unroll(16, 0), Unroll(16, 1)]
 
 
+def test_another_unrolling_is_drawn() -> None:
+    rng, draft = random.Random(0), apply(loop_kernel(), (Unroll(16, 4),)).draft
+    drawn = {draw(draft, rng, operators={"unroll": 1.0}) for _ in range(100)}
+    assert drawn == {Unroll(16, n) for n in (0, 1, 2, 3, 8, 16)}
+
+
 def test_a_loop_that_cannot_be_unrolled_is_no_news(capfd: pytest.CaptureFixture[str]) -> None:
     optimise_with(accepted(loop_kernel(), Unroll(16, 0)), None, "sm_80")
     assert capfd.readouterr() == ("", "")
@@ -210,6 +217,18 @@ def test_a_recipe_is_carried_out() -> None:
     assert optimise_with(plain, Recipe(level=0), "sm_80") != optimise_with(plain, None, "sm_80")
     applied = apply(original, (Recipe(registers=32),))
     assert ".maxnreg 32" in emit_ptx(optimise_with(applied.text, applied.recipe, "sm_80"), "sm_80")
+
+
+def test_rounds_are_the_pipeline_on_its_own_output(kernels: tuple[Original, ...]) -> None:
+    """On a kernel of the suite that the second round still changes."""
+    changed = 0
+    for original in kernels[:12]:
+        plain = apply(original, ()).text
+        once, twice = optimise_with(plain, None, "sm_80"), optimise_with(plain, Recipe(rounds=2), "sm_80")
+        again = optimise_with(once, None, "sm_80")
+        changed += once != twice
+        assert function_difference(*(parse_module(t).functions[original.kernel] for t in (again, twice))) == ""
+    assert changed
 
 
 def test_the_last_recipe_is_in_effect() -> None:

@@ -14,7 +14,7 @@ from kernelwright.device.reference import run_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.case import Case
-from kernelwright.evaluate.executed import instructions
+from tests.evaluate.cost import instructions
 from kernelwright.evaluate.judge import Judge
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.runner import Argument

@@ -13,7 +13,7 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate import Workload, load_workload
 from kernelwright.evaluate.capture import Capture
-from kernelwright.evaluate.executed import instructions
+from tests.evaluate.cost import instructions
 from kernelwright.evaluate.judge import Judge
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.recorded import RecordedCase

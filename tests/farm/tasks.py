@@ -84,19 +84,19 @@ def _raise_compile_error(_: Any) -> None:
     raise CompileError("no such type", place=Place("a.cu", 3, 5), hint="declare it")
 
 
-def _with_child(_: Any) -> None:
+def _with_child(seconds: str) -> None:
     """Leaves a child behind and crashes."""
-    subprocess.Popen(["sleep", "77.25"])
+    subprocess.Popen(["sleep", seconds])
     _segfault(None)
 
 
-def _with_child_and_spin(_: Any) -> None:
-    subprocess.Popen(["sleep", "78.5"])
+def _with_child_and_spin(seconds: str) -> None:
+    subprocess.Popen(["sleep", seconds])
     _spin(None)
 
 
-def _with_child_and_kill_template(_: Any) -> None:
-    subprocess.Popen(["sleep", "77.25"])
+def _with_child_and_kill_template(seconds: str) -> None:
+    subprocess.Popen(["sleep", seconds])
     _kill_template(None)
 
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -15,6 +16,9 @@ from kernelwright.farm.machine import available_cores, total_memory
 from tests.farm.processes import alive, ended, gone, runs
 
 ROOT = Path(__file__).parents[2]
+
+SLEEP = f"61.{os.getpid()}"
+"""Seconds that no other run of these tests sleeps."""
 
 PARENT = """
 import os, sys, time
@@ -46,14 +50,14 @@ def _start(setup: str, first: str, then: str, *flags: str) -> tuple[subprocess.P
 
 @pytest.mark.parametrize("flags", [(), ("--fork",)], ids=["", "with a fork that lives on"])
 def test_killed_while_workers_are_busy(flags: tuple[str, ...]) -> None:
-    process, pids = _start("acting", "[('double', 1)] * 40", "[('child and spin', 0), ('spin', 0)]", *flags)
+    process, pids = _start("acting", "[('double', 1)] * 40", f"[('child and spin', '{SLEEP}'), ('spin', 0)]", *flags)
     assert len(pids) >= 2 and all(map(alive, pids))
     time.sleep(0.3)  # both are in the middle of it
-    assert runs("sleep 78.5")
+    assert runs(f"sleep {SLEEP}")
     process.kill()
     try:
         assert gone(pids)
-        assert ended("sleep 78.5")
+        assert ended(f"sleep {SLEEP}")
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -61,15 +65,13 @@ def test_killed_while_workers_are_busy(flags: tuple[str, ...]) -> None:
 
 
 def test_killed_leaves_no_folder() -> None:
-    process, pids = _start("doubling", "[1]", "[1]")
-    assert process.communicate(timeout=10)[0].endswith("closed\n")
-    before = set(Path("/tmp").glob("kernelwright-farm-*"))
     process, pids = _start("acting", "[('double', 1)]", "[('spin', 0)]")
-    own = set(Path("/tmp").glob("kernelwright-farm-*")) - before
+    folders = f"kernelwright-farm-{process.pid}-*"
+    assert list(Path(tempfile.gettempdir()).glob(folders))
     process.kill()
     process.communicate()
     assert gone(pids)
-    assert not any(each.exists() for each in own)
+    assert not list(Path(tempfile.gettempdir()).glob(folders))
 
 
 def test_ctrl_c_interrupts_the_pool_and_no_worker() -> None:

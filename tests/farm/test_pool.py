@@ -81,6 +81,9 @@ def test_what_waits_behind_a_slow_item_is_taken_over() -> None:
     assert order[-1] == 3
 
 
+SLEEP = f"60.{os.getpid()}"
+"""Seconds that no other run of these tests sleeps."""
+
 DEADLY = [
     ("segfault", None, "crash", "SIGSEGV"),
     ("abort", None, "crash", "SIGABRT"),
@@ -94,8 +97,8 @@ DEADLY = [
     ("kill template", None, "crash", "SIGKILL"),
     ("SIGKILL", None, "crash", "SIGKILL"),
     ("close all", None, "crash", "Bad file descriptor"),
-    ("child", None, "crash", "SIGSEGV"),
-    ("child and kill template", None, "crash", "SIGKILL"),
+    ("child", SLEEP, "crash", "SIGSEGV"),
+    ("child and kill template", SLEEP, "crash", "SIGKILL"),
     ("llvm", None, "crash", "Cannot select"),
 ]
 
@@ -106,7 +109,7 @@ def test_a_deadly_item_is_lost_with_its_cause_and_no_other_is(action: str, value
     items.insert(5, (action, value))
     with Pool(tasks.acting, workers=2, timeout_s=0.3, memory_bytes=100 << 20, shared=True) as pool:
         found = dict(pool.map(items))
-        assert ended("sleep 77.25")
+        assert ended(f"sleep {SLEEP}")
     lost = found[5]
     assert isinstance(lost, Lost)
     assert lost.stage == stage
@@ -229,7 +232,7 @@ def test_workers_killed_at_random_from_outside() -> None:
     def kill(pool: Pool) -> None:
         dice = random.Random(1)
         while not stop.wait(0.02):
-            alive = [w.pid for w in list(pool._crew.workers.values()) if w.pid]
+            alive = pool.pids()
             if alive:
                 try:
                     os.kill(dice.choice(alive), dice.choice([9, 15]))

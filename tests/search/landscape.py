@@ -61,7 +61,11 @@ class Landscape:
             rejected, wins, _, _ = KINDS[gene[0]]
             dice = rng.random()
             lost, won = dice < rejected, dice > 1 - wins * self.additive
-            gain = min(rng.expovariate(1 / 0.015), 0.15) if won else (-rng.expovariate(1 / 0.02) if rng.random() < 0.3 else 0.0)
+            gain = (
+                min(rng.expovariate(1 / 0.015), 0.15)
+                if won
+                else (-rng.expovariate(1 / 0.02) if rng.random() < 0.3 else 0.0)
+            )
             error = rng.expovariate(1 / 0.002) if self.with_error and won and rng.random() < 0.4 else 0.0
             self._traits[gene] = Trait(lost, gain, error, rng.randrange(40))
         return self._traits[gene]

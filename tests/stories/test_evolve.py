@@ -1,44 +1,194 @@
-"""The whole path on a real kernel: source to IR, run, one edit kept because it is faster and still right."""
+"""The loop: it finds what is planted, the same from the same seed, whatever the number of workers and however often killed."""
 
 from __future__ import annotations
 
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from kernelwright.errors import Misuse
-from kernelwright.evaluate import load_workload
-from kernelwright.stories.evolve import evolve
+from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run import Run, RunSettings
+from kernelwright.stories.evolve import Standing, evolve, resume
 
-BLUR = Path(__file__).parents[2] / "examples" / "blur.py"
-
-
-def test_an_edit_is_kept_that_is_faster_and_right() -> None:
-    found = evolve(load_workload(BLUR), seed=0)
-    assert found.edit is not None
-    assert found.after < found.before
-    assert found.error == 0
-    assert found.line.startswith("blur.cu:")
+AGAIN = Path(__file__).with_name("again.py")
+SERIES = Path(__file__).with_name("series.py")
 
 
-def test_the_same_seed_finds_the_same() -> None:
-    workload = load_workload(BLUR)
-    assert evolve(workload, seed=5, evaluations=8) == evolve(workload, seed=5, evaluations=8)
+def results(run: Run) -> list[tuple[Any, ...]]:
+    """What a run has found, without what hangs on the order in which workers finished."""
+    return [(found.candidate, found.outcome) for found in run.front]
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return evolve(AGAIN, folder=tmp_path_factory.mktemp("runs") / "again", evaluations=60, seed=1, jobs=2)
+
+
+def test_what_is_planted_is_found(found: Run) -> None:
+    best = found.best
+    assert best is not None and best.speedup > 1.3
+    assert best.outcome.error == 0
+    assert found.ended is not None and found.ended["best"] == best.name
+
+
+def test_the_best_is_minimal(found: Run) -> None:
+    best = found.best
+    assert best is not None
+    shorter = {row.hash for row in found.rows() if len(row.candidate) == len(best.candidate) - 1}
+    assert shorter  # every shorter one was asked about, and none is as good
+    for row in found.rows():
+        genes = tuple(row.candidate)
+        if len(genes) == len(best.candidate) - 1 and all(g in best.edits for g in genes) and isinstance(row.outcome, Ok):
+            assert row.outcome.time_us > best.outcome.time_us
+
+
+def test_the_number_of_workers_changes_nothing(found: Run, tmp_path: Path) -> None:
+    alone = evolve(AGAIN, folder=tmp_path / "alone", evaluations=60, seed=1, jobs=1)
+    assert results(alone) == results(found)
+
+
+def test_another_seed_asks_something_else(found: Run, tmp_path: Path) -> None:
+    other = evolve(AGAIN, folder=tmp_path / "other", evaluations=60, seed=2, jobs=2)
+    assert [row.candidate for row in other.rows()] != [row.candidate for row in found.rows()]
+
+
+def test_resuming_a_finished_run_evaluates_nothing(found: Run) -> None:
+    count = len(found.journal)
+    seen: list[Standing] = []
+    again = resume(found.folder, watch=seen.append)
+    assert len(again.journal) == count
+    assert results(again) == results(found)
+    assert seen[-1].fresh == 0 and seen[-1].evaluations >= count
+
+
+def test_the_history_is_a_table(found: Run) -> None:
+    history = found.history
+    assert len(history) == len(found.journal)
+    assert set(history["phase"]) >= {"scan", "evolve"}
+    assert {"metric_registers", "metric_instructions", "build_seconds"} <= set(history.dtype.names)
+
+
+def test_gevo_draws_the_papers_edits_alone(tmp_path: Path) -> None:
+    run = evolve(AGAIN, folder=tmp_path / "gevo", evaluations=40, seed=1, preset="gevo", population=8, jobs=2)
+    kinds = {gene["edit"] for row in run.rows() for gene in row.candidate}
+    assert kinds <= {"copy", "delete", "move", "swap", "replace-instruction", "replace-operand"}
+    assert len(kinds) > 3
+
+
+def test_two_objectives_give_a_front(tmp_path: Path) -> None:
+    run = evolve(SERIES, folder=tmp_path / "run", evaluations=80, seed=1, objectives=("time", "error"), jobs=2)
+    front = run.front
+    assert any(f.outcome.error > 0 for f in front)
+    assert all(a.outcome.time_us < b.outcome.time_us and a.outcome.error > b.outcome.error for a, b in zip(front, front[1:], strict=False))
+
+
+# -- interrupted -------------------------------------------------------------------------------------------------------
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from kernelwright.stories.evolve import evolve, resume
+folder = Path(sys.argv[1])
+if (folder / "journal.db").exists():
+    resume(folder, jobs=2)
+else:
+    evolve(Path(sys.argv[2]), folder=folder, evaluations=60, seed=1, jobs=2)
+"""
+
+
+def killed_at_random(folder: Path, kills: int, seed: int) -> int:
+    """Runs, kills, resumes, until the run has come to its end; how often it was killed in fact."""
+    dice = random.Random(seed)
+    done = 0
+    while True:
+        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder), str(AGAIN)], start_new_session=True)
+        if done < kills:
+            before = rows_in(folder)
+            wanted = before + dice.randrange(1, 8)
+            while process.poll() is None and rows_in(folder) < wanted:
+                time.sleep(0.002)
+            if process.poll() is None:
+                os.kill(process.pid, signal.SIGKILL)
+                done += 1
+        code = process.wait(timeout=300)
+        if code == 0:
+            return done
+        assert code == -signal.SIGKILL
+
+
+def rows_in(folder: Path) -> int:
+    import sqlite3
+
+    try:
+        with sqlite3.connect(f"file:{folder}/journal.db?mode=ro", uri=True) as db:
+            return int(db.execute("SELECT COUNT(*) FROM outcomes").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
+def test_killed_and_resumed_it_finds_the_same(found: Run, tmp_path: Path, kills: int) -> None:
+    folder = tmp_path / "killed"
+    killed = killed_at_random(folder, kills, seed=kills)
+    assert killed >= min(kills, 2)
+    with Run.open(folder) as run:
+        assert results(run) == results(found)
+        assert run.best is not None and found.best is not None
+        assert run.best.candidate == found.best.candidate
+        hashes = [row.hash for row in run.rows()]
+        assert len(hashes) == len(set(hashes))  # nothing that was recorded was evaluated again
+
+
+def test_two_resumes_at_once_are_refused(found: Run) -> None:
+    with Run.open(found.folder, write=True), pytest.raises(Misuse, match="is being written by"):
+        resume(found.folder)
+
+
+# -- what is no run, and no workload -----------------------------------------------------------------------------------
 
 
 def test_an_unknown_kernel_names_those_there_are(tmp_path: Path) -> None:
-    text = BLUR.read_text().replace('"blur",', '"blurr",').replace("Path(__file__)", f"Path({str(BLUR)!r})")
-    (tmp_path / "w.py").write_text(text)
-    with pytest.raises(Misuse, match="_Z4blur"):
-        evolve(load_workload(tmp_path / "w.py"))
+    with pytest.raises(Misuse, match="no kernel of this program"):
+        evolve(AGAIN, folder=tmp_path / "run", kernels=("nothing",), evaluations=5)
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("x = 1", "defines no"), ("1 / 0", "ZeroDivisionError"), (None, "does not exist")]
+    ("settings", "says"),
+    [
+        ({"evaluations": None}, "when to stop"),
+        ({"evaluations": 0}, "positive number"),
+        ({"accept": "all"}, "clean, benign"),
+        ({"preset": "best"}, "neither"),
+        ({"objectives": ("error",)}, "first objective"),
+        ({"objectives": ("time", "time")}, "twice"),
+        ({"population": 2}, "too small"),
+        ({"seconds": float("nan")}, "positive number"),
+        ({"device": "gtx9"}, "gtx9"),
+    ],
 )
-def test_what_is_no_workload(tmp_path: Path, text: str | None, says: str) -> None:
-    path = tmp_path / "w.py"
-    if text is not None:
-        path.write_text(text)
+def test_settings_that_make_no_sense(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(Misuse, match=says):
-        load_workload(path)
+        RunSettings(**settings)
+
+
+def test_settings_survive_json() -> None:
+    settings = RunSettings(objectives=("time", "error"), kernels=("_Z1kv",), seconds=3.5, seed=9)
+    assert RunSettings.from_json(settings.as_json()) == settings
+
+
+@pytest.mark.parametrize(("content", "says"), [(b"", "no run|damaged|no journal|not a"), (b"SQLite format 3\0" + b"x" * 500, "damaged|no ")])
+def test_what_is_no_run(tmp_path: Path, content: bytes, says: str) -> None:
+    (tmp_path / "r").mkdir()
+    (tmp_path / "r" / "journal.db").write_bytes(content)
+    with pytest.raises(Exception, match=says):
+        Run.open(tmp_path / "r")
+    with pytest.raises(Misuse, match="there is no run"):
+        Run.open(tmp_path / "nothing")

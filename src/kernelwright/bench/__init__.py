@@ -24,5 +24,9 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.prove",
         "Variants with a known truth: every unsafe one gets its label, no sound one is called unsafe.",
     ),
+    "chaos": (
+        "kernelwright.bench.chaos",
+        "Worker processes under attack: every good item gets its result, every bad one its cause, nothing is left behind.",
+    ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

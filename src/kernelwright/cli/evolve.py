@@ -27,7 +27,7 @@ from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture import Capture
-from kernelwright.evaluate.choose import choose, look
+from kernelwright.evaluate.choose import choose, look, rest
 from kernelwright.evaluate.record import record
 from kernelwright.evaluate.rules import parse_rules
 from kernelwright.evaluate.run import Run, RunSettings, new_folder
@@ -43,6 +43,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("resume", ("--resume",), "text", "Go on with this run; nothing else may be given but --jobs and --json."),
     Flag("kernel", ("--kernel",), "texts", "Edit this kernel only; may be repeated. Default all that are launched."),
     Flag("case", ("--case",), "texts", "Further ARGUMENTS of the program, another data set; may be repeated."),
+    Flag("held_out", ("--held-out",), "texts", "ARGUMENTS of the program, data that only the proof uses; may be repeated."),
     Flag("tolerance", ("--tolerance",), "text", "How far outputs may be off: 1%, a share of the change made; 'relative 1e-5'."),
     Flag("objectives", ("--objectives",), "text", "What is made small: time, or time,error, or time,METRIC.", "time"),
     Flag("evaluations", ("--evaluations",), "text", f"Candidates to try at most; default {EVALUATIONS}."),
@@ -95,6 +96,7 @@ def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: d
     kernels = tuple(own.pop("kernel") or ())
     tolerance = str(parse_rules(own.pop("tolerance") or "exact"))
     further = [shlex.split(text) for text in own.pop("case") or ()]
+    held = [shlex.split(text) for text in own.pop("held_out") or ()]
     if own.get("device", "auto") == "auto":
         own["device"] = DEFAULT_GPU
     if str(own["device"]).startswith("cuda"):
@@ -106,7 +108,7 @@ def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: d
         raise Misuse("there is nothing to evolve", hint="kw evolve app.cu -- ARGUMENTS, or suite:hotspot, or workload.py")
     first = paths[0]
     if len(paths) == 1 and Path(first).suffix == ".py":
-        if arguments or further:
+        if arguments or further or held:
             raise Misuse(f"{first} takes no arguments: its cases are in it", hint=f"kw evolve {first}")
         subject: Subject = PythonFile(str(Path(first).resolve()), "" if tolerance == "exact" else tolerance)
         modules = subject.workload().modules()
@@ -114,20 +116,20 @@ def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: d
         folder = new_folder(name or Path(first).stem)
         return Run.create(folder, subject, replace(settings, kernels=chosen_kernels))
     if any(path.startswith(SUITE) for path in paths):
-        if len(paths) > 1 or arguments or further:
+        if len(paths) > 1 or arguments or further or held:
             raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
         return _suite_run(first.removeprefix(SUITE), flags, own, settings, kernels, tolerance, name)
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
     executable = given.executable(_say)
     folder = new_folder(name or Path(first).stem)
     recordings = []
-    for number, line in enumerate([list(arguments), *further], start=1):
+    for number, line in enumerate([list(arguments), *further, *held], start=1):
         target = folder / f"data-{number}.capture"
         _say(f"recording {shlex.join([Path(first).stem, *line])}")
         with program_speaks_on_stderr(True):
             record(executable, line, target, given.settings, name=Path(first).stem)
         recordings.append(target)
-    return _recorded_run(folder, recordings, settings, kernels, tolerance)
+    return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance)
 
 
 def _suite_run(
@@ -135,7 +137,7 @@ def _suite_run(
     tolerance: str, name: str | None,
 ) -> Run:  # fmt: skip
     from kernelwright.suite import load
-    from kernelwright.suite.evolving import DATA_SETS, data_set
+    from kernelwright.suite.evolving import DATA_SETS, HELD_OUT, data_set
 
     program = load(title)
     define = tuple(flag.removeprefix("-D") for flag in program.flags if flag.startswith("-D"))
@@ -146,27 +148,34 @@ def _suite_run(
     executable = given.executable(_say)
     folder = new_folder(name or title)
     recordings = []
-    for number, (size, seed) in enumerate(DATA_SETS, start=1):
+    for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
         with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
             _say(f"recording {shlex.join([title, *line])}")
             target = folder / f"data-{number}.capture"
             recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
-    return _recorded_run(folder, recordings, settings, kernels, tolerance)
+    return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance)
 
 
 def _recorded_run(
-    folder: Path, recordings: list[Path], settings: RunSettings, kernels: tuple[str, ...], tolerance: str
+    folder: Path, recordings: list[Path], held_out: int, settings: RunSettings, kernels: tuple[str, ...], tolerance: str
 ) -> Run:
+    """A run on recordings, the last ``held_out`` of which are for the proof alone."""
     chosen: list[Chosen] = []
+    held: list[Chosen] = []
     for number, path in enumerate(recordings):
         with Capture.read(path) as capture:
             wanted = _mangled(kernels, list(capture.kernels)) if number == 0 else settings.kernels
             settings = replace(settings, kernels=wanted)
-            found = choose(number, look(capture, wanted if number == 0 else [k for k in wanted if k in capture.kernels]))
+            looked = look(capture, wanted if number == 0 else [k for k in wanted if k in capture.kernels])
+            found = choose(number, looked)
+            if number >= len(recordings) - held_out:
+                held += found
+                continue
             _say(_chosen_line(number, capture, found))
             chosen += found
+            held += rest(number, looked, found)
     # A run says where its recordings are by their names alone, so that its folder can be moved.
-    stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), tolerance)
+    stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), tolerance, tuple(held))
     opened = replace(stored, paths=tuple(str(path) for path in recordings))
     run = Run.create(folder, stored, settings)
     run.take(opened)
@@ -244,9 +253,9 @@ def _say(text: str) -> None:
 
 
 def _result(run: Run, seconds: float) -> dict[str, Any]:
-    best, ended = run.best, run.ended or {}
+    best = run.best
     trained, speedup_any = run.fastest_trained
-    proof = ended.get("proof") or {}
+    proof = (run.proof(best.name) if best else None) or {}
     return {
         "run": str(run.folder),
         "best": best.name if best else None,
@@ -257,7 +266,7 @@ def _result(run: Run, seconds: float) -> dict[str, Any]:
         "error": best.outcome.error if best else 0.0,
         "evaluations": len(run.journal),
         "seconds": round(seconds, 1),
-        "proven": proof.get("checks"),
+        "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
         "edits": best.edits if best else [],
     }
 

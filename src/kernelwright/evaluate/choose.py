@@ -28,6 +28,8 @@ LOOKED_AT = 300
 PER_GROUP = 3
 """Launches chosen of a kernel with one block shape, besides those that other code runs in."""
 
+HELD = 12
+"""Launches of a recording that are held out for the proof."""
 ALIKE = 0.05
 """Launches whose work differs by less than that share do the same work."""
 
@@ -89,6 +91,14 @@ def choose(recording: int, looked: Sequence[Looked]) -> tuple[Chosen, ...]:
         groups.setdefault(each.group, []).append(each)
     chosen = [one for group in groups.values() for one in _of_group(recording, group)]
     return tuple(sorted(chosen, key=lambda each: each.launch))
+
+
+def rest(recording: int, looked: Sequence[Looked], chosen: Sequence[Chosen], most: int = HELD) -> tuple[Chosen, ...]:
+    """Launches that were not chosen, for a proof: at most so many, spread over the program."""
+    taken = {each.launch for each in chosen if each.recording == recording}
+    left = [each.number for each in looked if each.number not in taken]
+    step = max(1, math.ceil(len(left) / most))
+    return tuple(Chosen(recording, number) for number in left[::step])
 
 
 def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:

@@ -8,7 +8,8 @@
     run.best, run.front, run.history, run.variant("v17")
 
 Variants are named by their row in the journal. Events in the journal: ``phase``, ``generation``, ``conclude`` (the time was
-up before this batch), ``minimised``, ``proof``, ``explained``, ``end``.
+up before this batch), ``minimised``, ``proof``, ``salvaged`` (what was left of a variant that fell short in its proof),
+``explained``, ``end``.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from kernelwright.evaluate.subject import Subject, subject_from_json
 from kernelwright.evaluate.variant import Builder, Candidate
 from kernelwright.evaluate.workload import Workload
 from kernelwright.search.nsga2 import dominates
+from kernelwright.search.ties import is_gain
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,6 +105,11 @@ class Found:
     speedup: float
     """The original's time over its own, both with the same post-passes."""
     key: str = ""
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether it beats the original by more than a tie."""
+        return is_gain(1.0, self.speedup)
 
     @property
     def edits(self) -> list[dict[str, Any]]:
@@ -219,11 +226,13 @@ class Run:
 
     @property
     def best(self) -> Found | None:
-        """The variant that the run stands for: minimised, or the fastest so far; None when nothing beats the original."""
-        for event in reversed(self.journal.events("minimised")):
-            return self.variant(event.data["variant"])
-        fastest = [found for found in self.front if found.candidate]
-        return fastest[0] if fastest and fastest[0].speedup > 1 else None
+        """The variant that the run stands for: what was left of the fastest after its proof, else the fastest minimised, or as
+        it is so far; None when nothing beats the original by more than a tie."""
+        for kind in ("salvaged", "minimised"):
+            for event in reversed(self.journal.events(kind)):
+                return self.variant(event.data["variant"])
+        fastest = next((found for found in self.front if found.candidate), None)
+        return fastest if fastest is not None and fastest.is_gain else None
 
     @property
     def fastest_trained(self) -> tuple[str, float]:
@@ -235,6 +244,13 @@ class Run:
                 if trained and row.candidate and trained["time_us"] > 0:
                     best = max(best, (f"v{row.id}", self.original.time_us / trained["time_us"]), key=lambda each: each[1])
         return best
+
+    def proof(self, name: str) -> Mapping[str, Any] | None:
+        """The proof of the variant called ``v17`` as JSON (``prove.proof_from_json`` reads it); None when there is none."""
+        for event in reversed(self.journal.events("proof")):
+            if event.data.get("variant") == name:
+                return {key: event.data[key] for key in ("label", "seed", "checks", "notes")}
+        return None
 
     @property
     def history(self) -> NDArray[np.void]:

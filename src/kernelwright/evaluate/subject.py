@@ -5,6 +5,7 @@ A subject is small and can be pickled and written as JSON; ``workload`` opens it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -37,18 +38,30 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Recordings:
-    """Launches of recordings. ``paths``: one for each data set, the one that times come from first."""
+    """Launches of recordings. ``paths``: one for each data set, the one that times come from first. ``held``: launches that
+    candidates are not judged by, for the proof of what was found."""
 
     paths: tuple[str, ...]
     chosen: tuple[Chosen, ...]
     tolerance: str = "exact"
+    held: tuple[Chosen, ...] = ()
 
     def workload(self) -> Workload:
         captures = [Capture.read(path) for path in self.paths]
+        cases = self._cases(captures, self.chosen)
+        weights = tuple(each.weight for each in self.chosen)
+        rules = parse_rules(self.tolerance)
+        return Workload(captures[0].path, "", tuple(cases), rules, capture=captures[0], weights=weights)
+
+    def held_out(self) -> list[RecordedCase]:
+        """The launches for the proof."""
+        return self._cases([Capture.read(path) for path in self.paths], self.held)
+
+    def _cases(self, captures: Sequence[Capture], chosen: Sequence[Chosen]) -> list[RecordedCase]:
         rules = parse_rules(self.tolerance)
         modules: dict[tuple[int, str], Module] = {}
         cases = []
-        for each in self.chosen:
+        for each in chosen:
             capture = captures[each.recording]
             launch = capture.launches[each.launch]
             asked = (each.recording, launch.module)
@@ -57,12 +70,13 @@ class Recordings:
             case = RecordedCase(capture, launch, modules[asked], rules)
             case.name = f"{case.name} of data set {each.recording + 1}" if len(captures) > 1 else case.name
             cases.append(case)
-        weights = tuple(each.weight for each in self.chosen)
-        return Workload(captures[0].path, "", tuple(cases), rules, capture=captures[0], weights=weights)
+        return cases
 
     def as_json(self) -> dict[str, Any]:
-        chosen = [[c.recording, c.launch, c.weight] for c in self.chosen]
-        return {"kind": "recordings", "paths": list(self.paths), "chosen": chosen, "tolerance": self.tolerance}
+        chosen, held = ([[c.recording, c.launch, c.weight] for c in some] for some in (self.chosen, self.held))
+        return {
+            "kind": "recordings", "paths": list(self.paths), "chosen": chosen, "held": held, "tolerance": self.tolerance,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,8 +113,10 @@ def subject_from_json(value: Any, folder: Path) -> Subject:
         kind = value["kind"]
         if kind == "recordings":
             paths = tuple(str(folder / path) for path in value["paths"])
-            chosen = tuple(Chosen(int(r), int(n), float(w)) for r, n, w in value["chosen"])
-            return Recordings(paths, chosen, str(value["tolerance"]))
+            chosen, held = (
+                tuple(Chosen(int(r), int(n), float(w)) for r, n, w in value[which]) for which in ("chosen", "held")
+            )
+            return Recordings(paths, chosen, str(value["tolerance"]), held)
         if kind == "python":
             return PythonFile(str(folder / value["path"]), str(value["tolerance"]))
     except (KeyError, TypeError, ValueError) as error:

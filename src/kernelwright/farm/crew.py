@@ -111,7 +111,7 @@ class Crew:
         self._task = pack(task)
         self._numbers = itertools.count(1)
         self._selector = selectors.DefaultSelector()
-        self._folder = tempfile.mkdtemp(prefix="kernelwright-farm-")
+        self._folder = tempfile.mkdtemp(prefix=f"kernelwright-farm-{os.getpid()}-")
         self._template: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._life_line = -1

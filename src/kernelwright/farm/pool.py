@@ -102,6 +102,10 @@ class Pool:
         """How many worker processes there have been."""
         return self._crew.starts
 
+    def pids(self) -> list[int]:
+        """The worker processes there are now."""
+        return [each.pid for each in list(self._crew.workers.values()) if each.pid]
+
     @property
     def timeout_s(self) -> float:
         """What one item, or one batch, may take now."""

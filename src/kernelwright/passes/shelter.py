@@ -69,7 +69,7 @@ def take() -> int | KernelwrightError | None:
 
     os.lseek(log, 0, os.SEEK_SET)
     with open(log, encoding="utf-8", errors="replace") as said:
-        return too_slow(TIMEOUT_S) if -code == SIGALRM else death(code, said.read())
+        return too_slow(TIMEOUT_S) if -code == SIGALRM else death(code, said.read()[1:])
 
 
 def _interrupted(number: int, _: Any) -> None:

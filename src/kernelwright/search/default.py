@@ -1,37 +1,42 @@
 """The default search: scan single genes, combine what wins, evolve from there, clean up.
 
-    scan      every gene that can be listed, then drawn ones, each alone
+    scan      genes that can be listed, then drawn ones, each alone
     combine   the wins together, greedily, in order of gain
     evolve    NSGA-II seeded with all of it; until the budget ends:
-                  children ← crossover, a gene drawn, a gene known to be good, a gene dropped
+                  children ← crossover, a gene drawn, a gene known to be good, a gene dropped, a further single gene
                   population ← the best of population + children
+                  now and then the genes that have paid meanwhile are combined with the best
     clean     from the best, drop the genes that do not matter
 
-Wins are nearly additive, so scanning and combining finds most of what there is; evolution finds the genes that pay only
-together. A genome that is known is never asked about again, and programs that turn out to be the same count once.
+Wins are nearly additive and single genes are accepted more often than long genomes with one more, so scanning and
+combining finds most of what there is; evolution finds the genes that pay only together. A genome that is known is never
+asked about again, and candidates that turn out to be the same program count once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
 from kernelwright.search.combine import combine
-from kernelwright.search.credit import Credit
+from kernelwright.search.experience import Experience
 from kernelwright.search.genomes import uniform_crossover
 from kernelwright.search.minimise import ddmin, not_worse
-from kernelwright.search.nsga2 import select, tournament, worth
+from kernelwright.search.population import Population
 from kernelwright.search.strategy import Asking, Budget, Hooks, Plan, Planned, Result
-from kernelwright.search.ties import TIE, cell, is_gain
+from kernelwright.search.ties import TIE, is_gain
 
 G = TypeVar("G", bound=Hashable)
 
-OFFERS = 8
-"""Genes drawn for each mutation; the credit of their kinds decides which is taken. Drawing is far cheaper than evaluating."""
+SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
+"""How a child is made, each the share of what those before leave: a further single gene, two parents crossed, a gene
+dropped, a gene added that has paid before; the rest, a gene drawn and added."""
 ATTEMPTS = 12
 """Tries to make a child that is not known yet."""
-UNLIMITED = 20_000
+COMBINE_EVERY = 3
+"""Generations between two combinations of the best with new wins."""
+UNLIMITED = 2000
 """What shares of the budget are counted from when evaluations are not limited."""
 
 
@@ -47,181 +52,154 @@ class Default(Planned[tuple[G, ...]]):
         *,
         seed: int = 0,
         budget: Budget | None = None,
-        population: int = 64,
+        population: int = 48,
         listed: float = 0.3,
-        sampled: float = 0.1,
+        sampled: float = 0.2,
         clean: float = 0.05,
-        known_good: float = 0.25,
         batch: int = 64,
         tie: float = TIE,
     ) -> None:
-        """``listed``, ``sampled``, ``clean``: shares of the budget for scanning listed and drawn genes, and for cleaning up.
-
-        ``known_good``: share of the mutations that add a gene that has paid before.
-        """
+        """``listed``, ``sampled``: shares of the budget at most for scanning listed and drawn genes; ``clean``: the share
+        kept for the end. ``batch``: how many single genes are asked about at once."""
         if population < 2 or batch < 1:
             raise ValueError(f"a population of {population} in batches of {batch}; at least 2 and 1 are needed")
         super().__init__(seed=seed, budget=budget, same=hooks.same, tie=tie)
         self._hooks, self._size, self._batch, self._tie = hooks, population, batch, tie
         total = self.budget.evaluations or UNLIMITED
-        self._listed, self._sampled = int(listed * total), int(sampled * total)
-        self._keep = int(clean * self.budget.evaluations) if self.budget.evaluations else 0
-        self._known_good = known_good
-        self._credit = Credit()
-        self._good: dict[G, float] = {}
-        self._bad: set[G] = set()
-        self._members: list[Result[tuple[G, ...]]] = []
+        self._listed, self._sampled, self._clean_share = int(listed * total), int(sampled * total), int(clean * total)
+        self._keep = self._clean_share if self.budget.evaluations else 0
+        self._experience = Experience(hooks, tie)
+        self._people: Population[tuple[G, ...]] = Population(population, tie)
+        self._combined: set[G] = set()
 
     def credit(self) -> Mapping[str, float]:
-        return self._credit.weights
+        return self._experience.credit.weights
+
+    @property
+    def population(self) -> int:
+        return len(self._people)
 
     def plan(self) -> Plan[tuple[G, ...]]:
-        original = yield from self.first(())
-        self._join([original])
-        yield from self._scan(original)
-        yield from self._combine(original)
+        self._original = yield from self.first(())
+        self._people.join([self._original])
+        self._still_listed: Iterator[G] = iter(self._hooks.scan())
+        yield from self._scan()
+        yield from self._combine_scanned()
         yield from self._evolve()
         yield from self._clean()
 
     # --- scan
 
-    def _scan(self, original: Result[tuple[G, ...]]) -> Asking[tuple[G, ...], None]:
-        """Single genes: those listed, in their order, then drawn ones."""
+    def _scan(self) -> Asking[tuple[G, ...], None]:
         self.phase = "scan"
-        listed = iter(self._hooks.scan())
         until = self.evaluations + self._listed
         while not self.concluding and self.evaluations < until:
-            genes = list(islice(listed, min(self._batch, until - self.evaluations)))
+            genes = list(islice(self._still_listed, min(self._batch, until - self.evaluations)))
             if not genes:
                 break
-            yield from self._try_single(original, genes)
+            yield from self._try({(gene,): (self._original, gene) for gene in genes}, drawn=False)
         until = self.evaluations + self._sampled
         while not self.concluding and self.evaluations < until:
-            drawn = (self._draw(()) for _ in range(min(self._batch, until - self.evaluations)))
-            genes = [gene for gene in drawn if gene is not None and self.known((gene,)) is None]
-            if not genes:
+            drawn = [self._experience.draw(self.random, ()) for _ in range(min(self._batch, until - self.evaluations))]
+            fresh = [gene for gene in drawn if gene is not None and self.known((gene,)) is None]
+            if not fresh:
                 break
-            yield from self._try_single(original, genes)
+            yield from self._try({(gene,): (self._original, gene) for gene in fresh})
 
-    def _try_single(self, original: Result[tuple[G, ...]], genes: Sequence[G]) -> Asking[tuple[G, ...], None]:
-        results = yield from self.evaluate([(gene,) for gene in genes], self._keep)
-        for gene, result in zip(genes, results, strict=True):
-            self._learn(gene, result, original)
-            if result is not None and result.objectives is None:
-                self._bad.add(gene)
-        self._join([r for r in results if r is not None])
+    def _try(
+        self, children: Mapping[tuple[G, ...], tuple[Result[tuple[G, ...]], G | None]], *, drawn: bool = True
+    ) -> Asking[tuple[G, ...], None]:
+        """Evaluates children, learns from them. Each with the parent to judge it by, and the gene that it has more."""
+        results = yield from self.evaluate(list(children), self._keep)
+        for (parent, gene), result in zip(children.values(), results, strict=True):
+            if result is not None and gene is not None:
+                self._experience.learn(gene, result, parent, drawn=drawn)
+        self._people.join(results)
 
     # --- combine
 
-    def _combine(self, original: Result[tuple[G, ...]]) -> Asking[tuple[G, ...], None]:
+    def _combine_scanned(self) -> Asking[tuple[G, ...], None]:
         """First the wins that cost nothing in any other objective, then all: two ends of the front."""
         self.phase = "combine"
-        wins = sorted(self._good.items(), key=lambda item: -item[1])
-        free = [(gene, gain) for gene, gain in wins if self._costs_nothing(gene, original)]
-        best = original
-        for gains in (free, wins):
-            if self.concluding:
-                return
-            best = yield from combine(best, gains, self._asked, is_better=self._is_better)
+        free = [gene for gene in self._experience.good if self._costs_nothing(gene)]
+        best = yield from self._combine(self._original, free)
+        if len(free) < len(self._experience.good):
+            yield from self._combine(best, self._experience.good)
 
-    def _costs_nothing(self, gene: G, original: Result[tuple[G, ...]]) -> bool:
+    def _combine(
+        self, start: Result[tuple[G, ...]], genes: Iterable[G]
+    ) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
+        self._combined.update(genes)
+        gains = sorted(((gene, self._experience.good[gene]) for gene in genes), key=lambda pair: -pair[1])
+        return (yield from combine(start, gains, self._evaluate_and_join, is_better=self._is_better))
+
+    def _evaluate_and_join(
+        self, candidates: list[tuple[G, ...]]
+    ) -> Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]:
+        results = yield from self.evaluate([] if self.concluding else candidates, self._keep)
+        self._people.join(results)
+        return results or [None] * len(candidates)
+
+    def _costs_nothing(self, gene: G) -> bool:
         result = self.known((gene,))
-        if result is None or result.objectives is None or original.objectives is None:
+        if result is None or result.objectives is None or self._original.objectives is None:
             return False
-        return all(x <= y for x, y in zip(result.objectives[1:], original.objectives[1:], strict=True))
-
-    def _asked(self, candidates: list[tuple[G, ...]]) -> Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]:
-        results = yield from self.evaluate(candidates, self._keep)
-        self._join([r for r in results if r is not None])
-        return results
+        return all(x <= y for x, y in zip(result.objectives[1:], self._original.objectives[1:], strict=True))
 
     def _is_better(self, result: Result[tuple[G, ...]], than: Result[tuple[G, ...]]) -> bool:
-        """By the first objective alone: what an approximate gene costs in error the front keeps account of."""
+        """By the first objective alone: what a gene costs in the others, the front keeps account of. Less than a tie
+        counts here, for small gains add up; the clean-up drops what does not matter in the end."""
         assert result.objectives is not None and than.objectives is not None
         return is_gain(result.objectives[0], than.objectives[0], self._tie / 4)
 
     # --- evolve
 
     def _evolve(self) -> Asking[tuple[G, ...], None]:
-        self.phase = "evolve"
         while self.left > self._keep and self.next_generation():
-            worths = self._worths()
+            self.phase = "evolve"
             children: dict[tuple[G, ...], tuple[Result[tuple[G, ...]], G | None]] = {}
             for _ in range(self._size):
                 for _ in range(ATTEMPTS):
-                    child, parent, gene = self._child(worths)
+                    child, parent, gene = self._child()
                     if child not in children and self.known(child) is None:
                         children[child] = parent, gene
                         break
-            results = yield from self.evaluate(list(children), self._keep)
-            for (parent, gene), result in zip(children.values(), results, strict=True):
-                if gene is not None:
-                    self._learn(gene, result, parent)
-            self._join([r for r in results if r is not None])
+            yield from self._try(children)
+            new = [gene for gene in self._experience.good if gene not in self._combined]
+            if new and self.generation % COMBINE_EVERY == 0 and self.best is not None:
+                yield from self._combine(self.best, new)
 
-    def _child(self, worths: Sequence[tuple[float, ...]]) -> tuple[tuple[G, ...], Result[tuple[G, ...]], G | None]:
-        """A child, the parent to judge it by, and the gene it got if that is all the difference."""
-        rng = self.random
-        parent = self._members[tournament(rng, worths)]
-        if rng.random() < 0.4:
-            other = self._members[tournament(rng, worths)]
-            return uniform_crossover(rng, parent.candidate, other.candidate), parent, None
+    def _child(self) -> tuple[tuple[G, ...], Result[tuple[G, ...]], G | None]:
+        """A child, the parent to judge it by, and the gene that it has more, if that is all the difference."""
+        rng, experience = self.random, self._experience
+        gene: G | None
+        if rng.random() < SINGLE:
+            gene = next(self._still_listed, None) or experience.draw(rng, ())
+            return ((gene,) if gene is not None else ()), self._original, gene
+        parent = self._people.pick(rng)
         genome = parent.candidate
-        if genome and rng.random() < 0.2:
+        if rng.random() < CROSS:
+            return uniform_crossover(rng, genome, self._people.pick(rng).candidate), parent, None
+        if genome and rng.random() < DROP:
             dropped = rng.randrange(len(genome))
             return genome[:dropped] + genome[dropped + 1 :], parent, None
-        gene = self._pick_good() if self._good and rng.random() < self._known_good else self._draw(genome)
+        if experience.good and rng.random() < GOOD:
+            gene = rng.choice(list(experience.good))
+        else:
+            gene = experience.draw(rng, genome)
         if gene is None or gene in genome:
             return genome, parent, None
         return (*genome, gene), parent, gene
 
-    def _pick_good(self) -> G:
-        return self.random.choice(list(self._good))
-
-    def _draw(self, genome: tuple[G, ...]) -> G | None:
-        drawn = (self._hooks.draw(self.random, genome) for _ in range(OFFERS))
-        offers = [(self._hooks.kind(gene), gene) for gene in drawn if gene is not None and gene not in self._bad]
-        return self._credit.choose(self.random, offers) if offers else None
-
-    def _learn(self, gene: G, result: Result[tuple[G, ...]] | None, parent: Result[tuple[G, ...]]) -> None:
-        """What adding the gene to the parent says about the gene and its kind."""
-        if result is None:
-            return
-        kind = self._hooks.kind(gene)
-        if result.objectives is None or parent.objectives is None:
-            self._credit.reward(kind, 0.0)
-            return
-        won = is_gain(result.objectives[0], parent.objectives[0], self._tie)
-        self._credit.reward(kind, 1.0 if won else 0.1)
-        if won:
-            gain = parent.objectives[0] - result.objectives[0]
-            self._good[gene] = max(gain, self._good.get(gene, 0.0))
-
-    def _join(self, results: Sequence[Result[tuple[G, ...]]]) -> None:
-        """Population ← the best of population and results; the same program once, with the fewest genes."""
-        programs: dict[Hashable, Result[tuple[G, ...]]] = {}
-        for result in (*self._members, *results):
-            if result.objectives is not None:
-                key = result.candidate if result.key is None else result.key
-                if key not in programs or result.genes < programs[key].genes:
-                    programs[key] = result
-        found = sorted(programs.values(), key=lambda r: (r.instructions, r.genes))
-        self._members = [found[i] for i in select([self._cell(r) for r in found], self._size)]
-        self.population = len(self._members)
-
-    def _cell(self, result: Result[tuple[G, ...]]) -> tuple[float, ...]:
-        return cell(result.objectives or (), self._tie)
-
-    def _worths(self) -> list[tuple[float, ...]]:
-        """Rank and crowding on the grid of ties, then fewer instructions, then fewer genes."""
-        worths = worth([self._cell(r) for r in self._members])
-        return [(*w, r.instructions, r.genes) for w, r in zip(worths, self._members, strict=True)]
-
     # --- clean
 
     def _clean(self) -> Asking[tuple[G, ...], None]:
-        """The best without the genes that do not matter; not worse by more than a tie, so the tie rule prefers it."""
+        """The best, then the rest of the front while the share lasts, without the genes that do not matter: what is left
+        is a tie and has fewer genes, so the tie rule prefers it."""
         self.phase = "clean"
-        best = self.best
-        if best is not None and best.objectives is not None:
-            yield from ddmin(best, not_worse(best.objectives, self._tie / 2), self.evaluate)
+        until = self.evaluations + self._clean_share
+        front = sorted(self.front, key=lambda result: result.objectives or ())
+        for result in ([self.best] if self.best else []) + front:
+            if result.objectives is not None and result.genes and self.evaluations < until:
+                holds = not_worse(result.objectives, self._tie / 2)
+                yield from ddmin(result, holds, self.evaluate, parts=result.genes)

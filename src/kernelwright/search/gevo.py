@@ -59,6 +59,10 @@ class Gevo(Planned[tuple[G, ...]]):
         self._hooks, self._size = hooks, population
         self._crossover, self._mutation, self._distance, self._trials = crossover, mutation, distance, trials
 
+    @property
+    def population(self) -> int:
+        return self._size
+
     def plan(self) -> Plan[tuple[G, ...]]:
         population = yield from self._initial()
         while self.next_generation():
@@ -75,7 +79,6 @@ class Gevo(Planned[tuple[G, ...]]):
         self.phase = "initialise"
         original = yield from self.first(())
         population = [original] * self._size
-        self.population = self._size
         for _ in range(self._distance):
             yield from self._mutate(population, list(range(self._size)))
         return population

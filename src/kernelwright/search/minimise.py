@@ -32,38 +32,45 @@ def not_worse(than: Objectives, by: float) -> Callable[[Result[Any] | None], boo
 
 
 def ddmin(
-    whole: Result[tuple[G, ...]], holds: Callable[[Result[tuple[G, ...]] | None], bool], evaluate: Evaluate[G]
+    whole: Result[tuple[G, ...]],
+    holds: Callable[[Result[tuple[G, ...]] | None], bool],
+    evaluate: Evaluate[G],
+    *,
+    parts: int = 2,
 ) -> Generator[Any, Any, Result[tuple[G, ...]]]:
     """A subsequence for which ``holds`` is true and that loses it with any single gene: 1-minimal.
 
     Zeller and Hildebrandt 2002 ("Simplifying and isolating failure-inducing input"): cut into n parts, go on with a part
-    that holds by itself, else with all but one part, else cut finer. Two liberties, both keep the result 1-minimal: the
-    tests of a round are one batch, parts and remainders alike; and when several parts can each be left out, all of
-    them together is tried first. ``whole`` must hold. Ends early, with what it has, when ``evaluate`` answers None.
+    that holds by itself, else with all but one part, else cut finer. Three liberties, which leave it 1-minimal: the tests
+    of a round are one batch; when several parts can each be left out, all of them together is tried first; parts of less
+    than a quarter are not tried by themselves, as they seldom hold. ``whole`` must hold; ``parts`` is the first n, finer
+    where little is expected to go. Ends early, with what it has, when ``evaluate`` answers None.
     """
-    current, parts = whole, min(2, whole.genes)
-    while current.genes:
+    current, parts = whole, min(parts, whole.genes)
+    while parts:
         cuts = _cut(current.candidate, parts)
+        tested = cuts if 1 < parts <= 4 else []
         rests = [tuple(g for other in cuts if other is not cut for g in other) for cut in cuts]
-        results = yield from evaluate([*cuts, *rests] if parts > 1 else [()])
-        alone, without = results[: len(cuts)], results[-len(cuts) :]
-        reduced = next((r for r in alone if r is not None and r.genes < current.genes and holds(r)), None)
-        if reduced is not None:
-            current, parts = reduced, min(2, reduced.genes)
-            continue
-        droppable = [i for i, r in enumerate(without) if holds(r)]
-        if not droppable:
-            if parts >= current.genes or None in results:
-                break
-            parts = min(2 * parts, current.genes)
-            continue
-        reduced = without[droppable[0]]
-        if len(droppable) > 1:
-            dropped = set(droppable)
-            (jointly,) = yield from evaluate([tuple(g for i, c in enumerate(cuts) if i not in dropped for g in c)])
-            reduced = jointly if holds(jointly) else reduced
-        assert reduced is not None
-        current, parts = reduced, min(max(parts - 1, 2), reduced.genes)
+        results = yield from evaluate([*tested, *rests])
+        alone, without = results[: len(tested)], results[len(tested) :]
+        part = next((result for result in alone if holds(result)), None)
+        droppable = {i for i, result in enumerate(without) if holds(result)}
+        if part is not None:
+            current, parts = part, 2
+        elif droppable:
+            rest = without[min(droppable)]
+            if len(droppable) > 1:
+                (jointly,) = yield from evaluate(
+                    [tuple(g for i, c in enumerate(cuts) if i not in droppable for g in c)]
+                )
+                rest = jointly if holds(jointly) else rest
+            assert rest is not None
+            current, parts = rest, max(parts - 1, 2)
+        elif parts < current.genes and None not in results:
+            parts *= 2
+        else:
+            break
+        parts = min(parts, current.genes)
     return current
 
 
@@ -95,9 +102,7 @@ class Minimise(Planned[tuple[G, ...]]):
         self.phase = "minimise"
         (whole,) = yield from self.evaluate([self._genome])
         if whole is None or whole.objectives is None:
-            raise Misuse(
-                f"what is to be minimised is rejected{f' ({whole.cause})' if whole and whole.cause else ''}"
-            )
+            raise Misuse(f"what is to be minimised is rejected{f' ({whole.cause})' if whole and whole.cause else ''}")
         self.result = yield from ddmin(whole, not_worse(whole.objectives, self._by), self.evaluate)
 
 

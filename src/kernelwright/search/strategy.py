@@ -138,15 +138,16 @@ class Planned(Generic[C]):
     ) -> None:
         self.random = random.Random(seed)
         self.budget = budget or Budget()
-        self.phase, self.generation, self.population = "start", 0, 0
+        self.phase, self.generation = "start", 0
         self.evaluations = self.accepted = 0
         self.concluding = False
         self.front: list[Result[C]] = []
         self._same = same
         self._known: dict[Hashable, Result[C]] = {}
         self._best: Best[Result[C]] = Best(tie)
-        self._pending: list[C] | None = None
-        self._running: Plan[C] | None = None
+        self._running = self.plan()
+        self._batch: list[C] | None = None
+        self._told: Sequence[Result[C]] | None = None
         self._width = 0
         self._before, self._idle = -1, 0
 
@@ -155,25 +156,30 @@ class Planned(Generic[C]):
         raise NotImplementedError
 
     def credit(self) -> Mapping[str, float]:
+        """How strongly each kind of gene is favoured at present; empty where nothing is learnt."""
         return {}
+
+    @property
+    def population(self) -> int:
+        """Individuals at present; 0 where there is no population."""
+        return 0
 
     # --- the protocol
 
     def ask(self) -> list[C]:
-        if self._pending is None:
-            if self._running is None:
-                self._running = self.plan()
-            self._pending = next(self._running, [])
-            if not self._pending:
-                self.phase = "finished"
-        return list(self._pending)
+        if self._batch is None:
+            try:
+                self._batch = next(self._running) if self._told is None else self._running.send(self._told)
+            except StopIteration:
+                self._batch, self.phase = [], "finished"
+        return list(self._batch)
 
     def tell(self, results: Sequence[Result[C]]) -> None:
-        if not self._pending or self._running is None:
+        if not self._batch:
             raise ValueError("nothing was asked: call ask() first")
-        if [result.candidate for result in results] != self._pending:
+        if [result.candidate for result in results] != self._batch:
             raise ValueError(
-                f"told {len(results)} results that are not those of the {len(self._pending)} candidates asked, in their order"
+                f"{len(results)} results that are not those of the {len(self._batch)} candidates asked, in order"
             )
         widths = {len(r.objectives) for r in results if r.objectives is not None} | ({self._width} - {0})
         if len(widths) > 1:
@@ -181,10 +187,8 @@ class Planned(Generic[C]):
         self._width = max(widths, default=0)
         for result in results:
             self._note(result)
-        try:
-            self._pending = self._running.send(results)
-        except StopIteration:
-            self._pending, self.phase = [], "finished"
+        # The plan goes on when it is next asked, so that conclude() still finds it before its next step.
+        self._told, self._batch = results, None
 
     def conclude(self) -> None:
         self.concluding = True

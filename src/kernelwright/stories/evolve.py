@@ -19,13 +19,15 @@ from typing import Any
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.answers import Answer, Answers
-from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run import Found, Run, RunSettings, new_folder
 from kernelwright.evaluate.subject import Given, PythonFile, Subject
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
-from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy
+from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy, is_gain
+from kernelwright.prove.labels import Label
 from kernelwright.stories.proposals import Proposals
+from kernelwright.stories.proving import Proofs, meets
 
 Watch = Callable[["Standing"], None]
 
@@ -97,6 +99,7 @@ def proceed(run: Run, *, jobs: int | None = None, watch: Watch = lambda standing
         story.begin()
         best = story.search(_strategy(run.settings, story.proposals))
         story.minimise(best)
+        story.prove()
         story.end()
 
 
@@ -108,6 +111,7 @@ class _Story:
         self.answers = answers
         self.watch = watch
         self.standing = Standing(run, jobs=answers.jobs)
+        self._told_of: dict[Candidate, Found | None] = {}
         self._batches = 0
         self._concluded_at = next((e.data["batch"] for e in run.journal.events("conclude")), None)
         self._already = {(event.kind, str(event.data.get("name", event.data.get("n")))) for event in run.journal.events()}
@@ -135,14 +139,45 @@ class _Story:
 
     def minimise(self, best: Result[Candidate] | None) -> None:
         """Down to the edits that matter, of a best that beats the original."""
-        if best is None or not best.candidate or best.objectives is None:
+        if best is None or best.objectives is None or not is_gain(best.objectives[0], self.standing.original_us):
             return
         strategy: Minimise[Any] = Minimise(best.candidate)
         self.search(strategy)
         if strategy.result is not None and strategy.result.candidate:
-            answer = self._results([strategy.result.candidate])[0]
-            row = self._rows[answer.candidate]
-            self._note("minimised", {"name": f"v{row}", "variant": f"v{row}", "of": len(best.candidate)})
+            self._results([strategy.result.candidate])
+            found = self._told_of[strategy.result.candidate]
+            assert found is not None
+            self._note("minimised", {"name": found.name, "variant": found.name, "of": len(best.candidate)})
+
+    def prove(self) -> None:
+        """What the best rests on. Where that is less than was demanded, those of its edits that meet it."""
+        best, accept = self.run.best, self.run.settings.accept
+        if best is None:
+            return
+        with Proofs(self.run) as proofs:
+            if meets(self._proof(proofs, best), accept):
+                return
+            kept: Found | None = None
+            for gene in best.candidate:
+                candidate = (*(kept.candidate if kept else ()), gene)
+                self.standing.phase = "salvage"
+                self._results([candidate])
+                found = self._told_of[candidate]
+                least = kept.speedup if kept else 1.0
+                if found is not None and is_gain(1 / least, 1 / found.speedup) and meets(self._proof(proofs, found), accept):
+                    kept = found
+            if kept is not None:
+                self._note("salvaged", {"name": kept.name, "variant": kept.name, "of": best.name})
+
+    def _proof(self, proofs: Proofs, found: Found) -> Label:
+        known = self.run.proof(found.name)
+        if known is None:
+            self.standing.phase = f"prove {found.name}"
+            self.watch(self.standing)
+            known = proofs.of(found.candidate, found.speedup).as_json()
+            self._note("proof", {"name": found.name, "variant": found.name, **known})
+        label: Label = known["label"]
+        return label
 
     def end(self) -> None:
         best = self.run.best
@@ -152,31 +187,39 @@ class _Story:
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
-    _rows: dict[Candidate, int]
-
     def _results(self, batch: Sequence[Candidate]) -> list[Result[Candidate]]:
         answers = self.answers.of(batch, self.standing.phase, self.standing.generation, self._told)
-        self._rows = {answer.candidate: answer.row for answer in answers}
         return [_result(answer, self.run.settings.objectives) for answer in answers]
 
     def _told(self, answer: Answer) -> None:
         standing = self.standing
+        if answer.candidate in self._told_of:
+            return
+        found = self._told_of[answer.candidate] = self._found(answer)
         standing.evaluations += 1
         standing.fresh += answer.fresh
         standing.seen += answer.seen
-        if isinstance(answer.outcome, Ok):
+        if found is not None:
             standing.accepted += 1
-            speedup = standing.original_us / answer.outcome.time_us if answer.outcome.time_us else 1.0
-            if answer.candidate and (standing.best is None or speedup > standing.best.speedup):
-                standing.best = Found(f"v{answer.row}", answer.candidate, answer.outcome, speedup, answer.key)
-        else:
+            if found.candidate and (standing.best is None or found.speedup > standing.best.speedup):
+                standing.best = found
+        elif isinstance(answer.outcome, Rejected):
             standing.rejected[answer.outcome.stage] += 1
         self.watch(standing)
+
+    def _found(self, answer: Answer) -> Found | None:
+        if not isinstance(answer.outcome, Ok):
+            return None
+        time_us = answer.outcome.time_us
+        speedup = self.standing.original_us / time_us if time_us else 1.0
+        return Found(f"v{answer.row}", answer.candidate, answer.outcome, speedup, answer.key)
 
     def _follow(self, strategy: Strategy[Candidate]) -> None:
         """Phases and generations as they come, for the journal and whoever watches."""
         progress = strategy.progress
         self.standing.phase, self.standing.generation = progress.phase, progress.generation
+        found = [self._told_of.get(result.candidate) for result in progress.front]
+        self.standing.front = [each for each in found if each is not None]
         self._note("phase", {"name": progress.phase, "evaluations": self.standing.evaluations})
         front = [list(result.objectives or ()) for result in progress.front]
         facts = {"n": progress.generation, "front": front, "credit": dict(progress.credit), "accepted": progress.accepted}

@@ -4,6 +4,7 @@ FOLDER/manifest.json     cases, variants, estimates by GPU
 FOLDER/images/           machine code for each architecture, PTX for all others
 FOLDER/observed.pickle   what the virtual GPU counted, for fitting (read only by the version that wrote it)
 FOLDER/suite/NAME/       the program, and what it gave on the virtual GPU
+FOLDER/runtime/          our CUDA runtime under NVIDIA's names, for programs that nvcc builds there
 FOLDER/site/             NVIDIA's binding of the driver and pytest, for the Python named
 """
 
@@ -33,6 +34,7 @@ from kernelwright.codegen.simt.host import compile_host
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.weights import Weights, weigh
+from kernelwright.cuda.runtime_library import install_shared
 from kernelwright.device.memory import Arena
 from kernelwright.device.model.estimate import estimate
 from kernelwright.device.model.launched import block_labels, observe, watch_of
@@ -42,7 +44,7 @@ from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.ir import Module, parse_module, print_module
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
-from kernelwright.target import GPUS
+from kernelwright.target import DEFAULT_GPU, GPUS
 
 SOURCE = Path(__file__).parent / "kernels.cu"
 ARCHES = ("sm_80", "sm_90")
@@ -118,6 +120,8 @@ def prepare(
     with gzip.open(folder / "observed.pickle", "wb", compresslevel=1) as file:
         pickle.dump(kept, file)
     programs = _prepare_suite(folder / "suite", suite, say, notes)
+    if programs:
+        install_shared(folder / "runtime", (12, 13))
     if python is not None:
         _prepare_binding(folder / "site", python, notes)
     manifest = {"format": 1, "cases": cases, "variants": variants, "suite": programs, "notes": notes}
@@ -205,7 +209,7 @@ def _prepare_suite(folder: Path, names: Sequence[str], say: Say, notes: list[str
     from kernelwright.executable import build_executable, worker_command
 
     made = []
-    virtual = {**os.environ, "KERNELWRIGHT_DEVICE": "auto", "KERNELWRIGHT_WORKER": worker_command()}
+    virtual = {**os.environ, "KERNELWRIGHT_DEVICE": DEFAULT_GPU, "KERNELWRIGHT_WORKER": worker_command()}
     for name in names:
         say(f"suite: {name}")
         program, place = load(name), folder / name

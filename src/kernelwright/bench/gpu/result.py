@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,8 @@ def write_result(folder: Path, info: GpuInfo, parts: Sequence[Measured], more: d
     gpu = {
         "name": info.name,
         "arch": info.arch,
-        "driver": f"{info.driver_version // 1000}.{info.driver_version % 1000 // 10}",
+        "driver": _release(),
+        "CUDA": f"{info.driver_version // 1000}.{info.driver_version % 1000 // 10}",
         "memory GiB": round(info.properties.global_bytes / 2**30, 1),
         "multiprocessors": info.properties.multiprocessors,
         "L2 MiB": round(info.properties.l2_bytes / 2**20, 1),
@@ -30,7 +32,7 @@ def write_result(folder: Path, info: GpuInfo, parts: Sequence[Measured], more: d
         "date": datetime.date.today().isoformat(),
         "gpu": gpu,
         "machine": machine(),
-        "versions": {**versions(), "cuda-bindings": _binding()},
+        "versions": {**versions(), "cuda-bindings": _binding(), **_toolkit()},
         "parts": [part.as_json() for part in parts],
         **more,
     }
@@ -68,6 +70,29 @@ def _tables(rows: Sequence[Row]) -> list[tuple[list[str], list[Row]]]:
 
 def _cell(value: object) -> str:
     return str(value).replace("|", "\\|").replace("\n", " ")
+
+
+def _release() -> str:
+    """The driver's own version, as 580.159.03."""
+    words = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    return (_said(words).splitlines() or ["unknown"])[0]
+
+
+def _toolkit() -> dict[str, str]:
+    """NVIDIA's compiler and assembler, as far as they are here."""
+    found = {}
+    for tool in ("nvcc", "ptxas"):
+        version = re.search(r"release [\d.]+, V([\d.]+)", _said([tool, "--version"]))
+        if version:
+            found[tool] = version[1]
+    return found
+
+
+def _said(words: list[str]) -> str:
+    try:
+        return subprocess.run(words, capture_output=True, text=True, timeout=60).stdout.strip()
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
 
 
 def _binding() -> str:

@@ -1,8 +1,14 @@
-"""The suite's programs, as they are, on the GPU: outputs against the NumPy oracle and against the virtual GPU's."""
+"""The suite's programs, as they are, on the GPU: outputs against the NumPy oracle and against the virtual GPU's.
+
+Where there is nvcc, they are built by it, too, and run with our CUDA runtime in the place of NVIDIA's.
+"""
 
 from __future__ import annotations
 
 import os
+import shlex
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
@@ -13,6 +19,7 @@ from typing import Any
 
 from kernelwright.bench.measured import Measured, Row, Say
 from kernelwright.suite import load, run_and_verify, verify
+from kernelwright.suite.program import SuiteProgram
 
 SIZE = "small"
 
@@ -21,43 +28,73 @@ def run_suite(folder: Path, manifest: Mapping[str, Any], device: str, say: Say) 
     """Runs every program that was prepared."""
     result = Measured("suite")
     names = manifest["suite"]
-    compared = wrong = 0
+    virtual = {name: folder / "suite" / name / "virtual.npz" for name in names}
+    missing = [name for name, path in virtual.items() if not path.is_file()]
+    if missing:
+        result.notes.append(f"no output of the virtual GPU to compare with: {', '.join(missing)}")
     for name in names:
         say(name)
-        row, right, both = _run_program(folder / "suite" / name, name, device)
-        result.rows.append(row)
-        wrong += not right
-        compared += both
-    if compared < len(names):
-        result.notes.append(
-            f"{len(names) - compared} of {len(names)} have no output of the virtual GPU to compare with"
-        )
+        executable = folder / "suite" / name / "program"
+        executable.chmod(0o755)  # copies between machines lose it
+        result.rows.append({"program": name, **_run_program(load(name), executable, device, virtual[name])})
+    wrong = _wrong(result.rows)
     result.at_most("programs whose outputs are wrong or differ between the devices", wrong if names else None, 0)
+    built = _run_nvccs(folder / "runtime", names, device, say, result)
+    result.at_most("programs built by nvcc whose outputs are wrong", _wrong(built) if built else None, 0)
+    result.rows += built
     return result
 
 
-def _run_program(place: Path, name: str, device: str) -> tuple[Row, bool, bool]:
-    """The row, whether all was right, and whether there was something of the virtual GPU to compare with."""
-    program = load(name)
+def _wrong(rows: list[Row]) -> int:
+    checked = ("against the oracle", "against the virtual GPU")
+    return sum(any(row.get(key, "equal") != "equal" for key in checked) for row in rows)
+
+
+def _run_program(
+    program: SuiteProgram, executable: Path, device: str, virtual: Path, more: Mapping[str, str] | None = None
+) -> Row:
     environment = {
         "KERNELWRIGHT_DEVICE": device,
-        "KERNELWRIGHT_WORKER": worker_command(),
+        "KERNELWRIGHT_WORKER": f"{shlex.quote(sys.executable)} -P -m kernelwright.device.serving.worker",
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
+        **(more or {}),
     }
-    executable = place / "program"
-    executable.chmod(0o755)  # copies between machines lose it
     with tempfile.TemporaryDirectory() as work:
         began = time.perf_counter()
         said = run_and_verify(program, executable, SIZE, folder=Path(work), environment=environment)  # type: ignore[arg-type]
-        seconds = time.perf_counter() - began
-        row: Row = {"program": name, "seconds": round(seconds, 2), "against the oracle": "; ".join(said) or "equal"}
-        kept = place / "virtual.npz"
-        if said or not kept.is_file():
-            return row, not said, False
-        import numpy as np
+        row: Row = {"seconds": round(time.perf_counter() - began, 2), "against the oracle": "; ".join(said) or "equal"}
+        if virtual.is_file():
+            import numpy as np
 
-        with np.load(kept) as file:
-            arrays = {key: file[key] for key in file.files}
-        differs = verify(replace(program, oracle=lambda *_: arrays), Path(work), ())
-        row["against the virtual GPU"] = "; ".join(differs) or "equal"
-        return row, not differs, True
+            with np.load(virtual) as file:
+                arrays = {key: file[key] for key in file.files}
+            differs = verify(replace(program, oracle=lambda *_: arrays), Path(work), ())
+            row["against the virtual GPU"] = "; ".join(differs) or "equal"
+        return row
+
+
+def _run_nvccs(runtime: Path, names: list[str], device: str, say: Say, result: Measured) -> list[Row]:
+    """The same programs built here by nvcc; ``runtime`` holds the libraries that stand in for NVIDIA's."""
+    nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+    if nvcc is None or not runtime.is_dir():
+        result.notes.append("programs built by nvcc were not run: " + ("no nvcc" if nvcc is None else "no runtime"))
+        return []
+    others = os.environ.get("LD_LIBRARY_PATH")
+    ours = {"LD_LIBRARY_PATH": f"{runtime}:{others}" if others else str(runtime)}
+    rows = []
+    for name in names:
+        say(f"{name}, built by nvcc")
+        program = load(name)
+        with tempfile.TemporaryDirectory() as scratch:
+            executable = Path(scratch) / "program"
+            flags = [f"-I{program.folder / f[2:]}" if f.startswith("-I") else f for f in program.flags]
+            words = [nvcc, "-w", "-cudart", "shared", *flags, f"-I{program.folder}", "-o", executable]
+            built = subprocess.run(
+                list(map(str, [*words, *program.source_paths])), capture_output=True, text=True, errors="replace"
+            )
+            if built.returncode:
+                last = (built.stderr.strip().splitlines() or ["it said nothing"])[-1]
+                result.notes.append(f"nvcc does not build {name}: {last}")
+                continue
+            rows.append({"nvcc's program": name, **_run_program(program, executable, device, Path("none"), ours)})
+    return rows

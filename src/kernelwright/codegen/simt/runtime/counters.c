@@ -1,5 +1,5 @@
 /* What a warp access costs: sectors, wavefronts, and small caches on the blocks that are watched. */
-#include "simt.h"
+#include "different.h"
 
 /* 32-byte sectors that the lanes of ``mask`` touch, each counted once. */
 u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes) {
@@ -34,33 +34,6 @@ u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes) {
   return n;
 }
 
-typedef u32 v32 __attribute__((vector_size(4 * WARP)));
-typedef _Bool b32 __attribute__((ext_vector_type(WARP)));
-
-#define FEW 8
-#define BEFORE 8
-
-/* The lanes for which something is true. */
-#define bits_of(condition) \
-  ({                                                       \
-    b32 bits = __builtin_convertvector((condition), b32);  \
-    u32 found;                                             \
-    memcpy(&found, &bits, sizeof found);                   \
-    found;                                                 \
-  })
-
-/* The lanes whose number is ``x``. */
-static inline u32 equal(v32 numbers, u32 x) { return bits_of(numbers == x); }
-
-/* The lanes of ``mask`` whose number no earlier one has. */
-static inline u32 firsts(const u32 *numbers, u32 mask) {
-  v32 all;
-  memcpy(&all, numbers, sizeof all);
-  u32 again = 0;
-  EACH_LANE(l, mask) again |= equal(all, numbers[l]) & ~1u << l;
-  return mask & ~again;
-}
-
 /* How many of the lanes of ``mask`` share one number, at most. */
 static inline u32 most_alike(const u32 *numbers, u32 mask) {
   v32 all;
@@ -83,24 +56,6 @@ static u32 degree(const u32 *word, u32 mask) {
 
 /* Turns that atomics at these offsets take beyond the first: lanes at one place go one after the other. */
 u32 simt_turns(const u32 *offset, u32 mask) { return mask ? most_alike(offset, mask) - 1 : 0; }
-
-/* Sectors of aligned numbers at offsets below ``bytes`` from an address whose low bits are ``skew``. Few lanes are compared
-   one by one, many are marked in 64 places around the first one's sector, if they all lie there. */
-u32 simt_sectors(const u32 *offset, u32 skew, u64 bytes, u32 mask) {
-  u32 sector[WARP];
-  ALL_LANES(l) sector[l] = (offset[l] + skew) >> 5;
-  if (__builtin_popcount(mask) > FEW) {
-    u32 low = bytes + skew <= 64 * 32 ? 0 : sector[__builtin_ctz(mask)] - BEFORE;
-    v32 all;
-    memcpy(&all, sector, sizeof all);
-    if (!(bits_of((all - low) >= 64) & mask)) {
-      u64 seen = 0;
-      ALL_LANES(l) seen |= (u64)(mask >> l & 1) << ((sector[l] - low) & 63);
-      return (u32)__builtin_popcountll(seen);
-    }
-  }
-  return (u32)__builtin_popcount(firsts(sector, mask));
-}
 
 /* Wavefronts: a request is cut so that no part asks for more than 128 bytes, and each part takes as many turns as its
    busiest bank has different words. */

@@ -12,22 +12,15 @@ static inline u64 to_bits(double d) { u64 b; memcpy(&b, &d, 8); return b; }
 static inline double power_of_two(double x) {
   double limited = x > 1100 ? 1100 : x < -1200 ? -1200 : x;
   double whole = __builtin_rint(limited), r = (limited - whole) * 0.69314718055994530942;
-  double p = 1.0 / 479001600;
-  p = __builtin_fma(p, r, 1.0 / 39916800);
-  p = __builtin_fma(p, r, 1.0 / 3628800);
-  p = __builtin_fma(p, r, 1.0 / 362880);
-  p = __builtin_fma(p, r, 1.0 / 40320);
-  p = __builtin_fma(p, r, 1.0 / 5040);
-  p = __builtin_fma(p, r, 1.0 / 720);
-  p = __builtin_fma(p, r, 1.0 / 120);
-  p = __builtin_fma(p, r, 1.0 / 24);
-  p = __builtin_fma(p, r, 1.0 / 6);
-  p = __builtin_fma(p, r, 0.5);
-  p = __builtin_fma(p, r, 1.0);
-  p = __builtin_fma(p, r, 1.0);
+  /* Not one term after the other: most launches ask for one number at a time, and wait for it. */
+  double r2 = r * r, r4 = r2 * r2;
+  double a = __builtin_fma(r, 1.0 / 6, 0.5), b = __builtin_fma(r, 1.0 / 120, 1.0 / 24), c = __builtin_fma(r, 1.0 / 5040, 1.0 / 720);
+  double d = __builtin_fma(r, 1.0 / 362880, 1.0 / 40320), e = __builtin_fma(r, 1.0 / 39916800, 1.0 / 3628800);
+  double low = __builtin_fma(r2, b, a), high = __builtin_fma(r2, d, c), top = __builtin_fma(r2, 1.0 / 479001600, e);
+  double p = 1.0 + __builtin_fma(r2, __builtin_fma(r4, __builtin_fma(r4, top, high), low), r);
   /* In two steps, so that results below the normal range of double come out too. */
-  i64 e = (i64)whole, half = e >> 1;
-  double scaled = p * from_bits((u64)(half + 1023) << 52) * from_bits((u64)(e - half + 1023) << 52);
+  i64 power = (i64)whole, half = power >> 1;
+  double scaled = p * from_bits((u64)(half + 1023) << 52) * from_bits((u64)(power - half + 1023) << 52);
   return x != x ? x : scaled;
 }
 ROW1(ex2_approx, float, float, power_of_two((double)x))

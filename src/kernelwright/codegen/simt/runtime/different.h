@@ -1,0 +1,73 @@
+/* How many different numbers a warp's lanes have. */
+#ifndef KERNELWRIGHT_DIFFERENT_H
+#define KERNELWRIGHT_DIFFERENT_H
+
+#include "simt.h"
+#ifdef __AVX512CD__
+#include <immintrin.h>
+#endif
+
+typedef u32 v32 __attribute__((vector_size(4 * WARP)));
+typedef _Bool b32 __attribute__((ext_vector_type(WARP)));
+
+/* The lanes for which something is true. */
+#define bits_of(condition) \
+  ({                                                       \
+    b32 bits = __builtin_convertvector((condition), b32);  \
+    u32 found;                                             \
+    memcpy(&found, &bits, sizeof found);                   \
+    found;                                                 \
+  })
+
+/* The lanes whose number is ``x``. */
+static inline u32 equal(v32 numbers, u32 x) { return bits_of(numbers == x); }
+
+/* The lanes of ``mask`` whose number no earlier one has. */
+static inline u32 firsts(const u32 *numbers, u32 mask) {
+  v32 all;
+  memcpy(&all, numbers, sizeof all);
+  u32 again = 0;
+  EACH_LANE(l, mask) again |= equal(all, numbers[l]) & ~1u << l;
+  return mask & ~again;
+}
+
+#ifdef __AVX512CD__
+/* How many different numbers the lanes of ``mask`` have. Numbers are below 2^31. */
+static inline u32 different(v32 numbers, u32 mask) {
+  __m512i a, b, lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  memcpy(&a, &numbers, sizeof a), memcpy(&b, (const u8 *)&numbers + sizeof a, sizeof b);
+  __mmask16 low = (__mmask16)mask, high = (__mmask16)(mask >> 16);
+  u32 n = (u32)__builtin_popcount(mask), n_low = (u32)__builtin_popcount(low);
+  if (n <= 16) {
+    /* All together in one register. */
+    __m512i behind = _mm512_add_epi32(lane, _mm512_set1_epi32(16 - (int)n_low));
+    __m512i from = _mm512_mask_mov_epi32(lane, _mm512_cmpge_epi32_mask(lane, _mm512_set1_epi32((int)n_low)), behind);
+    __m512i all = _mm512_permutex2var_epi32(_mm512_maskz_compress_epi32(low, a), from, _mm512_maskz_compress_epi32(high, b));
+    __m512i again = _mm512_conflict_epi32(all);
+    return (u32)__builtin_popcount(_mm512_testn_epi32_mask(again, again) & ((1u << n) - 1));
+  }
+  u32 first_a = _mm512_testn_epi32_mask(_mm512_conflict_epi32(a), _mm512_set1_epi32((int)low)) & low;
+  u32 first_b = _mm512_testn_epi32_mask(_mm512_conflict_epi32(b), _mm512_set1_epi32((int)high)) & high, known = 0;
+  a = _mm512_mask_mov_epi32(_mm512_set1_epi32(-1), low, a);
+  for (u32 i = 0; i < 16; i++) {
+    known |= _mm512_cmpeq_epi32_mask(a, b);
+    a = _mm512_alignr_epi32(a, a, 1);
+  }
+  return (u32)__builtin_popcount(first_a) + (u32)__builtin_popcount(first_b & ~known);
+}
+#else
+static inline u32 different(v32 numbers, u32 mask) {
+  u32 each[WARP];
+  memcpy(each, &numbers, sizeof each);
+  return (u32)__builtin_popcount(firsts(each, mask));
+}
+#endif
+
+/* Sectors of aligned numbers at offsets from an address whose low bits are ``skew``. */
+static inline u32 simt_sectors(const u32 *offset, u32 skew, u32 mask) {
+  v32 all;
+  memcpy(&all, offset, sizeof all);
+  return different((all + skew) >> 5, mask);
+}
+
+#endif

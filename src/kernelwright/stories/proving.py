@@ -1,0 +1,79 @@
+"""Proofs of a run's variants, made in worker processes, and what is kept of a variant that does not stand up to its proof.
+
+    with Proofs(run) as proofs:
+        proof = proofs.of(candidate, speedup)          # prove.Proof
+        meets(proof.label, "clean")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+from kernelwright.device.settings import virtual_gpu
+from kernelwright.errors import KernelwrightError, ToolError
+from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.subject import Recordings, Subject
+from kernelwright.evaluate.variant import Builder, Candidate
+from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.prove.labels import LABELS, Label
+from kernelwright.prove.proof import Proof, proof_from_json
+from kernelwright.prove.prover import Prover
+from kernelwright.prove.too_good import LIMIT
+
+TIMEOUT_S = 600.0
+
+WORST: dict[str, Label] = {"clean": "clean", "benign": "benign", "lockstep": "lock-step only", "any": "data-specific"}
+"""By what was demanded, the worst label that meets it."""
+
+
+def meets(label: Label, accept: str) -> bool:
+    """Whether a label is as good as was demanded."""
+    return LABELS.index(label) <= LABELS.index(WORST[accept])
+
+
+class Proofs:
+    """Proves variants of one run, one at a time. Close it, or use it as a context manager."""
+
+    def __init__(self, run: Run) -> None:
+        settings = run.settings
+        self._pool = Pool(_setup, (run.subject, settings.device, settings.seed), workers=1, timeout_s=TIMEOUT_S)
+
+    def of(self, candidate: Candidate, speedup: float) -> Proof:
+        """The proof of a candidate. Raises ``Misuse`` for an original that proves nothing, ``ToolError`` when it cannot be made."""
+        ((_, found),) = list(self._pool.map([(candidate, speedup)]))
+        if isinstance(found, Lost):
+            raise ToolError(f"proving ended its process: {found}", hint="report it with the run")
+        if isinstance(found, Raised):
+            if isinstance(found.error, KernelwrightError):
+                raise found.error
+            raise ToolError(f"proving failed: {found.reason}", hint="report it with the run") from found.error
+        return proof_from_json(found)
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def __enter__(self) -> Proofs:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _setup(subject: Subject, device: str, seed: int) -> Callable[[tuple[Candidate, float]], dict[str, Any]]:
+    workload = subject.workload()
+    builder = Builder.of(workload.modules(), virtual_gpu(device).arch)
+    held_out = subject.held_out() if isinstance(subject, Recordings) else ()
+    prover = Prover(workload, builder.build(()).modules, seed=seed, held_out=held_out)
+
+    def work(asked: tuple[Candidate, float]) -> dict[str, Any]:
+        candidate, speedup = asked
+        variant = builder.build(candidate)
+        changed = {name: variant.modules[name] for name in {gene.kernel for gene in candidate}}
+        proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=LIMIT)
+        return proof.as_json()
+
+    return work
