@@ -18,8 +18,12 @@ KW = ENVIRONMENT / "bin" / "kw"
 
 COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
     "demo": (
-        "one CUDA program at every stage of the compiler, then run without a GPU",
-        [[str(KW), "suite", "show", "hotspot"], [str(KW), "run", "--report", str(ROOT / "examples" / "hello.cu")]],
+        "one CUDA program at every stage of the compiler, one run without a GPU, one made faster by evolution",
+        [
+            [str(KW), "suite", "show", "hotspot"],
+            [str(KW), "run", "--report", str(ROOT / "examples" / "hello.cu")],
+            [str(KW), "evolve", "suite:hotspot", "--evaluations", "150", "--seed", "1"],
+        ],
     ),
     "test": ("the whole fast test suite", [[str(PYTHON), "-m", "pytest"]]),
     "slow": ("the tests that take longer", [[str(PYTHON), "-m", "pytest", "-m", "slow"]]),

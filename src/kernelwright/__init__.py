@@ -21,6 +21,8 @@ _PUBLIC = {
     "Program": "kernelwright.pipeline",
     "Kernel": "kernelwright.pipeline",
     "Device": "kernelwright.device.api",
+    "evolve": "kernelwright.stories.evolve",
+    "Run": "kernelwright.evaluate.run",
     "KernelwrightError": "kernelwright.errors",
     "CompileError": "kernelwright.errors",
     "Misuse": "kernelwright.errors",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.pipeline import compile as compile_program
 from tests.cli.conftest import SRC, Kw
 
 KERNEL = "__global__ void scale(float *p, float s, int n) {\n  int i = threadIdx.x;\n  if (i < n) p[i] *= s;\n}\n"
@@ -55,6 +56,16 @@ def test_flags_reach_the_source(kw: Kw, app: Path) -> None:
     assert ".loc" in done.stdout
 
 
+def test_a_plain_compile_imports_little(kw: Kw, app: Path) -> None:
+    """Each of these takes milliseconds (docs/decisions/0002)."""
+    assert kw("compile", "app.cu", "-o", "x.ptx").returncode == 0  # the installation is made ready
+    done = kw("compile", "app.cu", "-o", "x.ptx", "--no-cache", PYTHONPROFILEIMPORTTIME="1")
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "kernelwright.passes.quick_llvm" in imported
+    heavy = "dataclasses typing inspect json subprocess tempfile pickle hashlib difflib shutil typer llvmlite numpy"
+    assert imported & set(heavy.split()) == set()
+
+
 def test_without_lineinfo_ptx_has_no_lines(kw: Kw, app: Path) -> None:
     assert ".loc" not in kw("compile", "app.cu", "-o", "-").stdout
 
@@ -71,6 +82,32 @@ def test_several_files_do_not_fit_one(kw: Kw, app: Path) -> None:
     done = kw("compile", "app.cu", "two.cu", "-o", "x.ptx")
     assert done.returncode == 2
     assert "folder" in done.stderr
+
+
+VECTOR_SINE = (
+    "typedef double two __attribute__((ext_vector_type(2)));\n"
+    "__global__ void k(two *p) { *p = __builtin_elementwise_sin(*p); }\nint main() {}\n"
+)
+
+
+@pytest.mark.parametrize("how", [["-o", "x.ptx"], ["-o", "x", "--emit", "exe"], ["-o", "x.ptx", "--without", "slsr"]])
+def test_what_llvm_cannot_compile_is_told_and_leaves_nothing(kw: Kw, app: Path, how: list[str]) -> None:
+    """LLVM ends its process: that of the command or, with a step left out, of a worker."""
+    app.write_text(VECTOR_SINE)
+    (app.parent / "tmp").mkdir()
+    done = kw("compile", "app.cu", *how, TMPDIR=str(app.parent / "tmp"))
+    assert done.returncode == 2
+    assert "LLVM cannot compile this module: Cannot select" in done.stderr
+    assert "app.cu:2" in done.stderr
+    assert sorted(p.name for p in app.parent.iterdir()) == ["app.cu", "cache", "tmp"]
+    assert list((app.parent / "tmp").iterdir()) == []
+
+
+def test_the_command_and_python_give_the_same(kw: Kw, app: Path) -> None:
+    """They reach LLVM by different ways."""
+    app.write_text("__global__ void k(float *p, long n, long m) { *p = sinf(*p) + erff(p[n / m]); }\n")
+    done = kw("compile", "app.cu", "-o", "-", "--arch", "sm_90")
+    assert done.stdout == compile_program(app, arch="sm_90", cache=False).ptx(), done.stderr
 
 
 @pytest.mark.parametrize("stage", ["frontend", "libdevice", "optimise", "ptx"])
@@ -148,6 +185,7 @@ MISTAKES = [
     (["compile", "app.cu", "--cuda-path", "/nowhere"], 2, "no CUDA toolkit"),
     (["compile", "app.cu", "-std=c++99"], 2, "c++99"),
     (["compile", "app.cu", "--frobnicate"], 2, "--frobnicate"),
+    (["compile", "-"], 2, "not read from standard input"),
     (["compile"], 2, "SOURCES"),
     (["compil"], 2, "did you mean compile"),
 ]

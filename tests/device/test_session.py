@@ -17,6 +17,7 @@ from kernelwright.cuda.protocol import MESSAGES, Message
 from kernelwright.device.memory import ARENA_BASE
 from kernelwright.device.serving.errors import CudaError
 from kernelwright.device.serving.session import TABLE
+from kernelwright.device.serving.virtual_device import TABLE as DEVICE_TABLE
 from kernelwright.errors import ToolError
 from kernelwright.executable import device_blob
 from kernelwright.pipeline import compile as compile_program
@@ -53,7 +54,7 @@ def line_of(text: str) -> int:
 
 def test_every_message_of_the_protocol_has_its_place() -> None:
     elsewhere = {Message.LAUNCH, Message.GOODBYE, Message.OUTPUT}
-    assert set(TABLE) == set(MESSAGES) - elsewhere
+    assert set(TABLE) | set(DEVICE_TABLE) == set(MESSAGES) - elsewhere and not set(TABLE) & set(DEVICE_TABLE)
 
 
 def test_welcome(client: Client) -> None:

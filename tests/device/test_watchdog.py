@@ -30,11 +30,11 @@ class Kernel:
 
 @contextmanager
 def watching(
-    timeout_s: float, say: Callable[[str], None] | None = None
+    timeout_s: float, say: Callable[[str], None] | None = None, abandon: Callable[[], object] | None = None
 ) -> Iterator[tuple[Watchdog, Kernel, socket.socket]]:
     program, worker = socket.socketpair()
     kernel = Kernel()
-    dog = Watchdog(worker, lambda: kernel, timeout_s, say)
+    dog = Watchdog(worker, lambda: kernel, timeout_s, say, abandon)
     with program, worker:
         yield dog, kernel, program
         dog.end()
@@ -80,3 +80,16 @@ def test_a_long_kernel_is_spoken_of(monkeypatch: pytest.MonkeyPatch) -> None:
         assert 1 <= count <= 3 and said[0] == "kernel spin has run for 0 s, 17 blocks are done"
         time.sleep(0.3)
         assert len(said) == count
+
+
+def test_a_session_that_goes_on_without_its_program_is_abandoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ABANDON_AFTER_S", 0.3)
+    abandoned = threading.Event()
+    with watching(0, abandon=abandoned.set) as (dog, _, program):
+        assert not abandoned.wait(0.5), "the program is there"
+        program.close()
+        assert not abandoned.wait(0.15) and abandoned.wait(2) and dog.gone
+    with watching(0) as (dog, _, program):  # whoever records takes the time it needs
+        program.close()
+        time.sleep(0.5)
+        assert dog.gone

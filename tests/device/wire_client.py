@@ -169,7 +169,7 @@ class Client:
 
     def runs(self) -> bool:
         """Whether a kernel is under way."""
-        device = self.session._engine.running
+        device = self.session._device.engine.running
         return device is not None and device.progress() is not None
 
     def failure(self) -> Failed:

@@ -126,6 +126,12 @@ def test_no_driver(kw: Kw, fake: Fake) -> None:
     assert done.stderr.startswith("kw: there is no cuda:0: this machine has no NVIDIA driver")
 
 
+def test_the_doctor_lists_gpus_as_they_are_asked_for(kw: Kw) -> None:
+    findings = json.loads(kw("doctor", "--json").stdout)["findings"]
+    (gpu,) = [f for f in findings if f["what"] == "GPU"]
+    assert gpu["found"].startswith("cuda:0: Stand-in 0, sm_90")
+
+
 # -- what auto means ---------------------------------------------------------------------------------------------------
 
 GPU = Gpu("NVIDIA Something", "sm_90", 1 << 30)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -100,10 +101,10 @@ def test_a_folder_that_was_not_prepared(fake: Fake, tmp_path: Path) -> None:
 
 
 def test_running_what_was_prepared_needs_no_compiler(fake: Fake, prepared: Path, tmp_path: Path) -> None:
-    """No ziglang, no scipy, no typer, no rich: as on the machine with the GPU."""
+    """Nothing but NumPy, as on the machine with the GPU."""
     blocker = tmp_path / "site"
     blocker.mkdir()
-    for name in ("ziglang", "scipy", "typer", "rich"):
+    for name in ("llvmlite", "ziglang", "scipy", "typer", "rich", "jinja2"):
         (blocker / f"{name}.py").write_text(f"raise ImportError('{name} is not here')\n")
     fake.set("PYTHONPATH", str(blocker))
     done = go("--prepared", prepared, "--only", "calibration", "--only", "compile", "--results", tmp_path)
@@ -112,6 +113,46 @@ def test_running_what_was_prepared_needs_no_compiler(fake: Fake, prepared: Path,
     assert [p["name"] for p in content["parts"]] == ["calibration", "compile"]
     assert content["parts"][0]["rows"]
     assert any("not measured" in note for note in content["parts"][1]["notes"])
+
+
+def test_a_machine_that_lacks_a_compiler_says_what_to_do(fake: Fake, tmp_path: Path) -> None:
+    blocker = tmp_path / "site"
+    blocker.mkdir()
+    code = "import sys, runpy; sys.modules['llvmlite'] = None; sys.argv = ['gpu.py']; runpy.run_path('benchmarks/gpu.py', run_name='__main__')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    if (ROOT / "build" / "gpu" / "manifest.json").is_file():
+        pytest.skip("there is a prepared folder here")
+    assert done.returncode == 2
+    assert "this Python lacks llvmlite" in done.stderr and "make setup" in done.stderr and "--prepare" in done.stderr
+
+
+def test_a_part_that_fails_leaves_the_others(fake: Fake, prepared: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "prepared"
+    broken.mkdir()
+    (broken / "manifest.json").write_text((prepared / "manifest.json").read_text())
+    done = go("--prepared", broken, "--only", "calibration", "--only", "compile", "--results", tmp_path)
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    parts = json.loads(next(tmp_path.glob("*.json")).read_text())["parts"]
+    assert [p["name"] for p in parts] == ["calibration", "compile"]
+    assert "it ended with FileNotFoundError" in parts[0]["notes"][0] and not parts[0]["promises"][0]["holds"]
+
+
+@pytest.mark.slow
+def test_the_suite_goes_to_the_gpu_as_we_and_as_nvcc_build_it(fake: Fake, tmp_path: Path) -> None:
+    """The stand-in computes nothing: what is asked is that every program comes to its end there, and is found out."""
+    folder = tmp_path / "prepared"
+    manifest = prepare(folder, lambda line: None, small=True, kernels=("heat",), suite=("nn", "hotspot"), python=None)
+    assert manifest["suite"] == ["nn", "hotspot"] and not manifest["notes"]
+    done = go("--prepared", folder, "--only", "suite", "--results", tmp_path)
+    assert done.returncode == 1, done.stderr
+    (part,) = json.loads(next(tmp_path.glob("*.json")).read_text())["parts"]
+    ours, nvccs = part["rows"][:2], part["rows"][2:]
+    for row in ours:
+        assert row["against the oracle"] != "equal" and "exit code" not in row["against the oracle"]
+        assert row["against the virtual GPU"] != "equal"
+    assert len(nvccs) == (2 if shutil.which("nvcc") else 0)
+    assert all("exit code" not in row["against the oracle"] for row in nvccs)
+    assert len([c for c in fake.named("launch") if "advance" in c]) >= 2
 
 
 def test_cases_pack_their_arguments_as_the_kernels_declare_them() -> None:

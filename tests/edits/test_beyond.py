@@ -232,6 +232,7 @@ def test_flags_of_an_operation() -> None:
     assert "%b = fadd contract ninf float %a, %x" in after(straight(), FastMath(1, "ninf"), Move(1, 3))
     assert "no floating point operation" in refusal(straight(), FastMath(2, "afn"))
     assert "has afn already" in refusal(straight(), FastMath(1, "afn"), FastMath(1, "afn"))
+    assert "has afn already" in refusal(straight(), FastMath(1, "fast"), FastMath(1, "afn"))
     assert "no fast-math flag" in refusal(straight(), FastMath(1, "quick"))
 
 

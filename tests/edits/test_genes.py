@@ -172,13 +172,13 @@ def test_the_most_promising_come_first() -> None:
     kinds = list(dict.fromkeys(g.kind for g in genes))
     assert kinds == [
         "fix-argument",
+        "unroll",
         "constant-condition",
         "delete-barrier",
         "delete",
+        "recipe",
         "change-constant",
         "replace-operand",
-        "unroll",
-        "recipe",
     ]
     originals = program()
     for gene in genes:

@@ -14,13 +14,13 @@ from kernelwright.device.reference import run_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.case import Case
-from tests.evaluate.cost import instructions
 from kernelwright.evaluate.judge import Judge
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.runner import Argument
 from kernelwright.evaluate.workload import Workload
 from kernelwright.ir import parse_module
 from tests.evaluate import kernels
+from tests.evaluate.cost import instructions
 
 SCHEDULES = (Schedule.forward(), Schedule.reverse(), Schedule.random(1))
 

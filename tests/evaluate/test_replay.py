@@ -13,7 +13,6 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate import Workload, load_workload
 from kernelwright.evaluate.capture import Capture
-from tests.evaluate.cost import instructions
 from kernelwright.evaluate.judge import Judge
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.recorded import RecordedCase
@@ -21,6 +20,7 @@ from kernelwright.evaluate.replay import replay
 from kernelwright.evaluate.rules import parse_rules
 from kernelwright.evaluate.runner import by_kernel
 from kernelwright.ir import Module, parse_module
+from tests.evaluate.cost import instructions
 
 
 def module_of(capture: Capture, old: str = "", new: str = "") -> Module:

@@ -68,3 +68,12 @@ extern "C" __global__ void twice(float *values, int n) {
   if (i < n) values[i] = values[i] + fabsf(values[i]);
 #endif
 }
+
+// Where two keys are the same, the last one wins, whichever that is.
+extern "C" __global__ void scatter(const int *keys, const int *in, int *out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifndef VARIANT
+  __syncthreads();
+#endif
+  out[keys[i]] = in[i];
+}

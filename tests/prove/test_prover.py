@@ -9,7 +9,7 @@ import pytest
 
 from kernelwright.bench.planted import UNSAFE
 from kernelwright.device.schedule import Schedule
-from kernelwright.edits.guard import ArgumentIs, BlockIs
+from kernelwright.edits.guard import ArgumentIs, BlockIs, GridIs
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.case import Case, Launcher
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -175,12 +175,14 @@ def test_a_host_function() -> None:
 def test_guards_are_the_domain() -> None:
     one = planted("whole_blocks")
     whole = (128).to_bytes(4, "little")
-    guards = {"whole_blocks": [ArgumentIs(2, "i32 128", whole), BlockIs((64, 1, 1))]}
+    guards = {"whole_blocks": [ArgumentIs(2, "i32 128", whole), BlockIs((64, 1, 1)), GridIs((2, 1, 1))]}
     prover = Prover(one.workload(0), one.original)
     assert prover.prove(one.variant).label == "data-specific"
     guarded = prover.prove(one.variant, guards=guards)
     assert guarded.label == "clean"
-    assert any("outside what the variant is meant for (argument 2 == i32 128)" in note for note in guarded.notes)
+    assert any(
+        "outside what the variant is meant for (" in note and "argument 2 == i32 128" in note for note in guarded.notes
+    )
     nowhere = prover.prove(one.variant, guards={"whole_blocks": [BlockIs((32, 1, 1))]})
     assert nowhere.label == "wrong" and "none of the training cases" in nowhere.check("training").detail
 
@@ -272,7 +274,7 @@ def test_an_original_that_fails_its_own_check() -> None:
     with pytest.raises(Misuse, match="which is no output"):
         Prover(workload("ends", case, oracle=lambda c: {"other": np.ones(32)}), modules())
     with pytest.raises(Misuse, match="the original case fails: timeout"):
-        Prover(workload("ends", case), {**modules(), **variant("ends")})
+        Prover(workload("ends", case), {**modules(), **variant("ends")}, effort=Effort(budget=10_000))
 
 
 def test_an_oracle_is_believed() -> None:
@@ -284,6 +286,6 @@ def test_an_oracle_is_believed() -> None:
 def test_a_whole_program_cannot_be_proven(tmp_path: Path) -> None:
     from kernelwright.evaluate.workload import Workload
 
-    given = Workload.from_program(["/bin/true"], [], tmp_path)
+    given = Workload.from_program(["/bin/true"], ["stdout"], tmp_path)
     with pytest.raises(Misuse, match="whole program"):
         Prover(given, modules())

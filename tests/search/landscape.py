@@ -47,8 +47,10 @@ class Landscape:
     seed: int
     sites: int = 150
     with_error: bool = False
+    """A second objective: some wins are approximate; more than 0.01 in all is rejected."""
     ladders_count: int = 0
     additive: float = 1.0
+    """How many of the wins there are of those in ``KINDS``."""
     evaluated: int = 0
     _traits: dict[Gene, Trait] = field(default_factory=dict)
 
@@ -57,7 +59,7 @@ class Landscape:
 
     def trait(self, gene: Gene) -> Trait:
         if gene not in self._traits:
-            rng = random.Random(f"{self.seed}/{gene}")
+            rng = random.Random(zlib.crc32(f"{self.seed}/{gene}".encode()))  # seeding with text is slow
             rejected, wins, _, _ = KINDS[gene[0]]
             dice = rng.random()
             lost, won = dice < rejected, dice > 1 - wins * self.additive
@@ -76,7 +78,7 @@ class Landscape:
 
     @cached_property
     def pairs(self) -> dict[frozenset[Gene], float]:
-        """Pays only together; sites that are near each other, as with instructions that use one another."""
+        """Pays only together."""
         rng = random.Random(f"{self.seed}/pairs")
         found: dict[frozenset[Gene], float] = {}
         accepted = [g for g in self.genes if not self.trait(g).rejected]
@@ -94,7 +96,7 @@ class Landscape:
 
     @cached_property
     def ladders(self) -> dict[Gene, Gene]:
-        """Each rung is accepted, and pays, only on top of the one before; the first is neutral. Local: same kind."""
+        """A rung is accepted, and pays, only on top of the one before; the lowest is accepted alone."""
         rng = random.Random(f"{self.seed}/ladders")
         accepted = [g for g in self.genes if not self.trait(g).rejected]
         found: dict[Gene, Gene] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
 import signal
@@ -46,7 +47,11 @@ def test_the_best_is_minimal(found: Run) -> None:
     assert shorter  # every shorter one was asked about, and none is as good
     for row in found.rows():
         genes = tuple(row.candidate)
-        if len(genes) == len(best.candidate) - 1 and all(g in best.edits for g in genes) and isinstance(row.outcome, Ok):
+        if (
+            len(genes) == len(best.candidate) - 1
+            and all(g in best.edits for g in genes)
+            and isinstance(row.outcome, Ok)
+        ):
             assert row.outcome.time_us > best.outcome.time_us
 
 
@@ -87,7 +92,10 @@ def test_two_objectives_give_a_front(tmp_path: Path) -> None:
     run = evolve(SERIES, folder=tmp_path / "run", evaluations=80, seed=1, objectives=("time", "error"), jobs=2)
     front = run.front
     assert any(f.outcome.error > 0 for f in front)
-    assert all(a.outcome.time_us < b.outcome.time_us and a.outcome.error > b.outcome.error for a, b in zip(front, front[1:], strict=False))
+    assert all(
+        a.outcome.time_us < b.outcome.time_us and a.outcome.error > b.outcome.error
+        for a, b in itertools.pairwise(front)
+    )
 
 
 # -- interrupted -------------------------------------------------------------------------------------------------------
@@ -184,7 +192,9 @@ def test_settings_survive_json() -> None:
     assert RunSettings.from_json(settings.as_json()) == settings
 
 
-@pytest.mark.parametrize(("content", "says"), [(b"", "no run|damaged|no journal|not a"), (b"SQLite format 3\0" + b"x" * 500, "damaged|no ")])
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"", "no run|damaged|no journal|not a"), (b"SQLite format 3\0" + b"x" * 500, "damaged|no ")]
+)
 def test_what_is_no_run(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / "journal.db").write_bytes(content)

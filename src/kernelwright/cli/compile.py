@@ -141,6 +141,8 @@ def _meant_by(output: str | None) -> str:
 
 def _check_sources(sources: list[Path], cuda: list[Path], others: list[Path], what: str) -> None:
     for path in sources:
+        if str(path) == "-":
+            raise Misuse("a program is not read from standard input", hint="put it into a file: cat > app.cu")
         if not os.path.exists(path):
             raise Misuse(f"{path} does not exist", hint="check the path")
     for path in others:

@@ -17,6 +17,8 @@ from kernelwright.cli.tables import print_rows
 from kernelwright.codegen.toolchain import Toolchain, toolchain
 from kernelwright.cuda.clang import HEADERS, find_clang, system_cxx
 from kernelwright.cuda.toolkit import EXTRA, toolkit_headers
+from kernelwright.device.cuda.driver import INSTALL
+from kernelwright.device.cuda.present import has_binding
 from kernelwright.errors import KernelwrightError
 
 REINSTALL = "pip install --force-reinstall kernelwright"
@@ -135,8 +137,11 @@ def _gpu(tools: Toolchain) -> Iterator[Finding]:
         yield Finding("GPU", "absent", "no NVIDIA driver: kernels are compiled and examined, not run on a GPU")
         return
     yield Finding("driver", "ok", f"CUDA {tools.driver.version or 'unknown'}")
-    for gpu in tools.driver.gpus:
-        yield Finding("GPU", "ok", f"{gpu.name}, {gpu.arch}, {gpu.memory_bytes / 2**30:.0f} GiB")
+    for number, gpu in enumerate(tools.driver.gpus):
+        yield Finding("GPU", "ok", f"cuda:{number}: {gpu.name}, {gpu.arch}, {gpu.memory_bytes / 2**30:.0f} GiB")
+    if tools.driver.gpus and not has_binding():
+        found = "cuda-bindings is not installed: --device auto is a virtual GPU, and cuda:0 does not run"
+        yield Finding("GPU binding", "absent", found, INSTALL)
     if not tools.driver.gpus:
         yield Finding("GPU", "absent", tools.driver.trouble or "the driver reports no GPU", "nvidia-smi says more")
 

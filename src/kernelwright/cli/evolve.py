@@ -1,9 +1,9 @@
 """``kw evolve``: search for a faster kernel, and say what each gain rests on.
 
-    kw evolve app.cu -- ARGUMENTS          a CUDA program as it is: recorded, then searched
-    kw evolve suite:hotspot                a program that ships with the package
-    kw evolve workload.py                  a Python file that defines `workload`
-    kw evolve --resume kw-runs/app-1       goes on with a run that was interrupted
+kw evolve app.cu -- ARGUMENTS          a CUDA program as it is: recorded, then searched
+kw evolve suite:hotspot                a program that ships with the package
+kw evolve workload.py                  a Python file that defines `workload`
+kw evolve --resume kw-runs/app-1       goes on with a run that was interrupted
 """
 
 from __future__ import annotations
@@ -43,8 +43,18 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("resume", ("--resume",), "text", "Go on with this run; nothing else may be given but --jobs and --json."),
     Flag("kernel", ("--kernel",), "texts", "Edit this kernel only; may be repeated. Default all that are launched."),
     Flag("case", ("--case",), "texts", "Further ARGUMENTS of the program, another data set; may be repeated."),
-    Flag("held_out", ("--held-out",), "texts", "ARGUMENTS of the program, data that only the proof uses; may be repeated."),
-    Flag("tolerance", ("--tolerance",), "text", "How far outputs may be off: 1%, a share of the change made; 'relative 1e-5'."),
+    Flag(
+        "held_out",
+        ("--held-out",),
+        "texts",
+        "ARGUMENTS of the program, data that only the proof uses; may be repeated.",
+    ),
+    Flag(
+        "tolerance",
+        ("--tolerance",),
+        "text",
+        "How far outputs may be off: 1%, a share of the change made; 'relative 1e-5'.",
+    ),
     Flag("objectives", ("--objectives",), "text", "What is made small: time, or time,error, or time,METRIC.", "time"),
     Flag("evaluations", ("--evaluations",), "text", f"Candidates to try at most; default {EVALUATIONS}."),
     Flag("generations", ("--generations",), "text", "Generations at most."),
@@ -105,7 +115,9 @@ def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: d
         )
     settings = _settings(own, own["device"])
     if not paths:
-        raise Misuse("there is nothing to evolve", hint="kw evolve app.cu -- ARGUMENTS, or suite:hotspot, or workload.py")
+        raise Misuse(
+            "there is nothing to evolve", hint="kw evolve app.cu -- ARGUMENTS, or suite:hotspot, or workload.py"
+        )
     first = paths[0]
     if len(paths) == 1 and Path(first).suffix == ".py":
         if arguments or further or held:
@@ -280,7 +292,9 @@ def _lines(result: dict[str, Any]) -> str:
         f"{result['best']}: {result['speedup']:.3f}x{label}, error {result['error']:g}, {len(result['edits'])} edits; {tried}"
     ]
     if result["speedup_any"] > result["speedup"] * 1.005:
-        said.append(f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})")
+        said.append(
+            f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})"
+        )
     said.append(f"kw show {result['run']} lists the front")
     return "\n".join(said)
 
@@ -293,7 +307,7 @@ def __getattr__(name: str) -> Any:
 
     import typer
 
-    def command(targets: list[str] | None, flags: CompileFlags, **own: Any) -> int:
+    def command(flags: CompileFlags, targets: list[str] | None = None, **own: Any) -> int:
         """Search for a faster kernel, and say what each gain rests on: kw evolve app.cu -- ARGUMENTS; exit code 1 if none."""
         given = targets or []
         _, behind = split(sys.argv)
@@ -301,7 +315,8 @@ def __getattr__(name: str) -> Any:
 
     command.__annotations__["targets"] = Annotated[
         list[str] | None,
-        typer.Argument(help="CUDA files or a program, suite:NAME, or a Python file that defines `workload`; -- ARGUMENTS."),
+        typer.Argument(
+            help="CUDA files or a program, suite:NAME, or a Python file that defines `workload`; -- ARGUMENTS."
+        ),
     ]
-    command.__defaults__ = (None,)
     return takes_flags(command, OWN_FLAGS)

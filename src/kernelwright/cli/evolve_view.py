@@ -35,7 +35,12 @@ def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
     best = standing.best
     rows = [
         ("phase", standing.phase + (f", generation {standing.generation}" if standing.generation else "")),
-        ("best", f"{best.speedup:.3f}x ({best.name}, {len(best.candidate)} edits)" if best and best.speedup > 1 else "none yet"),
+        (
+            "best",
+            f"{best.speedup:.3f}x ({best.name}, {len(best.candidate)} edits)"
+            if best and best.speedup > 1
+            else "none yet",
+        ),
         ("candidates", f"{standing.evaluations}" + (f" of {settings.evaluations}" if settings.evaluations else "")),
         ("accepted", f"{100 * standing.accepted / told:.0f} %; seen before {100 * standing.seen / told:.0f} %"),
         ("rejected", ", ".join(f"{stage} {count}" for stage, count in standing.rejected.most_common()) or "none"),
@@ -108,7 +113,9 @@ class Live:
         for name, what in facts(self._run, standing):
             table.add_row(name, what)
         for found in [f for f in standing.front if f.candidate][:5]:
-            table.add_row("", f"{found.name}  {found.speedup:.3f}x  error {found.outcome.error:g}  {len(found.candidate)} edits")
+            table.add_row(
+                "", f"{found.name}  {found.speedup:.3f}x  error {found.outcome.error:g}  {len(found.candidate)} edits"
+            )
         self._live.update(table)
 
     def __enter__(self) -> Live:

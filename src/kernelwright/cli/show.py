@@ -35,7 +35,9 @@ def command(
         print(json.dumps(result))
         return
     turned_down = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
-    print(f"{result['run']}: {result['candidates']} candidates, seed {result['settings']['seed']}; turned down: {turned_down}")
+    print(
+        f"{result['run']}: {result['candidates']} candidates, seed {result['settings']['seed']}; turned down: {turned_down}"
+    )
     for note in result["notes"]:
         print(f"note: {note}")
     if result["original_us"] is not None:

@@ -107,19 +107,22 @@ class Dice:
         """One of the instructions, by weight; None when there is none, or none that weighs anything."""
         if not ids or self._weights is None:
             return self.one(ids) if ids else None
-        numbers = [self._weight(i) for i in ids]
+        numbers = self._numbers(ids)
         return self.random.choices(ids, numbers)[0] if any(numbers) else None
 
     def use(self, uses: Sequence[Use]) -> Use | None:
         """One of the operands, by the weight of their instructions."""
         if not uses or self._weights is None:
             return self.one(uses) if uses else None
-        numbers = [self._weight(id) for id, _ in uses]
+        numbers = self._numbers([id for id, _ in uses])
         return self.random.choices(uses, numbers)[0] if any(numbers) else None
 
-    def _weight(self, id: Id) -> float:
+    def _numbers(self, ids: Sequence[Id]) -> list[float]:
         assert self._weights is not None
-        return self._weights.get(self.draft.clones[id].origin if isinstance(id, str) else id, 0.0)
+        weight, clones = self._weights.get, self.draft.clones
+        if not clones:
+            return [weight(i, 0.0) for i in ids]
+        return [weight(clones[i].origin if isinstance(i, str) else i, 0.0) for i in ids]
 
     def name(self) -> str:
         """A name for a copy. Forty bits: two draws of one search do not meet."""

@@ -56,8 +56,8 @@ OPERATORS: Mapping[str, float] = {
     "move": 6.0,
     "copy": 4.0,
     "swap": 2.0,
-    KNOWN: 4.0,
-    "unroll": 1.0,
+    KNOWN: 6.0,
+    "unroll": 3.0,
     "recipe": 1.0,
 }
 """By how often single edits of the kind paid, measured. Cache policies and fast-math flags are left to real GPUs and to those

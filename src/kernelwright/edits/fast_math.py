@@ -36,7 +36,7 @@ class FastMath:
         if not is_float_operation(draft.known(self.subject)):
             return f"instruction {self.subject} is no floating point operation"
         had = draft.extras.get(self.subject, ())
-        if self.flag in had:
+        if {self.flag, "fast"} & set(had):
             return f"instruction {self.subject} has {self.flag} already"
         draft.extras[self.subject] = tuple(sorted({*had, self.flag}))
         return None
@@ -50,21 +50,26 @@ def is_float_operation(node: Node) -> bool:
     return i.opcode == "fcmp" or is_floating(i.type)
 
 
+def _kept_flags(id: Id, draft: Draft) -> tuple[str, ...]:
+    """The flags of the original that still stand: a touched instruction has lost some, and may get them again."""
+    return () if id in draft.touched else draft.known(id).instruction.flags
+
+
 def draw(dice: Dice) -> FastMath | None:
     """Any floating point operation, and a flag it lacks."""
     subject = dice.site(dice.sites.those(is_float_operation))
     if subject is None:
         return None
     draft = dice.draft
-    had = {*draft.extras.get(subject, ()), *draft.known(subject).instruction.flags}
-    lacking = [flag for flag in FAST_FLAGS if flag not in had]
+    had = {*draft.extras.get(subject, ()), *_kept_flags(subject, draft)}
+    lacking = [flag for flag in FAST_FLAGS if flag not in had] if "fast" not in had else []
     return FastMath(subject, dice.one(lacking)) if lacking else None
 
 
 def fast_math(original: Original) -> Iterator[FastMath]:
     """Every floating point operation with each flag it lacks."""
     for id, node in original.nodes.items():
-        if is_float_operation(node):
+        if is_float_operation(node) and "fast" not in node.instruction.flags:
             for flag in FAST_FLAGS:
                 if flag not in node.instruction.flags:
                     yield FastMath(id, flag)

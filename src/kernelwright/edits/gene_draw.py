@@ -80,8 +80,8 @@ def known_edits(
 def listed(
     originals: Mapping[str, Original], weights: Weights | None = None, known: Known | None = None
 ) -> Iterator[Gene]:
-    """Every single gene that can be listed, the most promising first: what is known of all launches, conditions, barriers,
-    deleted memory operations, other deletions, changed constants, operands made constant, loops, recipes.
+    """Every single gene that can be listed, the most promising first: what is known of all launches, loops, conditions,
+    barriers, deleted memory operations, recipes, other deletions, changed constants, operands made constant.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, moves, replacements and swaps are drawn; cache policies and fast-math flags are in ``cache_policies`` and
@@ -92,10 +92,6 @@ def listed(
             yield Gene(name, edit)
     for candidates in LISTED:
         yield from _by_weight(originals, candidates, weights)
-    for name, original in originals.items():
-        if _weight(name, original, weights):
-            for edit in recipe.recipes(original):
-                yield Gene(name, edit)
 
 
 def _of_memory(original: Original) -> Iterator[AnyEdit]:
@@ -120,15 +116,16 @@ def _of_operands(original: Original) -> Iterator[AnyEdit]:
 
 
 LISTED: tuple[Callable[[Original], Iterator[AnyEdit]], ...] = (
+    unroll.unrollings,
     constant_condition.conditions,
     delete_barrier.barriers,
     _of_memory,
+    recipe.recipes,
     _of_the_rest,
     change_constant.changes,
     _of_operands,
-    unroll.unrollings,
 )
-"""The kinds of an instruction that can be listed, the most promising first."""
+"""The kinds that can be listed, the most promising first: by how often they pay, measured, and how few they are."""
 
 
 def _by_weight(
@@ -138,16 +135,18 @@ def _by_weight(
     for name, original in originals.items():
         own = None if weights is None else weights.get(name, {})
         for edit in candidates(original):
-            weight = 1.0 if own is None else own.get(_place(edit), 0.0)
+            place = _place(edit)
+            weight = 1.0 if own is None else sum(own.values()) if place is None else own.get(place, 0.0)
             if weight:
                 found.append((weight, Gene(name, edit)))
     found.sort(key=lambda pair: -pair[0])  # stable: alike ones stay in the kernel's order
     return [gene for _, gene in found]
 
 
-def _place(edit: AnyEdit) -> Id:
-    place: Id = edit.subject if hasattr(edit, "subject") else edit.user  # type: ignore[union-attr, assignment]
-    return place
+def _place(edit: AnyEdit) -> Id | None:
+    """The instruction an edit is about; None when it is about all of the kernel."""
+    place: Id | None = getattr(edit, "subject", None)
+    return getattr(edit, "user", None) if place is None else place
 
 
 def _weight(name: str, original: Original, weights: Weights | None) -> float:

@@ -14,9 +14,10 @@ from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Received
 from kernelwright.cuda.protocol import MemoryKind, Message
 from kernelwright.device.memory import Arena, Buffer, Snapshot
+from kernelwright.device.serving.answers import Answer
 from kernelwright.device.serving.errors import Failure
 from kernelwright.device.serving.observer import Launching, Observer
-from kernelwright.device.serving.session import Answer, Session
+from kernelwright.device.serving.session import Session
 from kernelwright.device.virtual import Launched, Loaded
 from kernelwright.evaluate.capture import Memory, Operation, ProgramIdentity, Stored
 from kernelwright.evaluate.capture_writer import CaptureWriter

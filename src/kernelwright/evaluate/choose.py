@@ -72,7 +72,9 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
             try:
                 case.run(runner, launch.kernel)
             except Stopped as stopped:
-                raise Misuse(f"the original {case.name} fails: {stopped.rejected}", hint="mend the program first") from None
+                raise Misuse(
+                    f"the original {case.name} fails: {stopped.rejected}", hint="mend the program first"
+                ) from None
             done = runner.results[0]
             assert isinstance(done, Launched)
             runs = done.result.executions.tolist()
@@ -116,11 +118,15 @@ def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
     middle, last = ranked[len(ranked) // 2], max(launches, key=lambda each: each.number)
     for other in (last, middle, ranked[-1]):
         # Launches that do the same work on other data: the first and the last of them are enough.
-        if len(picked) < PER_GROUP and (other is last or min(_distance(p, other)[0] for p in picked)) and other not in picked:
+        if (
+            len(picked) < PER_GROUP
+            and (other is last or min(_distance(p, other)[0] for p in picked))
+            and other not in picked
+        ):
             picked.append(other)
     stands_for = dict.fromkeys((p.number for p in picked), 0)
     for each in ranked:
-        stands_for[min(picked, key=lambda one: _distance(one, each)).number] += each.work  # noqa: B023
+        stands_for[min(picked, key=lambda one: _distance(one, each)).number] += each.work
     return [Chosen(recording, p.number, round(stands_for[p.number] / p.work, 3)) for p in picked]
 
 

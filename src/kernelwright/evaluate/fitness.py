@@ -133,6 +133,10 @@ class Fitness:
         self._budgets = [self._judge.budget] * len(self._cases)
         self._races: frozenset[Site] = frozenset()
         self._watched: frozenset[int] = frozenset()
+        """The cases that are watched for races, which takes ten times as long: of each kernel the one that runs shortest, for
+        a race is in the code and shows there too. All are watched when a variant is proven."""
+        self._reordered: list[int] = []
+        """The cases that are run under other schedules: of each kernel the shortest and the longest."""
         self._trials: OrderedDict[tuple[object, ...], _Trial] = OrderedDict()
         self._times: OrderedDict[tuple[object, ...], _Timed] = OrderedDict()
         self._outcomes: OrderedDict[str, Evaluated] = OrderedDict()
@@ -159,7 +163,9 @@ class Fitness:
         self._trials.clear()
         seconds = [self._seconds(index) for index in range(len(self._cases))]
         self._order.sort(key=lambda index: seconds[index])
-        self._watched = self._to_watch()
+        self._watched = self._first_of_each(self._order)
+        heaviest = self._first_of_each(self._order[::-1])
+        self._reordered = [index for index in self._order if index in self._watched | heaviest]
         self._races = self._races_of(self._baseline) if self.demands.accept == "clean" else frozenset()
         evaluated = self.evaluate(())
         if isinstance(evaluated.outcome, Rejected):
@@ -266,7 +272,7 @@ class Fitness:
 
     def _under_other_schedules(self, variant: Variant) -> Rejected | None:
         for number, schedule in enumerate(self.demands.schedules):
-            for index in self._order:
+            for index in self._reordered:
                 # Races show whatever the order, so the first further schedule is watched.
                 watch = self.demands.accept == "clean" and number == 0 and index in self._watched
                 trial = self._trial(index, variant, schedule, watch=watch)
@@ -278,15 +284,14 @@ class Fitness:
                     return Rejected("fault", f"it has {_sentence(fresh[0])}, which the original has not", fresh[0][-1])
         return None
 
-    def _to_watch(self) -> frozenset[int]:
-        """The cases that are watched for races, which takes ten times as long: of each kernel with one block shape the one
-        that runs shortest, for a race is in the code and shows there too. All are watched when a variant is proven."""
-        cheapest: dict[object, int] = {}
-        for index in self._order:
+    def _first_of_each(self, order: Sequence[int]) -> frozenset[int]:
+        """Of each kernel with one block shape, the first case in ``order``."""
+        found: dict[object, int] = {}
+        for index in order:
             case = self._cases[index]
             kind = (case.launch.kernel, case.launch.block) if isinstance(case, RecordedCase) else index
-            cheapest.setdefault(kind, index)
-        return frozenset(cheapest.values())
+            found.setdefault(kind, index)
+        return frozenset(found.values())
 
     def _races_of(self, variant: Variant) -> frozenset[Site]:
         schedule = self.demands.schedules[0]
@@ -400,7 +405,9 @@ def _kernels_of(case: InProcessCase, workload: Workload) -> tuple[str, ...]:
 
 
 def _sites(done: Sequence[Done]) -> set[Site]:
-    return {_site(each.built.kernel, found) for each in done for found in each.launched.result.found if not found.benign}
+    return {
+        _site(each.built.kernel, found) for each in done for found in each.launched.result.found if not found.benign
+    }
 
 
 def _site(kernel: str, found: Found) -> Site:

@@ -52,9 +52,13 @@ def hot(workload: Workload, originals: Mapping[str, Original]) -> Heat:
     first = workload.in_process[0]
     executor = VirtualExecutor()
     for case, weight in zip(workload.in_process, weights, strict=True):
-        in_first = not isinstance(case, RecordedCase) or not isinstance(first, RecordedCase) or case.capture is first.capture
+        in_first = (
+            not isinstance(case, RecordedCase) or not isinstance(first, RecordedCase) or case.capture is first.capture
+        )
 
-        def run(module: Module, kernel: str, grid: Triple, block: Triple, arguments: bytes, arena: Arena, /, **more: Any) -> Launched:
+        def run(
+            module: Module, kernel: str, grid: Triple, block: Triple, arguments: bytes, arena: Arena, /, **more: Any
+        ) -> Launched:
             variables = more["variables"]
             if in_first:  # noqa: B023
                 asked = asked_of(module.functions[kernel], grid, block, arguments, arena, variables)

@@ -47,12 +47,15 @@ def record(
         command = " ".join([shown, *arguments])
         if ran.exit_code:
             raise Misuse(
-                f"the program ends with exit code {ran.exit_code}: {command}", hint="it must run before it can be evolved"
+                f"the program ends with exit code {ran.exit_code}: {command}",
+                hint="it must run before it can be evolved",
             )
         told = [json.loads(result) for result in ran.results if result]
         parts = [one for one in told if one["launches"]]
         if not parts:
-            raise Misuse(f"the program launches no kernel: {command}", hint="give it arguments, behind --, with which it does")
+            raise Misuse(
+                f"the program launches no kernel: {command}", hint="give it arguments, behind --, with which it does"
+            )
         most = max(parts, key=lambda one: int(one["launches"]))
         end_capture(Path(most["part"]), ran.exit_code, {})
         os.replace(most["part"], target)

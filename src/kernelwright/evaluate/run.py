@@ -62,7 +62,9 @@ class RunSettings:
 
     def __post_init__(self) -> None:
         if self.preset not in ("default", "gevo"):
-            raise Misuse(f"--preset {self.preset} is neither default nor gevo", hint="default finds more, gevo is the paper's")
+            raise Misuse(
+                f"--preset {self.preset} is neither default nor gevo", hint="default finds more, gevo is the paper's"
+            )
         if self.accept not in ACCEPT:
             raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="clean is the strictest")
         if self.objectives[:1] != ("time",):
@@ -242,7 +244,9 @@ class Run:
             for row in self.rows():
                 trained = row.facts.get("trained")
                 if trained and row.candidate and trained["time_us"] > 0:
-                    best = max(best, (f"v{row.id}", self.original.time_us / trained["time_us"]), key=lambda each: each[1])
+                    best = max(
+                        best, (f"v{row.id}", self.original.time_us / trained["time_us"]), key=lambda each: each[1]
+                    )
         return best
 
     def proof(self, name: str) -> Mapping[str, Any] | None:
@@ -288,7 +292,9 @@ class Run:
         if isinstance(row.outcome, Rejected):
             trained = row.facts.get("trained")
             if trained is None:
-                raise Misuse(f"variant {name} was turned down: {row.outcome}", hint=f"kw show {self.folder} lists the best")
+                raise Misuse(
+                    f"variant {name} was turned down: {row.outcome}", hint=f"kw show {self.folder} lists the best"
+                )
             row = replace(row, outcome=Ok(trained["time_us"], trained["error"]))
         found = self._found(row)
         assert found is not None
@@ -339,7 +345,9 @@ def new_folder(stem: str, parent: Path | None = None) -> Path:
             except FileExistsError:
                 number += 1
     except OSError as error:
-        raise Misuse(f"{parent} cannot be written: {error.strerror}", hint="start it in a folder of your own") from error
+        raise Misuse(
+            f"{parent} cannot be written: {error.strerror}", hint="start it in a folder of your own"
+        ) from error
 
 
 def runs_in(parent: Path | None = None) -> list[Path]:

@@ -34,8 +34,11 @@ KEPT = 256
 """Built kernels that a builder keeps."""
 
 _ANY = re.compile(
-    r'(?P<drop>, ![a-z.]*dbg !\d+| ![a-z.]*dbg !\d+(?= \{))|(?P<name>%(?:"[^"]*"|[\w.$-]+))|(?P<label>^(?:"[^"]*"|[\w.$-]+)(?=:))|(?P<node>!\d+)',
-    re.MULTILINE,
+    r"""(?P<drop>,[ ]![a-z.]*dbg[ ]!\d+ | [ ]![a-z.]*dbg[ ]!\d+(?=[ ]\{))   # debug locations
+      | (?P<name>%(?:"[^"]*"|[\w.$-]+))
+      | (?P<label>^(?:"[^"]*"|[\w.$-]+)(?=:))
+      | (?P<node>!\d+)""",
+    re.MULTILINE | re.VERBOSE,
 )
 _COMMENT = re.compile(r"\s*; preds = .*$", re.MULTILINE)
 
@@ -117,7 +120,8 @@ class Builder:
         unknown = sorted(genes.keys() - self.originals.keys())
         if unknown:
             raise Misuse(
-                f"there is no kernel '{unknown[0]}' to edit", hint=f"the kernels are {', '.join(sorted(self.originals))}"
+                f"there is no kernel '{unknown[0]}' to edit",
+                hint=f"the kernels are {', '.join(sorted(self.originals))}",
             )
         return Variant({name: self._built(name, genes.get(name, ())) for name in self.originals})
 
@@ -186,4 +190,3 @@ def _start_of_metadata(text: str) -> int:
     """Where the list of metadata nodes begins, which LLVM prints last."""
     found = re.search(r"^![\w.]+ = ", text, re.MULTILINE)
     return found.start() if found else len(text)
-

@@ -68,7 +68,8 @@ class Workload:
             raise Misuse("a workload mixes whole programs and launches", hint="make two workloads of it")
         if self.weights and len(self.weights) != len(self.cases):
             raise Misuse(
-                f"{len(self.weights)} weights for {len(self.cases)} cases", hint="give one for each case, or none at all"
+                f"{len(self.weights)} weights for {len(self.cases)} cases",
+                hint="give one for each case, or none at all",
             )
 
     # -- where workloads come from -------------------------------------------------------------------------------------

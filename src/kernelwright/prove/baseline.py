@@ -28,7 +28,7 @@ from kernelwright.prove.changes import ChangedCase, SurveyedCase, changes
 from kernelwright.prove.effort import Effort, divided
 from kernelwright.prove.outputs import difference
 from kernelwright.prove.sites import Site, Sites, add
-from kernelwright.prove.watched import BUDGET, SLACK, CaseRun, Device, Runnable, run_case
+from kernelwright.prove.watched import SLACK, CaseRun, Device, Runnable, run_case
 
 FORWARD = Schedule.forward()
 Shape = tuple[object, ...]
@@ -283,11 +283,11 @@ class Baseline:
         return reference
 
     def _run(
-        self, case: Runnable, schedule: Schedule = FORWARD, *, watch: bool = True, budget: int = BUDGET
+        self, case: Runnable, schedule: Schedule = FORWARD, *, watch: bool = True, budget: int | None = None
     ) -> CaseRun:
         return run_case(
             self.device, self.original, case, self.workload.kernel, schedule,
-            watch=watch, slack=self.slack, budget=budget,
+            watch=watch, slack=self.slack, budget=(budget or self.effort.budget) * schedule.groups,
         )  # fmt: skip
 
     def _merge(self, run: CaseRun) -> None:

@@ -24,6 +24,8 @@ class Effort:
     """Changed inputs that are tried to find so many."""
     reordered: int = 6
     """Cases of each kernel that are run under other schedules."""
+    budget: int = 1 << 27
+    """Times that the warps of one launch of the original may go back in loops; variants get what follows from its use."""
     work: int = 20_000_000
     """Executions of blocks of instructions by warps that the changed inputs of one kernel may take."""
 

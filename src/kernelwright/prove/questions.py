@@ -107,7 +107,8 @@ def _of_values(edited: Edited) -> Iterator[Asked]:
         elif not can_compare(type):
             yield Asked(f"{users} is another value of type {type}, which was not compared", place)
         else:
-            probes = tuple(Same(_probe_place(original, id, index), type, old, new) for id, index in uses)
+            places = dict.fromkeys(_probe_place(original, id, index) for id, index in uses)
+            probes = tuple(Same(at, type, old, new) for at in places)
             yield Asked(_sentence_of(edited, type, old, new, users), place, probes)
 
 

@@ -22,6 +22,7 @@ from kernelwright.device.checking.touched import STORED
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.memory import BOUNDS, GAP, Arena
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.settings import BUDGET
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
 from kernelwright.evaluate.case import Output
@@ -31,8 +32,6 @@ from kernelwright.ir import Function, Module
 from kernelwright.prove.proof import Evidence
 from kernelwright.prove.sites import End, Places, Site, Sites, add, note
 
-BUDGET = 1 << 28
-"""Times that the warps of one launch of the original may go back in loops: seconds."""
 SLACK = 4096
 """Bytes behind a buffer that may be touched when slack is given."""
 KEPT = 48

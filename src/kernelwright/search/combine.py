@@ -13,6 +13,10 @@ from kernelwright.search.strategy import Result
 
 G = TypeVar("G", bound=Hashable)
 
+KEPT = 0.75
+"""Share of the sum of its genes' gains that a group must bring. More than half, so that of two that do the same one stays
+out."""
+
 
 def combine(
     start: Result[tuple[G, ...]],
@@ -24,7 +28,7 @@ def combine(
     """The start with the genes that work on top of it, tried in their order.
 
     ``gains``: each gene with how much it made the first objective smaller when alone. A group is taken in when it is
-    better and brings at least half of what its genes brought alone: less means that some are in each other's way.
+    better and keeps enough of that promise (``KEPT``); less means that some are in each other's way.
     """
     current = start
     groups = [list(gains)] if gains else []
@@ -40,7 +44,7 @@ def combine(
                 continue
             assert current.objectives is not None
             promised = sum(gain for _, gain in part)
-            if len(part) > 1 and current.objectives[0] - result.objectives[0] < promised / 2:
+            if len(part) > 1 and current.objectives[0] - result.objectives[0] < KEPT * promised:
                 continue
             current = result
             if part is not group:

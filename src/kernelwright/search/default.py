@@ -174,7 +174,8 @@ class Default(Planned[tuple[G, ...]]):
         rng, experience = self.random, self._experience
         gene: G | None
         if rng.random() < SINGLE:
-            gene = next(self._still_listed, None) or experience.draw(rng, ())
+            gene = next(self._still_listed, None)
+            gene = experience.draw(rng, ()) if gene is None else gene
             return ((gene,) if gene is not None else ()), self._original, gene
         parent = self._people.pick(rng)
         genome = parent.candidate
@@ -183,10 +184,8 @@ class Default(Planned[tuple[G, ...]]):
         if genome and rng.random() < DROP:
             dropped = rng.randrange(len(genome))
             return genome[:dropped] + genome[dropped + 1 :], parent, None
-        if experience.good and rng.random() < GOOD:
-            gene = rng.choice(list(experience.good))
-        else:
-            gene = experience.draw(rng, genome)
+        known_good = experience.good and rng.random() < GOOD
+        gene = rng.choice(list(experience.good)) if known_good else experience.draw(rng, genome)
         if gene is None or gene in genome:
             return genome, parent, None
         return (*genome, gene), parent, gene

@@ -87,7 +87,7 @@ class Gevo(Planned[tuple[G, ...]]):
         """Crosses neighbours, in place."""
         pairs = [i for i in range(0, len(offspring) - 1, 2) if self.random.random() < self._crossover]
         trials = {i: offspring[i].genes + offspring[i + 1].genes for i in pairs}
-        while pairs and self.left > 0:
+        while pairs and not self.is_over:
             children = [messy_crossover(self.random, offspring[i].candidate, offspring[i + 1].candidate) for i in pairs]
             results = yield from self.evaluate([child for two in children for child in two])
             crossed = set()
@@ -102,7 +102,7 @@ class Gevo(Planned[tuple[G, ...]]):
     def _mutate(self, individuals: list[Result[tuple[G, ...]]], places: list[int]) -> Asking[tuple[G, ...], None]:
         """Adds a gene to those at ``places``, in place."""
         for _ in range(self._trials):
-            if not places or self.left <= 0:
+            if not places or self.is_over:
                 return
             genes = [self._hooks.draw(self.random, individuals[i].candidate) for i in places]
             mutants = [

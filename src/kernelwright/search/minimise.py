@@ -156,15 +156,17 @@ class Pair(Generic[G]):
     def relation(
         self,
     ) -> Literal["independent", "only together", "more together", "less together", "exclude each other"]:
+        gains = [gain for gain in self.alone if gain is not None]
         if self.together is None:
-            return "independent" if None in self.alone else "exclude each other"
-        excess = self.epistasis or 0.0
-        if abs(excess) <= TIE and None not in self.alone:
+            return "exclude each other" if len(gains) == 2 else "independent"
+        if len(gains) < 2:
+            return "only together"
+        excess = self.together - sum(gains)
+        if abs(excess) <= TIE:
             return "independent"
-        if excess > TIE or None in self.alone:
-            works = [gain is not None and gain > TIE for gain in self.alone]
-            return "more together" if all(works) or excess <= TIE else "only together"
-        return "less together"
+        if excess < 0:
+            return "less together"
+        return "more together" if min(gains) > TIE else "only together"
 
 
 class Pairs(Planned[tuple[G, ...]]):

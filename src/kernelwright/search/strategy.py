@@ -146,7 +146,7 @@ class Planned(Generic[C]):
         self._known: dict[Hashable, Result[C]] = {}
         self._best: Best[Result[C]] = Best(tie)
         self._running = self.plan()
-        self._batch: list[C] | None = None
+        self._asked: list[C] | None = None
         self._told: Sequence[Result[C]] | None = None
         self._width = 0
         self._before, self._idle = -1, 0
@@ -167,19 +167,19 @@ class Planned(Generic[C]):
     # --- the protocol
 
     def ask(self) -> list[C]:
-        if self._batch is None:
+        if self._asked is None:
             try:
-                self._batch = next(self._running) if self._told is None else self._running.send(self._told)
+                self._asked = next(self._running) if self._told is None else self._running.send(self._told)
             except StopIteration:
-                self._batch, self.phase = [], "finished"
-        return list(self._batch)
+                self._asked, self.phase = [], "finished"
+        return list(self._asked)
 
     def tell(self, results: Sequence[Result[C]]) -> None:
-        if not self._batch:
+        if not self._asked:
             raise ValueError("nothing was asked: call ask() first")
-        if [result.candidate for result in results] != self._batch:
+        if [result.candidate for result in results] != self._asked:
             raise ValueError(
-                f"{len(results)} results that are not those of the {len(self._batch)} candidates asked, in order"
+                f"{len(results)} results that are not those of the {len(self._asked)} candidates asked, in order"
             )
         widths = {len(r.objectives) for r in results if r.objectives is not None} | ({self._width} - {0})
         if len(widths) > 1:
@@ -188,7 +188,7 @@ class Planned(Generic[C]):
         for result in results:
             self._note(result)
         # The plan goes on when it is next asked, so that conclude() still finds it before its next step.
-        self._told, self._batch = results, None
+        self._told, self._asked = results, None
 
     def conclude(self) -> None:
         self.concluding = True
@@ -231,17 +231,18 @@ class Planned(Generic[C]):
         """Evaluations left in the budget; may be infinite."""
         return math.inf if self.budget.evaluations is None else self.budget.evaluations - self.evaluations
 
+    @property
+    def is_over(self) -> bool:
+        """Whether only the end is left to do: the evaluations are spent, or time is."""
+        return self.concluding or self.left <= 0
+
     def next_generation(self) -> bool:
         """Begins the next generation, unless the budget is spent or the last generations found nothing new to ask."""
         self._idle = 0 if self.evaluations > self._before else self._idle + 1
         self._before = self.evaluations
         generations = self.budget.generations
-        if (
-            self.concluding
-            or self.left <= 0
-            or self._idle > IDLE_GENERATIONS
-            or (generations is not None and self.generation >= generations)
-        ):
+        last = generations is not None and self.generation >= generations
+        if self.is_over or last or self._idle > IDLE_GENERATIONS:
             return False
         self.generation += 1
         return True

@@ -1,11 +1,11 @@
 """Evolution: faster kernels by search over edits of their LLVM-IR (paper 000), on one screen.
 
-    until the strategy has no question left:
-        ask        a batch of candidates: genomes, tuples of genes
-        evaluate   look each up in the journal, or build, run, compare and time it in the pool; record
-        tell       in the order asked, so that neither workers nor crashes change what is found
-    minimise       the best, down to the genes that matter
-    prove          what the result rests on
+until the strategy has no question left:
+    ask        a batch of candidates: genomes, tuples of genes
+    evaluate   look each up in the journal, or build, run, compare and time it in the pool; record
+    tell       in the order asked, so that neither workers nor crashes change what is found
+minimise       the best, down to the genes that matter
+prove          what the result rests on
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from kernelwright.evaluate.run import Found, Run, RunSettings, new_folder
 from kernelwright.evaluate.subject import Given, PythonFile, Subject
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
-from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy, is_gain
 from kernelwright.prove.labels import Label
+from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy, is_gain
 from kernelwright.stories.proposals import Proposals
 from kernelwright.stories.proving import Proofs, meets
 
@@ -84,7 +84,9 @@ def evolve(
     return Run.open(made, given=subject)
 
 
-def resume(path: Path | str, *, given: Workload | None = None, jobs: int | None = None, watch: Watch = lambda s: None) -> Run:
+def resume(
+    path: Path | str, *, given: Workload | None = None, jobs: int | None = None, watch: Watch = lambda s: None
+) -> Run:
     """Goes on with a run that was interrupted: it ends as if it had not been. ``given``: the workload, if it has no file."""
     subject = Given(given) if given is not None else None
     with Run.open(path, write=True, given=subject) as run:
@@ -114,7 +116,9 @@ class _Story:
         self._told_of: dict[Candidate, Found | None] = {}
         self._batches = 0
         self._concluded_at = next((e.data["batch"] for e in run.journal.events("conclude")), None)
-        self._already = {(event.kind, str(event.data.get("name", event.data.get("n")))) for event in run.journal.events()}
+        self._already = {
+            (event.kind, str(event.data.get("name", event.data.get("n")))) for event in run.journal.events()
+        }
 
     def begin(self) -> None:
         """The original first: what is wrong with the workload is said before anything is searched."""
@@ -164,7 +168,11 @@ class _Story:
                 self._results([candidate])
                 found = self._told_of[candidate]
                 least = kept.speedup if kept else 1.0
-                if found is not None and is_gain(1 / least, 1 / found.speedup) and meets(self._proof(proofs, found), accept):
+                if (
+                    found is not None
+                    and is_gain(1 / least, 1 / found.speedup)
+                    and meets(self._proof(proofs, found), accept)
+                ):
                     kept = found
             if kept is not None:
                 self._note("salvaged", {"name": kept.name, "variant": kept.name, "of": best.name})
@@ -181,7 +189,9 @@ class _Story:
 
     def end(self) -> None:
         best = self.run.best
-        self._note("end", {"name": "end", "best": best.name if best else None, "evaluations": self.standing.evaluations})
+        self._note(
+            "end", {"name": "end", "best": best.name if best else None, "evaluations": self.standing.evaluations}
+        )
         self.standing.phase = "finished"
         self.watch(self.standing)
 
@@ -222,7 +232,12 @@ class _Story:
         self.standing.front = [each for each in found if each is not None]
         self._note("phase", {"name": progress.phase, "evaluations": self.standing.evaluations})
         front = [list(result.objectives or ()) for result in progress.front]
-        facts = {"n": progress.generation, "front": front, "credit": dict(progress.credit), "accepted": progress.accepted}
+        facts = {
+            "n": progress.generation,
+            "front": front,
+            "credit": dict(progress.credit),
+            "accepted": progress.accepted,
+        }
         if progress.generation:
             self._note("generation", facts)
 
@@ -236,7 +251,7 @@ class _Story:
     def _is_time_up(self) -> bool:
         """Whether the search has had its time. On resuming it ends where it ended before."""
         if self._concluded_at is not None:
-            return self._batches >= self._concluded_at
+            return bool(self._batches >= self._concluded_at)
         limit = self.run.settings.seconds
         if limit is None or self.run.spent_seconds < limit:
             return False
@@ -267,7 +282,9 @@ def _subject(workload: Workload | Subject | Path | str) -> Subject:
     if isinstance(workload, Path | str):
         path = Path(workload)
         if path.suffix != ".py":
-            raise Misuse(f"{path} is no Python file that defines a workload", hint=f"kw evolve {path} takes programs too")
+            raise Misuse(
+                f"{path} is no Python file that defines a workload", hint=f"kw evolve {path} takes programs too"
+            )
         return PythonFile(str(path.resolve()))
     return workload
 

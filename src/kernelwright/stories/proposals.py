@@ -23,11 +23,15 @@ class Proposals:
     def __init__(self, workload: Workload, originals: Mapping[str, Original], settings: RunSettings) -> None:
         unknown = [name for name in settings.kernels if name not in originals]
         if unknown:
-            raise Misuse(f"no kernel of this program is called {unknown[0]!r}", hint=f"there are {', '.join(originals)}")
+            raise Misuse(
+                f"no kernel of this program is called {unknown[0]!r}", hint=f"there are {', '.join(originals)}"
+            )
         wanted = settings.kernels or tuple(originals)
         self.originals = {name: original for name, original in originals.items() if name in wanted}
         if not any(original.free or original.users for original in self.originals.values()):
-            raise Misuse("there is nothing to edit in these kernels", hint="evolve another program, or other kernels of it")
+            raise Misuse(
+                "there is nothing to edit in these kernels", hint="evolve another program, or other kernels of it"
+            )
         if settings.preset == "gevo":
             self._weights, self._known, self._operators = None, None, UNIFORM
             return

@@ -1,8 +1,8 @@
 """Proofs of a run's variants, made in worker processes, and what is kept of a variant that does not stand up to its proof.
 
-    with Proofs(run) as proofs:
-        proof = proofs.of(candidate, speedup)          # prove.Proof
-        meets(proof.label, "clean")
+with Proofs(run) as proofs:
+    proof = proofs.of(candidate, speedup)          # prove.Proof
+    meets(proof.label, "clean")
 """
 
 from __future__ import annotations

@@ -30,9 +30,10 @@ from kernelwright.device.describe import plural
 from kernelwright.device.fault import Fault
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
 from kernelwright.device.places import location_of
+from kernelwright.device.serving.answers import Answer
 from kernelwright.device.serving.errors import CudaError, Failure
 from kernelwright.device.serving.observer import Launching, Observer
-from kernelwright.device.serving.session import Answer, Session
+from kernelwright.device.serving.session import Session
 from kernelwright.device.serving.waiting import Waiting, Work
 from kernelwright.device.virtual import Launched, Prepared, position
 from kernelwright.ir.debug import function_location

@@ -15,7 +15,6 @@ import os
 import socket
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.cuda import protocol as wire
@@ -27,6 +26,7 @@ from kernelwright.device.cuda.launch_times import LaunchTimes
 from kernelwright.device.cuda.modules import CudaModules, error_of_driver
 from kernelwright.device.cuda.printed import Printed
 from kernelwright.device.memory import Arena, Buffer
+from kernelwright.device.serving.answers import Answer, WaitingError, handle_of
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
 from kernelwright.device.serving.watchdog import Watchdog
 from kernelwright.errors import DeviceError, KernelwrightError
@@ -36,15 +36,6 @@ PATIENCE_S = 2.0
 """What kernels that are to be measured get to end in when their program has gone."""
 _PAGE = 4096
 _NON_BLOCKING = 1
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a request is answered with."""
-
-    body: wire.Body | None = None
-    tail: bytes = b""
-    descriptors: tuple[int, ...] = ()
 
 
 class CudaSession:
@@ -75,7 +66,7 @@ class CudaSession:
         self._streams: dict[int, int] = {0: 0}
         self._events: dict[int, int] = {}
         self._allocated: dict[int, int] = {}
-        self._failure: Failure | None = None
+        self._error = WaitingError()
         self._staging = self._arena.allocate(STAGING_BYTES, "staging", align=_PAGE, fill=None)
         # Only faster: the driver copies from memory that it does not know, too.
         with contextlib.suppress(DriverError):
@@ -112,7 +103,7 @@ class CudaSession:
             pass  # the program went while we were answering
         finally:
             self._watchdog.end()
-            self.untold = self._failure
+            self.untold = self._error.untold
 
     def stop(self) -> bool:
         """Called beside a call that does not return: the program is gone, or its kernel does not end.
@@ -139,14 +130,14 @@ class CudaSession:
         """A real GPU does not say how far it is."""
 
     def _obey(self, message: Received) -> None:
-        if self._failure is not None and self._failure.is_sticky:
+        if self._error.is_sticky:
             return
-        failure = self._attempt(message)
-        if isinstance(failure, Failure):
-            self._fail(failure)
+        outcome = self._attempt(message)
+        if isinstance(outcome, Failure):
+            self._error.keep(outcome)
 
     def _answer(self, message: Received) -> None:
-        told = None if message.type in _ALWAYS else self._tell()
+        told = None if message.type in _ALWAYS else self._error.tell()
         self._answering = message
         outcome = told or self._attempt(message)
         self._answering = None
@@ -155,7 +146,7 @@ class CudaSession:
             self._channel.output(text)
         if isinstance(outcome, Failure):
             if outcome.is_sticky:
-                self._fail(outcome)
+                self._error.keep_told(outcome)
             self._channel.fail(message, outcome.error, outcome.sentence)
         else:
             self._channel.reply(message, outcome.body, outcome.tail, outcome.descriptors)
@@ -173,17 +164,6 @@ class CudaSession:
             return Failure(error_of_driver(error), sentence, error.is_sticky)
         except KernelwrightError as error:
             return Failure(CudaError.UNKNOWN, error.message)
-
-    def _fail(self, failure: Failure) -> None:
-        if self._failure is None or (failure.is_sticky and not self._failure.is_sticky):
-            self._failure = failure
-
-    def _tell(self) -> Failure | None:
-        """The error that waits to be told; one that CUDA survives is told once."""
-        failure = self._failure
-        if failure is not None and not failure.is_sticky:
-            self._failure = None
-        return failure
 
     # -- session and registration ----------------------------------------------------------------------------------
 
@@ -225,7 +205,7 @@ class CudaSession:
         self._modules.add_variable(b.symbol, b.module, message.tail.decode())
 
     def _unregister_module(self, message: Received) -> None:
-        self._modules.remove_module(_handle(message))
+        self._modules.remove_module(handle_of(message))
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
@@ -244,7 +224,7 @@ class CudaSession:
         return Answer(wire.Memory(address=self._register(made).address, size=size))
 
     def _free(self, message: Received) -> None:
-        address = _handle(message)
+        address = handle_of(message)
         self._driver.synchronize()
         if self._allocated.pop(address, None) is not None:
             self._driver.free(address)
@@ -279,7 +259,7 @@ class CudaSession:
         return Answer(wire.MemoryInfo(free=free, total=total))
 
     def _symbol_address(self, message: Received) -> Answer:
-        address, size = self._modules.variable(_handle(message))
+        address, size = self._modules.variable(handle_of(message))
         return Answer(wire.Memory(address=address, size=size))
 
     # -- kernels ---------------------------------------------------------------------------------------------------
@@ -304,11 +284,11 @@ class CudaSession:
             raise Refused(CudaError.INVALID_CONFIGURATION, error.message) from None
 
     def _kernel_layout(self, message: Received) -> Answer:
-        parameters, size = self._modules.layout(_handle(message))
+        parameters, size = self._modules.layout(handle_of(message))
         return Answer(wire.KernelLayout(len(parameters), size), b"".join(p.pack() for p in parameters))
 
     def _function_attributes(self, message: Received) -> Answer:
-        return Answer(self._modules.attributes(_handle(message)))
+        return Answer(self._modules.attributes(handle_of(message)))
 
     def _set_function_attribute(self, message: Received) -> None:
         b = message.body
@@ -345,16 +325,16 @@ class CudaSession:
         self._streams[b.stream] = self._driver.create_stream(not b.flags & _NON_BLOCKING, b.priority)
 
     def _stream_destroy(self, message: Received) -> None:
-        number = _handle(message)
+        number = handle_of(message)
         if number:
             self._driver.destroy_stream(self._stream(number))
             del self._streams[number]
 
     def _stream_synchronize(self, message: Received) -> None:
-        self._driver.synchronize_stream(self._stream(_handle(message)))
+        self._driver.synchronize_stream(self._stream(handle_of(message)))
 
     def _stream_query(self, message: Received) -> None:
-        self._driver.query_stream(self._stream(_handle(message)))
+        self._driver.query_stream(self._stream(handle_of(message)))
 
     def _stream_wait(self, message: Received) -> None:
         assert isinstance(message.body, wire.Event)
@@ -365,18 +345,18 @@ class CudaSession:
         self._events[message.body.event] = self._driver.create_event(message.body.flags & ~_INTERPROCESS)
 
     def _event_destroy(self, message: Received) -> None:
-        self._driver.destroy_event(self._event(_handle(message)))
-        del self._events[_handle(message)]
+        self._driver.destroy_event(self._event(handle_of(message)))
+        del self._events[handle_of(message)]
 
     def _event_record(self, message: Received) -> None:
         assert isinstance(message.body, wire.Event)
         self._driver.record(self._event(message.body.event), self._stream(message.body.stream))
 
     def _event_synchronize(self, message: Received) -> None:
-        self._driver.synchronize_event(self._event(_handle(message)))
+        self._driver.synchronize_event(self._event(handle_of(message)))
 
     def _event_query(self, message: Received) -> None:
-        self._driver.query_event(self._event(_handle(message)))
+        self._driver.query_event(self._event(handle_of(message)))
 
     def _event_elapsed(self, message: Received) -> Answer:
         b = message.body
@@ -405,11 +385,6 @@ class CudaSession:
 _LIMIT = "--timeout or KERNELWRIGHT_TIMEOUT sets this limit"
 _INTERPROCESS = 4
 """cudaEventInterprocess: events cannot leave this process."""
-
-
-def _handle(message: Received) -> int:
-    assert isinstance(message.body, wire.Handle)
-    return message.body.handle
 
 
 TABLE: dict[Message, Callable[[CudaSession, Received], Answer | None]] = {

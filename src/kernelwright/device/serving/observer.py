@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelwright.cuda.channel import Received
     from kernelwright.device.fault import Triple
+    from kernelwright.device.serving.answers import Answer
     from kernelwright.device.serving.errors import Failure
-    from kernelwright.device.serving.session import Answer, Session
+    from kernelwright.device.serving.session import Session
     from kernelwright.device.virtual import Launched, Loaded, Prepared
 
 

@@ -57,6 +57,8 @@ static u32 degree(const u32 *word, u32 mask) {
 /* Turns that atomics at these offsets take beyond the first: lanes at one place go one after the other. */
 u32 simt_turns(const u32 *offset, u32 mask) { return mask ? most_alike(offset, mask) - 1 : 0; }
 
+u32 simt_sectors(const u32 *offset, u32 skew, u32 mask) { return sectors_of(offset, skew, mask); }
+
 /* Wavefronts: a request is cut so that no part asks for more than 128 bytes, and each part takes as many turns as its
    busiest bank has different words. */
 u32 simt_waves(const u32 *offset, u32 mask, u32 bytes) {

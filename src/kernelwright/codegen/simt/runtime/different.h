@@ -64,7 +64,7 @@ static inline u32 different(v32 numbers, u32 mask) {
 #endif
 
 /* Sectors of aligned numbers at offsets from an address whose low bits are ``skew``. */
-static inline u32 simt_sectors(const u32 *offset, u32 skew, u32 mask) {
+static inline u32 sectors_of(const u32 *offset, u32 skew, u32 mask) {
   v32 all;
   memcpy(&all, offset, sizeof all);
   return different((all + skew) >> 5, mask);

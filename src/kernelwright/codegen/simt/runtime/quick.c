@@ -61,7 +61,7 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     if (write && !s->writable) return 0;
     if (!offsets(a, rem, root, s->start, s->end - s->start, form, size, mask, offset)) return 0;
     *base = (u8 *)s->start;
-    if (c->counting) s->sectors += (i64)simt_sectors(offset, (u32)s->start & 31, mask) - 1;
+    if (c->counting) s->sectors += (i64)sectors_of(offset, (u32)s->start & 31, mask) - 1;
   } else if (space == SHARED) {
     if (!offsets(a, rem, root, 0, c->shared_size, form, size, mask, offset)) return 0;
     *base = (u8 *)c->shared_host;
@@ -70,7 +70,7 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     if (size != 4 || !offsets(a, rem, root, 0, c->local_size, form, size, mask, offset)) return 0;
     ALL_LANES(l) offset[l] = offset[l] * 32 + l * 4;
     *base = (u8 *)c->local_host;
-    if (c->counting) s->sectors += (i64)simt_sectors(offset, 0, mask) - 1;
+    if (c->counting) s->sectors += (i64)sectors_of(offset, 0, mask) - 1;
   }
   return 1;
 }
@@ -92,44 +92,48 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     ALL_LANES(l) to[l] = *(const T *)(base + offset[l]);                                               \
   }
 
-/* Local arrays of a few words: word after word, for all lanes that want it. */
+/* Local arrays of a few words: word after word, for all lanes that want it. The index of a lane is that of a word, as in
+   most of such arrays; returns 0 for others. */
 #define FEW_WORDS 16
-ALWAYS void few_words(simt_context *c, simt_site *s, const u32 *offset, u32 mask, u32 *data, u32 store) {
-  v32 word, value, active, first;
-  u32 words = (u32)c->local_size / 4, bit[WARP];
-  i64 sectors = 0;
+ALWAYS u32 few_words(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, u32 *data, u32 store) {
+  const simt_access *a = s->access;
+  i64 first = (i64)rem[0];
+  u32 words = (u32)(c->local_size / 4), bit[WARP], at[WARP];
+  if (c->attention || !mask || a->coefficient != 4 || a->stride || a->segments != 1 || first & 3 || first >> 30 != first >> 63) return 0;
+  v32 word, value, active;
   ALL_LANES(l) bit[l] = 1u << l;
-  memcpy(&word, offset, sizeof word), memcpy(&active, bit, sizeof active);
-  word >>= 2, active = (active & mask) != 0;
+  memcpy(&word, root, sizeof word), memcpy(&active, bit, sizeof active);
+  active = (active & mask) != 0;
+  if (a->zero_extend && bits_of((word >> 31 & active) != 0)) return 0;
+  word += (u32)(first >> 2);
+  if (bits_of((word >= words & active) != 0)) return 0;
   if (store) memcpy(&value, data, sizeof value);
   else memset(&value, 0, sizeof value);
   for (u32 w = 0; w < words; w++) {
     u32 *place = (u32 *)c->local_host + w * WARP;
-    v32 hit = (word == w) & active;
-    memcpy(&first, place, sizeof first);
+    v32 hit = (word == w) & active, row;
+    memcpy(&row, place, sizeof row);
     if (store) {
-      first = (value & hit) | (first & ~hit);
-      memcpy(place, &first, sizeof first);
+      row = (value & hit) | (row & ~hit);
+      memcpy(place, &row, sizeof row);
     } else {
-      value = (first & hit) | (value & ~hit);
+      value = (row & hit) | (value & ~hit);
     }
-    /* Eight neighbouring lanes share a sector. */
-    u32 lanes = bits_of(hit != 0);
-    lanes |= lanes >> 4, lanes |= lanes >> 2, lanes |= lanes >> 1;
-    sectors += __builtin_popcount(lanes & 0x01010101);
   }
   if (!store) memcpy(data, &value, sizeof value);
-  if (c->counting) s->sectors += sectors - 1;
+  if (!c->counting) return 1;
+  /* Eight neighbouring lanes share a sector: a word has four, and all words no more than 64. */
+  u64 seen = 0;
+  memcpy(at, &word, sizeof at);
+  ALL_LANES(l) seen |= (u64)(mask >> l & 1) << ((4 * at[l] + l / 8) & 63);
+  s->sectors += __builtin_popcountll(seen) - 1;
+  return 1;
 }
 
 ALWAYS u32 quick(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data, u32 form, u32 space, u32 size, u32 store) {
   u32 offset[WARP];
   u8 *base;
-  if (space == LOCAL && size == 4 && c->local_size <= 4 * FEW_WORDS && c->local_size % 4 == 0) {
-    if (c->attention || !mask || !offsets(s->access, rem, root, 0, c->local_size, form, size, mask, offset)) return 0;
-    few_words(c, s, offset, mask, data, store);
-    return 1;
-  }
+  if (space == LOCAL && form == FORM_INDEXED && size == 4 && c->local_size <= 4 * FEW_WORDS && few_words(c, s, rem, root, mask, data, store)) return 1;
   if (!place(c, s, rem, root, mask, form, space, size, store, offset, &base)) return 0;
   if (size == 4 && !store) {
     /* Put together in registers: generated code reads whole rows, which would wait for many small writes. */

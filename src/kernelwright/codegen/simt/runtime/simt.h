@@ -189,6 +189,7 @@ void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, 
 /* counters.c */
 u32 simt_distinct_sectors(const u64 *address, u32 mask, u32 bytes);
 u32 simt_wavefronts(const u64 *offset, u32 mask, u32 bytes);
+u32 simt_sectors(const u32 *offset, u32 skew, u32 mask);
 u32 simt_waves(const u32 *offset, u32 mask, u32 bytes);
 u32 simt_turns(const u32 *offset, u32 mask);
 

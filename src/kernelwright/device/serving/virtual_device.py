@@ -1,0 +1,250 @@
+"""What the messages of a program do to the virtual GPU: its modules, memory, kernels, streams and events.
+
+``TABLE`` lists it, message by message. What cannot be done raises ``Refused``; ``Session`` makes an answer of that.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+
+from kernelwright.cuda import protocol as wire
+from kernelwright.cuda.channel import Received
+from kernelwright.cuda.protocol import Message
+from kernelwright.device.memory import Arena
+from kernelwright.device.serving.allocations import Allocations
+from kernelwright.device.serving.answers import Answer, handle_of
+from kernelwright.device.serving.engine import Engine
+from kernelwright.device.serving.errors import CudaError, Failure, Refused
+from kernelwright.device.serving.observer import Observer
+from kernelwright.device.serving.properties import BOARDS, properties_of
+from kernelwright.device.serving.timeline import Timeline
+from kernelwright.device.settings import Settings
+
+_LAUNCH = struct.Struct("<QII3I3III")
+_NO_TIMING = 2
+"""cudaEventDisableTiming."""
+
+
+class VirtualDevice:
+    """One device on the memory of ``arena``. ``observers`` see launches and copies."""
+
+    def __init__(self, arena: Arena, settings: Settings, observers: Sequence[Observer], timed: bool) -> None:
+        self.arena = arena
+        self.engine = Engine(arena, settings, observers, timed)
+        self.text: list[bytes] = []
+        """What kernels have printed since somebody took it."""
+        self._settings = settings
+        self._observers = observers
+        self._memory = Allocations(arena, settings)
+        self._properties = properties_of(settings.gpu)
+        self._timeline = self._new_timeline()
+
+    def _new_timeline(self) -> Timeline:
+        gpu = self._settings.gpu
+        return Timeline(gpu.dram_gb_per_s, BOARDS[gpu.name].host_gb_per_s)
+
+    def start_over(self) -> None:
+        """A device on which nothing has happened. What kernels have printed stays."""
+        self.arena.reset()
+        self._memory.start_over()
+        self.engine.start_over()
+        self._timeline = self._new_timeline()
+
+    # -- registration ----------------------------------------------------------------------------------------------
+
+    def _register_module(self, message: Received) -> None:
+        assert isinstance(message.body, wire.RegisterModule)
+        self.engine.registered.add_module(message.body.module, message.body.format, message.tail)
+
+    def _register_kernel(self, message: Received) -> None:
+        assert isinstance(message.body, wire.RegisterSymbol)
+        self.engine.registered.add_kernel(message.body.symbol, message.body.module, message.tail.decode())
+
+    def _register_variable(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.RegisterSymbol)
+        self.engine.registered.add_variable(b.symbol, b.module, message.tail.decode(), b.size, b.flags, b.address)
+
+    def _unregister_module(self, message: Received) -> None:
+        self.engine.registered.remove_module(handle_of(message))
+        self.engine.forget_prepared()
+
+    # -- memory ----------------------------------------------------------------------------------------------------
+
+    def _allocate(self, message: Received) -> Answer:
+        assert isinstance(message.body, wire.Allocate)
+        size = message.body.size
+        return Answer(wire.Memory(address=self._memory.allocate(size, message.body.kind), size=size))
+
+    def _free(self, message: Received) -> None:
+        self._memory.free(handle_of(message))
+
+    def _fill(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.Fill)
+        self._check_stream(b.stream)
+        self._memory.fill(b, self._note_access)
+        self._timeline.fill(b.stream, b.width * b.height)
+
+    def _copy(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.Copy)
+        self._check_stream(b.stream)
+        self._memory.copy(b, self._note_access)
+        self._timeline.copy(b.stream, b.width * b.height * b.depth, "none")
+
+    def _host_access(self, message: Received) -> None:
+        b = message.body
+        assert isinstance(b, wire.HostAccess)
+        self._check_stream(b.stream)
+        self._timeline.copy(b.stream, b.size, "to device" if b.written else "to host")
+        self._note_access(b.address, b.size, bool(b.written))
+
+    def _note_access(self, address: int, size: int, written: bool) -> None:
+        for observer in self._observers:
+            observer.host_access(address, size, written)
+
+    def _memory_info(self, message: Received) -> Answer:
+        return Answer(wire.MemoryInfo(free=self._memory.free_bytes, total=self._properties.global_bytes))
+
+    def _symbol_address(self, message: Received) -> Answer:
+        address, size = self.engine.registered.variable(handle_of(message))
+        return Answer(wire.Memory(address=address, size=size))
+
+    # -- kernels ---------------------------------------------------------------------------------------------------
+
+    def launch(self, body: bytes) -> Failure | None:
+        """The message that programs send most, read here. Returns what went wrong."""
+        stream, number, _, gx, gy, gz, bx, by, bz, shared, size = _LAUNCH.unpack_from(body)
+        packed = body[_LAUNCH.size : _LAUNCH.size + size]
+        try:
+            self._check_stream(stream)
+            launched = self.engine.launch(number, (gx, gy, gz), (bx, by, bz), shared, packed, stream)
+        except Refused as refused:
+            return refused.failure
+        if launched.result.printed:
+            self.text.append(launched.result.printed)
+        self._timeline.run(stream, launched.time_us)
+        return self.engine.failure_of(launched.fault, number, packed) if launched.fault is not None else None
+
+    def _kernel_layout(self, message: Received) -> Answer:
+        kernel = self.engine.registered.entry(handle_of(message))
+        tail = b"".join(wire.Parameter(offset=p.offset, size=p.size).pack() for p in kernel.parameters)
+        return Answer(wire.KernelLayout(len(kernel.parameters), kernel.arguments_size), tail)
+
+    def _function_attributes(self, message: Received) -> Answer:
+        return Answer(self.engine.registered.attributes(handle_of(message), self._settings.gpu))
+
+    def _set_function_attribute(self, message: Received) -> None:
+        assert isinstance(message.body, wire.FunctionAttribute)
+        b = message.body
+        self.engine.registered.set_attribute(b.kernel, b.attribute, b.value)
+
+    def _occupancy(self, message: Received) -> Answer:
+        assert isinstance(message.body, wire.Occupancy)
+        b = message.body
+        blocks = self.engine.registered.resident_blocks(b.kernel, self._settings.gpu, b.block_threads, b.shared_bytes)
+        return Answer(wire.Handle(handle=blocks))
+
+    def _swap_kernel(self, message: Received) -> None:
+        assert isinstance(message.body, wire.Swap)
+        size = message.body.name_size
+        name = message.tail[: max(size - 1, 0)].decode()
+        self.engine.registered.swap(name, message.tail[size : size + message.body.blob_size])
+        self.engine.forget_prepared()
+
+    # -- streams, events, device -----------------------------------------------------------------------------------
+
+    def _check_stream(self, stream: int) -> None:
+        if not self._timeline.has(stream):
+            raise Refused(CudaError.INVALID_RESOURCE_HANDLE)
+
+    def _stream_create(self, message: Received) -> None:
+        assert isinstance(message.body, wire.Stream)
+        self._timeline.create(message.body.stream, blocking=not message.body.flags & 1)
+
+    def _stream_destroy(self, message: Received) -> None:
+        self._timeline.destroy(handle_of(message))
+
+    def _stream_synchronize(self, message: Received) -> None:
+        self._check_stream(handle_of(message))
+        self._timeline.synchronize(handle_of(message))
+
+    def _stream_query(self, message: Received) -> None:
+        """All work is done by the time anybody can ask."""
+        self._check_stream(handle_of(message))
+
+    def _stream_wait(self, message: Received) -> None:
+        assert isinstance(message.body, wire.Event)
+        self._check_stream(message.body.stream)
+        self._timeline.wait(message.body.stream, message.body.event)
+
+    def _event_create(self, message: Received) -> None:
+        """An event takes no room before it is recorded; but from now on somebody may ask how long things take."""
+        assert isinstance(message.body, wire.Event)
+        if not message.body.flags & _NO_TIMING:
+            self.engine.keep_time()
+
+    def _event_record(self, message: Received) -> None:
+        assert isinstance(message.body, wire.Event)
+        self._check_stream(message.body.stream)
+        self._timeline.record(message.body.event, message.body.stream)
+
+    def _event_destroy(self, message: Received) -> None:
+        self._timeline.forget_event(handle_of(message))
+
+    def _event_synchronize(self, message: Received) -> None:
+        self._timeline.synchronize_event(handle_of(message))
+
+    def _event_elapsed(self, message: Received) -> Answer:
+        assert isinstance(message.body, wire.Elapsed)
+        elapsed = self._timeline.elapsed_ms(message.body.start, message.body.end)
+        if elapsed is None:
+            raise Refused(CudaError.INVALID_RESOURCE_HANDLE)
+        return Answer(wire.Milliseconds(milliseconds=elapsed))
+
+    def _device_synchronize(self, message: Received) -> None:
+        self._timeline.synchronize()
+
+    def _device_properties(self, message: Received) -> Answer:
+        return Answer(self._properties)
+
+    def _nothing(self, message: Received) -> None:
+        """Whatever was asked before has been done."""
+
+
+TABLE: dict[Message, Callable[[VirtualDevice, Received], Answer | None]] = {
+    Message.REGISTER_MODULE: VirtualDevice._register_module,
+    Message.REGISTER_KERNEL: VirtualDevice._register_kernel,
+    Message.REGISTER_VARIABLE: VirtualDevice._register_variable,
+    Message.UNREGISTER_MODULE: VirtualDevice._unregister_module,
+    Message.ALLOCATE: VirtualDevice._allocate,
+    Message.FREE: VirtualDevice._free,
+    Message.FILL: VirtualDevice._fill,
+    Message.COPY: VirtualDevice._copy,
+    Message.HOST_ACCESS: VirtualDevice._host_access,
+    Message.MEMORY_INFO: VirtualDevice._memory_info,
+    Message.SYMBOL_ADDRESS: VirtualDevice._symbol_address,
+    Message.KERNEL_LAYOUT: VirtualDevice._kernel_layout,
+    Message.FUNCTION_ATTRIBUTES: VirtualDevice._function_attributes,
+    Message.SET_FUNCTION_ATTRIBUTE: VirtualDevice._set_function_attribute,
+    Message.OCCUPANCY: VirtualDevice._occupancy,
+    Message.STREAM_CREATE: VirtualDevice._stream_create,
+    Message.STREAM_DESTROY: VirtualDevice._stream_destroy,
+    Message.STREAM_SYNCHRONIZE: VirtualDevice._stream_synchronize,
+    Message.STREAM_QUERY: VirtualDevice._stream_query,
+    Message.STREAM_WAIT: VirtualDevice._stream_wait,
+    Message.EVENT_CREATE: VirtualDevice._event_create,
+    Message.EVENT_DESTROY: VirtualDevice._event_destroy,
+    Message.EVENT_RECORD: VirtualDevice._event_record,
+    Message.EVENT_SYNCHRONIZE: VirtualDevice._event_synchronize,
+    Message.EVENT_QUERY: VirtualDevice._nothing,
+    Message.EVENT_ELAPSED: VirtualDevice._event_elapsed,
+    Message.DEVICE_SYNCHRONIZE: VirtualDevice._device_synchronize,
+    Message.DEVICE_PROPERTIES: VirtualDevice._device_properties,
+    Message.LAST_ERROR: VirtualDevice._nothing,
+    Message.SWAP_KERNEL: VirtualDevice._swap_kernel,
+    Message.NOTE_ERROR: VirtualDevice._nothing,
+}
+"""Launches are not among them: ``Session`` knows them by their number; and what a session answers is in its own table."""

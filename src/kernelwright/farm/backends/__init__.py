@@ -1,0 +1,1 @@
+"""Ways to make a population runnable, behind one interface (``backend.py``)."""

@@ -1,0 +1,33 @@
+"""PTX written straight from the individuals: no front end, no passes, only the assembler. The cheapest way to a cubin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
+from kernelwright.codegen.cubin import INSTALL
+from kernelwright.farm.backends.assembling import assembled, assembler, header
+from kernelwright.farm.backends.backend import Image, Level
+from kernelwright.farm.backends.frame import Frame, Language, bundle
+
+
+@dataclass(frozen=True)
+class Ptx:
+    """Individuals are PTX statements in a scope of their own."""
+
+    arch: str = DEFAULT_ARCHITECTURE
+    name: str = "ptx"
+    language: Language = "ptx"
+    batch: tuple[int, int] = (50, 150)
+
+    def missing(self) -> str:
+        return "" if assembler() else f"no assembler for PTX is installed: {INSTALL}"
+
+    def fingerprint(self) -> str:
+        found = assembler()
+        return f"{architecture(self.arch).name} {found and (found.kind, found.version)}"
+
+    def compile(self, population: Sequence[str], frame: Frame, level: Level = "quick") -> Image:
+        made = bundle(frame, population, header=header(self.arch))
+        return Image("cubin", assembled(made, made.text, self.arch, level), made.places, self.arch)

@@ -1,0 +1,177 @@
+"""``kw evolve``, ``kw runs`` and ``kw show`` as a person uses them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+STORIES = Path(__file__).parents[1] / "stories"
+
+APP = """
+#include <cstdio>
+#include <cstdlib>
+#include "again.cu"
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 0;
+    if (n <= 0)
+        return 7;
+    float *in, *out;
+    cudaMallocManaged(&in, n * sizeof(float));
+    cudaMallocManaged(&out, n * sizeof(float));
+    for (int i = 0; i < n; i++)
+        in[i] = i;
+    again<<<(n + 63) / 64, 64>>>(in, out, n, 5);
+    cudaDeviceSynchronize();
+    printf("last %g\\n", out[n - 1]);
+    return 0;
+}
+"""
+
+
+def kw(folder: Path, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kernelwright", *arguments], cwd=folder, capture_output=True, text=True, timeout=timeout
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("app")
+    (made / "app.cu").write_text(APP)
+    for name in ("again.cu", "again.py"):
+        (made / name).write_text((STORIES / name).read_text())
+    return made
+
+
+@pytest.fixture(scope="module")
+def evolved(folder: Path) -> dict[str, Any]:
+    done = kw(folder, "evolve", "app.cu", "--evaluations", "30", "--seed", "1", "--case", "200", "--json", "--", "1000")
+    assert done.returncode == 0, done.stderr
+    assert "recording app 1000" in done.stderr and "recording app 200" in done.stderr
+    assert "last 2998" in done.stderr  # what the program prints does not mix with the result
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_a_program_is_recorded_searched_and_proven(evolved: dict[str, Any]) -> None:
+    assert evolved["run"] == "kw-runs/app-1"
+    assert evolved["speedup"] > 1.2 and evolved["speedup_any"] >= evolved["speedup"]
+    assert evolved["label"] == "clean" and evolved["error"] == 0
+    assert evolved["proven"]["training"] == "passed"
+    assert evolved["edits"] and evolved["best"].startswith("v") and evolved["evaluations"] >= 30
+
+
+def test_runs_are_listed_and_shown(folder: Path, evolved: dict[str, Any]) -> None:
+    (row,) = [row for row in json.loads(kw(folder, "runs", "--json").stdout) if row["run"] == evolved["run"]]
+    assert row["state"] == "finished" and row["best"] == evolved["best"]
+    shown = json.loads(kw(folder, "show", "app-1", "--json").stdout)
+    assert shown["best"] == evolved["best"] and shown["edits"] == evolved["edits"] and shown["finished"]
+    assert shown["front"][0]["speedup"] >= 1
+    text = kw(folder, "show", evolved["run"])
+    assert text.returncode == 0 and evolved["best"] in text.stdout
+
+
+def test_resuming_what_is_finished_says_the_same(folder: Path, evolved: dict[str, Any]) -> None:
+    again = json.loads(kw(folder, "evolve", "--resume", evolved["run"], "--json").stdout)
+    assert {k: v for k, v in again.items() if k != "seconds"} == {k: v for k, v in evolved.items() if k != "seconds"}
+
+
+def test_a_run_can_be_moved(folder: Path, evolved: dict[str, Any], tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(folder / evolved["run"], tmp_path / "elsewhere")
+    again = json.loads(kw(tmp_path, "evolve", "--resume", "elsewhere", "--json").stdout)
+    assert again["best"] == evolved["best"]
+
+
+def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kernelwright", "evolve", "again.py", "--evaluations", "40", "--name", "broken"],
+        cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        journal = folder / "kw-runs" / "broken-1" / "journal.db"
+        deadline = time.monotonic() + 120
+        while not (journal.exists() and rows(journal) > 3):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "kw evolve --resume kw-runs/broken-1" in said
+    assert [row["state"] for row in json.loads(kw(folder, "runs", "--json").stdout) if "broken" in row["run"]] == ["resumable"]
+    resumed = kw(folder, "evolve", "--resume", "broken-1", "--json")
+    assert resumed.returncode == 0, resumed.stderr
+    whole = kw(folder, "evolve", "again.py", "--evaluations", "40", "--name", "whole", "--json")
+    same = ("speedup", "label", "edits", "error")
+    assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(whole.stdout)[k] for k in same]
+
+
+def rows(journal: Path) -> int:
+    import sqlite3
+
+    try:
+        with sqlite3.connect(f"file:{journal}?mode=ro", uri=True) as db:
+            return int(db.execute("SELECT COUNT(*) FROM outcomes").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def test_nothing_faster_is_exit_code_1(folder: Path) -> None:
+    done = kw(folder, "evolve", "again.py", "--evaluations", "1")
+    assert done.returncode == 1 and "nothing faster" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "nothing to evolve"),
+        (("missing.cu",), "missing.cu"),
+        (("missing.py",), "does not exist"),
+        (("suite:hotspott",), "hotspot"),
+        (("suite:hotspot", "--", "1"), "brings its own data"),
+        (("again.py", "--", "1"), "takes no arguments"),
+        (("again.py", "--kernel", "other"), "there are again"),
+        (("again.py", "--tolerance", "much"), "no rule"),
+        (("again.py", "--objectives", "error"), "first objective is time"),
+        (("again.py", "--accept", "some"), "clean, benign"),
+        (("again.py", "--preset", "best"), "default nor gevo"),
+        (("again.py", "--evaluations", "-3"), "--evaluations -3"),
+        (("again.py", "--time", "soon"), "--time soon"),
+        (("again.py", "--seed", "x"), "--seed x"),
+        (("again.py", "--jobs", "0"), "--jobs 0"),
+        (("again.py", "--device", "cuda:0"), "not built yet"),
+        (("again.py", "--device", "gtx"), "gtx"),
+        (("--resume", "nothing"), "there is no run"),
+        (("--resume", "app.cu"), "a run is a folder"),
+        (("again.py", "--resume", "app-1"), "knows what it evolves"),
+        (("app.cu",), "exit code 7"),
+        (("app.cu", "--", "0"), "exit code 7"),
+    ],
+)
+def test_misuse_is_told_in_a_sentence(folder: Path, arguments: tuple[str, ...], says: str) -> None:
+    done = kw(folder, "evolve", *arguments)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr and "Traceback" not in done.stderr and "next: " in done.stderr
+
+
+def test_a_run_that_is_none_is_listed_as_such(folder: Path) -> None:
+    foreign = folder / "kw-runs" / "foreign"
+    foreign.mkdir(parents=True, exist_ok=True)
+    (foreign / "journal.db").write_bytes(b"not a journal at all, but long enough to be looked at")
+    states = {row["run"]: row["state"] for row in json.loads(kw(folder, "runs", "--json").stdout)}
+    assert states["kw-runs/foreign"] not in ("finished", "resumable")
+    done = kw(folder, "evolve", "--resume", "foreign")
+    assert done.returncode in (2, 3) and "Traceback" not in done.stderr and "next: " in done.stderr

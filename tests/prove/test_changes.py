@@ -1,0 +1,145 @@
+"""Changed inputs: what each way does to memory, numbers and grids; that the original's refusal is respected; recordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from kernelwright.device.schedule import Schedule
+from kernelwright.evaluate.case import Case
+from kernelwright.evaluate.workload import Workload
+from kernelwright.prove import Effort, Prover
+from kernelwright.prove.changes import (
+    FLOAT_WAYS,
+    INTEGER_WAYS,
+    UNKNOWN_WAYS,
+    Change,
+    ChangedCase,
+    SurveyedCase,
+    changes,
+)
+from kernelwright.prove.watched import Device, run_case
+from tests.evaluate.recording import record
+from tests.prove.planted import modules, planted, variant, workload, zeros
+
+FORWARD = Schedule.forward()
+
+
+def run(kernel: str, case: Any) -> Any:
+    one = planted(kernel)
+    return run_case(Device(), one.original, case, kernel, FORWARD)
+
+
+def surveyed(kernel: str) -> Any:
+    case = SurveyedCase(planted(kernel).case(0))
+    run(kernel, case)
+    return case.survey
+
+
+def test_what_a_case_has() -> None:
+    survey = surveyed("value_is_key")
+    assert {(b.name, str(b.dtype), b.size) for b in survey.buffers.values()} == {
+        ("keys", "int32", 512), ("table", "int32", 400), ("out", "int32", 512),
+    }  # fmt: skip
+    assert [(n.index, n.value) for n in survey.numbers.values()] == [(3, 128)]
+    assert list(survey.grids) == [("value_is_key", (2, 1, 1))]
+
+
+def test_the_same_seed_gives_the_same_changes() -> None:
+    survey = surveyed("positive")
+    assert list(changes(survey, 3)) == list(changes(survey, 3)) != list(changes(survey, 4))
+    words = [change.words for change in changes(survey, 3)]
+    assert len(set(words)) == len(words) > 30
+    # One of each sort comes first.
+    assert any("'in'" in w or "floating" in w for w in words[:5]) and any(w.startswith("grid") for w in words[:5])
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("way", FLOAT_WAYS)
+def test_ways_of_floats(way: str, dtype: Any) -> None:
+    _check_way(FLOAT_WAYS[way], np.linspace(1, 9, 50).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("way", INTEGER_WAYS)
+def test_ways_of_integers(way: str, dtype: Any) -> None:
+    _check_way(INTEGER_WAYS[way], np.arange(50, 0, -1).astype(dtype))
+
+
+@pytest.mark.parametrize("way", UNKNOWN_WAYS)
+def test_ways_of_words(way: str) -> None:
+    _check_way(UNKNOWN_WAYS[way], np.arange(1, 50).astype(np.uint32))
+
+
+def _check_way(way: Any, values: NDArray[Any]) -> None:
+    before = values.copy()
+    with np.errstate(all="ignore"):
+        made = np.asarray(way(values, np.random.default_rng(1)), values.dtype)
+    assert made.shape == values.shape and np.array_equal(before, values)
+    assert way is FLOAT_WAYS["sorted"] or made.tobytes() != before.tobytes()
+
+
+def test_memory_is_changed_and_the_case_is_not() -> None:
+    case = planted("positive").case(0)
+    survey = surveyed("positive")
+    change = Change("negated", ((survey.buffers["in"], "negated"),))
+    values = case.arguments["in"]  # type: ignore[call-overload]
+    changed = run("positive", ChangedCase(case, change)).output
+    assert np.array_equal(changed.arrays["in"], -values) and np.array_equal(changed.inputs["in"], -values)
+    assert np.array_equal(changed.arrays["out"], -run("positive", case).output.arrays["out"])
+    assert values.min() > 0
+
+
+def test_numbers_and_grids_are_changed() -> None:
+    case, survey = planted("positive").case(0), surveyed("positive")
+    number = next(iter(survey.numbers.values()))
+    fewer = ChangedCase(case, Change("n", numbers=((number, (5).to_bytes(4, "little")),)))
+    assert np.count_nonzero(run("positive", fewer).output.arrays["out"]) == 5
+    smaller = ChangedCase(case, Change("grid", grids=((("positive", (2, 1, 1)), (1, 1, 1)),)))
+    found = run("positive", smaller)
+    assert np.count_nonzero(found.output.arrays["out"]) == 64 and found.launches[0].grid == (1, 1, 1)
+
+
+def test_only_what_the_original_accepts() -> None:
+    one = planted("value_is_key")
+    baseline = Prover(one.workload(0), one.original).baseline
+    found = baseline.changed(frozenset({"value_is_key"}))
+    names = [reference.case.name for reference in found.references]
+    assert not any("'keys' further apart" in name for name in names)  # they would leave the table
+    assert any("'keys' all zero" in name for name in names)
+    assert found.dropped["that the original does not survive"] >= 3
+
+
+def test_cases_on_which_the_original_races_are_none() -> None:
+    keys = np.random.default_rng(1).permutation(64).astype(np.int32)
+    case = Case((2,), (32,), {"keys": keys, "in": np.arange(64, dtype=np.int32), "out": zeros(64, np.int32)})
+    prover = Prover(workload("scatter", case), modules(), effort=Effort(tries=96, changes=96))
+    found = prover.baseline.changed(frozenset({"scatter"}))
+    names = [reference.case.name for reference in found.references]
+    assert not any("'keys' drawn anew" in name or "'keys' all" in name for name in names if "different" not in name)
+    assert any("'keys' reversed" in name for name in names)
+    assert sum(count for why, count in found.dropped.items() if "undefined" in why) >= 2
+    assert prover.prove(variant("scatter")).label == "clean"
+
+
+def test_recorded_launches(tmp_path: Path) -> None:
+    record(tmp_path / "app.capture")
+    recorded = Workload.from_capture(tmp_path / "app.capture", "scale")
+    prover = Prover(recorded, effort=Effort(changes=8))
+    kernel = recorded.in_process[0].launch.kernel  # type: ignore[union-attr]
+    found = prover.baseline.changed(frozenset({kernel}))
+    assert len(found.references) == 8
+    negated = next(r for r in found.references if "negated" in r.case.name)
+    plain = prover.baseline.training[0]
+    assert any(not np.array_equal(negated.output.before[name], values) for name, values in plain.output.before.items())
+    assert prover.prove({}).label == "clean"
+
+
+def test_cases_are_strings_for_people() -> None:
+    names = [change.words for change in changes(surveyed("square"), 0)]
+    assert any(name.startswith("width of square: 16 -> 15") for name in names), names
+    assert any(name == "grid of square: 2x2x1 -> 1x2x1" for name in names)

@@ -1,0 +1,165 @@
+"""The default search: its phases, and that it beats GEVO's at equal evaluations."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable
+
+import pytest
+
+from kernelwright.search import Budget, Default, Gevo, Hooks, Planned, Result, hypervolume
+from tests.search.landscape import Gene, Genome, Landscape, run
+
+
+def best_speedup(strategy: Planned[Genome], landscape: Landscape) -> float:
+    run(strategy, landscape)
+    assert strategy.best is not None and strategy.best.objectives is not None
+    return 1 / strategy.best.objectives[0]
+
+
+def compare(evaluations: int, population: int, make: Callable[[int], Landscape]) -> tuple[list[float], list[float]]:
+    """Speed-ups of default and GEVO on 20 landscapes at equal evaluations."""
+    found: tuple[list[float], list[float]] = [], []
+    for seed in range(20):
+        budget = Budget(evaluations=evaluations)
+        landscape = make(seed)
+        found[0].append(best_speedup(Default(landscape.hooks(), seed=seed, budget=budget), landscape))
+        found[1].append(
+            best_speedup(Gevo(landscape.hooks(), seed=seed, budget=budget, population=population), landscape)
+        )
+    return found
+
+
+def test_it_beats_gevo_at_equal_evaluations() -> None:
+    """Measured: mean gain 0.35 against 0.13 in 1,000 evaluations, better on every landscape. A population of 32 is the better one
+    for GEVO here: with the published 256 it does not get past its initial population."""
+    default, gevo = compare(1000, 32, Landscape)
+    assert sum(d > g for d, g in zip(default, gevo, strict=True)) >= 19
+    assert statistics.mean(default) - 1 > 1.5 * (statistics.mean(gevo) - 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("evaluations", "population", "make"),
+    [
+        (6000, 256, Landscape),
+        (6000, 64, Landscape),
+        (6000, 64, lambda seed: Landscape(seed, sites=60, additive=0.3, ladders_count=30)),  # little adds up
+    ],
+)
+def test_it_beats_gevo_in_the_long_run(evaluations: int, population: int, make: Callable[[int], Landscape]) -> None:
+    default, gevo = compare(evaluations, population, make)
+    assert sum(d > g for d, g in zip(default, gevo, strict=True)) >= 17
+    assert statistics.mean(default) - 1 > 1.2 * (statistics.mean(gevo) - 1)
+
+
+def test_two_objectives_give_a_better_front_than_gevo() -> None:
+    better = 0
+    for seed in range(6):
+        volumes = []
+        for kind in (Default, Gevo):
+            landscape = Landscape(seed, with_error=True)
+            strategy = kind(landscape.hooks(), seed=seed, budget=Budget(evaluations=600), population=32)
+            run(strategy, landscape)
+            points = [result.objectives for result in strategy.front if result.objectives is not None]
+            assert min(error for _, error in points) == 0.0
+            volumes.append(hypervolume(points, (1.0, 0.011)))
+        better += volumes[0] > volumes[1]
+    assert better >= 5
+
+
+def test_phases_in_their_order() -> None:
+    landscape = Landscape(1)
+    strategy = Default(landscape.hooks(), seed=1, budget=Budget(evaluations=1000))
+    asked: dict[str, int] = {}
+    while batch := strategy.ask():
+        phase = strategy.progress.phase
+        asked[phase] = asked.get(phase, 0) + len(batch)
+        if phase == "scan":
+            assert all(len(genome) == 1 for genome in batch)
+        strategy.tell([landscape.evaluate(genome) for genome in batch])
+    assert list(asked) == ["start", "scan", "combine", "evolve", "clean"]
+    listed = len(list(landscape.scan()))
+    assert listed < 300 and asked["scan"] == listed + 200  # all that are listed, less than 30 %; then 20 % drawn
+    assert asked["evolve"] > 400 and asked["clean"] <= 100
+    assert sum(asked.values()) <= 1000
+    credit = strategy.progress.credit
+    assert sum(credit.values()) == pytest.approx(1) and set(credit) == {gene[0] for gene in landscape.genes}
+
+
+def only_listed(genes: list[Gene]) -> Hooks[Gene]:
+    return Hooks(draw=lambda rng, genome: None, scan=lambda: genes, kind=lambda gene: gene[0], same=frozenset)
+
+
+def test_a_long_list_is_read_no_further_than_its_share() -> None:
+    read: list[Gene] = []
+
+    def scan():  # type: ignore[no-untyped-def]
+        for n in range(10**9):
+            read.append(("delete", n, 0))
+            yield read[-1]
+
+    hooks = Hooks[Gene](draw=lambda rng, genome: None, scan=scan)
+    strategy = Default(hooks, budget=Budget(evaluations=200))
+    while strategy.progress.phase in ("start", "scan") and (batch := strategy.ask()):
+        strategy.tell([Result(genome, (1.0,)) for genome in batch])
+        if strategy.progress.phase == "scan":
+            assert len(read) <= 60
+    while batch := strategy.ask():
+        strategy.tell([Result(genome, (1.0,)) for genome in batch])
+    assert 100 < len(read) <= 250  # evolution goes on where the scan stopped
+
+
+def test_wins_are_combined_and_the_best_is_clean() -> None:
+    """Half of the genes pay, half do nothing; the best has the first half and nothing else."""
+    genes: list[Gene] = [("delete", n, 0) for n in range(20)]
+    strategy = Default(only_listed(genes), budget=Budget(evaluations=400))
+    while batch := strategy.ask():
+        strategy.tell([Result(genome, (100.0 - sum(n < 10 for _, n, _ in genome),)) for genome in batch])
+    assert strategy.best is not None and sorted(n for _, n, _ in strategy.best.candidate) == list(range(10))
+
+
+def test_small_gains_are_kept_only_together() -> None:
+    """Each gene gains 0.3 %, a tie: not worth a scan's notice, found when evolution adds them up."""
+    genes: list[Gene] = [("delete", n, 0) for n in range(10)]
+    hooks = Hooks[Gene](draw=lambda rng, genome: rng.choice(genes), scan=lambda: genes, same=frozenset)
+    strategy = Default(hooks, budget=Budget(evaluations=600))
+    while batch := strategy.ask():
+        strategy.tell([Result(genome, (1000.0 - 3 * len(genome),)) for genome in batch])
+    assert strategy.best is not None and strategy.best.genes >= 8
+
+
+def test_exact_wins_are_combined_before_approximate_ones() -> None:
+    genes: list[Gene] = [("exact", 1, 0), ("exact", 2, 0), ("rough", 3, 0), ("rough", 4, 0)]
+    strategy = Default(only_listed(genes), budget=Budget(evaluations=100))
+    while batch := strategy.ask():
+        strategy.tell(
+            [
+                Result(
+                    genome,
+                    (100.0 - sum(5 * n for _, n, _ in genome), 0.1 * sum(kind == "rough" for kind, _, _ in genome)),
+                )
+                for genome in batch
+            ]
+        )
+    front = {frozenset(result.candidate) for result in strategy.front}
+    assert frozenset(genes[:2]) in front and frozenset(genes) in front
+    assert strategy.best is not None and set(strategy.best.candidate) == set(genes)
+
+
+def test_one_program_stands_once_in_the_population() -> None:
+    """All genes are inert: every candidate is the same program, so that there is one individual, without genes."""
+    landscape = Landscape(0)
+    strategy = Default(landscape.hooks(), budget=Budget(evaluations=300))
+    while batch := strategy.ask():
+        strategy.tell([Result(genome, (1.0,), key="the original") for genome in batch])
+        assert strategy.progress.population <= 1
+    assert strategy.best is not None and strategy.best.candidate == ()
+
+
+def test_fewer_instructions_decide_between_ties() -> None:
+    genes: list[Gene] = [("delete", 0, 0), ("delete", 1, 0)]
+    strategy = Default(only_listed(genes), budget=Budget(evaluations=50))
+    while batch := strategy.ask():
+        strategy.tell([Result(genome, (1.0,), instructions=100 - (genes[1] in genome)) for genome in batch])
+    assert strategy.best is not None and strategy.best.candidate == (genes[1],)
