@@ -124,7 +124,7 @@ def _run(chosen: argparse.Namespace) -> int:
         def add(name: str, measure: Callable[[], Measured]) -> None:
             """What is measured is written down at once: whatever comes after may not get to its end."""
             parts.append(_attempt(name, measure))
-            more["path"] = write_result(chosen.results, info, parts, {k: v for k, v in more.items() if k != "path"})
+            write_result(chosen.results, info, parts, more)
 
         if "tests" in only:
             worker.close()  # they take the GPU themselves
@@ -139,7 +139,7 @@ def _run(chosen: argparse.Namespace) -> int:
                     add("suite", lambda: run_suite(folder, manifest, f"cuda:{chosen.device}", say))
         if "compile" in only:
             add("compile", _compile)
-    path = more.pop("path")
+    path = write_result(chosen.results, info, parts, more)
     for part in parts:
         for promise in part.promises:
             verdict = {True: "holds", False: "DOES NOT HOLD", None: "not measured here"}[promise.holds]

@@ -59,7 +59,7 @@ def test_what_was_prepared_is_timed_and_written_down(fake: Fake, prepared: Path,
     [found] = tmp_path.glob("*.json")
     assert found.name.endswith("-stand-in-0.json")
     content = json.loads(found.read_text())
-    assert (content["gpu"]["name"], content["gpu"]["driver"], content["gpu"]["arch"]) == ("Stand-in 0", "12.8", "sm_90")
+    assert (content["gpu"]["name"], content["gpu"]["CUDA"], content["gpu"]["arch"]) == ("Stand-in 0", "12.8", "sm_90")
     assert content["versions"]["cuda-bindings"].startswith("12.9")
     rows = [r for r in content["parts"][0]["rows"] if "variant" in r]
     assert {r["kind"] for r in rows} == {"shape", "deletion"}
@@ -130,10 +130,10 @@ def test_a_part_that_fails_leaves_the_others(fake: Fake, prepared: Path, tmp_pat
     broken = tmp_path / "prepared"
     broken.mkdir()
     (broken / "manifest.json").write_text((prepared / "manifest.json").read_text())
-    done = go("--prepared", broken, "--only", "calibration", "--only", "compile", "--results", tmp_path)
+    done = go("--prepared", broken, "--only", "calibration", "--only", "suite", "--results", tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     parts = json.loads(next(tmp_path.glob("*.json")).read_text())["parts"]
-    assert [p["name"] for p in parts] == ["calibration", "compile"]
+    assert [p["name"] for p in parts] == ["calibration", "suite"]
     assert "it ended with FileNotFoundError" in parts[0]["notes"][0] and not parts[0]["promises"][0]["holds"]
 
 

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -228,6 +227,7 @@ from kernelwright.cuda.host import HostObject
 from kernelwright.cuda.link import link_executable
 from kernelwright.cuda.runtime_library import static_runtime
 from kernelwright.errors import ToolError
+from kernelwright.values import replaced
 static_runtime()
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 try:
@@ -340,7 +340,7 @@ def test_system_headers_need_a_system_compiler(
 ) -> None:
     monkeypatch.setattr(link_module, "system_cxx", lambda: None)
     with pytest.raises(ToolError, match="there is no C\\+\\+ compiler to link with"):
-        link_executable([main_object], tmp_path / "a.out", replace(clang, system_headers=True))
+        link_executable([main_object], tmp_path / "a.out", replaced(clang, system_headers=True))
 
 
 HERMETIC = """

@@ -186,7 +186,9 @@ MEMORY = [
 ]
 
 
-TOO_LONG = re.compile(r"kw: 65 bytes were to be copied or filled at 0x\w+, where 64 bytes are left of the 64 that were .*\n")
+TOO_LONG = re.compile(
+    r"kw: 65 bytes were to be copied or filled at 0x\w+, where 64 bytes are left of the 64 that were .*\n"
+)
 
 
 def test_memory_in_the_arena(live: Live) -> None:

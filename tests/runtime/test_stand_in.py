@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import struct
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from kernelwright.cuda.protocol import KernelLayout, Launch, Message, ModuleForm
 from kernelwright.cuda.runtime_library import SONAMES, install_shared, missing_imports, static_runtime
 from kernelwright.cuda.toolkit import toolkit_headers, wheel_folders
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.values import replaced
 
 from .conftest import Builder, run
 from .fake_worker import Answer, FakeWorker
@@ -167,7 +167,7 @@ def test_headers_of_a_version_we_do_not_know(tmp_path: Path, clang: Clang) -> No
     (tmp_path / "include" / "cuda_runtime.h").write_text("")
     (tmp_path / "include" / "cuda_runtime_api.h").write_text("#define CUDART_VERSION 9020\n")
     with pytest.raises(ToolError, match="compiled with the headers of CUDA 9"):
-        static_runtime(nvidia=toolkit_version(replace(clang, nvidia=toolkit_headers(str(tmp_path)))))
+        static_runtime(nvidia=toolkit_version(replaced(clang, nvidia=toolkit_headers(str(tmp_path)))))
     (tmp_path / "include" / "cuda_runtime_api.h").write_text("nothing\n")
     with pytest.raises(Misuse, match="does not tell its version"):
         toolkit_headers(str(tmp_path))

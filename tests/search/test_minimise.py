@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.errors import Misuse
 from kernelwright.search import Budget, Effect, Minimise, Pairs, Planned, Result, SingleEffects
 
 Genome = tuple[str, ...]
@@ -97,7 +96,7 @@ def test_a_budget_leaves_what_was_reached() -> None:
 
 def test_what_is_rejected_cannot_be_minimised() -> None:
     strategy: Minimise[str] = Minimise(("a",))
-    with pytest.raises(Misuse, match=r"is rejected \(fault\)"):
+    with pytest.raises(ValueError, match=r"is rejected \(fault\)"):
         run(strategy, lambda present: None)
     assert strategy.result is None
 

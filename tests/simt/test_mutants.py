@@ -15,6 +15,7 @@ from kernelwright.bench import mutants
 from kernelwright.bench.mutants import Done, Verdict, differs, launched, record, run_mutants, subjects_of
 from kernelwright.device.executing import VirtualExecutor
 from kernelwright.device.reference import run_reference
+from kernelwright.errors import ToolError
 from kernelwright.evaluate.capture import Capture
 from kernelwright.ir import parse_module
 from kernelwright.suite import NAMES
@@ -137,6 +138,25 @@ def test_a_worker_that_dies_or_hangs_is_replaced() -> None:
     assert [v.verdict for v in verdicts] == ["agree", "crash", "hang", "agree"]
     assert [v.seed for v in verdicts] == list(range(4))
     assert time.monotonic() - begin < 30
+
+
+def test_parts_come_to_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = list(mutants.run_in_parts([], range(40), 3, worker=quick))
+    assert sorted((v.seed, v.kernel) for v in found) == [(s, f"k{s}") for s in range(40)]
+    monkeypatch.setattr(mutants, "START_S", 1.0)
+    with pytest.raises(ToolError):
+        list(mutants.run_in_parts([], range(4), 2, worker=refusing))
+
+
+def quick(answers: Connection, captures: list[Path], seeds: range) -> None:
+    answers.send(None)
+    for seed in seeds:
+        answers.send(Verdict(seed, "p", f"k{seed}", "agree"))
+
+
+def refusing(answers: Connection, captures: list[Path], seeds: range) -> None:
+    """Never says that it is ready."""
+    time.sleep(60)
 
 
 @pytest.mark.slow

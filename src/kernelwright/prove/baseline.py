@@ -25,7 +25,7 @@ from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.runner import Modules
 from kernelwright.evaluate.workload import AnyCase, Workload
 from kernelwright.prove.changes import ChangedCase, SurveyedCase, changes
-from kernelwright.prove.effort import Effort, divided
+from kernelwright.prove.effort import WATCHED, Effort, divided
 from kernelwright.prove.outputs import difference
 from kernelwright.prove.sites import Site, Sites, add
 from kernelwright.prove.watched import SLACK, CaseRun, Device, Runnable, run_case
@@ -170,8 +170,8 @@ class Baseline:
     def _reorder(self) -> None:
         """Is the original's own result independent of the order of its threads?"""
         for reference in self.reordered(self.training):
-            for schedule in self.orders:
-                run = self._run(reference.case, schedule)
+            for number, schedule in enumerate(self.orders):
+                run = self._run(reference.case, schedule, watch=number == 0)
                 self._merge(run)
                 wrong = difference(run, reference.expected, reference.output, self.workload.rules)
                 if wrong is not None:
@@ -190,12 +190,17 @@ class Baseline:
                     break
 
     def reordered(self, references: Sequence[Reference]) -> list[Reference]:
-        """The cases that are run under other schedules: the first ones of each kernel."""
+        """The cases that are run under other schedules: of each kernel the cheapest two, and more as far as the effort goes."""
+        turns = WATCHED + len(self.orders) + sum(schedule.groups for schedule in self.split)
         taken: Counter[frozenset[str]] = Counter()
+        spent: Counter[frozenset[str]] = Counter()
         chosen = []
-        for one in references:
-            taken[one.kernels] += 1
-            if taken[one.kernels] <= self.effort.reordered:
+        for one in sorted(references, key=lambda one: one.run.work):
+            spent[one.kernels] += turns * one.run.work
+            if taken[one.kernels] < 2 or (
+                taken[one.kernels] < self.effort.reordered and spent[one.kernels] <= self.effort.work // 2
+            ):
+                taken[one.kernels] += 1
                 chosen.append(one)
         return chosen
 
@@ -250,7 +255,7 @@ class Baseline:
         found = CaseSet()
         bases = [one for one in self.training if one.kernels == kernels]
         base = min(bases, key=lambda one: one.run.work)
-        tries = max(12, min(self.effort.tries, self.effort.work // (4 * max(base.run.work, 1)))) * more
+        tries = self.effort.tries_of(base.run.work) * more
         survey = SurveyedCase(base.case)
         run_case(self.device, self.original, survey, self.workload.kernel, FORWARD, watch=False, slack=self.slack)
         for number, change in enumerate(changes(survey.survey, self.seed)):
@@ -274,7 +279,7 @@ class Baseline:
             return "on which the original itself does what is undefined"
         reference = Reference(case, run, run.output, run.output.arrays)
         others = [Schedule.reverse(), Schedule.random(self.seed)]
-        others += [] if self.leans_on_lock_step else [Schedule.subwarp(32, self.seed)]
+        others += [] if self.leans_on_lock_step else [Schedule.subwarp(8, self.seed)]
         for schedule in others:
             again = self._run(case, schedule, watch=False)
             if difference(again, reference.expected, reference.output, self.workload.rules) is not None:

@@ -347,9 +347,11 @@ def _raw(number: NumberSeen, value: int | float) -> bytes | None:
 
 
 def _of_grid(kernel: str, grid: Triple) -> Iterator[Change]:
+    """Other grids, of the same number of dimensions: a kernel for a row of blocks is not meant for a field of them."""
     x, y, z = grid
     others = [(x - 1, y, z), (x, y - 1, z), (y, x, z), (x, y, z - 1), (x + 1, y, z), (x, y + 1, z), (1, 1, 1)]
     for other in dict.fromkeys(others):
-        if min(other) > 0 and other != grid:
+        grows = any(after > 1 and before == 1 for before, after in zip(grid[1:], other[1:], strict=True))
+        if min(other) > 0 and other != grid and not grows:
             words = f"grid of {base_name(kernel)}: {'x'.join(map(str, grid))} -> {'x'.join(map(str, other))}"
             yield Change(words, grids=(((kernel, grid), other),))

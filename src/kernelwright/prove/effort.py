@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from kernelwright.device.schedule import GROUPS, Schedule
 
+WATCHED = 20
+"""How much longer a launch takes when every access is watched."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -26,8 +29,13 @@ class Effort:
     """Cases of each kernel that are run under other schedules."""
     budget: int = 1 << 27
     """Times that the warps of one launch of the original may go back in loops; variants get what follows from its use."""
-    work: int = 20_000_000
-    """Executions of blocks of instructions by warps that the changed inputs of one kernel may take."""
+    work: int = 150_000_000
+    """Executions of blocks of instructions by warps that each part of a proof may take, for each kernel: large launches are
+    run less often. A launch whose accesses are watched counts ``WATCHED`` times."""
+
+    def tries_of(self, work: int) -> int:
+        """How many changed inputs are tried of a case that takes so much work."""
+        return max(8, min(self.tries, self.work // (50 * max(work, 1))))
 
     def other_orders(self, seed: int) -> tuple[Schedule, ...]:
         return (Schedule.reverse(), *(Schedule.random(seed * 100 + n) for n in range(self.orders)))

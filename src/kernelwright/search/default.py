@@ -43,7 +43,7 @@ UNLIMITED = 2000
 class Default(Planned[tuple[G, ...]]):
     """See above. Any number of objectives; with one, NSGA-II becomes an elitist genetic algorithm.
 
-    Raises ``Misuse`` when told that the original is rejected.
+    Raises ``ValueError`` when told that the original is rejected.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ G = TypeVar("G", bound=Hashable)
 
 
 class Gevo(Planned[tuple[G, ...]]):
-    """Algorithm 1. Raises ``Misuse`` when told that the original is rejected."""
+    """Algorithm 1. Raises ``ValueError`` when told that the original is rejected."""
 
     def __init__(
         self,

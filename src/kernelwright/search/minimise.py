@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, Generic, Literal, TypeVar
 
-from kernelwright.errors import Misuse
 from kernelwright.search.strategy import Budget, Objectives, Plan, Planned, Result
 from kernelwright.search.ties import TIE
 
@@ -83,7 +82,7 @@ def _cut(genome: tuple[G, ...], parts: int) -> list[tuple[G, ...]]:
 class Minimise(Planned[tuple[G, ...]]):
     """Down to the genes that matter: ``result`` is 1-minimal among those not worse than the whole by the share ``by``.
 
-    Raises ``Misuse`` in ``tell`` when the whole is rejected. ``result`` is None until the end.
+    Raises ``ValueError`` when told that the whole is rejected. ``result`` is None until the end.
     """
 
     def __init__(
@@ -102,7 +101,9 @@ class Minimise(Planned[tuple[G, ...]]):
         self.phase = "minimise"
         (whole,) = yield from self.evaluate([self._genome])
         if whole is None or whole.objectives is None:
-            raise Misuse(f"what is to be minimised is rejected{f' ({whole.cause})' if whole and whole.cause else ''}")
+            raise ValueError(
+                f"what is to be minimised is rejected{f' ({whole.cause})' if whole and whole.cause else ''}"
+            )
         self.result = yield from ddmin(whole, not_worse(whole.objectives, self._by), self.evaluate)
 
 

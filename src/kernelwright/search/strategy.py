@@ -16,7 +16,6 @@ from collections.abc import Callable, Generator, Hashable, Iterable, Mapping, Se
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
-from kernelwright.errors import Misuse
 from kernelwright.search.nsga2 import dominates
 from kernelwright.search.ties import TIE, Best
 
@@ -217,12 +216,12 @@ class Planned(Generic[C]):
         return [self._known.get(key) for key in keys]
 
     def first(self, original: C) -> Asking[C, Result[C]]:
-        """The original's result. Raises ``Misuse`` when it is rejected: there is nothing to compare with."""
+        """The original's result. Raises ``ValueError`` when it is rejected: there is nothing to compare with."""
         (result,) = yield from self.evaluate([original])
         if result is None or result.objectives is None:
-            raise Misuse(
-                f"the original itself is rejected{f' ({result.cause})' if result and result.cause else ''}",
-                hint="look at the workload's check and its tolerance: evolution needs an original that passes",
+            cause = f" ({result.cause})" if result is not None and result.cause else ""
+            raise ValueError(
+                f"the original itself is rejected{cause}: a search needs one that is accepted to begin with"
             )
         return result
 

@@ -75,8 +75,10 @@ def _drawn(
     rows = min(blocks, max(1, ROWS_OF_ORDER // warps))
     inner = np.array([schedule.warps(b, warps) for b in range(rows)], np.uint32)
     if schedule.kind == "subwarp":
-        return order, inner, np.array(
-            [[schedule.lane_groups(b, w) for w in range(warps)] for b in range(rows)], np.uint32
+        return (
+            order,
+            inner,
+            np.array([[schedule.lane_groups(b, w) for w in range(warps)] for b in range(rows)], np.uint32),
         )
     return order, inner, np.full((1, warps, 1), 0xFFFFFFFF, np.uint32)
 

@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt import abi, even
-from kernelwright.codegen.simt.inline import choose, site
+from kernelwright.codegen.simt.inline import One, Way, site
+from kernelwright.codegen.simt.inline_row import Own, Row
+from kernelwright.codegen.simt.inline_steps import Steps
 from kernelwright.codegen.simt.program import Access, Op, bytes_of
 from kernelwright.codegen.simt.shapes import U, V
 from kernelwright.codegen.simt.values import Rep, is_literal, stored
@@ -118,13 +120,21 @@ def _checked(e: Emitter, op: Op) -> Access:
     return access
 
 
+def _choose(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> Way | None:
+    """The way that fits, ``None`` when only the runtime can do it. ``one_result``: lanes of a segment get one number."""
+    for way in (One, Row, Steps, Own):
+        if way.fits(e, access, address, one_result, is_store):
+            return way(e, access, address)
+    return None
+
+
 def load(e: Emitter, op: Op) -> None:
     """``outs`` are the components; they share one shape."""
     access = _checked(e, op)
     address = Address(e, access, e.get(op.args[0]))
     shape = op.outs[0].shape
     address.form["spread"] = int(shape is not V)
-    way = choose(e, access, address, shape is not V, False) if e.options.in_line else None
+    way = _choose(e, access, address, shape is not V, False) if e.options.in_line else None
     address.form["footprint"] = way.reach if way else access.bytes
     if way is None:
         found = None if e.options.in_line else even.load(e, access, address, shape)
@@ -157,7 +167,7 @@ def store(e: Emitter, op: Op) -> None:
     access = _checked(e, op)
     address = Address(e, access, e.get(op.args[0]))
     values = [e.vector(v) for v in op.args[1:]]
-    way = choose(e, access, address, False, True) if e.options.in_line else None
+    way = _choose(e, access, address, False, True) if e.options.in_line else None
     address.form["footprint"] = way.reach if way else access.bytes
     if way is None:
         if e.options.in_line or not even.store(e, access, address, values[0]):

@@ -20,6 +20,7 @@ from typing import Any
 from kernelwright.codegen.simt.divergence import Divergence
 from kernelwright.codegen.simt.options import Geometry
 from kernelwright.codegen.simt.program import Block, Const, Op, Operand, Phi, Program, Var, bits_of
+from kernelwright.codegen.simt.ranges import alignment, maximum
 
 Shape = tuple[Any, ...]
 U: Shape = ("u",)
@@ -260,8 +261,8 @@ class Analysis:
     def disjoint(self, op: Op) -> bool:
         """Whether no bit can be set in both operands, so that ``or`` is a sum."""
         for a, b in (op.args, op.args[::-1]):
-            high = self.maximum(b)
-            if high is not None and self.alignment(a, every=True) > high:
+            high = maximum(b, self.geometry)
+            if high is not None and alignment(a, self.geometry, every=True) > high:
                 return True
         return False
 
@@ -272,7 +273,7 @@ class Analysis:
     def masked(self, op: Op, shape: Shape) -> Shape | None:
         """``and`` with a constant that keeps all or none of the bits in which the lanes of a segment differ."""
         mask, per = op.args[1], self.geometry.per_segment
-        if shape != ("s", 1) or not isinstance(mask, Const) or self.alignment(op.args[0]) < per:
+        if shape != ("s", 1) or not isinstance(mask, Const) or alignment(op.args[0], self.geometry) < per:
             return None
         low = mask.value & (per - 1) if mask.value is not None else -1
         if low == per - 1:
@@ -287,7 +288,7 @@ class Analysis:
             and amount.value is not None
             and 0 <= amount.value < bits_of(op.outs[0].type)
             and 1 << amount.value >= per
-            and self.alignment(op.args[0]) >= per
+            and alignment(op.args[0], self.geometry) >= per
         ):
             return self.linear(0, [shapes[0]], 32)
         return self._per_part(shapes)
@@ -299,7 +300,7 @@ class Analysis:
             shapes[0] == ("s", 1)
             and isinstance(bound, Const)
             and bound.value is not None
-            and self.alignment(op.args[0]) >= per
+            and alignment(op.args[0], self.geometry) >= per
             and (
                 (op.detail in ("ult", "uge", "slt", "sge") and bound.value >= 0 and bound.value % per == 0)
                 or (op.detail in ("ugt", "ule", "sgt", "sle") and bound.value >= 0 and (bound.value + 1) % per == 0)
@@ -314,7 +315,7 @@ class Analysis:
             if op.outs[0].type != "i64" or arg.type != "i32" or not isinstance(arg, Var):
                 return V
             if shape is not V:
-                high = self.maximum(arg)
+                high = maximum(arg, self.geometry)
                 if high is not None and high < 1 << 31:
                     return self.linear(shape[1], shapes, 64)
             return ("x", arg, op.code == "zext", 1, U)
@@ -369,7 +370,7 @@ class Analysis:
         if arg.type != "i32" or not isinstance(arg, Var) or shape[0] == "x":
             return V
         if shape[0] == "s":
-            high = self.maximum(arg)
+            high = maximum(arg, self.geometry)
             if high is not None and high < 1 << 31:
                 return shape
         return ("x", arg, False, 1, U)
@@ -406,77 +407,6 @@ class Analysis:
 
     def _barrier_result(self, op: Op, shapes: list[Shape]) -> Shape:
         return U
-
-    # -- what is known about numbers
-
-    def maximum(self, operand: Operand, depth: int = 0) -> int | None:
-        """The largest value, when it is known and no lane's is negative."""
-        if isinstance(operand, Const):
-            return operand.value if operand.value is not None and operand.value >= 0 else None
-        op = operand.op
-        if op is None or depth > 5:
-            return None
-        code, args = op.code, op.args
-        if code == "source":
-            return self._source_maximum(op.detail)
-        if code == "and":
-            known = [m for m in (self.maximum(a, depth + 1) for a in args) if m is not None]
-            return min(known, default=None)
-        if code in ("zext", "trunc"):
-            high = self.maximum(args[0], depth + 1)
-            return high if high is not None and high < 1 << (bits_of(operand.type) - 1) else None
-        if code == "lshr" and isinstance(args[1], Const) and args[1].value is not None and 0 <= args[1].value < 64:
-            high = self.maximum(args[0], depth + 1)
-            return None if high is None else high >> args[1].value
-        if code in ("add", "or", "mul"):
-            a, b = self.maximum(args[0], depth + 1), self.maximum(args[1], depth + 1)
-            if a is None or b is None:
-                return None
-            high = a * b if code == "mul" else a + b
-            return high if high < 1 << (bits_of(operand.type) - 1) else None
-        if code == "urem" and isinstance(args[1], Const) and args[1].value is not None and args[1].value > 0:
-            return args[1].value - 1
-        return None
-
-    def _source_maximum(self, detail: tuple[str, Any]) -> int | None:
-        kind, axis = detail
-        if kind == "lane":
-            return 31
-        if kind == "tid":
-            return self.geometry.block["xyz".index(axis)] - 1 if self.geometry.block else 1023
-        if kind == "ntid":
-            return 1024
-        return None
-
-    def alignment(self, operand: Operand, depth: int = 0, every: bool = False) -> int:
-        """A power of two that divides the number of every segment's first lane, or of every lane; capped at 4096."""
-        if isinstance(operand, Const):
-            if operand.value is None or operand.value == 0:
-                return 4096
-            return min(operand.value & -operand.value, 4096)
-        op = operand.op
-        if op is None or depth > 5:
-            return 1
-        code, args = op.code, op.args
-        if code == "source":
-            kind, axis = op.detail
-            runs = (kind, axis) == ("tid", "x") or kind == "lane"
-            return self.geometry.per_segment if runs and not every else 1
-
-        def of(arg: Operand) -> int:
-            return self.alignment(arg, depth + 1, every)
-
-        if code in ("add", "sub", "or"):
-            return min(of(a) for a in args)
-        if code == "and":
-            return max(of(a) for a in args)
-        if code == "mul":
-            return min(of(args[0]) * of(args[1]), 4096)
-        if code == "shl" and isinstance(args[1], Const) and args[1].value is not None and 0 <= args[1].value < 12:
-            return min(of(args[0]) << args[1].value, 4096)
-        if code in ("zext", "sext", "trunc"):
-            return of(args[0])
-        return 1
 
 
 def wrapped(value: int, bits: int) -> int:

@@ -50,11 +50,14 @@ def assembled(bundle: Bundle, ptx: str, arch: str, level: Level) -> bytes:
 
 
 def refused(message: str, bundle: Bundle, errors: list[tuple[int, str]]) -> Refused:
-    """The individuals that own the lines of the errors, each with its first one and the line that it is about."""
+    """The individuals that own the lines of the errors, in the order of these, each with its first one and the line that it is
+    about. Nobody when the first error is in the frame."""
     lines = bundle.text.splitlines()
     found: dict[int, CompileError] = {}
     for line, reason in errors:
         owner = bundle.owner(line)
+        if owner is None and not found:
+            break
         if owner is not None and owner not in found:
             within = line - bundle.starts[owner] + 1
             found[owner] = CompileError(reason, place=Place("<individual>", within, 0, lines[line - 1]))

@@ -1,7 +1,7 @@
 """What every back end is: a value that turns individuals into something a device loads.
 
-    image = backend.compile(population, frame, "quick")       # all of them in one go
-    kernel, slot = image.places[n]                             # where individual n is
+image = backend.compile(population, frame, "quick")       # all of them in one go
+kernel, slot = image.places[n]                             # where individual n is
 """
 
 from __future__ import annotations
@@ -32,7 +32,8 @@ class Image:
 
 
 class Refused(CompileError):
-    """Individuals that do not compile, by index, with the reason; none when nobody knows whose fault it is."""
+    """Individuals that do not compile, by index, with the reason, in the order in which the compiler met them; none when nobody
+    knows whose fault it is."""
 
     def __init__(self, message: str, individuals: Mapping[int, CompileError] | None = None) -> None:
         super().__init__(message)

@@ -12,8 +12,8 @@ CUDA C and PTX: individuals share kernels, and the block's y index says which of
 LLVM-IR: each individual is a function ``before individual after`` of its own. For a GPU, kernels call them by the block's y
 index; for the host, whoever loads the code calls them.
 
-An empty kernel costs the assembler 0.2 to 0.5 ms, so that a small individual costs a tenth among fifty of them of what it
-costs alone; more than 150 gain nothing.
+A kernel of its own costs the assembler 0.2 to 0.5 ms, which individuals had better share; but its time grows faster than a
+kernel does, so that there is a best size.
 """
 
 from __future__ import annotations
@@ -21,13 +21,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal
 
 from kernelwright.errors import Misuse
 
 Language = Literal["cuda", "ptx", "gpu-ir", "host-ir", "tree"]
 
-PER_KERNEL = 50
+PER_KERNEL = 75
+LINES_PER_KERNEL = 640
+"""Measured on the paper's three problems: half or twice as many cost up to a tenth more."""
 KERNEL = "population"
 
 
@@ -62,7 +65,7 @@ class Bundle:
         return found if found >= 0 and line < self.ends[found] else None
 
 
-def bundle(frame: Frame, population: Sequence[str], *, header: str = "", per_kernel: int = PER_KERNEL) -> Bundle:
+def bundle(frame: Frame, population: Sequence[str], *, header: str = "") -> Bundle:
     """``header`` is what the back end puts first: versions, targets. Raises ``Misuse`` for a language without kernels."""
     layout = _LAYOUTS.get(frame.language)
     if layout is None:
@@ -70,7 +73,7 @@ def bundle(frame: Frame, population: Sequence[str], *, header: str = "", per_ker
     text = _Text()
     text.add(header)
     text.add(frame.head)
-    places = layout(text, frame, population, per_kernel)
+    places = layout(text, frame, population)
     return Bundle("".join(text.parts), tuple(places), tuple(text.starts), tuple(text.ends))
 
 
@@ -98,16 +101,24 @@ class _Text:
 _Places = list[tuple[str, int]]
 
 
-def _kernels(count: int, per_kernel: int) -> list[tuple[str, range]]:
-    """Kernels of equal size, and the individuals of each."""
-    number = -(-count // per_kernel)
-    edges = [count * n // number for n in range(number + 1)] if number else [0]
-    return [(f"{KERNEL}{n}", range(edges[n], edges[n + 1])) for n in range(number)]
+def _kernels(population: Sequence[str]) -> list[tuple[str, range]]:
+    """Kernels of about equal size, and the individuals of each."""
+    lines = [each.count("\n") + 1 for each in population]
+    number = max(-(-sum(lines) // LINES_PER_KERNEL), -(-len(population) // PER_KERNEL))
+    share = sum(lines) / number if number else 0.0
+    edges, held = [0], 0
+    for each, size in enumerate(lines):
+        if each > edges[-1] and (held + size / 2 > share or each - edges[-1] == PER_KERNEL):
+            edges.append(each)
+            held = 0
+        held += size
+    edges.append(len(population))
+    return [(f"{KERNEL}{n}", range(a, b)) for n, (a, b) in enumerate(pairwise(edges)) if a < b]
 
 
-def _cuda(text: _Text, frame: Frame, population: Sequence[str], per_kernel: int) -> _Places:
+def _cuda(text: _Text, frame: Frame, population: Sequence[str]) -> _Places:
     places = []
-    for name, members in _kernels(len(population), per_kernel):
+    for name, members in _kernels(population):
         text.add(f'extern "C" __global__ void {name}({frame.parameters})\n{{')
         text.add(frame.before)
         text.add("switch (blockIdx.y) {")
@@ -122,10 +133,10 @@ def _cuda(text: _Text, frame: Frame, population: Sequence[str], per_kernel: int)
     return places
 
 
-def _ptx(text: _Text, frame: Frame, population: Sequence[str], per_kernel: int) -> _Places:
+def _ptx(text: _Text, frame: Frame, population: Sequence[str]) -> _Places:
     """A branch table instead of comparisons; each individual's registers live in a scope of their own."""
     places = []
-    for name, members in _kernels(len(population), per_kernel):
+    for name, members in _kernels(population):
         text.add(f".visible .entry {name}({frame.parameters})\n{{\n.reg .u32 %slot;\n.reg .pred %beyond;")
         text.add("mov.u32 %slot, %ctaid.y;")
         text.add(f"setp.ge.u32 %beyond, %slot, {len(members)};\n@%beyond bra EXIT;")
@@ -143,12 +154,12 @@ def _ptx(text: _Text, frame: Frame, population: Sequence[str], per_kernel: int) 
     return places
 
 
-def _gpu_ir(text: _Text, frame: Frame, population: Sequence[str], per_kernel: int) -> _Places:
+def _gpu_ir(text: _Text, frame: Frame, population: Sequence[str]) -> _Places:
     _functions(text, frame, population, "internal ")
     if population and "@llvm.nvvm.read.ptx.sreg.ctaid.y()" not in frame.head:
         text.add("declare i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()")
     places = []
-    for name, members in _kernels(len(population), per_kernel):
+    for name, members in _kernels(population):
         text.add(f"define ptx_kernel void @{name}({frame.parameters}) {{\nentry:")
         text.add("  %slot = call i32 @llvm.nvvm.read.ptx.sreg.ctaid.y()")
         cases = " ".join(f"i32 {slot}, label %i{slot}" for slot in range(len(members)))
@@ -160,7 +171,7 @@ def _gpu_ir(text: _Text, frame: Frame, population: Sequence[str], per_kernel: in
     return places
 
 
-def _host_ir(text: _Text, frame: Frame, population: Sequence[str], per_kernel: int) -> _Places:
+def _host_ir(text: _Text, frame: Frame, population: Sequence[str]) -> _Places:
     _functions(text, frame, population, "")
     return [(_function(each), 0) for each in range(len(population))]
 
@@ -178,7 +189,7 @@ def _function(each: int) -> str:
     return f"individual{each}"
 
 
-_LAYOUTS: Mapping[str, Callable[[_Text, Frame, Sequence[str], int], _Places]] = {
+_LAYOUTS: Mapping[str, Callable[[_Text, Frame, Sequence[str]], _Places]] = {
     "cuda": _cuda,
     "ptx": _ptx,
     "gpu-ir": _gpu_ir,

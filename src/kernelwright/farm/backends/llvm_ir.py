@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.codegen.cubin import INSTALL
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.errors import CompileError, IRError, Place
+from kernelwright.errors import IRError
 from kernelwright.farm.backends.assembling import assembled, assembler, refused
 from kernelwright.farm.backends.backend import Image, Level, Refused
 from kernelwright.farm.backends.frame import Bundle, Frame, Language, bundle
@@ -75,6 +75,3 @@ def _read(text: str) -> None:
     """Mistakes are told about the text as it is, before anything is linked into it."""
     with parsed(text):
         pass
-
-
-__all__ = ["CompileError", "LlvmIr", "Place", "misread"]

@@ -103,7 +103,9 @@ def _compiled(path: Path, made: Bundle, options: list[str]) -> bytes:
             first = errors[0][1] if errors else (log.strip().splitlines() or ["no reason"])[0]
             raise refused(f"NVRTC refuses this program: {first}", made, errors)
         if status != SUCCESS:
-            raise ToolError(f"NVRTC fails: {_said(library, status)}", hint="kw doctor shows which versions are installed")
+            raise ToolError(
+                f"NVRTC fails: {_said(library, status)}", hint="kw doctor shows which versions are installed"
+            )
         return _bytes(library, program, "CUBIN")
     finally:
         library.nvrtcDestroyProgram(c.byref(program))

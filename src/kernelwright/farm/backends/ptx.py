@@ -10,6 +10,7 @@ from kernelwright.codegen.cubin import INSTALL
 from kernelwright.farm.backends.assembling import assembled, assembler, header
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.frame import Frame, Language, bundle
+from kernelwright.farm.backends.outlined import with_calls
 
 
 @dataclass(frozen=True)
@@ -29,5 +30,8 @@ class Ptx:
         return f"{architecture(self.arch).name} {found and (found.kind, found.version)}"
 
     def compile(self, population: Sequence[str], frame: Frame, level: Level = "quick") -> Image:
-        made = bundle(frame, population, header=header(self.arch))
+        functions = ""
+        if level == "quick":
+            population, functions = with_calls(population)
+        made = bundle(frame, population, header=header(self.arch) + functions)
         return Image("cubin", assembled(made, made.text, self.arch, level), made.places, self.arch)
