@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 # Public name -> module that defines it.
 _PUBLIC = {
     "compile": "kernelwright.pipeline",
+    "load": "kernelwright.pipeline",
     "Program": "kernelwright.pipeline",
     "Kernel": "kernelwright.pipeline",
     "Device": "kernelwright.device.api",

@@ -305,6 +305,32 @@ class Program:
         return self.units[0]
 
 
+class _Optimised(Unit):
+    """A unit that begins with optimised IR, such as an exported variant: nothing before it runs again."""
+
+    def __init__(self, path: Path, text: str, arch: str) -> None:
+        super().__init__(path, CompileOptions(source=SourceOptions(arch=arch)), None)
+        self.__dict__["optimised"] = text
+
+
+def load(path: str | os.PathLike[str]) -> Program:
+    """An exported kernel (``.ll``) as a program: its IR is taken as it is, optimised already.
+
+    Raises ``Misuse`` for a file that cannot be read, ``IRError`` for one that is no LLVM-IR.
+    """
+    from kernelwright.passes.llvm import architecture_of
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Misuse(
+            f"{os.fspath(path)} cannot be read ({error})", hint="give the .ll of a folder of kw export"
+        ) from None
+    unit = _Optimised(Path(path), text, architecture(architecture_of(text)).name)
+    _ = unit.module
+    return Program([unit], unit.options)
+
+
 def compile(
     source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,

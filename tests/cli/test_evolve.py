@@ -111,7 +111,9 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
         process.kill()
     assert process.returncode == 130
     assert "kw evolve --resume kw-runs/broken-1" in said
-    assert [row["state"] for row in json.loads(kw(folder, "runs", "--json").stdout) if "broken" in row["run"]] == ["resumable"]
+    assert [row["state"] for row in json.loads(kw(folder, "runs", "--json").stdout) if "broken" in row["run"]] == [
+        "resumable"
+    ]
     resumed = kw(folder, "evolve", "--resume", "broken-1", "--json")
     assert resumed.returncode == 0, resumed.stderr
     whole = kw(folder, "evolve", "again.py", "--evaluations", "40", "--name", "whole", "--json")

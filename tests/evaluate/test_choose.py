@@ -11,7 +11,8 @@ BLOCK = (64, 1, 1)
 
 def looked(*works: int, kernel: str = "k", code: dict[int, set[int]] | None = None) -> list[Looked]:
     return [
-        Looked(number, (kernel, BLOCK), work, frozenset((code or {}).get(number, {1}))) for number, work in enumerate(works)
+        Looked(number, (kernel, BLOCK), work, frozenset((code or {}).get(number, {1})))
+        for number, work in enumerate(works)
     ]
 
 

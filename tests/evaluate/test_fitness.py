@@ -139,7 +139,9 @@ def test_a_wrong_output_is_turned_down_and_not_timed(make: Make) -> None:
     assert "trained" not in evaluated.facts and "time" not in evaluated.timings
 
 
-@pytest.mark.parametrize(("accept", "stage"), [("any", None), ("lockstep", None), ("benign", "order"), ("clean", "order")])
+@pytest.mark.parametrize(
+    ("accept", "stage"), [("any", None), ("lockstep", None), ("benign", "order"), ("clean", "order")]
+)
 def test_what_holds_in_one_warp_alone(make: Make, accept: Accept, stage: str | None) -> None:
     """Without its barrier the kernel is right as long as the lanes of its single warp run in step."""
     fitness = make(REVERSE, "reverse", reversing(32), accept=accept)
@@ -165,8 +167,14 @@ def test_every_level_turns_down_what_hangs_on_the_order_of_warps(make: Make) -> 
 
 def test_a_new_race_is_told_with_its_place(make: Make) -> None:
     """The value is the same whoever writes it last, so no schedule shows the race; the watch does."""
-    text = RACE.replace("  %same = mul i32 %t, 0\n", "  %same = mul i32 %t, 0\n  %only = icmp eq i32 %t, 0\n  br i1 %only, label %one, label %end\none:\n")
-    text = text.replace("  store i32 %v, ptr %mine\n", "  %old = load i32, ptr %mine\n  %n = or i32 %old, %v\n  store i32 %n, ptr %mine\n  br label %end\nend:\n")
+    text = RACE.replace(
+        "  %same = mul i32 %t, 0\n",
+        "  %same = mul i32 %t, 0\n  %only = icmp eq i32 %t, 0\n  br i1 %only, label %one, label %end\none:\n",
+    )
+    text = text.replace(
+        "  store i32 %v, ptr %mine\n",
+        "  %old = load i32, ptr %mine\n  %n = or i32 %old, %v\n  store i32 %n, ptr %mine\n  br label %end\nend:\n",
+    )
     case = Case((1,), (64,), {"last": np.zeros(1, np.int32), "out": np.zeros(64, np.int32)})
     fitness = make(text, "race", case)
     fitness.reference()
@@ -271,3 +279,11 @@ def test_what_makes_gains_doubtful_is_noted(make: Make) -> None:
 def test_demands_that_nobody_knows() -> None:
     with pytest.raises(Misuse, match="none of clean"):
         Demands("strict")  # type: ignore[arg-type]
+
+
+def test_what_the_user_has_is_timed_too(make: Make) -> None:
+    fitness = make(REVERSE, "reverse", reversing())
+    original = fitness.reference()
+    assert fitness.as_compiled_us > 0
+    assert fitness.evaluate(()).facts["as_compiled_us"] == fitness.as_compiled_us
+    assert original.time_us <= fitness.as_compiled_us * 1.005 or any("gains are counted" in n for n in fitness.notes)

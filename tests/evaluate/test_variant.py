@@ -48,13 +48,17 @@ def test_edits_that_come_to_the_same_have_one_key(builder: Builder) -> None:
     load, add, store = (instruction(original, opcode) for opcode in ("load", "add", "store"))
     gone = builder.build((Gene("add", Delete(store)),))
     # Without the store nothing is left of the rest, whatever became of it.
-    more = builder.build((Gene("add", Delete(store)), Gene("add", Delete(load, "i32 1")), Gene("add", Delete(add, "i32 0"))))
+    more = builder.build(
+        (Gene("add", Delete(store)), Gene("add", Delete(load, "i32 1")), Gene("add", Delete(add, "i32 0")))
+    )
     assert more.key == gone.key
     assert len(more.kernels["add"].text) > 0
 
 
 def test_names_and_debug_information_do_not_count() -> None:
-    text = "define void @f(i32 %a, i32 %b) !dbg !3 {\nentry:\n  %c = add i32 %a, %b, !dbg !7\n  ret void\n}\n\n!0 = !{}\n"
+    text = (
+        "define void @f(i32 %a, i32 %b) !dbg !3 {\nentry:\n  %c = add i32 %a, %b, !dbg !7\n  ret void\n}\n\n!0 = !{}\n"
+    )
     other = "define void @f(i32 %x, i32 %y) {\nstart:\n  %z = add i32 %x, %y\n  ret void\n}\n\n!5 = !{i32 1}\n"
     assert canonical(text) == canonical(other)
     assert canonical(text) != canonical(other.replace("add i32 %x, %y", "add i32 %y, %x"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ from kernelwright.farm.backends.tree import Tree
 from kernelwright.farm.building import build
 from kernelwright.ir import parse_module
 from tests.farm import problems
-from tests.simt.harness import Case
+from tests.simt.harness import Case, cuda
 
 GPU = [
     pytest.param(Ptx("sm_90"), problems.PTX, problems.ptx, id="ptx"),
@@ -65,13 +66,19 @@ def test_the_host_computes_what_it_should(level: Any) -> None:
             assert list(out) == problems.expected(n)
 
 
-def test_ir_bundles_compute_what_they_should_on_the_virtual_gpu() -> None:
-    """The only layout of a GPU's that runs here: the switch on the block's index and the call."""
-    count = 50
-    header = 'target triple = "nvptx64-nvidia-cuda"'
-    made = bundle(problems.GPU_IR, [problems.ir(n) for n in range(count)], header=header)
-    module = parse_module(made.text)
-    for kernel in {name for name, _ in made.places}:
+@pytest.mark.parametrize("language", ["gpu-ir", "cuda"])
+def test_bundles_compute_what_they_should_on_the_virtual_gpu(language: str, tmp_path: Path) -> None:
+    count = 90
+    if language == "cuda":
+        made = bundle(problems.CUDA, [problems.cuda(n) for n in range(count)])
+        module = cuda(made.text, str(tmp_path))
+    else:
+        header = 'target triple = "nvptx64-nvidia-cuda"'
+        made = bundle(problems.GPU_IR, [problems.ir(n) for n in range(count)], header=header)
+        module = parse_module(made.text)
+    kernels = {name for name, _ in made.places}
+    assert len(kernels) > 1
+    for kernel in kernels:
         mine = [n for n, (name, _) in enumerate(made.places) if name == kernel]
         out = np.zeros((count, problems.CASES), np.int32)
         with Arena() as arena:
@@ -79,6 +86,14 @@ def test_ir_bundles_compute_what_they_should_on_the_virtual_gpu() -> None:
         assert run.fault is None
         got = run.arrays[0].reshape(count, problems.CASES)
         assert got[mine].tolist() == [problems.expected(n) for n in mine]
+
+
+def test_ptx_branches_to_each_individual_in_turn() -> None:
+    made = bundle(problems.PTX, [problems.ptx(n) for n in range(8)])
+    lines = made.text.splitlines()
+    assert ".branchtargets I0, I1, I2, I3, I4, I5, I6, I7;" in made.text
+    for (_, slot), start in zip(made.places, made.starts, strict=True):
+        assert lines[start - 3 : start - 1] == [f"I{slot}:", "{"]
 
 
 def test_a_line_knows_its_individual() -> None:

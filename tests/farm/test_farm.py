@@ -58,7 +58,7 @@ def test_what_does_not_compile_is_a_value_and_is_not_tried_again() -> None:
 
 
 def test_an_individual_that_kills_the_compiler_is_lost_alone() -> None:
-    with Farm(Deadly(), Frame("tree"), jobs=2, timeout_s=0.5) as farm:
+    with Farm(Deadly(), Frame("tree"), jobs=2, timeout_s=0.25) as farm:
         population = [f"fine {n}" for n in range(40)]
         population[9], population[30] = "crash", "hang"
         found = farm.compile(population).results
@@ -165,7 +165,7 @@ def test_damaged_records_are_passed_over(tmp_path: Path, damage: str) -> None:
     data = first.path.read_bytes()
     assert len(data) == 320
     first.path.write_bytes(
-        {"torn": data[:-5], "garbage": data + b"garbage", "flip": data[:40] + b"\xff" + data[41:]}[damage]
+        {"torn": data[:-5], "garbage": data + b"garbage", "flip": data[:51] + b"\xff" + data[52:]}[damage]
     )
     second = FitnessCache(["p"], cache)
     missing = {"torn": {"9"}, "garbage": set(), "flip": {"1"}}[damage]

@@ -104,6 +104,15 @@ def test_nothing_changed() -> None:
     assert proof.label == "clean" and "nothing is changed" in proof.check("training").detail
 
 
+def test_a_changed_kernel_that_is_never_launched() -> None:
+    one, other = planted("small"), planted("positive")
+    alone = prove(one.workload(0), one.original, other.variant, effort=QUICK)
+    assert alone.label == "wrong" and "launches a kernel that is changed" in alone.check("training").detail
+    both = prove(planted("dead_store").workload(0), {**one.original, **planted("dead_store").original},
+                 {**planted("dead_store").variant, **other.variant}, effort=QUICK)  # fmt: skip
+    assert both.label == "clean" and any("launches positive, which is changed too" in note for note in both.notes)
+
+
 # -- other cases ---------------------------------------------------------------------------------------------------------
 
 

@@ -19,6 +19,7 @@ from kernelwright.cuda.host import HostObject, compile_host, language
 from kernelwright.cuda.link import LinkOptions, link_executable, needs_cxx
 from kernelwright.cuda.runtime_library import default_settings, static_runtime
 from kernelwright.errors import CompileError, Misuse, ToolError
+from kernelwright.values import replaced
 
 from .conftest import Builder, run
 from .fake_worker import FakeWorker
@@ -227,7 +228,6 @@ from kernelwright.cuda.host import HostObject
 from kernelwright.cuda.link import link_executable
 from kernelwright.cuda.runtime_library import static_runtime
 from kernelwright.errors import ToolError
-from kernelwright.values import replaced
 static_runtime()
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]), resource.RLIM_INFINITY))
 try:

@@ -85,12 +85,22 @@ def test_crossover_is_tried_again_until_a_child_is_valid() -> None:
     assert {x for r in offspring[:2] for x in r.candidate} <= {1, 2, 3, 4}
 
 
-def test_elites_survive() -> None:
-    """Children are worse than all before, so that the best quarter stays as it is."""
+def test_crossover_is_given_up_after_as_many_trials_as_genes() -> None:
+    strategy = Gevo(numbers(), population=4, crossover=1.0, budget=Budget(evaluations=500))
+    offspring = [Result(g, (1.0,)) for g in ((1, 2, 3), (4, 5), (6,), (7,))]
+    parents, asked = list(offspring), 0
+    for batch in strategy._recombine(offspring):
+        asked += len(batch)
+        for genome in batch:
+            strategy._note(Result(genome, None, cause="fault"))
+    assert offspring == parents and 0 < asked <= 2 * (5 + 2)
+
+
+def test_the_best_quarter_survives() -> None:
+    """Each generation is worse than the last one, and all its children have one gene more than their parents. Only where elites
+    survive do the first, with their 3 genes, have children for ever."""
     worse = iter(range(1, 10**6))
-    strategy = Gevo(numbers(), population=16)
-    rounds(strategy, lambda g: Result(g, (float(next(worse)),)))
-    best = strategy.progress.best
-    for generation in range(1, 6):
-        rounds(strategy, lambda g: Result(g, (float(next(worse)),)), generation)
-        assert strategy.progress.best == best is not None
+    strategy = Gevo(numbers(), population=16, crossover=0.0, mutation=1.0)
+    for generation in range(11):
+        batches = rounds(strategy, lambda g: Result(g, (float(next(worse)),)), generation)
+    assert min(len(genome) for genome in batches[0]) == 4 < max(len(genome) for genome in batches[0])

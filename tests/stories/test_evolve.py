@@ -12,11 +12,16 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from kernelwright.errors import Misuse
-from kernelwright.evaluate.outcome import Ok
+from kernelwright.errors import Misuse, ToolError
+from kernelwright.evaluate import Case, Workload, load_workload
+from kernelwright.evaluate.answers import _evaluated
+from kernelwright.evaluate.journal import Journal
+from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run import Run, RunSettings
+from kernelwright.farm import Lost, Raised
 from kernelwright.stories.evolve import Standing, evolve, resume
 
 AGAIN = Path(__file__).with_name("again.py")
@@ -155,6 +160,30 @@ def test_killed_and_resumed_it_finds_the_same(found: Run, tmp_path: Path, kills:
         assert len(hashes) == len(set(hashes))  # nothing that was recorded was evaluated again
 
 
+def test_a_full_disk_loses_no_evaluation(found: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = Journal.record
+    left = iter(range(12))
+
+    def until_full(self: Journal, *given: Any, **named: Any) -> int:
+        if next(left, None) is None:
+            raise ToolError("the journal cannot grow", hint="free space on the disk, then resume the run")
+        return record(self, *given, **named)
+
+    with monkeypatch.context() as patched, pytest.raises(ToolError, match="cannot grow"):
+        patched.setattr(Journal, "record", until_full)
+        evolve(AGAIN, folder=tmp_path / "full", evaluations=60, seed=1, jobs=2)
+    assert rows_in(tmp_path / "full") == 12
+    assert results(resume(tmp_path / "full")) == results(found)
+
+
+def test_time_ends_a_search_and_resuming_ends_it_in_the_same_place(tmp_path: Path) -> None:
+    run = evolve(AGAIN, folder=tmp_path / "short", evaluations=None, seconds=1.5, seed=1, jobs=2)
+    count = len(run.journal)
+    assert run.ended is not None
+    again = resume(tmp_path / "short")
+    assert len(again.journal) == count and results(again) == results(run)
+
+
 def test_two_resumes_at_once_are_refused(found: Run) -> None:
     with Run.open(found.folder, write=True), pytest.raises(Misuse, match="is being written by"):
         resume(found.folder)
@@ -202,3 +231,32 @@ def test_what_is_no_run(tmp_path: Path, content: bytes, says: str) -> None:
         Run.open(tmp_path / "r")
     with pytest.raises(Misuse, match="there is no run"):
         Run.open(tmp_path / "nothing")
+
+
+def test_a_workload_at_hand_is_evolved_and_resumed_with_itself(found: Run, tmp_path: Path) -> None:
+    workload = load_workload(AGAIN)
+    workload.modules()  # what it has made of its source must not travel to the workers
+    run = evolve(workload, folder=tmp_path / "given", evaluations=60, seed=1, jobs=2)
+    assert results(run) == results(found)
+    with pytest.raises(Misuse, match="only the Python program that started it has"):
+        resume(tmp_path / "given")
+    assert results(resume(tmp_path / "given", given=workload)) == results(found)
+
+
+def test_a_kernel_with_nothing_to_edit(tmp_path: Path) -> None:
+    (tmp_path / "k.ll").write_text(
+        'target triple = "nvptx64-nvidia-cuda"\ndefine ptx_kernel void @nothing(ptr %p) {\n  ret void\n}\n'
+    )
+    case = Case((1,), (32,), {"p": np.zeros(1, np.int32)})
+    with pytest.raises(Misuse, match="nothing to edit"):
+        evolve(Workload(tmp_path / "k.ll", "nothing", (case,)), folder=tmp_path / "run", evaluations=5)
+
+
+def test_a_candidate_that_ends_its_process_is_turned_down() -> None:
+    """What the pool says of a lost or failed item becomes an outcome with a cause."""
+    assert _evaluated(Lost("crash", "it died")).outcome == Rejected("crash", "it died")
+    assert _evaluated(Lost("timeout", "too long")).outcome == Rejected("timeout", "too long")
+    told = _evaluated(Raised(ValueError("odd"))).outcome
+    assert isinstance(told, Rejected) and told.stage == "crash" and "odd" in told.reason
+    with pytest.raises(Misuse):
+        _evaluated(Raised(Misuse("wrong")))

@@ -24,6 +24,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.prove",
         "Variants with a known truth: every unsafe one gets its label, no sound one is called unsafe.",
     ),
+    "farm": ("kernelwright.bench.farm", "The compile farm: what its workers cost beside the work they do."),
     "chaos": (
         "kernelwright.bench.chaos",
         "Worker processes under attack: every good item gets its result, every bad one its cause, nothing is left behind.",

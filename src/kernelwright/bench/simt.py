@@ -69,7 +69,7 @@ def measure(quick: bool, say: Say) -> Measured:
     ratios = []
     for case in _cases(quick):
         say(case.name)
-        row, ratio = _row(case, ours, theirs, 3 if quick else 7)
+        row, ratio = _row(case, ours, theirs, 3 if quick else 15)
         result.rows.append(row)
         if ratio is not None:
             ratios.append(ratio)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import sys
 import time
 from collections.abc import Iterator
@@ -32,11 +33,14 @@ from kernelwright.evaluate.record import record
 from kernelwright.evaluate.rules import parse_rules
 from kernelwright.evaluate.run import Run, RunSettings, new_folder
 from kernelwright.evaluate.subject import Chosen, PythonFile, Recordings, Subject
+from kernelwright.evaluate.whole import Program
 from kernelwright.stories.evolve import proceed
 from kernelwright.target import DEFAULT_GPU, GPUS
 from kernelwright.values import replaced
 
 SUITE = "suite:"
+INPUTS = "inputs"
+"""Below a run: what a suite program of the first data set reads."""
 EVALUATIONS = 2000
 
 OWN_FLAGS: tuple[Flag, ...] = (
@@ -141,7 +145,8 @@ def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: d
         with program_speaks_on_stderr(True):
             record(executable, line, target, given.settings, name=Path(first).stem)
         recordings.append(target)
-    return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance)
+    program = Program(str(executable), tuple(arguments), str(Path.cwd()))
+    return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance, program)
 
 
 def _suite_run(
@@ -162,15 +167,19 @@ def _suite_run(
     recordings = []
     for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
         with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
+            if number == 1:
+                shutil.copytree(inside, folder / INPUTS)
+                whole = Program(str(executable), line, INPUTS)
             _say(f"recording {shlex.join([title, *line])}")
             target = folder / f"data-{number}.capture"
             recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
-    return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance)
+    return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance, whole)
 
 
 def _recorded_run(
-    folder: Path, recordings: list[Path], held_out: int, settings: RunSettings, kernels: tuple[str, ...], tolerance: str
-) -> Run:
+    folder: Path, recordings: list[Path], held_out: int, settings: RunSettings, kernels: tuple[str, ...], tolerance: str,
+    program: Program,
+) -> Run:  # fmt: skip
     """A run on recordings, the last ``held_out`` of which are for the proof alone."""
     chosen: list[Chosen] = []
     held: list[Chosen] = []
@@ -187,8 +196,12 @@ def _recorded_run(
             chosen += found
             held += rest(number, looked, found)
     # A run says where its recordings are by their names alone, so that its folder can be moved.
-    stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), tolerance, tuple(held))
-    opened = replace(stored, paths=tuple(str(path) for path in recordings))
+    stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), tolerance, tuple(held), program)
+    opened = replace(
+        stored,
+        paths=tuple(str(path) for path in recordings),
+        program=replace(program, folder=str(folder.absolute() / program.folder)),
+    )
     run = Run.create(folder, stored, settings)
     run.take(opened)
     return run

@@ -33,14 +33,11 @@ def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
     settings = run.settings
     told = max(standing.evaluations, 1)
     best = standing.best
+    phase = standing.phase + (f", generation {standing.generation}" if standing.generation else "")
+    known = f"{best.speedup:.3f}x {settings.accept} ({best.name}, {len(best.candidate)} edits)" if best else "none yet"
     rows = [
-        ("phase", standing.phase + (f", generation {standing.generation}" if standing.generation else "")),
-        (
-            "best",
-            f"{best.speedup:.3f}x ({best.name}, {len(best.candidate)} edits)"
-            if best and best.speedup > 1
-            else "none yet",
-        ),
+        ("phase", phase),
+        ("best", f"{known}; {standing.speedup_any:.3f}x right in training"),
         ("candidates", f"{standing.evaluations}" + (f" of {settings.evaluations}" if settings.evaluations else "")),
         ("accepted", f"{100 * standing.accepted / told:.0f} %; seen before {100 * standing.seen / told:.0f} %"),
         ("rejected", ", ".join(f"{stage} {count}" for stage, count in standing.rejected.most_common()) or "none"),

@@ -18,13 +18,13 @@ def command(
 ) -> None:
     """What a run has found: the variants that no other beats, why candidates were turned down, and the best one's edits."""
     with Run.open(run) as opened:
-        best, front, original = opened.best, opened.front, opened.original
+        best, front, original = opened.best, opened.front, opened.original_us
         result: dict[str, Any] = {
             "run": str(opened.folder),
             "settings": opened.settings.as_json(),
             "notes": opened.notes,
             "candidates": len(opened.journal),
-            "original_us": original.time_us if original else None,
+            "original_us": original,
             "rejected": opened.rejected,
             "best": best.name if best else None,
             "front": [_row(found) for found in front],

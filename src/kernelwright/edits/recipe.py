@@ -21,7 +21,6 @@ PASSES = (
     "dse",
     "instcombine",
     "jump-threading",
-    "lsr",
     "newgvn",
     "reassociate",
     "sccp",

@@ -7,10 +7,12 @@ workers nor a crash changes what a search is told.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
+from kernelwright.edits.gene import Gene
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.fitness import Evaluated, Reference, setup
 from kernelwright.evaluate.journal import Row, candidate_hash
@@ -35,6 +37,8 @@ class Answer:
     """Whether it was evaluated now, not looked up."""
     seen: bool = False
     """Whether it came to a program that was evaluated before."""
+    trained_us: float | None = None
+    """Its time, if it is right on the training cases, whatever came then."""
 
 
 class Answers:
@@ -96,8 +100,8 @@ class Answers:
             facts=facts,
             timings=evaluated.timings,
         )
-        seen = bool(evaluated.facts.get("seen"))
-        return Answer(row, candidate, evaluated.outcome, evaluated.key or name, True, seen)
+        seen, trained = bool(facts.get("seen")), _trained(facts)
+        return Answer(row, candidate, evaluated.outcome, evaluated.key or name, True, seen, trained)
 
     def close(self) -> None:
         self._pool.close()
@@ -116,10 +120,13 @@ def _json(candidate: Candidate) -> list[object]:
 
 
 def _of(row: Row) -> Answer:
-    from kernelwright.edits.gene import Gene
-
     candidate = tuple(Gene.from_json(value) for value in row.candidate)
-    return Answer(row.id, candidate, row.outcome, row.key, False, bool(row.facts.get("seen")))
+    return Answer(row.id, candidate, row.outcome, row.key, False, bool(row.facts.get("seen")), _trained(row.facts))
+
+
+def _trained(facts: Mapping[str, Any]) -> float | None:
+    trained = facts.get("trained")
+    return float(trained["time_us"]) if trained else None
 
 
 def _evaluated(found: object) -> Evaluated:

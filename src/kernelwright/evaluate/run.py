@@ -105,7 +105,7 @@ class Found:
     candidate: Candidate
     outcome: Ok
     speedup: float
-    """The original's time over its own, both with the same post-passes."""
+    """What gains are counted from (``Run.original_us``) over its own time."""
     key: str = ""
 
     @property
@@ -205,6 +205,14 @@ class Run:
                 return row.outcome
         return None
 
+    @cached_property
+    def original_us(self) -> float | None:
+        """What gains are counted from: the original's time, or what it takes without post-passes if that is less."""
+        for row in self.rows():
+            if not row.candidate and isinstance(row.outcome, Ok):
+                return min(row.outcome.time_us, float(row.facts.get("as_compiled_us", row.outcome.time_us)))
+        return None
+
     @property
     def accepted(self) -> list[Found]:
         """Every accepted candidate, in order."""
@@ -240,13 +248,11 @@ class Run:
     def fastest_trained(self) -> tuple[str, float]:
         """Whatever is right on the training cases, also what was turned down then: its name, and how much faster it is."""
         best = ("", 1.0)
-        if self.original is not None:
+        if self.original_us is not None:
             for row in self.rows():
                 trained = row.facts.get("trained")
                 if trained and row.candidate and trained["time_us"] > 0:
-                    best = max(
-                        best, (f"v{row.id}", self.original.time_us / trained["time_us"]), key=lambda each: each[1]
-                    )
+                    best = max(best, (f"v{row.id}", self.original_us / trained["time_us"]), key=lambda each: each[1])
         return best
 
     def proof(self, name: str) -> Mapping[str, Any] | None:
@@ -254,6 +260,14 @@ class Run:
         for event in reversed(self.journal.events("proof")):
             if event.data.get("variant") == name:
                 return {key: event.data[key] for key in ("label", "seed", "checks", "notes")}
+        return None
+
+    def explained(self, name: str) -> Mapping[str, Any] | None:
+        """What ``kw explain`` noted of the variant called ``v17``; None when nobody has asked."""
+        for event in reversed(self.journal.events("explained")):
+            if event.data.get("variant") == name:
+                found: Mapping[str, Any] = event.data
+                return found
         return None
 
     @property
@@ -303,7 +317,7 @@ class Run:
     def _found(self, row: Row) -> Found | None:
         if not isinstance(row.outcome, Ok):
             return None
-        base = self.original.time_us if self.original is not None else row.outcome.time_us
+        base = self.original_us if self.original_us is not None else row.outcome.time_us
         candidate = tuple(Gene.from_json(value) for value in row.candidate)
         speedup = base / row.outcome.time_us if row.outcome.time_us else 1.0
         return Found(f"v{row.id}", candidate, row.outcome, speedup, row.key)

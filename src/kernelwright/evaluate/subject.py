@@ -6,7 +6,7 @@ A subject is small and can be pickled and written as JSON; ``workload`` opens it
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture import Capture
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.rules import parse_rules
+from kernelwright.evaluate.whole import Program
 from kernelwright.evaluate.workload import Workload, load_workload
 from kernelwright.ir import Module, parse_module
 
@@ -45,6 +46,8 @@ class Recordings:
     chosen: tuple[Chosen, ...]
     tolerance: str = "exact"
     held: tuple[Chosen, ...] = ()
+    program: Program | None = None
+    """How the program of the first recording is run, for the proof in the whole program."""
 
     def workload(self) -> Workload:
         captures = [Capture.read(path) for path in self.paths]
@@ -76,6 +79,7 @@ class Recordings:
         chosen, held = ([[c.recording, c.launch, c.weight] for c in some] for some in (self.chosen, self.held))
         return {
             "kind": "recordings", "paths": list(self.paths), "chosen": chosen, "held": held, "tolerance": self.tolerance,
+            "program": None if self.program is None else asdict(self.program),
         }  # fmt: skip
 
 
@@ -107,6 +111,12 @@ class Given:
         return {"kind": "given"}
 
 
+def _program(value: Any, folder: Path) -> Program | None:
+    if value is None:
+        return None
+    return Program(str(value["executable"]), tuple(value["arguments"]), str(folder / value["folder"]))
+
+
 def subject_from_json(value: Any, folder: Path) -> Subject:
     """What ``as_json`` wrote; relative paths are below ``folder``. Raises ``Misuse`` for anything else."""
     try:
@@ -116,7 +126,7 @@ def subject_from_json(value: Any, folder: Path) -> Subject:
             chosen, held = (
                 tuple(Chosen(int(r), int(n), float(w)) for r, n, w in value[which]) for which in ("chosen", "held")
             )
-            return Recordings(paths, chosen, str(value["tolerance"]), held)
+            return Recordings(paths, chosen, str(value["tolerance"]), held, _program(value["program"], folder))
         if kind == "python":
             return PythonFile(str(folder / value["path"]), str(value["tolerance"]))
     except (KeyError, TypeError, ValueError) as error:

@@ -25,7 +25,7 @@ from kernelwright.edits.guard import Guard
 from kernelwright.edits.original import Original
 from kernelwright.edits.recipe import Recipe
 from kernelwright.errors import Misuse
-from kernelwright.ir import Module, clone_module, parse_module
+from kernelwright.ir import Module, clone_module, parse_module, print_module
 from kernelwright.passes.recipe import optimise_with
 
 Candidate = tuple[Gene, ...]
@@ -108,11 +108,15 @@ class Builder:
         self._kept: OrderedDict[tuple[str, tuple[AnyEdit, ...]], Built] = OrderedDict()
         self._room = kept
         self._baseline: dict[str, Built] = {}
+        self._given: Mapping[str, Module] = {}
 
     @classmethod
     def of(cls, modules: Mapping[str, Module], arch: str) -> Builder:
         """From the original program, by kernel the module that holds it, as a ``Workload`` has it."""
-        return cls({name: Original(alone(module, name), name) for name, module in modules.items()}, arch)
+        apart = {name: alone(module, name) for name, module in modules.items()}
+        builder = cls({name: Original(module, name) for name, module in apart.items()}, arch)
+        builder._given = apart
+        return builder
 
     def build(self, candidate: Candidate) -> Variant:
         """The program. Raises ``IRError`` and ``CompileError`` for what LLVM refuses, ``Misuse`` for a foreign kernel."""
@@ -124,6 +128,11 @@ class Builder:
                 hint=f"the kernels are {', '.join(sorted(self.originals))}",
             )
         return Variant({name: self._built(name, genes.get(name, ())) for name in self.originals})
+
+    def as_compiled(self) -> Variant:
+        """The program as it was given, without post-passes and with all that LLVM was told to assume: what its user has."""
+        texts = {name: print_module(module) for name, module in self._given.items()}
+        return Variant({name: Built(name, text, content_key([canonical(text)])) for name, text in texts.items()})
 
     def _built(self, kernel: str, edits: tuple[AnyEdit, ...]) -> Built:
         if not edits:

@@ -40,7 +40,6 @@ EXTRA: dict[str, Callable[[Any], None]] = {
     "dse": lambda m: m.add_dead_store_elimination_pass(),
     "instcombine": lambda m: m.add_instruction_combine_pass(),
     "jump-threading": lambda m: m.add_jump_threading_pass(),
-    "lsr": lambda m: m.add_loop_strength_reduce_pass(),
     "newgvn": lambda m: m.add_new_gvn_pass(),
     "reassociate": lambda m: m.add_reassociate_pass(),
     "sccp": lambda m: m.add_sccp_pass(),
@@ -48,7 +47,8 @@ EXTRA: dict[str, Callable[[Any], None]] = {
     "sink": lambda m: m.add_sinking_pass(),
     "unroll-and-jam": lambda m: m.add_loop_unroll_and_jam_pass(),
 }
-"""The passes a recipe may run after the pipeline."""
+"""The passes a recipe may run after the pipeline. Loop strength reduction is not among them: so early it aborts on some
+modules, and code generation runs it in any case."""
 UNROLL = "llvm.loop.unroll."
 
 

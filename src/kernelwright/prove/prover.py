@@ -19,6 +19,7 @@ from dataclasses import replace
 from typing import Any
 
 from kernelwright.codegen.layout import parameter_layout
+from kernelwright.cuda.names import readable
 from kernelwright.device.describe import plural
 from kernelwright.device.schedule import Schedule
 from kernelwright.edits.guard import Guard, Launch
@@ -148,6 +149,9 @@ class _Proving:
         if self.outside:
             total = sum(self.outside.values())
             notes.append(f"{total} cases lie outside what the variant is meant for ({', '.join(self.outside)})")
+        idle = self.kernels - frozenset().union(*(one.kernels for one in self.baseline.training))
+        if idle:
+            notes.append(f"no training case launches {', '.join(map(readable, sorted(idle)))}, which is changed too")
         if self.incomplete:
             notes.append("some launches were too large for all their accesses to be followed")
         return Proof(tuple(self.checks[name] for name in CHECKS), self.baseline.seed, tuple(notes))
@@ -162,9 +166,8 @@ class _Proving:
         if not self.kernels:
             return self._say("training", "passed", "nothing is changed: every kernel is the original's")
         if not cases:
-            return self._say(
-                "training", "failed", "none of the training cases lies inside what the variant is meant for"
-            )
+            why = "lies inside what the variant is meant for" if self.outside else "launches a kernel that is changed"
+            return self._say("training", "failed", f"none of the training cases {why}: nothing is known of it")
         self._judge("training", cases, [self._evidence(one) for one in cases], f"right on {len(cases)} cases")
 
     def _held_out(self) -> None:

@@ -1,16 +1,23 @@
 """Search: strategies behind ask and tell. An island: candidates are opaque, so nothing here knows what a kernel is.
 
-strategy   ask, tell, results, budgets, hooks, progress       ties       what counts as a gain
-default    scan, combine, evolve, clean up                    gevo       Algorithm 1 of paper 000, the control arm
-minimise   delta debugging, single effects, pairs             combine    greedy, in groups
-nsga2      ranks, crowding, selection                         genomes    crossover
-credit     which kinds of genes pay                           hypervolume
+    strategy     ask, tell, results, budgets, hooks, progress     planned      what all strategies share
+    default      scan, combine, evolve, clean up                  gevo         Algorithm 1 of paper 000, the control arm
+    combine      greedy, in groups                                minimise     delta debugging, single effects, pairs
+    experience   what is learnt about genes                       credit       which kinds of genes pay
+    population   the best so far                                  genomes      crossover
+    nsga2        ranks, crowding, tournaments                     hypervolume
+    ties         what counts as a gain
 
-hooks = Hooks(draw=..., scan=..., kind=...)
-strategy = Default(hooks, seed=0, budget=Budget(evaluations=2000))
-while batch := strategy.ask():
-    strategy.tell([Result(c, objectives=(time_us,), instructions=n) or Result(c, None, cause="fault"), ...])
-strategy.best, strategy.front, strategy.progress
+How a story uses it:
+
+    hooks = Hooks(draw=..., scan=..., kind=...)
+    strategy = Default(hooks, seed=0, budget=Budget(evaluations=2000))
+    while batch := strategy.ask():
+        # of an outcome: Result(genome, (time_us,), instructions, key=...) or Result(genome, None, cause="fault")
+        strategy.tell([judge(genome) for genome in batch])
+    strategy.best, strategy.front, strategy.progress
+
+The same seed and the same results give the same questions, so a run is repeated or resumed from its journal.
 """
 
 from __future__ import annotations
@@ -20,7 +27,8 @@ from kernelwright.search.gevo import Gevo
 from kernelwright.search.hypervolume import hypervolume
 from kernelwright.search.minimise import Effect, Minimise, Pair, Pairs, SingleEffects
 from kernelwright.search.nsga2 import crowding, dominates, fronts, ranks, select, tournament
-from kernelwright.search.strategy import Budget, Hooks, Planned, Progress, Result, Strategy
+from kernelwright.search.planned import Planned
+from kernelwright.search.strategy import Budget, Hooks, Progress, Result, Strategy
 from kernelwright.search.ties import TIE, is_gain, preferred
 
 __all__ = [

@@ -6,9 +6,10 @@ each. Where they do not, the group is halved, down to the gene that is in the wa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
 
+from kernelwright.search.planned import Asking
 from kernelwright.search.strategy import Result
 
 G = TypeVar("G", bound=Hashable)
@@ -21,10 +22,10 @@ out."""
 def combine(
     start: Result[tuple[G, ...]],
     gains: Sequence[tuple[G, float]],
-    evaluate: Callable[[list[tuple[G, ...]]], Generator[Any, Any, list[Result[tuple[G, ...]] | None]]],
+    evaluate: Callable[[list[tuple[G, ...]]], Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]],
     *,
     is_better: Callable[[Result[tuple[G, ...]], Result[tuple[G, ...]]], bool],
-) -> Generator[Any, Any, Result[tuple[G, ...]]]:
+) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
     """The start with the genes that work on top of it, tried in their order.
 
     ``gains``: each gene with how much it made the first objective smaller when alone. A group is taken in when it is

@@ -23,8 +23,9 @@ from kernelwright.search.combine import combine
 from kernelwright.search.experience import Experience
 from kernelwright.search.genomes import uniform_crossover
 from kernelwright.search.minimise import ddmin, not_worse
+from kernelwright.search.planned import Asking, Plan, Planned
 from kernelwright.search.population import Population
-from kernelwright.search.strategy import Asking, Budget, Hooks, Plan, Planned, Result
+from kernelwright.search.strategy import Budget, Hooks, Result
 from kernelwright.search.ties import TIE, is_gain
 
 G = TypeVar("G", bound=Hashable)

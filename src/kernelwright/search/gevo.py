@@ -32,7 +32,8 @@ from typing import TypeVar
 
 from kernelwright.search.genomes import messy_crossover
 from kernelwright.search.nsga2 import Point, select, tournament, worth
-from kernelwright.search.strategy import Asking, Budget, Hooks, Plan, Planned, Result
+from kernelwright.search.planned import Asking, Plan, Planned
+from kernelwright.search.strategy import Budget, Hooks, Result
 
 G = TypeVar("G", bound=Hashable)
 

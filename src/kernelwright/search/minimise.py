@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, Generic, Literal, TypeVar
 
-from kernelwright.search.strategy import Budget, Objectives, Plan, Planned, Result
+from kernelwright.search.planned import Asking, Plan, Planned
+from kernelwright.search.strategy import Budget, Objectives, Result
 from kernelwright.search.ties import TIE
 
 G = TypeVar("G", bound=Hashable)
-Evaluate = Callable[[list[tuple[G, ...]]], Generator[Any, Any, list[Result[tuple[G, ...]] | None]]]
+Evaluate = Callable[[list[tuple[G, ...]]], Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]]
 
 
 def not_worse(than: Objectives, by: float) -> Callable[[Result[Any] | None], bool]:
@@ -36,7 +37,7 @@ def ddmin(
     evaluate: Evaluate[G],
     *,
     parts: int = 2,
-) -> Generator[Any, Any, Result[tuple[G, ...]]]:
+) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
     """A subsequence for which ``holds`` is true and that loses it with any single gene: 1-minimal.
 
     Zeller and Hildebrandt 2002 ("Simplifying and isolating failure-inducing input"): cut into n parts, go on with a part

@@ -48,15 +48,20 @@ class Standing:
     rejected: Counter[str] = field(default_factory=Counter)
     original_us: float = 0.0
     best: Found | None = None
+    """The fastest accepted one."""
+    speedup_any: float = 1.0
+    """Of the fastest that is right on the training cases, accepted or not."""
     front: Sequence[Found] = ()
     notes: Sequence[str] = ()
     jobs: int = 1
     began: float = field(default_factory=time.monotonic)
+    searched: float = 0.0
+    """When the search had its last answer."""
 
     @property
     def rate(self) -> float:
         """Variants per second, this session."""
-        return self.fresh / max(time.monotonic() - self.began, 1e-9)
+        return self.fresh / max(self.searched - self.began, 1e-9)
 
 
 def evolve(
@@ -114,6 +119,7 @@ class _Story:
         self.watch = watch
         self.standing = Standing(run, jobs=answers.jobs)
         self._told_of: dict[Candidate, Found | None] = {}
+        self._spent_before = run.spent_seconds
         self._batches = 0
         self._concluded_at = next((e.data["batch"] for e in run.journal.events("conclude")), None)
         self._already = {
@@ -124,8 +130,9 @@ class _Story:
         """The original first: what is wrong with the workload is said before anything is searched."""
         reference = self.answers.reference()
         workload = self.run.workload()
+        self.standing.began = self.standing.searched = time.monotonic()
         self.proposals = Proposals(workload, self.run.builder().originals, self.run.settings)
-        self.standing.original_us = reference.original.time_us
+        self.standing.original_us = reference.time_us
         self.standing.notes = [*self.run.notes, *reference.notes]
         self._note("notes", {"name": "notes", "notes": list(reference.notes)})
         self.watch(self.standing)
@@ -207,6 +214,9 @@ class _Story:
             return
         found = self._told_of[answer.candidate] = self._found(answer)
         standing.evaluations += 1
+        standing.searched = time.monotonic()
+        if answer.candidate and answer.trained_us:
+            standing.speedup_any = max(standing.speedup_any, standing.original_us / answer.trained_us)
         standing.fresh += answer.fresh
         standing.seen += answer.seen
         if found is not None:
@@ -253,7 +263,7 @@ class _Story:
         if self._concluded_at is not None:
             return bool(self._batches >= self._concluded_at)
         limit = self.run.settings.seconds
-        if limit is None or self.run.spent_seconds < limit:
+        if limit is None or self._spent_before + time.monotonic() - self.standing.began < limit:
             return False
         self._concluded_at = self._batches
         self._note("conclude", {"name": "time", "batch": self._batches})

@@ -16,6 +16,8 @@ from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.evaluate.run import Run
 from kernelwright.evaluate.subject import Recordings, Subject
 from kernelwright.evaluate.variant import Builder, Candidate
+from kernelwright.evaluate.whole import WholeProgram
+from kernelwright.evaluate.workload import Workload
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.labels import LABELS, Label
 from kernelwright.prove.proof import Proof, proof_from_json
@@ -68,12 +70,24 @@ def _setup(subject: Subject, device: str, seed: int) -> Callable[[tuple[Candidat
     builder = Builder.of(workload.modules(), virtual_gpu(device).arch)
     held_out = subject.held_out() if isinstance(subject, Recordings) else ()
     prover = Prover(workload, builder.build(()).modules, seed=seed, held_out=held_out)
+    whole = _whole(subject, device, workload)
 
     def work(asked: tuple[Candidate, float]) -> dict[str, Any]:
         candidate, speedup = asked
         variant = builder.build(candidate)
         changed = {name: variant.modules[name] for name in {gene.kernel for gene in candidate}}
+        if whole is not None:
+            kernels = {name: variant.kernels[name] for name in changed}
+            prover.whole_program = lambda _: whole.judge(kernels)
         proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=LIMIT)
         return proof.as_json()
 
     return work
+
+
+def _whole(subject: Subject, device: str, workload: Workload) -> WholeProgram | None:
+    """The whole program, where there is one and it still runs as it did."""
+    program = subject.program if isinstance(subject, Recordings) else None
+    if program is None or program.trouble:
+        return None
+    return WholeProgram(program, virtual_gpu(device).name, workload.rules)

@@ -1,0 +1,31 @@
+"""``kw minimize``: a variant down to the edits that matter."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from kernelwright.cli.variant import RunAndVariant, opened
+from kernelwright.cuda.names import readable
+from kernelwright.stories.minimise import minimise
+
+
+def command(
+    run: RunAndVariant,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default one per core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """The fewest edits that are as fast: none of them can be left out. The result is a variant of the run."""
+    found, variant = opened(run, write=True)
+    with found:
+        before = found.variant(variant)
+        small = minimise(found, variant, jobs=jobs)
+    if as_json:
+        print(json.dumps({"variant": small.name, "of": before.name, "speedup": small.speedup, "edits": small.edits}))
+        return
+    print(f"{before.name}, {len(before.candidate)} edits, {before.speedup:.3f}x -> ", end="")
+    print(f"{small.name}, {len(small.candidate)} edits, {small.speedup:.3f}x:")
+    for gene in small.candidate:
+        print(f"    {readable(gene.kernel)}: {gene.edit}")

@@ -1,0 +1,44 @@
+"""``kw prove``: what a variant rests on."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from kernelwright.cli.variant import RunAndVariant, opened
+from kernelwright.prove.labels import MEANING
+from kernelwright.prove.proof import proof_from_json
+from kernelwright.stories.proving import Proofs, meets
+
+
+def command(
+    run: RunAndVariant,
+    again: Annotated[bool, typer.Option("--again", help="Also when the run has a proof of it already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """The checks a variant passes and fails, and its label. Exit code 1 when the label is worse than the run accepts."""
+    found, name = opened(run, write=True)
+    with found:
+        variant = found.variant(name)
+        known = None if again else found.proof(variant.name)
+        if known is None:
+            with Proofs(found) as proofs:
+                proof = proofs.of(variant.candidate, variant.speedup)
+            found.journal.note("proof", {"name": variant.name, "variant": variant.name, **proof.as_json()})
+        else:
+            proof = proof_from_json(known)
+        accepted = meets(proof.label, found.settings.accept)
+    if as_json:
+        print(json.dumps({"variant": variant.name, "speedup": variant.speedup, **proof.as_json()}))
+    else:
+        print(f"{variant.name}: {proof.label} - {MEANING[proof.label]}")
+        for check in proof.checks:
+            print(f"  {check}")
+            for evidence in check.evidence:
+                print(f"      {evidence}")
+        for note in proof.notes:
+            print(f"  note: {note}")
+    if not accepted:
+        raise typer.Exit(1)

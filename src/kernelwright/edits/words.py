@@ -1,0 +1,253 @@
+"""Edits in words: what kind of change each one is, what it does, and to which line of source.
+
+    words = in_words(original, Delete(12))
+    words.kind         "redundant load"
+    words.sentence     "the load at blur.cu:19 is gone; %in, seen before, takes its place"
+
+The kinds are those that people who studied evolved kernels found (paper 000, section 6): removed barriers, redundant stores
+and loads, conditions that never vary, skipped iterations, reused values, specialised constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from kernelwright.edits.cache_policy import CachePolicy
+from kernelwright.edits.change_constant import ChangeConstant
+from kernelwright.edits.constant_condition import ConstantCondition
+from kernelwright.edits.copy import Copy
+from kernelwright.edits.delete import Delete
+from kernelwright.edits.delete_barrier import DeleteBarrier, is_barrier
+from kernelwright.edits.fast_math import FastMath
+from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
+from kernelwright.edits.move import Move
+from kernelwright.edits.no_alias import NoAlias
+from kernelwright.edits.original import Id, Original
+from kernelwright.edits.recipe import Recipe
+from kernelwright.edits.replace_instruction import ReplaceInstruction
+from kernelwright.edits.replace_operand import ReplaceOperand
+from kernelwright.edits.swap import Swap
+from kernelwright.edits.unroll import Unroll
+from kernelwright.ir.debug import Location
+
+KINDS = (
+    "removed barrier",
+    "redundant store",
+    "redundant load",
+    "redundant work",
+    "condition",
+    "skipped iterations",
+    "reused value",
+    "specialised constant",
+    "specialised input",
+    "promise",
+    "order",
+    "precision",
+    "caching",
+    "compile recipe",
+)
+
+
+@dataclass(frozen=True)
+class Words:
+    """``kind`` is one of ``KINDS``; ``location`` is the source line that the edit is about, where one is known."""
+
+    kind: str
+    sentence: str
+    location: Location | None = None
+
+    @property
+    def place(self) -> str:
+        """``blur.cu:19``, or nothing."""
+        return _at(self.location)
+
+
+def in_words(original: Original, edit: Any) -> Words:
+    """An edit of ``original`` in words, whether or not it applies."""
+    return _WORDS[type(edit)](original, edit)
+
+
+# -- one rule per kind of edit ---------------------------------------------------------------------------------------------
+
+
+def _delete(original: Original, edit: Delete) -> Words:
+    what, location = _what(original, edit.subject)
+    value = f"; {_plain(edit.value)} takes its place" if edit.value else ""
+    return Words(_kind_of_gone(original, edit.subject), f"{what} is gone{value}", location)
+
+
+def _delete_barrier(original: Original, edit: DeleteBarrier) -> Words:
+    what, location = _what(original, edit.subject)
+    return Words("removed barrier", f"{what} is gone", location)
+
+
+def _condition(original: Original, edit: ConstantCondition) -> Words:
+    what, location = _what(original, edit.user)
+    outcome = "true" if edit.outcome else "false"
+    if edit.user in original.latches:
+        return Words("skipped iterations", f"whether the loop goes on is decided once and for all: {outcome}", location)
+    return Words("condition", f"the condition of {what} is always {outcome}", location)
+
+
+def _operand(original: Original, edit: ReplaceOperand) -> Words:
+    what, location = _what(original, edit.user)
+    type, _, value = edit.value.partition(" ")
+    before = _operand_before(original, edit.user, edit.index)
+    if type == "i1" and value in ("true", "false"):
+        return _condition(original, ConstantCondition(edit.user, edit.index, value == "true"))
+    kind = "reused value" if value.startswith("%") else "specialised constant"
+    return Words(kind, f"{what} takes {value} in place of {before}", location)
+
+
+def _constant(original: Original, edit: ChangeConstant) -> Words:
+    what, location = _what(original, edit.user)
+    before = _operand_before(original, edit.user, edit.index)
+    return Words("specialised constant", f"the constant {before} of {what} is {_plain(edit.value)}", location)
+
+
+def _instruction(original: Original, edit: ReplaceInstruction) -> Words:
+    what, location = _what(original, edit.subject)
+    by, _ = _what(original, edit.source)
+    return Words("reused value", f"{what} is a copy of {by}", location)
+
+
+def _copy(original: Original, edit: Copy) -> Words:
+    what, location = _what(original, edit.source)
+    before, _ = _what(original, edit.before)
+    return Words("reused value", f"{what} is done once more before {before}", location)
+
+
+def _move(original: Original, edit: Move) -> Words:
+    what, location = _what(original, edit.subject)
+    before, _ = _what(original, edit.before)
+    return Words("order", f"{what} stands before {before}", location)
+
+
+def _swap(original: Original, edit: Swap) -> Words:
+    first, location = _what(original, edit.first)
+    second, _ = _what(original, edit.second)
+    return Words("order", f"{first} and {second} change places", location)
+
+
+def _fast_math(original: Original, edit: FastMath) -> Words:
+    what, location = _what(original, edit.subject)
+    return Words("precision", f"{what} may be computed with {edit.flag}", location)
+
+
+def _cache_policy(original: Original, edit: CachePolicy) -> Words:
+    what, location = _what(original, edit.subject)
+    return Words("caching", f"{what} reads with the policy {edit.policy}", location)
+
+
+def _fix_argument(original: Original, edit: FixArgument) -> Words:
+    arguments = original.function.arguments
+    name = original.names[arguments[edit.index]].lstrip("%") if edit.index < len(arguments) else ""
+    named = f" ({name})" if name and not name.isdigit() else ""
+    return Words("specialised input", f"argument {edit.index}{named} is always {_plain(edit.value)}")
+
+
+def _fix_block(original: Original, edit: FixBlock) -> Words:
+    return Words("specialised input", f"blocks are always {'x'.join(map(str, edit.shape))}")
+
+
+def _fix_grid(original: Original, edit: FixGrid) -> Words:
+    return Words("specialised input", f"the grid is always {'x'.join(map(str, edit.shape))}")
+
+
+def _no_alias(original: Original, edit: NoAlias) -> Words:
+    return Words("promise", f"the memory behind argument {edit.index} is reached through no other argument")
+
+
+def _unroll(original: Original, edit: Unroll) -> Words:
+    location = original.location(edit.subject)
+    how = {0: "wholly unrolled", 1: "not unrolled"}.get(edit.count, f"unrolled {edit.count} times")
+    return Words("compile recipe", f"the loop is {how}", location)
+
+
+def _recipe(original: Original, edit: Recipe) -> Words:
+    parts = [f"level {edit.level}"] if edit.level != 3 else []
+    parts += [f"{edit.rounds} rounds"] if edit.rounds != 1 else []
+    parts += [f"then {', '.join(edit.passes)}"] if edit.passes else []
+    parts += [f"without {', '.join(edit.without)}"] if edit.without else []
+    parts += [f"at most {edit.registers} registers"] if edit.registers is not None else []
+    return Words("compile recipe", f"compiled with {'; '.join(parts) or 'the usual passes'}")
+
+
+_WORDS: dict[type, Callable[[Original, Any], Words]] = {
+    Delete: _delete,
+    DeleteBarrier: _delete_barrier,
+    ConstantCondition: _condition,
+    ReplaceOperand: _operand,
+    ChangeConstant: _constant,
+    ReplaceInstruction: _instruction,
+    Copy: _copy,
+    Move: _move,
+    Swap: _swap,
+    FastMath: _fast_math,
+    CachePolicy: _cache_policy,
+    FixArgument: _fix_argument,
+    FixBlock: _fix_block,
+    FixGrid: _fix_grid,
+    NoAlias: _no_alias,
+    Unroll: _unroll,
+    Recipe: _recipe,
+}
+
+
+# -- instructions in words -------------------------------------------------------------------------------------------------
+
+_GONE = {"store": "redundant store", "load": "redundant load"}
+
+
+def _kind_of_gone(original: Original, id: Id) -> str:
+    node = original.nodes.get(id)
+    if node is None:
+        return "redundant work"
+    if is_barrier(node.instruction):
+        return "removed barrier"
+    return _GONE.get(node.instruction.opcode, "redundant work")
+
+
+def _what(original: Original, id: Id) -> tuple[str, Location | None]:
+    """An instruction as a person would point at it, and its location."""
+    node = original.nodes.get(id)
+    if node is None:
+        return "a copied instruction", None
+    location = original.location(id)
+    opcode = node.instruction.opcode
+    name = "barrier" if is_barrier(node.instruction) else {"br": "branch", "icmp": "comparison"}.get(opcode, opcode)
+    at = _at(location)
+    return f"the {name}{f' at {at}' if at else f' {node.result}' if node.result else ''}", location
+
+
+def _operand_before(original: Original, id: Id, index: int) -> str:
+    node = original.nodes.get(id)
+    return node.operands[index] if node is not None and index < len(node.operands) else "another value"
+
+
+def _plain(value: str) -> str:
+    """A constant without its type; floats as people write them.
+
+    before   ``float 0x403AAAAAA0000000``
+    after    ``26.6667``
+    """
+    type, _, text = value.partition(" ")
+    if type in ("float", "double") and not text.startswith("%"):
+        number = _float(text)
+        return text if number is None else f"{number:.6g}"
+    return text or value
+
+
+def _float(text: str) -> float | None:
+    import struct
+
+    try:
+        return struct.unpack(">d", bytes.fromhex(text[2:].zfill(16)))[0] if text.startswith("0x") else float(text)
+    except ValueError:
+        return None
+
+
+def _at(location: Location | None) -> str:
+    return f"{location.file.rsplit('/', 1)[-1]}:{location.line}" if location is not None and location.line else ""

@@ -1,0 +1,256 @@
+"""A grammar in Backus-Naur form: the language that programs are bred in.
+
+    <sum>   ::= <value> + <value> | <value>       a rule: a symbol and its alternatives
+    <value> ::= x | 1 | 2                         text outside of angle brackets stands for itself, spaces inside included
+              | (<sum>)                           a rule goes on in the next line
+    // a comment
+
+``#lesser#``, ``#greater#``, ``#or#`` and ``#nl#`` stand for ``<``, ``>``, ``|`` and a new line, as in paper 001; ``#empty#``
+for nothing. Where ``<`` cannot begin a symbol it stands for itself: ``i < n``.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from kernelwright.errors import Misuse, Place
+
+ESCAPES: Mapping[str, str] = {"#lesser#": "<", "#greater#": ">", "#or#": "|", "#nl#": "\n", "#empty#": ""}
+
+_SYMBOL = re.compile(r"<([A-Za-z][\w-]*)>")
+_RULE = re.compile(r"\s*<([A-Za-z][\w-]*)>\s*::=")
+_ESCAPE = re.compile("|".join(map(re.escape, ESCAPES)))
+
+
+@dataclass(frozen=True)
+class Symbol:
+    """A use of a rule."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"<{self.name}>"
+
+
+Alternative = tuple[Symbol | str, ...]
+
+
+@dataclass(frozen=True)
+class Grammar:
+    """Rules by the name of their symbol, in the order in which they were written; derivations begin at ``start``.
+
+    Use ``Grammar.parse``: it checks that every symbol has a rule and that every derivation can end.
+    """
+
+    rules: Mapping[str, tuple[Alternative, ...]]
+    start: str
+
+    @classmethod
+    def parse(cls, text: str, start: str = "", file: str = "<grammar>") -> Grammar:
+        """``start``: the symbol to begin with; the first rule's without one.
+
+        Raises ``Misuse`` that points at what is wrong: no rule where one should be, a symbol without a rule, two rules of one
+        symbol, an empty alternative, a symbol whose derivation never ends.
+        """
+        rules = {rule.name: rule for rule in _rules(text, file)}
+        start = start.strip("<>") or next(iter(rules))
+        if start not in rules:
+            raise Misuse(f"{file}: there is no rule for the start symbol <{start}>", hint=_there_are(start, rules))
+        for rule in rules.values():
+            rule.check_symbols(rules)
+        grammar = cls({name: rule.alternatives for name, rule in rules.items()}, start)
+        for name in grammar.reachable:
+            if math.isinf(grammar.depths[name]):
+                rule = rules[name]
+                raise Misuse(
+                    f"a derivation of <{name}> never ends: each of its alternatives leads to one that has no end",
+                    place=rule.place(rule.at),
+                    hint="give it an alternative of plain text, or of symbols that have one",
+                )
+        return grammar
+
+    @cached_property
+    def depths(self) -> Mapping[str, float]:
+        """How many rules deep the shallowest derivation of each symbol is; infinite where there is none."""
+        depths = dict.fromkeys(self.rules, math.inf)
+        changed = True
+        while changed:
+            changed = False
+            for name, alternatives in self.rules.items():
+                found = min(self._depth(each, depths) for each in alternatives)
+                if found < depths[name]:
+                    depths[name], changed = found, True
+        return depths
+
+    @staticmethod
+    def _depth(alternative: Alternative, depths: Mapping[str, float]) -> float:
+        return 1 + max((depths[part.name] for part in alternative if isinstance(part, Symbol)), default=0)
+
+    @cached_property
+    def reachable(self) -> tuple[str, ...]:
+        """The symbols that derivations can meet, from ``start`` on."""
+        found = {self.start: None}
+        todo = [self.start]
+        while todo:
+            for alternative in self.rules[todo.pop()]:
+                for part in alternative:
+                    if isinstance(part, Symbol) and part.name not in found:
+                        found[part.name] = None
+                        todo.append(part.name)
+        return tuple(found)
+
+    @cached_property
+    def numbered(self) -> tuple[list[list[list[int | str]]], int]:
+        """The rules by number, each alternative backwards, as derivations take them from a stack; the start's number."""
+        names = {name: n for n, name in enumerate(self.rules)}
+        rules = [
+            [
+                [names[part.name] if isinstance(part, Symbol) else part for part in reversed(each)]
+                for each in alternatives
+            ]
+            for alternatives in self.rules.values()
+        ]
+        return rules, names[self.start]
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Rules that no derivation meets."""
+        return tuple(name for name in self.rules if name not in self.reachable)
+
+    def __str__(self) -> str:
+        """As text that parses to an equal grammar, given the same start."""
+        lines = []
+        for name, alternatives in self.rules.items():
+            head = f"<{name}> ::= "
+            lines.append(head + " | ".join("".join(map(_escaped, each)) or "#empty#" for each in alternatives))
+        return "\n".join(lines)
+
+
+@dataclass
+class _Rule:
+    """A rule as it was read; ``at`` and the numbers in ``uses`` count characters from the beginning of the text."""
+
+    name: str
+    text: str
+    file: str
+    at: int
+    alternatives: tuple[Alternative, ...] = ()
+    uses: tuple[tuple[str, int], ...] = ()
+
+    def place(self, at: int) -> Place:
+        return _place(self.text, self.file, at)
+
+    def check_symbols(self, rules: Mapping[str, _Rule]) -> None:
+        for name, at in self.uses:
+            if name not in rules:
+                raise Misuse(f"<{name}> has no rule", place=self.place(at), hint=_there_are(name, rules))
+
+
+def _rules(text: str, file: str) -> Iterator[_Rule]:
+    seen: dict[str, int] = {}
+    for at, block in _blocks(text, file):
+        head = _RULE.match(block)
+        assert head is not None
+        rule = _Rule(head[1], text, file, at + block.index("<"))
+        if rule.name in seen:
+            raise Misuse(
+                f"<{rule.name}> has two rules",
+                place=rule.place(rule.at),
+                hint=f"the other is in line {rule.place(seen[rule.name]).line}; put all its alternatives into one",
+            )
+        seen[rule.name] = rule.at
+        _read_alternatives(rule, block, head.end(), at)
+        yield rule
+    if not seen:
+        raise Misuse(f"{file}: there is no rule in this grammar", hint="as <sum> ::= <sum> + x | x")
+
+
+def _blocks(text: str, file: str) -> Iterator[tuple[int, str]]:
+    """A rule with the lines it goes on in, comments blanked out; where it begins."""
+    begin, block, at = 0, "", 0
+    for line in text.splitlines(keepends=True):
+        shown = " " * len(line) if line.lstrip().startswith("//") else line
+        if _RULE.match(shown):
+            if block:
+                yield begin, block
+            begin, block = at, shown
+        elif block:
+            block += shown
+        elif shown.strip():
+            column = len(shown) - len(shown.lstrip())
+            raise Misuse(
+                "a grammar begins with a rule", place=_place(text, file, at + column), hint="as <sum> ::= <sum> + x | x"
+            )
+        at += len(line)
+    if block:
+        yield begin, block
+
+
+def _read_alternatives(rule: _Rule, block: str, begin: int, offset: int) -> None:
+    if "::=" in block[begin:]:
+        at = offset + block.index("::=", begin)
+        raise Misuse("::= stands where no rule begins", place=rule.place(at), hint="begin a rule on a line of its own")
+    alternatives, uses = [], []
+    for piece in re.finditer(r"[^|]+|(?<=[|=])(?=\s*(?:\||$))", block[begin:] or " "):
+        at = begin + piece.start()
+        if not piece[0].strip():
+            raise Misuse(
+                f"an alternative of <{rule.name}> is empty",
+                place=rule.place(min(offset + at, len(rule.text) - 1)),
+                hint="write #empty# for nothing, #or# for |",
+            )
+        parts: list[Symbol | str] = []
+        for word, name, column in _words(piece[0]):
+            parts.append(Symbol(name) if name else word)
+            if name:
+                uses.append((name, offset + at + column))
+        alternatives.append(tuple(parts))
+    if not alternatives or block[begin:].rstrip().endswith("|"):
+        raise Misuse(
+            f"an alternative of <{rule.name}> is empty",
+            place=rule.place(offset + len(block.rstrip()) - 1),
+            hint="write #empty# for nothing, #or# for |",
+        )
+    rule.alternatives, rule.uses = tuple(alternatives), tuple(uses)
+
+
+def _words(piece: str) -> Iterator[tuple[str, str, int]]:
+    """Text, or the name of a symbol, with where it stands; the space around an alternative is nobody's."""
+    lead = len(piece) - len(piece.lstrip())
+    body = piece.strip()
+    at = 0
+    for found in _SYMBOL.finditer(body):
+        if plain := _plain(body[at : found.start()]):
+            yield plain, "", lead + at
+        yield "", found[1], lead + found.start()
+        at = found.end()
+    if plain := _plain(body[at:]):
+        yield plain, "", lead + at
+
+
+def _plain(text: str) -> str:
+    """What a terminal stands for: a line break in the grammar is a space."""
+    return _ESCAPE.sub(lambda found: ESCAPES[found[0]], re.sub(r"\s*\n\s*", " ", text))
+
+
+def _escaped(part: Symbol | str) -> str:
+    if isinstance(part, Symbol):
+        return str(part)
+    back = {text: name for name, text in ESCAPES.items() if text}
+    return "".join(back.get(letter, letter) for letter in part)
+
+
+def _place(text: str, file: str, at: int) -> Place:
+    line = text.count("\n", 0, at)
+    begin = text.rfind("\n", 0, at) + 1
+    return Place(file, line + 1, at - begin + 1, text[begin:].split("\n", 1)[0])
+
+
+def _there_are(name: str, rules: Mapping[str, object]) -> str:
+    near = difflib.get_close_matches(name, rules, n=2)
+    return f"did you mean {' or '.join(f'<{each}>' for each in near)}?" if near else f"there are <{'>, <'.join(rules)}>"

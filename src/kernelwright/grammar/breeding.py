@@ -1,0 +1,147 @@
+"""Breeding: generation after generation of genotypes, by tournament, crossover and mutation.
+
+    the first: random genotypes that derive a program
+    every other: the best of the last one as they are; then, until it is full,
+        two parents, each the best of a few drawn     cross them     mutate the children
+        a child that derives no program, or one that this generation has already, is drawn again
+
+The same seed and the same answers give the same questions. Paper 001 leaves the numbers open; those of ``Breeding`` are ours.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from kernelwright.errors import Misuse
+from kernelwright.grammar.bnf import Grammar
+from kernelwright.grammar.derivation import CODONS as LIMIT
+from kernelwright.grammar.derivation import Derivation, derive
+from kernelwright.grammar.genotype import CODONS, Genotype, crossover, mutate, random_genotype
+
+TRIES = 20
+"""Draws for one place in a generation before a program that is there already may take it."""
+FIRST_TRIES = 1000
+"""Draws of random genotypes for one place before the grammar is given up."""
+
+
+@dataclass(frozen=True)
+class Dials:
+    """How a generation is made from the last. Raises ``Misuse``."""
+
+    population: int = 300
+    tournament: int = 4
+    """Individuals drawn, the best of which becomes a parent."""
+    elite: int = 2
+    """Individuals that live on as they are."""
+    crossover: float = 0.7
+    """The share of children with two parents."""
+    mutation: float = 2.0
+    """Integers changed in a child, on average, among those that its parent's derivation read."""
+    codons: int = CODONS
+    """Integers of a genotype."""
+
+    def __post_init__(self) -> None:
+        if self.population < 2:
+            raise Misuse(f"a population of {self.population} is too small to breed from", hint="--population 300")
+        if not 0 <= self.elite < self.population:
+            raise Misuse(f"an elite of {self.elite} leaves no place for children", hint="fewer than the population")
+        if self.tournament < 1 or self.codons < 1:
+            raise Misuse("a tournament and a genotype have at least one member", hint="tournament=4, codons=221")
+        if not (0 <= self.crossover <= 1 and self.mutation >= 0):
+            raise Misuse("crossover is a share, mutation a number of integers", hint="crossover=0.7, mutation=2.0")
+
+
+class Individual(NamedTuple):
+    genotype: Genotype
+    derivation: Derivation
+
+    @property
+    def text(self) -> str:
+        return self.derivation.text
+
+
+class Breeding:
+    """Ask and tell: ``ask`` for a generation, ``tell`` what each of it is worth; None for what is worth nothing."""
+
+    def __init__(self, grammar: Grammar, dials: Dials, seed: int, better: Callable[[float, float], bool]) -> None:
+        self._grammar = grammar
+        self._dials = dials
+        self._rng = random.Random(seed)
+        self._better = better
+        self._asked: list[Individual] | None = None
+        self._parents: list[tuple[Individual, float | None]] = []
+        self.generation = 0
+        """From 1 on, once asked."""
+
+    def ask(self) -> list[Individual]:
+        """The next generation; the same one until it was told. Raises ``Misuse`` for a grammar whose derivations hardly end."""
+        if self._asked is None:
+            self._asked = self._children() if self._parents else self._first()
+            self.generation += 1
+        return self._asked
+
+    def tell(self, worths: Sequence[float | None]) -> None:
+        """Of the generation, in its order."""
+        assert self._asked is not None and len(worths) == len(self._asked)
+        self._parents = list(zip(self._asked, worths, strict=True))
+        self._asked = None
+
+    # -- inside ---------------------------------------------------------------------------------------------------
+
+    def _first(self) -> list[Individual]:
+        return self._filled([], self._random)
+
+    def _random(self) -> list[Individual]:
+        for _ in range(FIRST_TRIES):
+            genotype = random_genotype(self._rng, self._dials.codons)
+            if derivation := derive(self._grammar, genotype):
+                return [Individual(genotype, derivation)]
+        raise Misuse(
+            f"of {FIRST_TRIES} random genotypes none derives a program within {LIMIT} choices",
+            hint="give the symbols that lead to themselves more alternatives that do not",
+        )
+
+    def _children(self) -> list[Individual]:
+        elite: dict[str, Individual] = {}
+        for individual, worth in sorted(self._parents, key=self._order):
+            if worth is not None and len(elite) < self._dials.elite:
+                elite.setdefault(individual.text, individual)
+        return self._filled(list(elite.values()), self._bred)
+
+    def _filled(self, begin: list[Individual], draw: Callable[[], list[Individual]]) -> list[Individual]:
+        found, texts, tries = begin, {each.text for each in begin}, 0
+        while len(found) < self._dials.population:
+            tries += 1
+            for child in draw():
+                if (child.text not in texts or tries > TRIES) and len(found) < self._dials.population:
+                    found.append(child)
+                    texts.add(child.text)
+                    tries = 0
+        return found
+
+    def _bred(self) -> list[Individual]:
+        one, other = self._parent(), self._parent()
+        genotypes: tuple[Genotype, ...] = (one.genotype,)
+        if self._rng.random() < self._dials.crossover:
+            within = min(one.derivation.used, other.derivation.used)
+            genotypes = crossover(one.genotype, other.genotype, self._rng, within)
+        found = []
+        for genotype in genotypes:
+            used = one.derivation.used
+            child = mutate(genotype, self._rng, min(1.0, self._dials.mutation / used), used)
+            if derivation := derive(self._grammar, child):
+                found.append(Individual(child, derivation))
+        return found
+
+    def _parent(self) -> Individual:
+        drawn = [self._parents[self._rng.randrange(len(self._parents))] for _ in range(self._dials.tournament)]
+        return min(drawn, key=self._order)[0]
+
+    def _order(self, each: tuple[Individual, float | None]) -> tuple[bool, float, int]:
+        """Best first; of equals the one with the shorter program."""
+        individual, worth = each
+        sign = -1 if self._better(1.0, 0.0) else 1
+        return worth is None, sign * (worth or 0.0), len(individual.text)

@@ -1,0 +1,34 @@
+"""Genotypes: lists of integers, and what is done to them. All are functions of their arguments and the dice alone."""
+
+from __future__ import annotations
+
+import random
+
+Genotype = tuple[int, ...]
+
+CODONS = 221
+"""Integers of a genotype, as in the paper's experiments."""
+CODON_BITS = 31
+
+
+def random_genotype(rng: random.Random, codons: int = CODONS) -> Genotype:
+    """Integers drawn evenly from all there are."""
+    return tuple(rng.getrandbits(CODON_BITS) for _ in range(codons))
+
+
+def crossover(a: Genotype, b: Genotype, rng: random.Random, within: int | None = None) -> tuple[Genotype, Genotype]:
+    """One point: each child has one parent's integers up to it and the other's behind it. ``within``: the point lies among
+    the first that many integers, those that decide something; children are as long as their parents crosswise."""
+    shorter = min(len(a), len(b))
+    point = rng.randint(1, max(1, min(within or shorter, shorter) - 1))
+    return a[:point] + b[point:], b[:point] + a[point:]
+
+
+def mutate(genotype: Genotype, rng: random.Random, rate: float, within: int | None = None) -> Genotype:
+    """Each of the first ``within`` integers (None: all) becomes another with the probability ``rate``, at least one of them."""
+    count = min(within or len(genotype), len(genotype))
+    at = [i for i in range(count) if rng.random() < rate] or [rng.randrange(count)]
+    changed = list(genotype)
+    for i in at:
+        changed[i] = rng.getrandbits(CODON_BITS)
+    return tuple(changed)

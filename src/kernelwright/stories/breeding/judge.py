@@ -1,0 +1,72 @@
+"""Programs judged, in worker processes: run on all cases, and the fitness function asked what the answers are worth."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import FrameType
+from typing import Any, NoReturn
+
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.grammar import Problem, load_problem
+from kernelwright.stories.breeding.executor import Answers
+from kernelwright.stories.breeding.table import executor
+
+FITNESS = "fitness"
+"""The name of the figure in outcomes."""
+DEEP = 20_000
+"""Levels of calls: programs are read and interpreted by recursion, and a long sum is a deep tree."""
+
+
+def judging(path: str, backend: str, timeout_s: float) -> Callable[[list[str]], list[Outcome]]:
+    """The set-up of a worker: the problem of a file, and a way to run programs."""
+    sys.setrecursionlimit(DEEP)
+    problem = load_problem(Path(path))
+    running = executor(backend, problem)
+
+    def work(texts: list[str]) -> list[Outcome]:
+        return judge(problem, running.answers(texts), timeout_s)
+
+    return work
+
+
+def judge(problem: Problem, answers: Sequence[Answers], timeout_s: float) -> list[Outcome]:
+    """What became of each: its fitness, or why it has none. A fitness function that raises or hangs harms one program only."""
+    return [each if isinstance(each, Rejected) else _worth(problem, each, timeout_s) for each in answers]
+
+
+def _worth(problem: Problem, answers: Any, timeout_s: float) -> Outcome:
+    before = signal.signal(signal.SIGALRM, _late)
+    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    try:
+        worth = problem.worth(answers)
+    except _Late:
+        return Rejected("timeout", f"the fitness function did not end within {timeout_s:g} s")
+    except Misuse as error:
+        return Rejected("crash", error.message)
+    except Exception as error:
+        said = f": {error}" if str(error) else ""
+        return Rejected("crash", f"the fitness function raised {type(error).__name__}{said}", _where(error))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    if worth is None:
+        return Rejected("compare", "its fitness is no finite number")
+    return Ok(0.0, 0.0, Metrics({FITNESS: worth}))
+
+
+class _Late(BaseException):
+    """Not an ``Exception``: a fitness function that catches those does not catch it."""
+
+
+def _late(number: int, frame: FrameType | None) -> NoReturn:
+    raise _Late
+
+
+def _where(error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{last.filename}:{last.lineno}"

@@ -1,0 +1,252 @@
+"""Why a variant is faster: each edit in words, what it does alone and within the whole, and what it relies on.
+
+    for each edit      alone, and the whole without it; the figures that change; whether the machine code does
+    for each two       by themselves and together
+    invariants         what each edit relies on, counted on the original
+
+What is found is noted in the run's journal, for the report.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelwright.codegen.cubin import assemble
+from kernelwright.codegen.elf import read_elf
+from kernelwright.cuda.names import readable
+from kernelwright.device.settings import virtual_gpu
+from kernelwright.edits.original import Original
+from kernelwright.edits.words import in_words
+from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.evaluate.answers import Answers
+from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run import Found, Run
+from kernelwright.evaluate.subject import Subject
+from kernelwright.evaluate.variant import Builder, Candidate
+from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.prove.invariants import invariants
+from kernelwright.search import Pairs, Result, SingleEffects, Strategy
+
+MOST_PAIRS = 12
+"""Genes up to which every pair is tried: 66 pairs."""
+CONTEXT = 2
+"""Source lines shown around those that are edited."""
+TIMEOUT_S = 600.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class ExplainedEdit:
+    """One edit of a variant. Gains are shares of the original's time; None: rejected, alone or without it."""
+
+    number: int
+    """From 1, in the order of the genome."""
+    kernel: str
+    kind: str
+    """One of ``edits.words.KINDS``."""
+    sentence: str
+    place: str
+    source: str
+    """The line of source, as it stands in the file."""
+    alone: float | None
+    within: float | None
+    counters: Mapping[str, tuple[float, float]]
+    """Figures that change by more than 1 % when only this edit is left out: without it, with it."""
+    same_code: bool | None
+    """Whether the assembler makes the same machine code without it; None where no assembler is installed."""
+    invariants: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ExplainedPair:
+    """Two edits, by number, that do not just add up. Gains as above."""
+
+    a: int
+    b: int
+    relation: str
+    together: float | None
+    alone: tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A variant explained."""
+
+    variant: str
+    speedup: float
+    original_us: float
+    variant_us: float
+    edits: tuple[ExplainedEdit, ...]
+    pairs: tuple[ExplainedPair, ...]
+    counters: Mapping[str, tuple[float, float]]
+    """Every figure, of the original and of the variant."""
+    source: tuple[tuple[str, int, str, tuple[int, ...]], ...]
+    """Lines of source around the edits: file, line, text, numbers of the edits there."""
+    guards: tuple[str, ...]
+    """What must hold at a launch for the variant to be used; else the original runs."""
+
+    def as_json(self) -> dict[str, Any]:
+        value: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return value
+
+
+def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _: None) -> Explanation:
+    """Explains a variant of a run that is open for writing. Raises ``Misuse`` for a variant that changes nothing."""
+    found, original = run.variant(name), run.original
+    if not found.candidate or original is None:
+        raise Misuse(f"{found.name} is the original: there is nothing to explain", hint=f"kw show {run.folder}")
+    genes = found.candidate
+    builder = run.builder()
+    singles: SingleEffects[Any] = SingleEffects(genes)
+    pairs: Pairs[Any] = Pairs(genes)
+    with Answers(run, jobs) as answers:
+        answers.reference()
+        say(f"what each of {len(genes)} edits does")
+        outcomes = answered(singles, answers, run)
+        if len(genes) <= MOST_PAIRS:
+            say("what each two do together")
+            answered(pairs, answers, run)
+    say("what they rely on")
+    relied = _relied_on(run, genes)
+    whole = outcomes.get(genes)
+    code = _machine_code(builder, genes)
+    edits = []
+    for index, (gene, effect) in enumerate(zip(genes, singles.effects, strict=True)):
+        rest = genes[:index] + genes[index + 1 :]
+        words = in_words(builder.originals[gene.kernel], gene.edit)
+        before = outcomes.get(rest)
+        edits.append(
+            ExplainedEdit(
+                index + 1, readable(gene.kernel), words.kind, words.sentence, words.place,
+                _line_of(words.location.file, words.location.line) if words.location else "",
+                effect.alone, effect.within, _changed(before, whole), _same(code, _machine_code(builder, rest)),
+                relied.get(index, ()),
+            )
+        )  # fmt: skip
+    explanation = Explanation(
+        found.name, found.speedup, original.time_us, found.outcome.time_us, tuple(edits),
+        tuple(_of_pairs(genes, pairs)), _changed(original, found.outcome, least=0.0),
+        tuple(_source(builder.originals, found)), _guards(builder, genes),
+    )  # fmt: skip
+    run.journal.note("explained", explanation.as_json())
+    return explanation
+
+
+def answered(
+    strategy: Strategy[Candidate], answers: Answers, run: Run, phase: str = "explain"
+) -> dict[Candidate, Ok | None]:
+    """Carries a plan out; what came of each candidate it asked about, None for those that were turned down."""
+    found: dict[Candidate, Ok | None] = {}
+    while batch := strategy.ask():
+        results = []
+        for answer in answers.of(batch, phase, 0):
+            ok = answer.outcome if isinstance(answer.outcome, Ok) else None
+            found[answer.candidate] = ok
+            objectives = ok.objectives(run.settings.objectives) if ok else None
+            results.append(Result(answer.candidate, objectives))
+        strategy.tell(results)
+    return found
+
+
+def _of_pairs(genes: Candidate, pairs: Pairs[Any]) -> Iterator[ExplainedPair]:
+    numbers = {gene: number for number, gene in enumerate(genes, start=1)}
+    for pair in pairs.pairs:
+        if pair.relation != "independent":
+            yield ExplainedPair(numbers[pair.a], numbers[pair.b], pair.relation, pair.together, pair.alone)
+
+
+def _changed(before: Ok | None, after: Ok | None, least: float = 0.01) -> dict[str, tuple[float, float]]:
+    """Figures by name, where they differ by more than ``least``."""
+    if before is None or after is None:
+        return {}
+    first, second = ({"time_us": ok.time_us, **ok.metrics} for ok in (before, after))
+    return {
+        name: (first[name], second[name])
+        for name in first
+        if name in second and abs(first[name] - second[name]) >= least * max(abs(first[name]), abs(second[name]), 1e-12)
+    }
+
+
+# -- machine code ----------------------------------------------------------------------------------------------------------
+
+
+def _machine_code(builder: Builder, candidate: Candidate) -> dict[str, bytes] | None:
+    """By kernel, its instructions; None where no assembler makes any."""
+    try:
+        built = builder.build(candidate).kernels
+        return {
+            name: _instructions(assemble(each.ptx(builder.arch), builder.arch, isolate=True).data)
+            for name, each in built.items()
+        }
+    except KernelwrightError:
+        return None
+
+
+def _instructions(cubin: bytes) -> bytes:
+    return b"".join(section.data for section in read_elf(cubin).sections if section.name.startswith(".text"))
+
+
+def _same(one: Mapping[str, bytes] | None, other: Mapping[str, bytes] | None) -> bool | None:
+    return None if one is None or other is None else one == other
+
+
+def _guards(builder: Builder, candidate: Candidate) -> tuple[str, ...]:
+    found = builder.build(candidate).guards
+    return tuple(f"{readable(kernel)}: {guard}" for kernel, guards in found.items() for guard in guards)
+
+
+# -- source ----------------------------------------------------------------------------------------------------------------
+
+
+def _source(originals: Mapping[str, Original], found: Found) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
+    """Lines of source around the edits, in order."""
+    marks: dict[tuple[str, int], list[int]] = {}
+    for number, gene in enumerate(found.candidate, start=1):
+        location = in_words(originals[gene.kernel], gene.edit).location
+        if location is not None and location.line:
+            marks.setdefault((location.file, location.line), []).append(number)
+    shown: set[tuple[str, int]] = set()
+    for file, line in sorted(marks):
+        shown |= {(file, near) for near in range(max(1, line - CONTEXT), line + CONTEXT + 1)}
+    for file, line in sorted(shown):
+        text = _line_of(file, line)
+        if text or (file, line) in marks:
+            yield file, line, text, tuple(marks.get((file, line), ()))
+
+
+def _line_of(file: str, line: int) -> str:
+    try:
+        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    return lines[line - 1].rstrip() if 0 < line <= len(lines) else ""
+
+
+# -- invariants ------------------------------------------------------------------------------------------------------------
+
+
+def _relied_on(run: Run, genes: Candidate) -> dict[int, tuple[str, ...]]:
+    """By number of the gene, in words. Edited code runs, so it runs in a process of its own."""
+    with Pool(_setup, (run.subject, run.settings.device), workers=1, timeout_s=TIMEOUT_S) as pool:
+        ((_, found),) = list(pool.map([genes]))
+    if isinstance(found, Lost | Raised):
+        return {0: (f"not observed: {found.reason}",)}
+    relied: dict[int, list[str]] = {}
+    for number, sentence in found:
+        relied.setdefault(number, []).append(sentence)
+    return {number: tuple(dict.fromkeys(sentences)) for number, sentences in relied.items()}
+
+
+def _setup(subject: Subject, device: str) -> Callable[[Candidate], list[tuple[int, str]]]:
+    workload = subject.workload()
+    builder = Builder.of(workload.modules(), virtual_gpu(device).arch)
+
+    def work(genes: Sequence[Any]) -> list[tuple[int, str]]:
+        return [(each.gene, each.sentence) for each in invariants(workload, builder.originals, genes)]
+
+    return work

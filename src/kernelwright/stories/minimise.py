@@ -1,0 +1,38 @@
+"""A variant down to the edits that matter: delta debugging (``search/minimise.py``) on a run's own answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.answers import Answers
+from kernelwright.evaluate.run import Found, Run
+from kernelwright.search import Minimise
+from kernelwright.stories.explain import answered
+
+
+def minimise(run: Run, name: str, *, jobs: int | None = None) -> Found:
+    """The variant with the fewest edits that is not slower by more than a tie; every single one of them matters.
+
+    The run is open for writing; what is tried is recorded there. Raises ``Misuse`` for a variant that the run's own demands
+    turned down: it cannot be judged.
+    """
+    found = run.variant(name)
+    if not found.candidate:
+        raise Misuse(f"{found.name} is the original: it has no edits", hint=f"kw show {run.folder}")
+    strategy: Minimise[Any] = Minimise(found.candidate)
+    with Answers(run, jobs) as answers:
+        answers.reference()
+        try:
+            answered(strategy, answers, run, "minimise")
+        except ValueError as error:
+            raise Misuse(
+                f"{found.name} cannot be minimised: {error}", hint="evolve with --accept any to keep such variants"
+            ) from error
+        assert strategy.result is not None
+        (answer,) = answers.of([strategy.result.candidate], "minimise", 0)
+    small = run.variant(f"v{answer.row}")
+    run.journal.note(
+        "minimised", {"name": small.name, "variant": small.name, "from": found.name, "of": len(found.candidate)}
+    )
+    return small

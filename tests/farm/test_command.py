@@ -1,0 +1,63 @@
+"""``kw farm``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from kernelwright.cache import Cache, content_key
+from kernelwright.cli import farm
+from kernelwright.errors import Misuse
+from kernelwright.farm.fitness import FitnessCache
+
+
+def _run(*arguments: str) -> str:
+    import typer
+
+    app = typer.Typer()
+    app.command()(farm.command)
+    result = CliRunner().invoke(app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def test_status_names_every_back_end_and_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelwright.farm.backends.nvrtc.find_nvrtc", lambda: None)
+    found = json.loads(_run("status", "--json"))
+    assert found["cores"] >= 1
+    by_name = {row["back end"]: row for row in found["backends"]}
+    assert set(by_name) == {"interpreted", "host", "ptx", "llvm", "nvrtc"}
+    assert not by_name["nvrtc"]["usable"] and "pip install" in by_name["nvrtc"][""]
+    assert by_name["host"]["usable"]
+    assert "nvrtc" in _run() and "cores" in _run("status")
+
+
+def test_clear_empties_what_farms_keep_and_nothing_else(own_cache: Path) -> None:
+    Cache().put("ir", content_key(["a"]), b"stays")
+    Cache().put("population", content_key(["a"]), b"goes")
+    FitnessCache(["p"]).put({"x": 1.0})
+    kept = {row["cache"]: row["files"] for row in json.loads(_run("--json"))["kept"]}
+    assert kept == {"population": 1, "fitness": 1}
+    assert json.loads(_run("clear", "--json"))["freed_bytes"] > 0
+    assert FitnessCache(["p"]).get("x") is None
+    assert Cache().get("ir", content_key(["a"])) == b"stays"
+    assert "freed 0.0 MB" in _run("clear")
+
+
+def test_bench_measures_the_pool() -> None:
+    found = json.loads(_run("bench", "--quick", "--json"))
+    assert found["name"] == "farm" and all(p["holds"] for p in found["promises"])
+
+
+def test_misuse_is_told() -> None:
+    with pytest.raises(Misuse, match="does not know 'stat'"):
+        farm.command("stat")
