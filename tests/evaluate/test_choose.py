@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import pytest
 
-from kernelwright.evaluate.choose import Looked, choose, rest
+from kernelwright.evaluate.choose import LOOKED_AT, Looked, _sample, choose, rest
 
 BLOCK = (64, 1, 1)
 
@@ -59,3 +61,28 @@ def test_the_rest_is_for_the_proof() -> None:
     assert len(held) <= 12
     assert not {c.launch for c in chosen} & {c.launch for c in held}
     assert len(rest(1, launches, chosen)) == len(held) or rest(1, launches, chosen)
+
+
+@dataclass(frozen=True)
+class Named:
+    """As much of a launch as sampling looks at."""
+
+    number: int
+    kernel: str
+    block: tuple[int, int, int] = BLOCK
+
+
+@pytest.mark.parametrize("count", [1, 2, 299, 300, 301, 1000, 5000])
+def test_a_sample_has_every_kernel_and_both_ends(count: int) -> None:
+    """Two kernels that take turns: a sample of every second launch would see one of them alone."""
+    launches = [Named(n, "ab"[n % 2]) for n in range(count)]
+    sampled = _sample(launches)  # type: ignore[arg-type]
+    assert len(sampled) <= LOOKED_AT
+    assert {launch.kernel for launch, _ in sampled} == {launch.kernel for launch in launches}
+    assert {0, count - 1} <= {launch.number for launch, _ in sampled}
+    assert sum(stands for _, stands in sampled) == pytest.approx(count)
+
+
+def test_a_sample_stands_for_the_launches_it_was_taken_from() -> None:
+    launches = [replace(each, stands_for=4.0) for each in looked(7, 7, 7, 7, 7)]
+    assert sum(each.weight for each in choose(0, launches)) == pytest.approx(20.0)

@@ -243,6 +243,12 @@ def test_a_workload_at_hand_is_evolved_and_resumed_with_itself(found: Run, tmp_p
     assert results(resume(tmp_path / "given", given=workload)) == results(found)
 
 
+def test_a_workload_that_cannot_travel_says_so(tmp_path: Path) -> None:
+    workload = Workload(AGAIN.with_suffix(".cu"), "again", (Case(host=lambda launch: {}),))
+    with pytest.raises(Misuse, match="cannot be sent to worker processes"):
+        evolve(workload, folder=tmp_path / "run", evaluations=5)
+
+
 def test_a_kernel_with_nothing_to_edit(tmp_path: Path) -> None:
     (tmp_path / "k.ll").write_text(
         'target triple = "nvptx64-nvidia-cuda"\ndefine ptx_kernel void @nothing(ptr %p) {\n  ret void\n}\n'

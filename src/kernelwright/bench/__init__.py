@@ -24,6 +24,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.prove",
         "Variants with a known truth: every unsafe one gets its label, no sound one is called unsafe.",
     ),
+    "evolve": (
+        "kernelwright.bench.evolve",
+        "Evolution over the whole suite: as GEVO would report it, and clean; the default search against the paper's.",
+    ),
     "farm": ("kernelwright.bench.farm", "The compile farm: what its workers cost beside the work they do."),
     "chaos": (
         "kernelwright.bench.chaos",

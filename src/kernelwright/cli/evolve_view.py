@@ -4,28 +4,16 @@ from __future__ import annotations
 
 import time
 from types import TracebackType
-from typing import Protocol, TextIO
+from typing import TextIO
 
+from kernelwright.cli.view import View, view_on
 from kernelwright.evaluate.run import Run
 from kernelwright.stories.evolve import Standing
 
-EVERY_S = 5.0
-"""Between two lines where there is no terminal."""
 
-
-class View(Protocol):
-    """Shows where a run stands. Used as a context manager."""
-
-    def show(self, standing: Standing) -> None: ...
-    def __enter__(self) -> View: ...
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None: ...
-
-
-def view_of(run: Run, stream: TextIO) -> View:
+def view_of(run: Run, stream: TextIO) -> EvolveView:
     """The view that suits the stream."""
-    return Live(run, stream) if stream.isatty() else Lines(run, stream)
+    return EvolveView(run, view_on(stream))
 
 
 def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
@@ -61,65 +49,23 @@ def time_left(run: Run, standing: Standing) -> str:
     return f"{seconds // 60}:{seconds % 60:02d}"
 
 
-class Lines:
-    """Plain lines, for files and pipes."""
+class EvolveView:
+    """Shows where a run stands. Used as a context manager."""
 
-    def __init__(self, run: Run, stream: TextIO) -> None:
+    def __init__(self, run: Run, view: View) -> None:
         self._run = run
-        self._stream = stream
-        self._next = 0.0
-        self._noted = 0
-        self._phase = ""
+        self._view = view
 
     def show(self, standing: Standing) -> None:
-        for note in standing.notes[self._noted :]:
-            print(f"kw: note: {note}", file=self._stream, flush=True)
-        self._noted = len(standing.notes)
-        now = time.monotonic()
-        if standing.phase != self._phase or now >= self._next:
-            self._phase, self._next = standing.phase, now + EVERY_S
-            said = "; ".join(f"{name} {what}" for name, what in facts(self._run, standing))
-            print(f"kw: {said}", file=self._stream, flush=True)
+        front = [found for found in standing.front if found.candidate][:5]
+        more = [("", f"{f.name}  {f.speedup:.3f}x  error {f.outcome.error:g}  {len(f.candidate)} edits") for f in front]
+        self._view.show(standing.phase, facts(self._run, standing), standing.notes, more)
 
-    def __enter__(self) -> Lines:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-class Live:
-    """A table that is drawn again, for terminals."""
-
-    def __init__(self, run: Run, stream: TextIO) -> None:
-        from rich.console import Console
-        from rich.live import Live as RichLive
-
-        self._run = run
-        self._console = Console(file=stream)
-        self._live = RichLive(console=self._console, refresh_per_second=4, transient=True)
-        self._noted = 0
-
-    def show(self, standing: Standing) -> None:
-        from rich.table import Table
-
-        for note in standing.notes[self._noted :]:
-            self._console.print(f"note: {note}", markup=False)
-        self._noted = len(standing.notes)
-        table = Table.grid(padding=(0, 2))
-        for name, what in facts(self._run, standing):
-            table.add_row(name, what)
-        for found in [f for f in standing.front if f.candidate][:5]:
-            table.add_row(
-                "", f"{found.name}  {found.speedup:.3f}x  error {found.outcome.error:g}  {len(found.candidate)} edits"
-            )
-        self._live.update(table)
-
-    def __enter__(self) -> Live:
-        self._live.__enter__()
+    def __enter__(self) -> EvolveView:
+        self._view.__enter__()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._live.__exit__(kind, error, traceback)
+        self._view.__exit__(kind, error, traceback)

@@ -16,7 +16,7 @@ from kernelwright.device.fault import Triple
 from kernelwright.device.memory import Arena
 from kernelwright.device.virtual import Launched
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.capture import Capture
+from kernelwright.evaluate.capture import Capture, RecordedLaunch
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.replay import is_called
 from kernelwright.evaluate.runner import Runner, Stopped
@@ -44,6 +44,8 @@ class Looked:
     group: Group
     work: int
     code: frozenset[int]
+    stands_for: float = 1.0
+    """How many launches of its group it was taken from; a sample stands for more than itself."""
 
 
 def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
@@ -58,13 +60,13 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
             f"the program launches no kernel{' called ' + ' or '.join(kernels) if kernels else ''}",
             hint=f"it launches {', '.join(capture.kernels) or 'none at all'}",
         )
-    step = max(1, math.ceil(len(wanted) / LOOKED_AT))
+    sampled = _sample(wanted)
     modules: dict[str, Module] = {}
     executor = VirtualExecutor()
     found: list[Looked] = []
     arena: Arena | None = None
     try:
-        for launch in wanted[::step]:
+        for launch, stands_for in sampled:
             module = modules.setdefault(launch.module, parse_module(capture.ir(launch.module)))
             case = RecordedCase(capture, launch, module)
             arena = arena or case.arena()
@@ -79,11 +81,27 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
             assert isinstance(done, Launched)
             runs = done.result.executions.tolist()
             code = frozenset(i for i, count in enumerate(runs) if count)
-            found.append(Looked(launch.number, (launch.kernel, launch.block), max(1, sum(runs)), code))
+            group = (launch.kernel, launch.block)
+            found.append(Looked(launch.number, group, max(1, sum(runs)), code, stands_for))
     finally:
         if arena is not None:
             arena.close()
     return found
+
+
+def _sample(launches: Sequence[RecordedLaunch]) -> list[tuple[RecordedLaunch, float]]:
+    """At most ``LOOKED_AT`` launches, as many of each kernel with one block shape as can be, spread over the program."""
+    groups: dict[Group, list[RecordedLaunch]] = {}
+    for launch in launches:
+        groups.setdefault((launch.kernel, launch.block), []).append(launch)
+    most = max(1, LOOKED_AT // len(groups))
+    found: list[tuple[RecordedLaunch, float]] = []
+    for group in groups.values():
+        count = min(most, len(group))
+        # From the first to the last: loops begin and end with the launches that differ most.
+        places = sorted({round(i * (len(group) - 1) / max(1, count - 1)) for i in range(count)})
+        found += [(group[place], len(group) / len(places)) for place in places]
+    return sorted(found, key=lambda pair: pair[0].number)
 
 
 def choose(recording: int, looked: Sequence[Looked]) -> tuple[Chosen, ...]:
@@ -106,7 +124,7 @@ def rest(recording: int, looked: Sequence[Looked], chosen: Sequence[Chosen], mos
 def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
     ranked = sorted(launches, key=lambda each: (-each.work, each.number))
     if len(ranked) <= PER_GROUP:
-        return [Chosen(recording, each.number) for each in ranked]
+        return [Chosen(recording, each.number, round(each.stands_for, 3)) for each in ranked]
     picked = [ranked[0]]
     covered = set(ranked[0].code)
     while True:
@@ -124,7 +142,7 @@ def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
             and other not in picked
         ):
             picked.append(other)
-    stands_for = dict.fromkeys((p.number for p in picked), 0)
+    stands_for = dict.fromkeys((p.number for p in picked), 0.0)
     for each in ranked:
         stands_for[min(picked, key=lambda one: _distance(one, each)).number] += each.work
     return [Chosen(recording, p.number, round(stands_for[p.number] / p.work, 3)) for p in picked]

@@ -5,6 +5,7 @@ A subject is small and can be pickled and written as JSON; ``workload`` opens it
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture import Capture
+from kernelwright.evaluate.case import Case
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.rules import parse_rules
 from kernelwright.evaluate.whole import Program
@@ -109,6 +111,30 @@ class Given:
 
     def as_json(self) -> dict[str, Any]:
         return {"kind": "given"}
+
+
+def subject_of(workload: Workload) -> Subject:
+    """A workload at hand, as a subject. Raises ``Misuse`` for one whose functions other processes cannot import."""
+    recorded = [case for case in workload.in_process if isinstance(case, RecordedCase)]
+    if len(recorded) == len(workload.cases):
+        paths = list(dict.fromkeys(str(case.capture.path.absolute()) for case in recorded))
+        weights = workload.weights or (1.0,) * len(recorded)
+        chosen = tuple(
+            Chosen(paths.index(str(case.capture.path.absolute())), case.launch.number, weight)
+            for case, weight in zip(recorded, weights, strict=True)
+        )
+        return Recordings(tuple(paths), chosen, str(workload.rules))
+    try:
+        pickle.loads(pickle.dumps(workload))
+        functions = [workload.oracle, *(case.host for case in workload.in_process if isinstance(case, Case))]
+        if any(getattr(function, "__module__", "") == "__main__" for function in functions):
+            raise AttributeError("a function of it is defined in the program itself")
+    except Exception as error:
+        raise Misuse(
+            f"this workload cannot be sent to worker processes ({error})",
+            hint="define its functions in a module that can be imported, or give the path of a Python file that defines it",
+        ) from error
+    return Given(workload)
 
 
 def _program(value: Any, folder: Path) -> Program | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -71,6 +71,10 @@ class Workload:
                 f"{len(self.weights)} weights for {len(self.cases)} cases",
                 hint="give one for each case, or none at all",
             )
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What it was given; what it has made of that is made again where it arrives."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     # -- where workloads come from -------------------------------------------------------------------------------------
 

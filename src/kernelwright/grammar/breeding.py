@@ -3,7 +3,7 @@
     the first: random genotypes that derive a program
     every other: the best of the last one as they are; then, until it is full,
         two parents, each the best of a few drawn     cross them     mutate the children
-        a child that derives no program, or one that this generation has already, is drawn again
+        a child that this generation has already is drawn again; one that derives no program gives way to its parent
 
 The same seed and the same answers give the same questions. Paper 001 leaves the numbers open; those of ``Breeding`` are ours.
 """
@@ -134,7 +134,7 @@ class Breeding:
             child = mutate(genotype, self._rng, min(1.0, self._dials.mutation / used), used)
             if derivation := derive(self._grammar, child):
                 found.append(Individual(child, derivation))
-        return found
+        return found or [one]
 
     def _parent(self) -> Individual:
         drawn = [self._parents[self._rng.randrange(len(self._parents))] for _ in range(self._dials.tournament)]

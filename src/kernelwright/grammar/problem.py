@@ -123,7 +123,11 @@ class Problem:
 
     def code(self, text: str) -> str:
         """The statements of a program with this derived text: itself, and what makes the answer of it."""
-        return f"{self.individual.replace('{}', text)}\n{self.after}" if self.after else self.individual.replace("{}", text)
+        return (
+            f"{self.individual.replace('{}', text)}\n{self.after}"
+            if self.after
+            else self.individual.replace("{}", text)
+        )
 
     def worth(self, answers: NDArray[Any]) -> float | None:
         """The fitness; None where it is no finite number. Raises what the fitness function raises."""
@@ -189,5 +193,7 @@ def _input(name: str, given: Any) -> NDArray[Any]:
             f"the input {name} is {array.dtype}, which programs cannot have", hint=f"one of {', '.join(NAMED_TYPES)}"
         )
     if array.ndim not in (1, 2) or not name.isidentifier():
-        raise Misuse(f"the input {name!r} is no row of numbers with a name", hint="one number, or one row, for each case")
+        raise Misuse(
+            f"the input {name!r} is no row of numbers with a name", hint="one number, or one row, for each case"
+        )
     return array

@@ -21,7 +21,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.answers import Answer, Answers
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run import Found, Run, RunSettings, new_folder
-from kernelwright.evaluate.subject import Given, PythonFile, Subject
+from kernelwright.evaluate.subject import Given, PythonFile, Recordings, Subject, subject_of
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
 from kernelwright.prove.labels import Label
@@ -288,7 +288,7 @@ def _result(answer: Answer, objectives: Sequence[str]) -> Result[Candidate]:
 
 def _subject(workload: Workload | Subject | Path | str) -> Subject:
     if isinstance(workload, Workload):
-        return Given(workload)
+        return subject_of(workload)
     if isinstance(workload, Path | str):
         path = Path(workload)
         if path.suffix != ".py":
@@ -302,4 +302,4 @@ def _subject(workload: Workload | Subject | Path | str) -> Subject:
 def _stem(subject: Subject) -> str:
     if isinstance(subject, PythonFile):
         return Path(subject.path).stem
-    return "workload"
+    return Path(subject.paths[0]).stem if isinstance(subject, Recordings) else "workload"

@@ -47,9 +47,7 @@ def interpret(
 class _Run:
     """``mask``: the cases that a statement is for; None for all."""
 
-    def __init__(
-        self, variables: dict[str, Values], arrays: Mapping[str, Values], cases: int, rounds: int
-    ) -> None:
+    def __init__(self, variables: dict[str, Values], arrays: Mapping[str, Values], cases: int, rounds: int) -> None:
         self.variables = variables
         self._arrays = arrays
         self._cases = cases

@@ -14,6 +14,8 @@ def path_of(name: str) -> Path:
     """The file of the problem called ``name``. Raises ``Misuse``, with the nearest names, when there is none."""
     if name not in NAMES:
         near = difflib.get_close_matches(name, NAMES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}; or give a Python file of your own"
+        hint = (
+            f"did you mean {near[0]}?" if near else f"there are {', '.join(NAMES)}; or give a Python file of your own"
+        )
         raise Misuse(f"there is no problem {name!r}", hint=hint)
     return Path(__file__).with_name(f"{name}.py")

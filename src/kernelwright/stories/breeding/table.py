@@ -18,3 +18,11 @@ def executor(backend: str, problem: Problem) -> Executor:
     if backend not in BACKENDS:
         raise Misuse(f"there is no back end {backend!r}", hint=f"there are {', '.join(BACKENDS)}, and auto")
     return BACKENDS[backend][0](problem)
+
+
+def chosen_backend(problem: Problem, wanted: str, population: int, jobs: int | None) -> str:
+    """The back end to take: the one wanted, or with ``auto`` the quickest. Raises ``Misuse`` for a name nobody knows."""
+    if wanted != "auto":
+        executor(wanted, problem).close()
+        return wanted
+    return "interpreted"

@@ -1,0 +1,154 @@
+"""Evolution over the whole suite, at equal evaluations: what each way of searching finds, and what of it stands up.
+
+Two headline figures side by side: *as GEVO would report it* (the fastest that is exact on the training cases, whatever it
+rests on) and *clean* (the fastest whose proof found nothing). Arms:
+
+    found     default search, anything that is exact on the training cases counts       the first headline
+    clean     default search, schedules and races count from the beginning              the second
+    within    default search, errors to 1 % of the change a kernel makes                the first, within tolerance
+    gevo      the paper's search (--preset gevo), as ``found``                          the control
+
+The runs are kept in ``build/bench-evolve`` and finished ones are not made again, so that the benchmark can be interrupted;
+delete the folder to start over. On the virtual GPU a run of a seed is the same on every machine; only its speed is not.
+"""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernelwright.bench.measured import Measured, Row, Say
+from kernelwright.errors import ToolError
+from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run import FOLDER, JOURNAL, Run
+
+KEPT = Path("build") / "bench-evolve"
+EVALUATIONS = 500
+QUICK = 60
+THIRTEEN = (
+    "bfs", "btree", "euler3d", "gaussian", "heartwall", "hotspot", "lud", "nn", "nw", "particlefilter", "pathfinder",
+    "srad", "streamcluster",
+)  # fmt: skip
+LEARNING = ("svm", "sgd")
+RATE_BOUNDS = {"hotspot": 25.0, "nw": 10.0}
+MOST_SECONDS = 900.0
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way of searching, as flags of ``kw evolve``."""
+
+    name: str
+    flags: tuple[str, ...]
+
+
+ARMS = (
+    Arm("found", ("--accept", "any")),
+    Arm("clean", ("--accept", "clean")),
+    Arm("within", ("--accept", "any", "--tolerance", "1%", "--objectives", "time,error")),
+    Arm("gevo", ("--accept", "any", "--preset", "gevo", "--population", "64")),
+)
+
+
+def measure(quick: bool, say: Say) -> Measured:
+    result = Measured("evolve")
+    programs = ("hotspot", "pathfinder") if quick else (*THIRTEEN, *LEARNING)
+    for program in programs:
+        for arm in ARMS:
+            say(f"{program}, {arm.name}")
+            result.rows.append(row_of(program, arm, QUICK if quick else EVALUATIONS))
+    if not quick:
+        _promise(result)
+    return result
+
+
+def row_of(program: str, arm: Arm, evaluations: int, seed: int = 1) -> Row:
+    """One run, made now unless it is there."""
+    stem = f"{program}-{arm.name}-{evaluations}-seed{seed}"
+    name = f"{stem}-1"
+    folder = KEPT / FOLDER / name
+    run = finished(folder)
+    if run is None:
+        given = ["--resume", f"{FOLDER}/{name}", "--jobs", str(_cores())] if (folder / JOURNAL).is_file() else [
+            f"suite:{program}", "--name", stem, "--seed", str(seed), "--evaluations", str(evaluations), *arm.flags,
+        ]  # fmt: skip
+        KEPT.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "kernelwright", "evolve", *given, "--json"]
+        done = subprocess.run(command, cwd=KEPT, capture_output=True, text=True)
+        run = finished(folder)
+        if run is None:
+            last = (done.stderr or done.stdout).strip().splitlines()
+            raise ToolError(
+                f"{' '.join(command[1:])} fails: {last[-2:] if last else done.returncode}", hint=f"in {KEPT}"
+            )
+    with run:
+        return _row(program, arm, seed, run)
+
+
+def finished(folder: Path) -> Run | None:
+    """A run that has come to its end, open; None when there is none."""
+    if not (folder / JOURNAL).is_file():
+        return None
+    run = Run.open(folder)
+    if run.ended is None:
+        run.close()
+        return None
+    return run
+
+
+def _row(program: str, arm: Arm, seed: int, run: Run) -> Row:
+    rows = list(run.rows())
+    best = run.best
+    proof = (run.proof(best.name) if best else None) or {}
+    speedup = best.speedup if best else 1.0
+    label = proof.get("label", "unproven" if best else "-")
+    seconds = rows[-1].at - rows[0].at if len(rows) > 1 else 0.0
+    accepted = sum(isinstance(row.outcome, Ok) for row in rows)
+    return {
+        "program": program,
+        "arm": arm.name,
+        "as GEVO would": round(max(run.fastest_trained[1], speedup), 3),
+        "best": round(speedup, 3),
+        "label": label,
+        "error": float(f"{best.outcome.error:.2g}") if best else 0.0,
+        "edits": len(best.candidate) if best else 0,
+        "evaluations": len(rows),
+        "generations": max((row.facts.get("generation", 0) for row in rows), default=0),
+        "accepted %": round(100 * accepted / max(len(rows), 1), 1),
+        "variants/s": round(len(rows) / seconds, 1) if seconds else None,
+        "seconds": round(run.journal.sessions[-1].at + run.spent_seconds - run.journal.sessions[0].at, 0)
+        if len(run.journal.sessions) == 1
+        else None,
+        "seed": seed,
+    }
+
+
+def _promise(result: Measured) -> None:
+    def rows(arm: str, programs: tuple[str, ...] = THIRTEEN) -> list[Row]:
+        return [row for row in result.rows if row["arm"] == arm and row["program"] in programs]
+
+    def gain(values: list[float]) -> float:
+        return 100 * (statistics.fmean(values) - 1)
+
+    clean = [row["best"] if row["label"] == "clean" else 1.0 for row in rows("clean")]
+    result.at_least(
+        "mean gain as GEVO would report it, exact, %", gain([r["as GEVO would"] for r in rows("found")]), 49
+    )
+    result.at_least(
+        "mean gain as GEVO would report it, within 1 %, %", gain([r["as GEVO would"] for r in rows("within")]), 51
+    )
+    result.at_least("mean gain, clean, %", gain(clean), 11)
+    found, control = (statistics.geometric_mean([r["as GEVO would"] for r in rows(arm)]) for arm in ("found", "gevo"))
+    result.at_least("default over gevo at equal evaluations, geometric mean of speed-ups", found / control, 1.0)
+    for program, bound in RATE_BOUNDS.items():
+        fastest = max((r["variants/s"] or 0.0 for r in result.rows if r["program"] == program), default=0.0)
+        result.at_least(f"variants per second, {program}", fastest, bound)
+    result.at_most("longest run, s", max((r["seconds"] or 0.0 for r in result.rows), default=0.0), MOST_SECONDS)
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,174 @@
+"""Breeding: programs for a problem, found in the language of its grammar (paper 001), on one screen.
+
+for each generation, until the target is reached:
+    ask        a generation of genotypes, and the programs that they derive
+    judge      look each program up in the journal, or run it in the pool; record
+    tell       what each is worth, in the order asked, so that workers change nothing about what is found
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
+from kernelwright.evaluate.run import new_folder
+from kernelwright.grammar import load_problem, problems
+from kernelwright.grammar.breeding import Breeding, Individual
+from kernelwright.stories.breeding.judge import FITNESS
+from kernelwright.stories.breeding.run import Bred, BreedRun, Settings, beats, settings_for
+from kernelwright.stories.breeding.verdicts import Verdicts
+
+Watch = Callable[["Standing"], None]
+TRIED = 8
+"""Programs of the first generation that are judged one by one, to tell a broken problem at once."""
+
+
+@dataclass
+class Standing:
+    """Where a run stands, for whoever watches: changed in place."""
+
+    run: BreedRun
+    phase: str = "start"
+    generation: int = 0
+    evaluations: int = 0
+    """Programs judged, each counted once."""
+    fresh: int = 0
+    """Of these, in this session, since ``began``."""
+    asked: int = 0
+    """Individuals of all generations, so that what was not judged was known."""
+    best: Bred | None = None
+    rejected: Counter[str] = field(default_factory=Counter)
+    jobs: int = 1
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def rate(self) -> float:
+        """Programs per second, this session."""
+        return self.fresh / max(self.seconds, 1e-9)
+
+    @property
+    def seconds(self) -> float:
+        """Of this session."""
+        return time.monotonic() - self.began
+
+
+def breed(
+    problem: Path | str,
+    *,
+    folder: Path | str | None = None,
+    jobs: int | None = None,
+    watch: Watch = lambda standing: None,
+    **settings: Any,
+) -> BreedRun:
+    """Breeds programs; returns the finished run, open for reading.
+
+    ``problem``: ``keijzer6``, ``search``, ``multiplier5``, or the path of a Python file that defines ``problem``. ``settings``:
+    those of ``Settings`` and ``Dials``
+    (generations, population, seed, target, ...). ``folder``: of the run; else a fresh one below ``kw-runs``.
+    Raises ``Misuse`` for a problem that judges nothing, and whatever else the user can mend.
+    """
+    path = problem_path(problem)
+    chosen = settings_for(load_problem(path), jobs=jobs, **settings)
+    made = Path(folder) if folder is not None else new_folder(path.stem)
+    made.mkdir(parents=True, exist_ok=True)
+    with BreedRun.create(made, path, chosen) as run:
+        proceed(run, jobs=jobs, watch=watch)
+    return BreedRun.open(made)
+
+
+def resume(path: Path | str, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> BreedRun:
+    """Goes on with a run that was interrupted: it ends as if it had not been."""
+    with BreedRun.open(path, write=True) as run:
+        proceed(run, jobs=jobs, watch=watch)
+    return BreedRun.open(run.folder)
+
+
+def problem_path(problem: Path | str) -> Path:
+    """The file of a problem, given by its name or its path. Raises ``Misuse``."""
+    path = Path(problem)
+    return path if path.suffix == ".py" else problems.path_of(str(problem))
+
+
+def proceed(run: BreedRun, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> None:
+    """Breeds from the beginning, in an open run; what its journal knows already is not judged again."""
+    problem, settings = run.problem, run.settings
+    strategy = Breeding(problem.language, settings.dials, settings.seed, problem.better)
+    with Verdicts(run, jobs) as verdicts:
+        standing = Standing(run, jobs=verdicts.jobs)
+        while standing.generation < settings.generations:
+            generation = strategy.ask()
+            standing.generation, standing.phase = strategy.generation, f"generation {strategy.generation}"
+            if strategy.generation == 1:
+                _try_some(generation, verdicts)
+            outcomes = verdicts.of([each.text for each in generation], lambda outcome: _told(standing, outcome, watch))
+            _note(standing, generation, outcomes, verdicts)
+            watch(standing)
+            if standing.best is not None and run.reaches(standing.best.fitness):
+                break
+            strategy.tell([_worth(outcome) for outcome in outcomes])
+        _end(standing)
+        watch(standing)
+
+
+def _try_some(generation: list[Individual], verdicts: Verdicts) -> None:
+    """Raises ``Misuse`` when the fitness function itself, or what surrounds programs, fails for whatever it is given."""
+    outcomes = verdicts.tried([each.text for each in generation[:TRIED]])
+    failed = [each for each in outcomes if isinstance(each, Rejected) and each.stage in ("crash", "timeout", "compile")]
+    if failed and len(failed) == len(outcomes):
+        raise Misuse(
+            f"none of {len(outcomes)} random programs could be judged; the first: {failed[0]}",
+            hint="kw breed --explain shows programs and the code around them",
+        )
+
+
+def _told(standing: Standing, outcome: Outcome, watch: Watch) -> None:
+    standing.fresh += 1
+    if standing.fresh % 50 == 0:
+        watch(standing)
+
+
+def _note(standing: Standing, generation: list[Individual], outcomes: list[Outcome], verdicts: Verdicts) -> None:
+    """The generation's figures, for whoever watches and, once, for the journal."""
+    problem = standing.run.problem
+    best_genotype = None
+    for individual, outcome in zip(generation, outcomes, strict=True):
+        worth = _worth(outcome)
+        if worth is not None:
+            bred = Bred(individual.text, worth, verdicts.name(individual.text))
+            if standing.best is None or beats(problem, bred, standing.best):
+                standing.best, best_genotype = bred, individual.genotype
+    new = verdicts.count - standing.evaluations
+    standing.evaluations = verdicts.count
+    standing.asked += len(generation)
+    standing.rejected = verdicts.rejected
+    known = {data["n"] for data in standing.run.generations}
+    if standing.generation not in known:
+        best = standing.best
+        found = {"name": best.name, "fitness": best.fitness} if best else None
+        more = {"genotype": list(best_genotype)} if best_genotype else {}
+        standing.run.journal.note(
+            "generation",
+            {"n": standing.generation, "best": found, "new": new, "evaluations": standing.evaluations, **more},
+        )
+
+
+def _end(standing: Standing) -> None:
+    standing.phase = "finished"
+    if standing.run.ended is None:
+        best = standing.best
+        facts = {"best": best.name if best else None, "fitness": best.fitness if best else None}
+        facts |= {"evaluations": standing.evaluations, "generations": standing.generation}
+        standing.run.journal.note("end", facts)
+
+
+def _worth(outcome: Outcome) -> float | None:
+    return outcome.metrics[FITNESS] if isinstance(outcome, Ok) else None
+
+
+__all__ = ["Settings", "Standing", "breed", "problem_path", "proceed", "resume", "settings_for"]

@@ -1,0 +1,204 @@
+"""A run of breeding, in a folder of its own: ``kw-runs/keijzer6-1/journal.db``, from which it is read, shown and resumed.
+
+Candidates in the journal are the texts of programs, each once, in the order in which breeding asked for them; what came of
+one is its fitness, or why it has none. Events: ``generation`` (its best, and how many programs were new), ``end``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cache import content_key
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.journal import Journal
+from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run import JOURNAL, found_folder
+from kernelwright.grammar import Problem, load_problem
+from kernelwright.grammar.breeding import Dials
+from kernelwright.stories.breeding.judge import FITNESS
+from kernelwright.stories.breeding.table import chosen_backend
+
+FORMAT = 1
+KIND = "breed"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What decides how a run goes, besides its problem. Raises ``Misuse``."""
+
+    dials: Dials = field(default_factory=Dials)
+    generations: int = 50
+    target: float | None = None
+    """The fitness at which to stop; None: the problem's perfect one."""
+    seed: int = 0
+    backend: str = "interpreted"
+    timeout_s: float = 10.0
+    """Of the fitness function, for one program."""
+
+    def __post_init__(self) -> None:
+        if self.generations < 1:
+            raise Misuse(f"{self.generations} generations are none", hint="--generations 50")
+        if not self.timeout_s > 0:
+            raise Misuse("a program without time has no fitness", hint="--timeout 10")
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Settings:
+        """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
+        try:
+            known = {f.name: value[f.name] for f in fields(cls)}
+            return cls(**known | {"dials": Dials(**known["dials"])})
+        except (KeyError, TypeError, ValueError) as error:
+            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+
+
+def settings_for(problem: Problem, *, backend: str = "auto", jobs: int | None = None, **given: Any) -> Settings:
+    """The settings of a run: those given, by the names of ``Settings`` and ``Dials``, else the problem's own, else the usual.
+
+    ``backend``: ``auto`` measures which is the quickest here. Raises ``Misuse`` for a name that nobody knows.
+    """
+    chosen = {**problem.settings, **given}
+    dials = {f.name: chosen.pop(f.name) for f in fields(Dials) if f.name in chosen}
+    unknown = set(chosen) - {f.name for f in fields(Settings)}
+    if unknown:
+        known = sorted(f.name for c in (Settings, Dials) for f in fields(c) if f.name != "dials")
+        raise Misuse(f"there is no setting {min(unknown)!r}", hint=f"there are {', '.join(known)}")
+    settings = Settings(**{"dials": Dials(**dials), **chosen})
+    return replace(settings, backend=chosen_backend(problem, backend, settings.dials.population, jobs))
+
+
+@dataclass(frozen=True)
+class Bred:
+    """A program and what it is worth."""
+
+    text: str
+    fitness: float
+    name: str = ""
+    """``v17``: its row in the journal."""
+
+
+class BreedRun:
+    """A run that is there, open for reading or, while it breeds, for writing. Close it, or use it as a context manager."""
+
+    def __init__(self, folder: Path, journal: Journal, facts: Mapping[str, Any]) -> None:
+        self.folder = folder
+        self.journal = journal
+        self._facts = facts
+        self.settings = Settings.from_json(facts["settings"])
+        self._problem: Problem | None = None
+
+    @classmethod
+    def create(cls, folder: Path, problem: Path, settings: Settings) -> BreedRun:
+        """A new run in ``folder``, which is there already. Raises ``Misuse`` when another one is in it."""
+        facts = {
+            "format": FORMAT,
+            "kind": KIND,
+            "problem": {"path": str(problem.resolve()), "digest": _digest(problem)},
+            "settings": settings.as_json(),
+        }
+        journal = Journal.open(folder / JOURNAL, create=True)
+        journal.begin(facts)
+        return cls(folder, journal, facts)
+
+    @classmethod
+    def open(cls, path: Path | str, *, write: bool = False) -> BreedRun:
+        """A run by its folder, or by its name below ``kw-runs``. Raises ``Misuse`` for what is no run of breeding."""
+        folder = found_folder(path)
+        journal = Journal.open(folder / JOURNAL, write=write)
+        try:
+            sessions = journal.sessions
+            facts = sessions[0].facts if sessions else {}
+            if facts.get("kind") != KIND:
+                raise Misuse(
+                    f"{folder} is no run of kw breed", hint=f"kw show {folder}, or kw evolve --resume {folder}"
+                )
+            if facts.get("format") != FORMAT:
+                raise Misuse(
+                    f"{folder} was written by a newer Kernelwright", hint="upgrade: pip install -U kernelwright"
+                )
+            run = cls(folder, journal, facts)
+            if write:
+                _ = run.problem
+                journal.begin({"resumed": True})
+            return run
+        except BaseException:
+            journal.close()
+            raise
+
+    @property
+    def name(self) -> str:
+        return self.folder.name
+
+    @property
+    def problem_path(self) -> Path:
+        return Path(self._facts["problem"]["path"])
+
+    @property
+    def problem(self) -> Problem:
+        """What programs are bred for. Raises ``Misuse`` when its file is gone, or is not what it was."""
+        if self._problem is None:
+            path = self.problem_path
+            found = load_problem(path)
+            if _digest(path) != self._facts["problem"]["digest"]:
+                raise Misuse(
+                    f"{path} has changed since this run began, so that its results would not fit together",
+                    hint=f"kw breed {path} starts a new run",
+                )
+            self._problem = found
+        return self._problem
+
+    @property
+    def target(self) -> float | None:
+        """The fitness at which it stops."""
+        return self.settings.target if self.settings.target is not None else self.problem.perfect
+
+    def reaches(self, fitness: float) -> bool:
+        """Whether a fitness is as good as the target."""
+        return self.target is not None and not self.problem.better(self.target, fitness)
+
+    @property
+    def best(self) -> Bred | None:
+        """The best program, of equals the shortest, of these the first."""
+        found: Bred | None = None
+        for row in self.journal.rows():
+            if isinstance(row.outcome, Ok):
+                each = Bred(row.candidate, row.outcome.metrics[FITNESS], f"v{row.id}")
+                if found is None or beats(self.problem, each, found):
+                    found = each
+        return found
+
+    @property
+    def generations(self) -> list[Mapping[str, Any]]:
+        """What was noted of each: ``n``, ``best``, ``new``, ``evaluations``."""
+        return [event.data for event in self.journal.events("generation")]
+
+    @property
+    def ended(self) -> Mapping[str, Any] | None:
+        """What was noted at the end; None when the run has not come to one."""
+        events = self.journal.events("end")
+        return events[-1].data if events else None
+
+    def close(self) -> None:
+        self.journal.close()
+
+    def __enter__(self) -> BreedRun:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def beats(problem: Problem, a: Bred, b: Bred) -> bool:
+    """Whether ``a`` is better, or as good and shorter."""
+    if a.fitness != b.fitness:
+        return problem.better(a.fitness, b.fitness)
+    return len(a.text) < len(b.text)
+
+
+def _digest(path: Path) -> str:
+    return content_key([path.read_bytes()]) if path.is_file() else ""

@@ -1,0 +1,117 @@
+"""Programs asked about, in generations: what the journal knows is looked up, the rest is judged in a pool and recorded.
+
+Rows are recorded in the order asked, whatever order workers finish in, so that equal runs have equal journals.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from types import TracebackType
+
+from kernelwright.errors import KernelwrightError
+from kernelwright.evaluate.outcome import Outcome, Rejected
+from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.stories.breeding.judge import judging
+from kernelwright.stories.breeding.run import BreedRun
+
+BATCH = (20, 100)
+"""Programs that a worker gets at once."""
+SLACK_S = 60.0
+"""What a worker may take for a batch, besides the time that one fitness may."""
+RECORD_EVERY_S = 1.0
+"""What is done is on the disk after this long, also within a generation."""
+
+
+class Verdicts:
+    """Verdicts for one run. Close it, or use it as a context manager; the run stays open."""
+
+    def __init__(self, run: BreedRun, jobs: int | None = None) -> None:
+        self._run = run
+        self._known: dict[str, tuple[str, Outcome]] = {}
+        self._stored = {row.candidate: (f"v{row.id}", row.outcome) for row in run.journal.rows()}
+        self.rejected: Counter[str] = Counter()
+        settings = run.settings
+        self._pool = Pool(
+            judging,
+            (str(run.problem_path), settings.backend, settings.timeout_s),
+            workers=jobs,
+            timeout_s=settings.timeout_s + SLACK_S,
+            batch=BATCH,
+        )
+
+    @property
+    def jobs(self) -> int:
+        return self._pool.workers
+
+    @property
+    def count(self) -> int:
+        """Programs that this pass over the journal has asked about."""
+        return len(self._known)
+
+    def name(self, text: str) -> str:
+        """``v17``, by the program's row in the journal."""
+        return self._known[text][0]
+
+    def tried(self, texts: Sequence[str]) -> list[Outcome]:
+        """Some programs judged, and recorded when they are asked about again. Nothing, where the journal knows programs."""
+        if self._stored:
+            return []
+        found: dict[int, Outcome] = {}
+        for index, outcome in self._pool.map(list(dict.fromkeys(texts))):
+            found[index] = _outcome(outcome)
+        return [found[index] for index in sorted(found)]
+
+    def of(self, texts: Sequence[str], told: Callable[[Outcome], None] = lambda _: None) -> list[Outcome]:
+        """What became of each, in the order of the texts. ``told`` hears of each that is judged, as it comes."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._known]
+        for text in new:
+            if text in self._stored:
+                self._learn(text, *self._stored[text])
+        fresh = [text for text in new if text not in self._known]
+        found: dict[int, Outcome] = {}
+        done, recorded = 0, time.monotonic()
+        for index, answer in self._pool.map(fresh):
+            found[index] = _outcome(answer)
+            told(found[index])
+            if time.monotonic() - recorded > RECORD_EVERY_S:
+                done, recorded = self._record(fresh, found, done), time.monotonic()
+        self._record(fresh, found, done)
+        return [self._known[text][1] for text in texts]
+
+    def _record(self, fresh: Sequence[str], found: dict[int, Outcome], done: int) -> int:
+        """Records those that are there without a gap from ``done`` on; how many are recorded then."""
+        with self._run.journal.batch():
+            while done in found:
+                row = self._run.journal.record(fresh[done], found[done])
+                self._learn(fresh[done], f"v{row}", found[done])
+                done += 1
+        return done
+
+    def _learn(self, text: str, name: str, outcome: Outcome) -> None:
+        self._known[text] = name, outcome
+        if isinstance(outcome, Rejected):
+            self.rejected[outcome.stage] += 1
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def __enter__(self) -> Verdicts:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _outcome(found: object) -> Outcome:
+    if isinstance(found, Lost):
+        return Rejected(found.stage, found.reason)
+    if isinstance(found, Raised):
+        if isinstance(found.error, KernelwrightError):
+            raise found.error
+        return Rejected("crash", f"it could not be judged: {found.reason}")
+    assert isinstance(found, Outcome)
+    return found
