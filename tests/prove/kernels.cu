@@ -77,3 +77,14 @@ extern "C" __global__ void scatter(const int *keys, const int *in, int *out) {
 #endif
   out[keys[i]] = in[i];
 }
+
+// One thread says that it was here; in the variant all do, and say the same.
+extern "C" __global__ void one_says_so(const float *in, int *flag, float *out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef VARIANT
+  *flag = 1;
+#else
+  if (i == 0) *flag = 1;
+#endif
+  out[i] = in[i] * 2.0f;
+}

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kernelwright.edits import Copy, Delete, Draft, FixArgument, Gene, Move, Original, ReplaceOperand, draw
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.case import Case
+from kernelwright.evaluate.workload import Workload
 from kernelwright.prove.invariants import Invariant, invariant_from_json, invariants
 from tests.prove.planted import planted
 
@@ -102,6 +106,38 @@ def test_a_move() -> None:
     found = observed("repeated_load", Move(second, store))
     assert all(one.holds and one.alone == "right" for one in found)
     assert any("moved by 'load'" in one.sentence and one.executions == 240 for one in found), found
+
+
+DIAMOND = """
+target triple = "nvptx64-nvidia-cuda"
+declare i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+define ptx_kernel void @diamond(ptr %out) {
+entry:
+  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %few = icmp ult i32 %t, 5
+  br i1 %few, label %body, label %done
+body:
+  %v = mul i32 %t, 3
+  br label %done
+done:
+  %r = phi i32 [ 7, %entry ], [ %v, %body ]
+  %w = zext i32 %t to i64
+  %p = getelementptr i32, ptr %out, i64 %w
+  store i32 %r, ptr %p, align 4
+  ret void
+}
+"""
+
+
+def test_values_on_the_edges_of_a_phi(tmp_path: Path) -> None:
+    (tmp_path / "diamond.ll").write_text(DIAMOND)
+    given = Workload(tmp_path / "diamond.ll", "diamond", (Case((1,), (32,), {"out": np.zeros(32, np.int32)}),))
+    kernel = Original(given.modules()["diamond"], "diamond")
+    (phi,) = lines(kernel, "phi i32")
+    edits = [ReplaceOperand(phi, 0, "i32 0"), ReplaceOperand(phi, 1, "i32 0")]
+    found = invariants(given, {"diamond": kernel}, [Gene("diamond", edit) for edit in edits])
+    # 27 threads pass by the body with a 7; of the five that pass through it, one has a zero.
+    assert [(one.executions, one.held) for one in found] == [(27, 0), (5, 1)]
 
 
 def test_guards_are_counted_in_launches() -> None:

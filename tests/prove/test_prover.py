@@ -35,6 +35,19 @@ def test_a_race_that_the_original_has_is_benign() -> None:
     assert "kernels.cu:6" in str(proof.check("undefined").evidence[0])
 
 
+def test_a_new_race_in_which_all_write_the_same_is_benign() -> None:
+    case = Case((2,), (64,), {"in": floats(128), "flag": zeros(1, np.int32), "out": zeros(128)})
+    proof = prove(workload("one_says_so", case), modules(), variant("one_says_so"), effort=QUICK)
+    assert proof.label == "benign", str(proof)
+    assert "no value depends on it" in proof.check("undefined").detail
+
+
+def test_what_fails_with_whole_warps_too_is_not_for_want_of_lock_step() -> None:
+    one = planted("halo_written")
+    proof = prove(one.workload(0), one.original, one.variant, effort=QUICK)
+    assert proof.check("orders").status == "failed" and proof.check("sub-warps").status == "passed"
+
+
 def ahead(kernel: str) -> Case:
     return Case((2,), (32,), {"in": floats(64), "out": zeros(64), "n": 64}, name=kernel)
 

@@ -72,12 +72,18 @@ def test_phases_in_their_order() -> None:
     landscape = Landscape(1)
     strategy = Default(landscape.hooks(), seed=1, budget=Budget(evaluations=1000))
     asked: dict[str, int] = {}
+    earlier: list[set[Gene]] = []
+    recombined = 0
     while batch := strategy.ask():
         phase = strategy.progress.phase
+        if phase == "evolve":  # a gene more or less is a mutation, anything else a crossover
+            recombined += sum(all(len(old ^ set(genome)) > 1 for old in earlier) for genome in batch)
+        earlier += map(set, batch)
         asked[phase] = asked.get(phase, 0) + len(batch)
         if phase == "scan":
             assert all(len(genome) == 1 for genome in batch)
         strategy.tell([landscape.evaluate(genome) for genome in batch])
+    assert recombined > 20
     assert list(asked) == ["start", "scan", "combine", "evolve", "clean"]
     listed = len(list(landscape.scan()))
     assert listed < 300 and asked["scan"] == listed + 200  # all that are listed, less than 30 %; then 20 % drawn
@@ -132,7 +138,9 @@ def test_small_gains_are_kept_only_together() -> None:
 def test_exact_wins_are_combined_before_approximate_ones() -> None:
     genes: list[Gene] = [("exact", 1, 0), ("exact", 2, 0), ("rough", 3, 0), ("rough", 4, 0)]
     strategy = Default(only_listed(genes), budget=Budget(evaluations=100))
+    combined: list[Genome] = []
     while batch := strategy.ask():
+        combined += batch if strategy.progress.phase == "combine" else []
         strategy.tell(
             [
                 Result(
@@ -142,6 +150,7 @@ def test_exact_wins_are_combined_before_approximate_ones() -> None:
                 for genome in batch
             ]
         )
+    assert set(combined[0]) == set(genes[:2]) and set(combined[-1]) >= set(genes[2:])
     front = {frozenset(result.candidate) for result in strategy.front}
     assert frozenset(genes[:2]) in front and frozenset(genes) in front
     assert strategy.best is not None and set(strategy.best.candidate) == set(genes)

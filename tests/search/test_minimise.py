@@ -60,6 +60,13 @@ def test_ten_of_seventy_take_few_evaluations() -> None:
     assert evaluations < 160
 
 
+def test_two_of_sixty_four_take_a_logarithm() -> None:
+    strategy = Minimise(genes(64))
+    evaluations = run(strategy, lambda present: 1.0 if {"g5", "g60"} <= present else None)
+    assert strategy.result is not None and strategy.result.candidate == ("g5", "g60")
+    assert evaluations < 40
+
+
 def test_small_losses_do_not_add_up() -> None:
     """Each of 20 genes is worth 0.2 %, a tie by itself. At most 0.5 % may go in all: 2 of them."""
     strategy = Minimise(genes(20))

@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "profile": ("kernelwright.cli.profile", "Where a program's kernels spend their time, line by line."),
     "evolve": ("kernelwright.cli.evolve", "Search for a faster kernel, and say what each gain rests on."),
     "breed": ("kernelwright.cli.breed", "Breed programs in the language of a grammar."),
-    "runs": ("kernelwright.cli.runs", "The runs of kw evolve there are."),
+    "runs": ("kernelwright.cli.runs", "The runs of kw evolve and kw breed there are."),
     "show": ("kernelwright.cli.show", "What a run has found."),
     "farm": ("kernelwright.cli.farm", "The compile farm: back ends, workers, what is kept."),
     "minimize": ("kernelwright.cli.minimize", "A variant down to the edits that matter."),

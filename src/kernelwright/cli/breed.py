@@ -22,7 +22,6 @@ from kernelwright.cli.breed_view import view_of
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run import new_folder
 from kernelwright.grammar.problem import load_problem
-from kernelwright.grammar.readable import readable
 from kernelwright.stories.breed import problem_path, proceed
 from kernelwright.stories.breeding.run import BreedRun, settings_for
 
@@ -70,7 +69,7 @@ def command(
         with view_of(sys.stderr) as view:
             proceed(run, jobs=jobs, watch=view.show)
         result = result_of(run, time.monotonic() - begin)
-    print(json.dumps(result) if as_json else _lines(result))
+    print(json.dumps(result) if as_json else lines(result))
     if not result["best"] or result["reached"] is False:
         raise typer.Exit(1)
 
@@ -91,7 +90,7 @@ def result_of(run: BreedRun, seconds: float) -> dict[str, Any]:
         "run": str(run.folder),
         "best": best.name if best else None,
         "fitness": best.fitness if best else None,
-        "goal": run.problem.goal,
+        "goal": run.goal,
         "target": target,
         "reached": None if target is None else best is not None and run.reaches(best.fitness),
         "generations": len(generations),
@@ -100,11 +99,12 @@ def result_of(run: BreedRun, seconds: float) -> dict[str, Any]:
         "seconds": round(seconds, 1),
         "backend": run.settings.backend,
         "program": best.text if best else None,
-        "readable": readable(run.problem, best.text) if best else None,
+        "readable": run.readable(best) if best else None,
     }
 
 
-def _lines(result: dict[str, Any]) -> str:
+def lines(result: dict[str, Any]) -> str:
+    """The same for a person."""
     tried = f"{result['evaluations']} programs, {result['generations']} generations, {result['seconds']:g} s"
     if not result["best"]:
         return f"no program has a fitness; {tried}; run {result['run']}"

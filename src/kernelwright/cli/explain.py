@@ -10,6 +10,8 @@ import typer
 
 from kernelwright.cli.tables import print_rows
 from kernelwright.cli.variant import RunAndVariant, opened
+from kernelwright.report.counters import besides_time, counters
+from kernelwright.report.wording import RELATIONS, SAME_CODE, alone, gain, within
 from kernelwright.stories.explain import Explanation, explain
 
 
@@ -30,26 +32,30 @@ def command(
 
 
 def _show(found: Explanation) -> None:
-    print(f"{found.variant}: {found.speedup:.3f}x, {found.original_us:.4g} us to {found.variant_us:.4g} us")
-    for guard in found.guards:
-        print(f"only for {guard}")
-    for edit in found.edits:
-        print(f"{edit.number}. {edit.kind} in {edit.kernel}: {edit.sentence}")
-        if edit.source:
-            print(f"     {edit.place}  {edit.source.strip()}")
-        code = {True: "; the machine code is the same without it", False: "", None: ""}[edit.same_code]
-        print(f"     alone {_gain(edit.alone)}, within the whole {_gain(edit.within)}{code}")
-        for sentence in edit.invariants:
-            print(f"     relies on: {sentence}")
-        changes = {name: pair for name, pair in edit.counters.items() if not name.endswith("us") and " " not in name}
-        if changes:
-            print("     " + ", ".join(f"{name} {a:,.6g} to {b:,.6g}" for name, (a, b) in changes.items()))
-    for pair in found.pairs:
-        print(f"edits {pair.a} and {pair.b}: {pair.relation} ({_gain(pair.together)} together)")
-    print_rows(
-        [{"counter": name, "original": f"{a:,.6g}", "variant": f"{b:,.6g}"} for name, (a, b) in found.counters.items()]
+    print(
+        f"{found.variant}: {found.speedup:.3f}x, from {found.original_us:.4g} to {found.variant_us:.4g} us in kernels"
     )
-
-
-def _gain(share: float | None) -> str:
-    return "rejected" if share is None else f"{100 * share:+.1f} %"
+    for note in found.notes:
+        print(f"note: {note}")
+    if found.guards:
+        print("\nonly for launches with (all others need the original):")
+        for guard in found.guards:
+            print(f"    {guard}")
+    print(
+        "\nedits (alone: what each gains by itself; within: what the variant loses without it; shares of the original's time):"
+    )
+    for edit in found.edits:
+        print(f"{edit.number:>3} {edit.kind} in {edit.kernel}: {edit.sentence}")
+        if edit.source:
+            print(f"    {edit.place}  {edit.source.strip()}")
+        code = SAME_CODE[edit.same_code]
+        print(f"    alone {alone(edit.alone)}, within {within(edit.within)}{f'; {code}' if code else ''}")
+        if changed := besides_time(edit.counters):
+            print(f"    {'; '.join(map(str, changed))}")
+        for sentence in edit.invariants:
+            print(f"    relies on: {sentence}")
+    for pair in found.pairs:
+        print(f"    {pair.a} and {pair.b} {RELATIONS[pair.relation]} ({gain(pair.together)} together)")
+    print()
+    shown = counters(found.counters)
+    print_rows([{"": c.title, "original": c.original, "variant": c.variant, "change": c.change} for c in shown])

@@ -10,6 +10,7 @@ import typer
 from kernelwright.cli.variant import RunAndVariant, opened
 from kernelwright.prove.labels import MEANING
 from kernelwright.prove.proof import proof_from_json
+from kernelwright.report.wording import evidence, for_people
 from kernelwright.stories.proving import Proofs, meets
 
 
@@ -35,10 +36,10 @@ def command(
     else:
         print(f"{variant.name}: {proof.label} - {MEANING[proof.label]}")
         for check in proof.checks:
-            print(f"  {check}")
-            for evidence in check.evidence:
-                print(f"      {evidence}")
+            print(f"  {check.name}: {check.status} - {for_people(check.detail)}")
+            for sentence in evidence(check.as_json()):
+                print(f"      {sentence}")
         for note in proof.notes:
-            print(f"  note: {note}")
+            print(f"  note: {for_people(note)}")
     if not accepted:
         raise typer.Exit(1)

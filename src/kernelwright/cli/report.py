@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kernelwright.cache import write_atomically
-from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.run import Run
-from kernelwright.report.evolution import evolution_page
+from kernelwright.report.evolution import write_page
 
 
 def command(
@@ -21,12 +19,4 @@ def command(
 ) -> None:
     """One HTML page: what was found, what it rests on, and how. kw explain first puts the reasons into it."""
     with Run.open(run) as found:
-        if not len(found.journal):
-            raise Misuse(f"{found.name} has no evaluation yet", hint=f"kw evolve --resume {found.folder}")
-        page = evolution_page(found)
-        target = output or found.folder / "report.html"
-    try:
-        write_atomically(target, page.encode())
-    except OSError as error:
-        raise ToolError(f"{target} cannot be written: {error.strerror}", hint="name another file with -o") from error
-    print(target)
+        print(write_page(found, output or found.folder / "report.html"))

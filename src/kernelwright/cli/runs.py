@@ -11,13 +11,14 @@ import typer
 from kernelwright.cli.tables import print_rows
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.run import FOLDER, Run, runs_in
+from kernelwright.stories.breeding.run import BreedRun, is_bred
 
 
 def command(
     folder: Annotated[Path, typer.Argument(help="Where the runs are.")] = Path(FOLDER),
     as_json: Annotated[bool, typer.Option("--json", help="The rows as JSON.")] = False,
 ) -> None:
-    """The runs of kw evolve: what each has found, and whether it is finished."""
+    """The runs of kw evolve and kw breed: what each has found, and whether it is finished."""
     rows = [_row(path) for path in runs_in(folder)]
     if as_json:
         print(json.dumps(rows))
@@ -29,6 +30,8 @@ def command(
 
 def _row(path: Path) -> dict[str, Any]:
     try:
+        if is_bred(path):
+            return _bred_row(path)
         with Run.open(path) as run:
             best = run.best
             return {
@@ -40,3 +43,15 @@ def _row(path: Path) -> dict[str, Any]:
             }
     except KernelwrightError as error:
         return {"run": str(path), "candidates": None, "speedup": None, "best": "", "state": error.message}
+
+
+def _bred_row(path: Path) -> dict[str, Any]:
+    with BreedRun.open(path) as run:
+        best = run.best
+        return {
+            "run": str(path),
+            "candidates": len(run.journal),
+            "speedup": None,
+            "best": f"{best.name}, fitness {best.fitness:g}" if best else "",
+            "state": "finished" if run.ended else "resumable",
+        }

@@ -7,9 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
+from kernelwright.cli.breed import lines, result_of
 from kernelwright.cli.tables import print_rows
 from kernelwright.cuda.names import readable
-from kernelwright.evaluate.run import Found, Run
+from kernelwright.evaluate.run import Found, Run, found_folder
+from kernelwright.stories.breeding.run import BreedRun, is_bred
 
 
 def command(
@@ -17,6 +19,9 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """What a run has found: the variants that no other beats, why candidates were turned down, and the best one's edits."""
+    if is_bred(found_folder(run)):
+        _show_bred(run, as_json)
+        return
     with Run.open(run) as opened:
         best, front, original = opened.best, opened.front, opened.original_us
         result: dict[str, Any] = {
@@ -62,3 +67,11 @@ def _row(found: Found) -> dict[str, Any]:
         "registers": int(metrics.get("registers", 0)),
         "instructions": int(metrics.get("instructions", 0)),
     }
+
+
+def _show_bred(path: str, as_json: bool) -> None:
+    with BreedRun.open(path) as run:
+        result = result_of(run, run.spent_seconds) | {"finished": run.ended is not None}
+    print(json.dumps(result) if as_json else lines(result))
+    if not as_json and not result["finished"]:
+        print(f"not finished: kw breed --resume {result['run']}")

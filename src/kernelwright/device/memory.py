@@ -393,6 +393,7 @@ def _map(fd: int, reserve: int, wanted: int | None = None) -> int:
 
 def _unmap(base: int, reserve: int) -> None:
     protection = mmap.PROT_READ | mmap.PROT_WRITE
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | _MAP_NORESERVE | _MAP_FIXED
+    # Shared, for what is private and writable counts against a worker's limit of memory (RLIMIT_DATA), touched or not.
+    flags = mmap.MAP_SHARED | mmap.MAP_ANONYMOUS | _MAP_NORESERVE | _MAP_FIXED
     if _libc().mmap(base, reserve, protection, flags, -1, 0) == base:
         _closed[base] = reserve

@@ -10,10 +10,13 @@ and loads, conditions that never vary, skipped iterations, reused values, specia
 
 from __future__ import annotations
 
+import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from kernelwright.cuda.names import readable
 from kernelwright.edits.cache_policy import CachePolicy
 from kernelwright.edits.change_constant import ChangeConstant
 from kernelwright.edits.constant_condition import ConstantCondition
@@ -22,21 +25,23 @@ from kernelwright.edits.delete import Delete
 from kernelwright.edits.delete_barrier import DeleteBarrier, is_barrier
 from kernelwright.edits.fast_math import FastMath
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
+from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, Guard
 from kernelwright.edits.move import Move
 from kernelwright.edits.no_alias import NoAlias
-from kernelwright.edits.original import Id, Original
+from kernelwright.edits.original import Id, Node, Original
 from kernelwright.edits.recipe import Recipe
 from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
 from kernelwright.edits.unroll import Unroll
-from kernelwright.ir.debug import Location
+from kernelwright.ir import Function, Location
 
 KINDS = (
     "removed barrier",
     "redundant store",
     "redundant load",
     "redundant work",
+    "repeated work",
     "condition",
     "skipped iterations",
     "reused value",
@@ -69,13 +74,32 @@ def in_words(original: Original, edit: Any) -> Words:
     return _WORDS[type(edit)](original, edit)
 
 
+def guard_in_words(original: Original, guard: Guard) -> str:
+    """What must hold at a launch, by the names of the source.
+
+    before   ``argument 7 == float 0x403AAAAAA0000000``
+    after    ``resistance_x == 26.666666``
+    """
+    if isinstance(guard, ArgumentIs):
+        return f"{_argument(original, guard.index)} == {_plain(guard.value)}"
+    if isinstance(guard, Apart):
+        return f"no other argument reaches the memory behind {_argument(original, guard.index)}"
+    return f"{'block' if isinstance(guard, BlockIs) else 'grid'} == {' x '.join(map(str, guard.shape))}"
+
+
 # -- one rule per kind of edit ---------------------------------------------------------------------------------------------
 
 
 def _delete(original: Original, edit: Delete) -> Words:
     what, location = _what(original, edit.subject)
-    value = f"; {_plain(edit.value)} takes its place" if edit.value else ""
-    return Words(_kind_of_gone(original, edit.subject), f"{what} is gone{value}", location)
+    node = original.nodes.get(edit.subject)
+    value = _plain(edit.value) if edit.value else ""
+    if node is not None and node.type == "i1" and value in ("true", "false"):
+        decides = any(user in original.latches for user, _ in original.uses.get(node.result, ()))
+        kind = "skipped iterations" if decides else "condition"
+        return Words(kind, f"{what} is gone: it is always {value}", location)
+    takes = f"; {value} takes its place" if value else ""
+    return Words(_kind_of_gone(original, edit.subject, value), f"{what} is gone{takes}", location)
 
 
 def _delete_barrier(original: Original, edit: DeleteBarrier) -> Words:
@@ -116,7 +140,12 @@ def _instruction(original: Original, edit: ReplaceInstruction) -> Words:
 def _copy(original: Original, edit: Copy) -> Words:
     what, location = _what(original, edit.source)
     before, _ = _what(original, edit.before)
-    return Words("reused value", f"{what} is done once more before {before}", location)
+    done = f"{what} is done once more before {before}"
+    if edit.user is None:
+        return Words("repeated work", done, location)
+    user, _ = _what(original, edit.user[0])
+    taken = _operand_before(original, *edit.user)
+    return Words("reused value", f"{done}, and {user} takes its result in place of {taken}", location)
 
 
 def _move(original: Original, edit: Move) -> Words:
@@ -142,22 +171,19 @@ def _cache_policy(original: Original, edit: CachePolicy) -> Words:
 
 
 def _fix_argument(original: Original, edit: FixArgument) -> Words:
-    arguments = original.function.arguments
-    name = original.names[arguments[edit.index]].lstrip("%") if edit.index < len(arguments) else ""
-    named = f" ({name})" if name and not name.isdigit() else ""
-    return Words("specialised input", f"argument {edit.index}{named} is always {_plain(edit.value)}")
+    return Words("specialised input", f"{_argument(original, edit.index)} is always {_plain(edit.value)}")
 
 
 def _fix_block(original: Original, edit: FixBlock) -> Words:
-    return Words("specialised input", f"blocks are always {'x'.join(map(str, edit.shape))}")
+    return Words("specialised input", f"blocks are always {' x '.join(map(str, edit.shape))}")
 
 
 def _fix_grid(original: Original, edit: FixGrid) -> Words:
-    return Words("specialised input", f"the grid is always {'x'.join(map(str, edit.shape))}")
+    return Words("specialised input", f"the grid is always {' x '.join(map(str, edit.shape))}")
 
 
 def _no_alias(original: Original, edit: NoAlias) -> Words:
-    return Words("promise", f"the memory behind argument {edit.index} is reached through no other argument")
+    return Words("promise", f"no other argument reaches the memory behind {_argument(original, edit.index)}")
 
 
 def _unroll(original: Original, edit: Unroll) -> Words:
@@ -198,16 +224,34 @@ _WORDS: dict[type, Callable[[Original, Any], Words]] = {
 
 # -- instructions in words -------------------------------------------------------------------------------------------------
 
+_NOUNS = {
+    "br": "branch", "icmp": "comparison", "fcmp": "comparison", "getelementptr": "address", "phi": "phi", "select": "choice",
+    "add": "addition", "fadd": "addition", "sub": "subtraction", "fsub": "subtraction", "mul": "multiplication",
+    "fmul": "multiplication", "sdiv": "division", "udiv": "division", "fdiv": "division", "srem": "remainder",
+    "urem": "remainder", "frem": "remainder", "shl": "shift", "lshr": "shift", "ashr": "shift", "fneg": "negation",
+    "zext": "widening", "sext": "widening", "fpext": "widening", "trunc": "narrowing", "fptrunc": "narrowing",
+    "sitofp": "conversion", "uitofp": "conversion", "fptosi": "conversion", "fptoui": "conversion", "atomicrmw": "atomic",
+    "cmpxchg": "atomic",
+}  # fmt: skip
+"""Opcodes in words; others are called what they are."""
+_INTRINSICS = {
+    f"llvm.nvvm.read.ptx.sreg.{register}.{axis}": f"{name}.{axis}"
+    for register, name in {"tid": "threadIdx", "ctaid": "blockIdx", "ntid": "blockDim", "nctaid": "gridDim"}.items()
+    for axis in "xyz"
+}
+_FLOATS = {"float": "<f", "double": "<d"}
+_NO_NAME = re.compile(r"a?\d+")
+"""What an argument is called that has no name in the source."""
 _GONE = {"store": "redundant store", "load": "redundant load"}
 
 
-def _kind_of_gone(original: Original, id: Id) -> str:
+def _kind_of_gone(original: Original, id: Id, value: str) -> str:
     node = original.nodes.get(id)
-    if node is None:
-        return "redundant work"
-    if is_barrier(node.instruction):
+    if node is not None and is_barrier(node.instruction):
         return "removed barrier"
-    return _GONE.get(node.instruction.opcode, "redundant work")
+    if node is not None and node.instruction.opcode in _GONE:
+        return _GONE[node.instruction.opcode]
+    return "reused value" if value.startswith("%") else "specialised constant" if value else "redundant work"
 
 
 def _what(original: Original, id: Id) -> tuple[str, Location | None]:
@@ -216,10 +260,18 @@ def _what(original: Original, id: Id) -> tuple[str, Location | None]:
     if node is None:
         return "a copied instruction", None
     location = original.location(id)
-    opcode = node.instruction.opcode
-    name = "barrier" if is_barrier(node.instruction) else {"br": "branch", "icmp": "comparison"}.get(opcode, opcode)
     at = _at(location)
-    return f"the {name}{f' at {at}' if at else f' {node.result}' if node.result else ''}", location
+    return f"the {_noun(node)}{f' at {at}' if at else f' {node.result}' if node.result else ''}", location
+
+
+def _noun(node: Node) -> str:
+    instruction = node.instruction
+    if is_barrier(instruction):
+        return "barrier"
+    callee = instruction.callee if instruction.opcode == "call" else None
+    if isinstance(callee, Function):
+        return _INTRINSICS.get(callee.name) or f"call of {readable(callee.name)}"
+    return _NOUNS.get(instruction.opcode, instruction.opcode)
 
 
 def _operand_before(original: Original, id: Id, index: int) -> str:
@@ -227,25 +279,43 @@ def _operand_before(original: Original, id: Id, index: int) -> str:
     return node.operands[index] if node is not None and index < len(node.operands) else "another value"
 
 
+def _argument(original: Original, index: int) -> str:
+    """An argument by its name in the source, or by its number."""
+    arguments = original.function.arguments
+    name = original.names[arguments[index]].lstrip("%") if index < len(arguments) else ""
+    return name if name and not _NO_NAME.fullmatch(name) else f"argument {index}"
+
+
 def _plain(value: str) -> str:
-    """A constant without its type; floats as people write them.
+    """A constant without its type; floats as people write them, with as many digits as tell them from their neighbours.
 
     before   ``float 0x403AAAAAA0000000``
-    after    ``26.6667``
+    after    ``26.666666``
     """
     type, _, text = value.partition(" ")
-    if type in ("float", "double") and not text.startswith("%"):
+    if type in _FLOATS and not text.startswith("%"):
         number = _float(text)
-        return text if number is None else f"{number:.6g}"
+        return text if number is None else _shortest(number, _FLOATS[type])
     return text or value
 
 
-def _float(text: str) -> float | None:
-    import struct
+def _shortest(number: float, form: str) -> str:
+    for digits in range(1, 17):
+        text = f"{number:.{digits}g}"
+        try:
+            if struct.pack(form, float(text)) == struct.pack(form, number):
+                return repr(float(text)).removesuffix(".0")
+        except OverflowError:  # rounded up, it is more than a float can be
+            continue
+    return repr(number)
 
+
+def _float(text: str) -> float | None:
     try:
-        return struct.unpack(">d", bytes.fromhex(text[2:].zfill(16)))[0] if text.startswith("0x") else float(text)
-    except ValueError:
+        return (
+            float(struct.unpack(">d", bytes.fromhex(text[2:].zfill(16)))[0]) if text.startswith("0x") else float(text)
+        )
+    except (ValueError, struct.error):
         return None
 
 

@@ -144,7 +144,7 @@ def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
             picked.append(other)
     stands_for = dict.fromkeys((p.number for p in picked), 0.0)
     for each in ranked:
-        stands_for[min(picked, key=lambda one: _distance(one, each)).number] += each.work
+        stands_for[min(picked, key=lambda one: _distance(one, each)).number] += each.work * each.stands_for
     return [Chosen(recording, p.number, round(stands_for[p.number] / p.work, 3)) for p in picked]
 
 

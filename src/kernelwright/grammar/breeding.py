@@ -140,8 +140,7 @@ class Breeding:
         drawn = [self._parents[self._rng.randrange(len(self._parents))] for _ in range(self._dials.tournament)]
         return min(drawn, key=self._order)[0]
 
-    def _order(self, each: tuple[Individual, float | None]) -> tuple[bool, float, int]:
-        """Best first; of equals the one with the shorter program."""
-        individual, worth = each
+    def _order(self, each: tuple[Individual, float | None]) -> tuple[bool, float]:
+        """Best first. Of equals the one drawn first: a taste for short programs would leave nothing to vary."""
         sign = -1 if self._better(1.0, 0.0) else 1
-        return worth is None, sign * (worth or 0.0), len(individual.text)
+        return each[1] is None, sign * (each[1] or 0.0)

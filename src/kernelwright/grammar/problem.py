@@ -111,7 +111,16 @@ class Problem:
         """What a program finds before ``before``."""
         variables = {n: NAMED_TYPES[a.dtype.name] for n, a in self.cases.items() if a.ndim == 1}
         arrays = {n: Array(NAMED_TYPES[a.dtype.name], a.shape[1]) for n, a in self.cases.items() if a.ndim == 2}
-        return Scope(variables, arrays)
+        return Scope(variables, arrays, frozenset(variables))
+
+    @cached_property
+    def ranges(self) -> Mapping[str, tuple[int, int]]:
+        """The least and the greatest of each input that is one whole number."""
+        return {
+            name: (int(given.min()), int(given.max()))
+            for name, given in self.cases.items()
+            if given.ndim == 1 and given.dtype == np.int32
+        }
 
     @cached_property
     def head(self) -> tuple[tuple[Statement, ...], Scope] | None:
@@ -143,7 +152,7 @@ class Problem:
 
     def better(self, a: float, b: float) -> bool:
         """Whether a fitness of ``a`` is better than one of ``b``."""
-        return a > b if self.goal == "most" else a < b
+        return better(self.goal, a, b)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -153,6 +162,11 @@ class Problem:
         for name, given in self.cases.items():
             parts += [name, given.dtype.str, str(given.shape), given.tobytes()]
         return content_key(parts)
+
+
+def better(goal: str, a: float, b: float) -> bool:
+    """Whether a fitness of ``a`` is better than one of ``b``, where it is made ``least`` or ``most``."""
+    return a > b if goal == "most" else a < b
 
 
 def load_problem(path: Path) -> Problem:

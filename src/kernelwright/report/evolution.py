@@ -1,182 +1,200 @@
 """A run as one self-contained page: no script, no outside file, readable on a phone and in print.
 
-It shows what the journal recorded, and nothing else.
+    write_page(run, run.folder / "report.html")
+
+It shows what the journal recorded, and nothing else; how it reads is in ``evolution.html.jinja``.
 """
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Environment, StrictUndefined
 
+from kernelwright.cache import write_atomically
 from kernelwright.cuda.names import readable
-from kernelwright.evaluate.outcome import STAGES, Ok
+from kernelwright.errors import Misuse, ToolError
+from kernelwright.evaluate.journal import Row
+from kernelwright.evaluate.outcome import STAGES, Ok, Rejected
 from kernelwright.evaluate.run import Found, Run
-from kernelwright.prove.labels import LABELS, MEANING
-from kernelwright.report import figures
+from kernelwright.prove.labels import CHECKS, LABELS, MEANING
+from kernelwright.report import figures, wording
+from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.page import STYLE
+from kernelwright.report.repeat import again, command
+from kernelwright.search.ties import TIE
 
-PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{{ title }}</title><style>{{ style|safe }}</style></head><body>
-<h1>{{ title }}</h1>
-{% if best %}
-<p class="head"><b>{{ "%.3f"|format(best.speedup) }}×</b> as fast as the original,
-label <b class="label" style="color:{{ colours[label] }}">{{ label }}</b>{% if meaning %}: {{ meaning }}{% endif %}.</p>
-<p>{{ "%.4g"|format(original_us) }} µs became {{ "%.4g"|format(best.outcome.time_us) }} µs, {{ how }}; error
-{{ "%g"|format(best.outcome.error) }}; {{ best.candidate|length }} edits (variant {{ best.name }}). The original went
-through the same passes.
-{% if any[0] and any[1] > best.speedup * 1.005 %}Whatever was merely right on the training cases came to
-{{ "%.3f"|format(any[1]) }}× ({{ any[0] }}); it was turned down.{% endif %}</p>
-{% if guards %}<p>It is meant for launches with {% for g in guards %}<code>{{ g }}</code>{{ ", " if not loop.last }}{% endfor %};
-any other needs the original kernel.</p>{% endif %}
-{% else %}<p class="head">Nothing faster was found that is accepted.</p>
-{% if any[0] %}<p>Whatever was merely right on the training cases came to {{ "%.3f"|format(any[1]) }}× ({{ any[0] }}).</p>{% endif %}
-{% endif %}
-{% for note in notes %}<p class="note">Note: {{ note }}</p>{% endfor %}
+TEMPLATE = Path(__file__).with_name("evolution.html.jinja")
+AFTERWARDS = ("explain",)
+"""Phases that are no search: what they try is not counted as candidates."""
+MOST_VARIANTS = 25
+UNPROVEN = "unproven"
 
-<section><h2>The search</h2>
-<p>{{ candidates }} candidates, {{ accepted }} accepted, seed {{ settings.seed }}, preset {{ settings.preset }}, accepting
-{{ settings.accept }} and better; {{ "%.0f"|format(seconds) }} s.</p>
-<figure>{{ plots.convergence|safe }}<figcaption>Best speed-up so far.</figcaption></figure>
-<figure>{{ plots.front|safe }}<figcaption>Accepted variants that are faster than the original, by label.</figcaption></figure>
-<figure>{{ plots.causes|safe }}<figcaption>What became of the candidates.</figcaption></figure>
-<table>{% for stage, count in rejected %}<tr><td>{{ stage }}<td class="n">{{ count }}<td class="note">{{ stages[stage] }}</tr>
-{% endfor %}</table>
-{% if plots.edits %}<figure>{{ plots.edits|safe }}
-<figcaption>Edits of accepted variants over the generations.</figcaption></figure>{% endif %}
-</section>
+Line = tuple[int | None, str, tuple[int, ...]]
+"""A line of source: its number (None: some are left out here), its text, the numbers of the edits there."""
 
-{% if best %}<section><h2>The winner</h2>
-{% if explained %}
-<table><tr><th>#<th>kind<th>what<th class="n">alone<th class="n">within<th>same machine code without it</tr>
-{% for e in explained.edits %}<tr><td>{{ e.number }}<td>{{ e.kind }}<td>{{ e.sentence }}{% for i in e.invariants %}
-<br><span class="note">relies on: {{ i }}</span>{% endfor %}
-<td class="n">{{ gain(e.alone) }}<td class="n">{{ gain(e.within) }}<td>{{ {True: "yes", False: "no"}.get(e.same_code, "not known") }}</tr>
-{% endfor %}</table>
-<p class="note">Alone: what the edit gains by itself, of the original's time. Within: what the variant loses without it.
-Rejected: alone, or without it, the result is wrong.</p>
-{% if explained.pairs %}<h3>Edits that do not just add up</h3><table>
-{% for p in explained.pairs %}<tr><td>{{ p.a }} and {{ p.b }}<td>{{ p.relation }}<td class="n">{{ gain(p.together) }} together</tr>
-{% endfor %}</table>{% endif %}
-{% if explained.source %}<h3>Beside the source</h3><table class="code">
-{% for file, line, text, marks in explained.source %}<tr{% if marks %} class="hit"{% endif %}><td class="n">{{ line }}
-<td><pre>{{ text }}</pre><td>{% for m in marks %}<span class="mark">{{ m }} {{ explained.edits[m - 1].kind }}</span> {% endfor %}</tr>
-{% endfor %}</table>{% endif %}
-<h3>Counters</h3><table><tr><th><th class="n">original<th class="n">variant<th class="n">change</tr>
-{% for name, pair in explained.counters.items() %}<tr><td>{{ name }}<td class="n">{{ figure(pair[0]) }}
-<td class="n">{{ figure(pair[1]) }}<td class="n">{{ change(pair) }}</tr>{% endfor %}</table>
-{% else %}<ol>{% for e in edits %}<li>{{ e }}</li>{% endfor %}</ol>
-<p class="note">kw explain {{ path }} says what each edit does.</p>{% endif %}</section>
 
-<section><h2>Evidence</h2>
-{% if proof %}<table><tr><th>check<th><th>what was found</tr>
-{% for c in proof.checks %}<tr><td>{{ c.name }}<td class="{{ c.status.replace(" ", "") }}">{{ c.status }}<td>{{ c.detail }}
-{% for e in c.evidence %}<br><span class="note">{{ e.sentence }}</span>{% endfor %}</tr>{% endfor %}</table>
-{% for note in proof.notes %}<p class="note">{{ note }}</p>{% endfor %}
-<p class="note">Checks are runs, not mathematics: they say what was tried, and that nothing else is known.</p>
-{% else %}<p>None: kw prove {{ path }} makes it.</p>{% endif %}</section>{% endif %}
-
-{% if front %}<section><h2>The front</h2><table><tr><th>variant<th class="n">speed-up<th class="n">error<th class="n">edits<th>label</tr>
-{% for f, its in front %}<tr><td>{{ f.name }}<td class="n">{{ "%.3f"|format(f.speedup) }}×<td class="n">{{ "%g"|format(f.outcome.error) }}
-<td class="n">{{ f.candidate|length }}<td>{{ its }}</tr>{% endfor %}</table></section>{% endif %}
-
-<section><h2>Again</h2><pre>{{ again }}</pre>
-<p class="note">On a virtual GPU the same seed gives the same run, bit for bit.
-{% for name, text in versions %}{{ name }} {{ text }}{{ ", " if not loop.last }}{% endfor %}</p></section>
-</body></html>
-"""
+def write_page(run: Run, target: Path) -> Path:
+    """Writes the page. Raises ``Misuse`` for a run without any evaluation, ``ToolError`` for a file that cannot be written."""
+    page = evolution_page(run)
+    try:
+        write_atomically(target, page.encode())
+    except OSError as error:
+        raise ToolError(f"{target} cannot be written: {error.strerror}", hint="name another file with -o") from error
+    return target
 
 
 def evolution_page(run: Run) -> str:
     """The page of a run as HTML. Raises ``Misuse`` for a run without any evaluation."""
-    best, original = run.best, run.original
+    rows = [row for row in run.rows() if row.phase not in AFTERWARDS]
+    original_us = run.original_us
+    if original_us is None:
+        raise Misuse(f"{run.name} has no evaluation yet", hint=f"kw evolve --resume {run.folder}")
+    best = run.best
     proof = run.proof(best.name) if best else None
-    label = proof["label"] if proof else "unproven"
-    rows = list(run.rows())
-    session = run.journal.sessions[0].facts
-    settings = run.settings
+    explained = run.explained(best.name) if best else None
+    label = _label(run, best) if best else UNPROVEN
+    facts = run.journal.sessions[0].facts
+    accepted = sum(isinstance(row.outcome, Ok) for row in rows)
     shown = {
-        "title": run.name, "style": STYLE, "best": best, "original_us": original.time_us if original else 0.0,
-        "label": label, "meaning": next((text for name, text in MEANING.items() if name == label), ""),
-        "colours": figures.LABEL_COLOURS, "any": run.fastest_trained, "notes": run.notes,
-        "how": "measured" if settings.device.startswith("cuda") else "estimated by the virtual GPU",
-        "candidates": len(rows), "accepted": sum(isinstance(row.outcome, Ok) for row in rows), "settings": settings,
-        "seconds": rows[-1].at - run.journal.sessions[0].at if rows else 0.0,
-        "rejected": sorted(run.rejected.items(), key=lambda item: -item[1]), "stages": STAGES,
-        "plots": _plots(run), "explained": run.explained(best.name) if best else None, "proof": proof,
+        # what was found
+        "run": run, "title": _title(best), "best": best, "original_us": original_us, "how": _how(run),
+        "kernels": list(dict.fromkeys(readable(gene.kernel) for gene in best.candidate)) if best else [],
+        "label": label, "meaning": MEANING.get(label), "proof": proof, "explained": explained,  # type: ignore[call-overload]
+        "guards": explained["guards"] if explained else None, "turned_down": _turned_down(run, best), "notes": run.notes,
         "edits": [f"{readable(gene.kernel)}: {gene.edit}" for gene in best.candidate] if best else [],
-        "guards": _guards(run, best), "path": run.folder, "front": [(f, _label(run, f)) for f in run.front if f.candidate],
-        "gain": _gain, "figure": _figure, "change": _change, "again": _again(run),
-        "versions": sorted((str(k), str(v)) for k, v in dict(session.get("versions") or {}).items()),
+        "source": list(_source(explained["source"])) if explained else [],
+        "asks": {name: kind.asks.replace("... ", "Are the outputs right ", 1) for name, kind in CHECKS.items()},
+        # the search
+        "searched": len(rows), "accepted": accepted, "causes": _causes(rows, accepted), "plots": _plots(run, rows),
+        "variants": _variants(run), "command": command(run), "again": again(run),
+        "versions": sorted((str(k), str(v)) for k, v in dict(facts.get("versions") or {}).items()),
+        "machine": ", ".join(str(v) for v in dict(facts.get("machine") or {}).values()),
+        # words
+        "style": STYLE, "colours": figures.LABEL_COLOURS, "counters": counters, "besides_time": besides_time,
+        "units": lambda text: text.replace(" us", " µs"), "diff_class": _diff_class, "same_code": wording.SAME_CODE,
+        "relations": wording.RELATIONS, "alone": wording.alone, "within": wording.within, "gain": wording.gain,
+        "evidence": wording.evidence, "summary": wording.summary, "for_people": wording.for_people,
     }  # fmt: skip
-    return Environment(autoescape=True).from_string(PAGE).render(**shown)
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(**shown)
 
 
-def _plots(run: Run) -> dict[str, str]:
-    original = run.original
-    base = original.time_us if original else 1.0
-    best, trained = 1.0, 1.0
-    best_points, trained_points = [(0, 1.0)], [(0, 1.0)]
-    edits: dict[int, list[int]] = {}
-    for row in run.rows():
-        speed = base / row.outcome.time_us if isinstance(row.outcome, Ok) and row.outcome.time_us else 0.0
-        anyhow = row.facts.get("trained")
-        if speed > best:
-            best = speed
-            best_points.append((row.id, best))
-        if anyhow and anyhow["time_us"] and base / anyhow["time_us"] > trained:
-            trained = base / anyhow["time_us"]
-            trained_points.append((row.id, trained))
-        generation = row.facts.get("generation", 0)
-        if speed and generation:
-            edits.setdefault(generation, []).append(len(row.candidate))
-    last = len(run.journal)
-    accepted = run.accepted
-    by_error = "error" in run.settings.objectives
-    points = [
-        (f.outcome.error if by_error else len(f.candidate), f.speedup, _label(run, f))
-        for f in accepted
-        if f.candidate and f.is_gain
-    ]
-    plots = {
-        "convergence": figures.convergence([*best_points, (last, best)], [*trained_points, (last, trained)]),
-        "front": figures.front(points, "error" if by_error else "edits") if points else "",
-        "causes": figures.causes(run.rejected, len(accepted)),
-    }
-    if len(edits) > 1:
-        plots["edits"] = figures.edits_by_generation(
-            [(generation, statistics.fmean(some), max(some)) for generation, some in sorted(edits.items())]
-        )
-    return plots
+# -- what was found --------------------------------------------------------------------------------------------------------
+
+
+def _title(best: Found | None) -> str:
+    if best is None:
+        return "Nothing faster was found"
+    kernels = list(dict.fromkeys(readable(gene.kernel) for gene in best.candidate))
+    which = " and ".join(kernels) if len(kernels) <= 2 else f"{len(kernels)} kernels"
+    return f"{which}, {best.speedup:.2f} times as fast"
+
+
+def _how(run: Run) -> str:
+    device = run.settings.device
+    return (
+        f"measured on {device}"
+        if device.startswith("cuda")
+        else f"estimated by the timing model of the virtual {device}"
+    )
 
 
 def _label(run: Run, found: Found) -> str:
     proof = run.proof(found.name)
-    return str(proof["label"]) if proof and proof["label"] in LABELS else "unproven"
+    return str(proof["label"]) if proof and proof["label"] in LABELS else UNPROVEN
 
 
-def _guards(run: Run, best: Found | None) -> list[str]:
-    explained: Mapping[str, Any] = (run.explained(best.name) if best else None) or {}
-    return list(explained.get("guards", ()))
+def _turned_down(run: Run, best: Found | None) -> str:
+    """What was faster and merely right on the training cases, in a sentence; nothing where that is no more than the best."""
+    name, speedup = run.fastest_trained
+    if not name or speedup <= (best.speedup if best else 1.0) * (1 + TIE):
+        return ""
+    proof = run.proof(name)
+    why = f"its proof calls it {proof['label']}" if proof else _cause(run, name)
+    return wording.for_people(f"{speedup:.3f}× ({name}), right on the training cases alone{': ' if why else ''}{why}")
 
 
-def _gain(share: float | None) -> str:
-    return "rejected" if share is None else f"{100 * share:+.1f} %"
+def _cause(run: Run, name: str) -> str:
+    outcome = next((row.outcome for row in run.rows() if f"v{row.id}" == name), None)
+    return str(outcome) if isinstance(outcome, Rejected) else ""
 
 
-def _figure(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+def _source(lines: list[list[Any]]) -> Iterator[tuple[str, list[Line]]]:
+    """By file, the lines around the edits, with gaps."""
+    by_file: dict[str, list[Line]] = {}
+    for file, line, text, marks in lines:
+        found = by_file.setdefault(file, [])
+        if found and found[-1][0] is not None and line > found[-1][0] + 1:
+            found.append((None, "", ()))
+        found.append((line, text, tuple(marks)))
+    yield from by_file.items()
 
 
-def _change(pair: tuple[float, float]) -> str:
-    before, after = pair
-    return "" if not before else f"{100 * (after - before) / before:+.1f} %"
+def _diff_class(line: str) -> str:
+    return {"+": "added", "-": "gone", "@": "note"}.get(line[:1], "")
 
 
-def _again(run: Run) -> str:
-    command = run.journal.sessions[0].facts.get("command")
-    lines = [str(command)] if command else []
-    return "\n".join([*lines, f"kw show {run.folder}", f"kw prove {run.folder}:best", f"kw export {run.folder}:best"])
+# -- the search ------------------------------------------------------------------------------------------------------------
+
+
+def _causes(rows: list[Row], accepted: int) -> list[tuple[str, int, str]]:
+    """What became of the candidates: name, how many, what that means; most frequent first."""
+    counts: dict[str, int] = {}
+    for row in rows:
+        if isinstance(row.outcome, Rejected):
+            counts[row.outcome.stage] = counts.get(row.outcome.stage, 0) + 1
+    named = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return [("accepted", accepted, ""), *((stage, count, STAGES[stage]) for stage, count in named)]
+
+
+def _variants(run: Run) -> list[tuple[Found, str, str]]:
+    """The front, whatever was proven, and the fastest that was turned down; fastest first, with a remark on each."""
+    remarks: dict[str, str] = {found.name: "" for found in run.front if found.candidate}
+    for event in run.journal.events("proof"):
+        remarks.setdefault(event.data["variant"], "")
+    name, _ = run.fastest_trained
+    if name:
+        remarks[name] = _cause(run, name)
+    for kind, text in (
+        ("minimised", "what was left of {} edits after minimising"),
+        ("salvaged", "what was left of {}"),
+    ):
+        for event in run.journal.events(kind):
+            remarks[event.data["variant"]] = text.format(event.data["of"])
+    if run.best is not None:
+        remarks[run.best.name] = "; ".join(filter(None, ["the best", remarks.get(run.best.name, "")]))
+    found = sorted((run.variant(name) for name in remarks), key=lambda each: -each.speedup)
+    return [(each, _label(run, each), remarks[each.name]) for each in found][:MOST_VARIANTS]
+
+
+def _plots(run: Run, rows: list[Row]) -> dict[str, str]:
+    base = run.original_us or 1.0
+    best, trained = [(0, 1.0)], [(0, 1.0)]
+    edits: dict[int, list[int]] = {}
+    points: list[tuple[float, float, str]] = []
+    by_error = "error" in run.settings.objectives
+    for number, row in enumerate(rows, start=1):
+        anyhow = row.facts.get("trained")
+        if anyhow and anyhow["time_us"] and base / anyhow["time_us"] > trained[-1][1]:
+            trained.append((number, base / anyhow["time_us"]))
+        if not isinstance(row.outcome, Ok) or not row.candidate or not row.outcome.time_us:
+            continue
+        speed = base / row.outcome.time_us
+        if speed > best[-1][1]:
+            best.append((number, speed))
+        if generation := row.facts.get("generation", 0):
+            edits.setdefault(generation, []).append(len(row.candidate))
+        if speed > 1 + TIE:
+            across = row.outcome.error if by_error else float(len(row.candidate))
+            proof = run.proof(f"v{row.id}")
+            points.append((across, speed, str(proof["label"]) if proof else UNPROVEN))
+    ends = [(len(rows), best[-1][1])], [(len(rows), trained[-1][1])]
+    plots = {"convergence": figures.convergence(best + ends[0], trained + ends[1])}
+    plots["front"] = figures.front(points, "error" if by_error else "edits") if points else ""
+    generations = [(number, statistics.fmean(some), max(some)) for number, some in sorted(edits.items())]
+    plots["edits"] = figures.edits_by_generation(generations) if len(generations) > 2 else ""
+    return plots

@@ -30,7 +30,7 @@ def convergence(best: Sequence[tuple[int, float]], trained: Sequence[tuple[int, 
             axes.step(x, y, where="post", color=colour, label=name, linewidth=1.8)
     if best or trained:
         axes.legend(frameon=False)
-    return _svg(figure)
+    return _svg(figure, "convergence")
 
 
 def front(points: Sequence[tuple[float, float, str]], across: str) -> str:
@@ -42,19 +42,7 @@ def front(points: Sequence[tuple[float, float, str]], across: str) -> str:
             x, y = zip(*some, strict=True)
             axes.scatter(x, y, s=28 if label != "unproven" else 10, color=colour, label=label, zorder=3)
     axes.legend(frameon=False)
-    return _svg(figure)
-
-
-def causes(rejected: Mapping[str, int], accepted: int) -> str:
-    """How many candidates were turned down at each stage, and how many were not."""
-    named = [("accepted", accepted), *sorted(rejected.items(), key=lambda item: -item[1])]
-    figure, axes = _axes("candidates", "", height=0.5 + 0.28 * len(named))
-    names = [name for name, _ in named][::-1]
-    counts = [count for _, count in named][::-1]
-    bars = axes.barh(names, counts, color=[BLUE if name == "accepted" else SOFT for name in names])
-    axes.bar_label(bars, padding=3, color=INK)
-    axes.grid(visible=False)
-    return _svg(figure)
+    return _svg(figure, "front")
 
 
 def edits_by_generation(rows: Sequence[tuple[int, float, int]]) -> str:
@@ -64,35 +52,37 @@ def edits_by_generation(rows: Sequence[tuple[int, float, int]]) -> str:
     axes.plot(x, [mean for _, mean, _ in rows], color=BLUE, label="mean")
     axes.plot(x, [most for _, _, most in rows], color=SOFT, label="most")
     axes.legend(frameon=False)
-    return _svg(figure)
+    return _svg(figure, "edits")
 
 
-def _axes(across: str, up: str, height: float = 2.6) -> tuple[Any, Any]:
+def _axes(across: str, up: str) -> tuple[Any, Any]:
     from matplotlib.figure import Figure  # takes half a second, and most commands draw nothing
+    from matplotlib.ticker import MaxNLocator
 
-    figure = Figure(figsize=(6.0, height), layout="constrained")
+    figure = Figure(figsize=(5.0, 2.6), layout="constrained")
     axes = figure.subplots()
     axes.set_xlabel(across, color=INK)
     axes.set_ylabel(up, color=INK)
     axes.tick_params(colors=INK)
     axes.grid(color=SOFT, linewidth=0.4)
+    if across != "error":
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     for side in axes.spines.values():
         side.set_visible(False)
     return figure, axes
 
 
-def _svg(figure: Any) -> str:
-    """The figure as an element of a page: as wide as the page, the same text for the same figure."""
+def _svg(figure: Any, name: str) -> str:
+    """The figure as an element of a page: as wide as the page, the same text for the same figure. ``name`` tells what
+    its elements are called apart from those of the page's other figures."""
     import matplotlib
 
     out = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "kernelwright", "svg.fonttype": "none", "font.size": 10}):
+    with matplotlib.rc_context({"svg.hashsalt": "kernelwright", "svg.fonttype": "none"}):
         figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
     text = out.getvalue()
-    text = text[text.index("<svg") :]
-    return re.sub(
-        r'<svg ([^>]*?)width="[^"]*" ([^>]*?)height="[^"]*"|<svg ([^>]*?)height="[^"]*" ([^>]*?)width="[^"]*"',
-        r"<svg \1\2\3\4",
-        text,
-        count=1,
-    )
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
+    text = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", text)
+    opening, rest = text.split(">", 1)
+    kept = re.sub(r'\s(?:width|height|xmlns(?::\w+)?|version)="[^"]*"', "", opening)
+    return f'{kept} xmlns:xlink="http://www.w3.org/1999/xlink" role="img" aria-label="{name}">{rest}'

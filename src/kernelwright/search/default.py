@@ -5,7 +5,6 @@
     evolve    NSGA-II seeded with all of it; until the budget ends:
                   children ← crossover, a gene drawn, a gene known to be good, a gene dropped, a further single gene
                   population ← the best of population + children
-                  now and then the genes that have paid meanwhile are combined with the best
     clean     from the best, drop the genes that do not matter
 
 Wins are nearly additive and single genes are accepted more often than long genomes with one more, so scanning and
@@ -35,8 +34,6 @@ SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
 dropped, a gene added that has paid before; the rest, a gene drawn and added."""
 ATTEMPTS = 12
 """Tries to make a child that is not known yet."""
-COMBINE_EVERY = 3
-"""Generations between two combinations of the best with new wins."""
 UNLIMITED = 2000
 """What shares of the budget are counted from when evaluations are not limited."""
 
@@ -71,7 +68,6 @@ class Default(Planned[tuple[G, ...]]):
         self._keep = self._clean_share if self.budget.evaluations else 0
         self._experience = Experience(hooks, tie)
         self._people: Population[tuple[G, ...]] = Population(population, tie)
-        self._combined: set[G] = set()
 
     def credit(self) -> Mapping[str, float]:
         return self._experience.credit.weights
@@ -130,7 +126,6 @@ class Default(Planned[tuple[G, ...]]):
     def _combine(
         self, start: Result[tuple[G, ...]], genes: Iterable[G]
     ) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
-        self._combined.update(genes)
         gains = sorted(((gene, self._experience.good[gene]) for gene in genes), key=lambda pair: -pair[1])
         return (yield from combine(start, gains, self._evaluate_and_join, is_better=self._is_better))
 
@@ -166,9 +161,6 @@ class Default(Planned[tuple[G, ...]]):
                         children[child] = parent, gene
                         break
             yield from self._try(children)
-            new = [gene for gene in self._experience.good if gene not in self._combined]
-            if new and self.generation % COMBINE_EVERY == 0 and self.best is not None:
-                yield from self._combine(self.best, new)
 
     def _child(self) -> tuple[tuple[G, ...], Result[tuple[G, ...]], G | None]:
         """A child, the parent to judge it by, and the gene that it has more, if that is all the difference."""

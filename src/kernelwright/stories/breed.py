@@ -21,7 +21,7 @@ from kernelwright.evaluate.run import new_folder
 from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Breeding, Individual
 from kernelwright.stories.breeding.judge import FITNESS
-from kernelwright.stories.breeding.run import Bred, BreedRun, Settings, beats, settings_for
+from kernelwright.stories.breeding.run import Bred, BreedRun, Settings, settings_for
 from kernelwright.stories.breeding.verdicts import Verdicts
 
 Watch = Callable[["Standing"], None]
@@ -135,13 +135,12 @@ def _told(standing: Standing, outcome: Outcome, watch: Watch) -> None:
 
 def _note(standing: Standing, generation: list[Individual], outcomes: list[Outcome], verdicts: Verdicts) -> None:
     """The generation's figures, for whoever watches and, once, for the journal."""
-    problem = standing.run.problem
     best_genotype = None
     for individual, outcome in zip(generation, outcomes, strict=True):
         worth = _worth(outcome)
         if worth is not None:
             bred = Bred(individual.text, worth, verdicts.name(individual.text))
-            if standing.best is None or beats(problem, bred, standing.best):
+            if standing.best is None or standing.run.beats(bred, standing.best):
                 standing.best, best_genotype = bred, individual.genotype
     new = verdicts.count - standing.evaluations
     standing.evaluations = verdicts.count

@@ -3,6 +3,7 @@
     for each edit      alone, and the whole without it; the figures that change; whether the machine code does
     for each two       by themselves and together
     invariants         what each edit relies on, counted on the original
+    guards, patches    when the variant may be used, and what the edits did to the IR
 
 What is found is noted in the run's journal, for the report.
 """
@@ -10,8 +11,8 @@ What is found is noted in the run's journal, for the report.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +21,17 @@ from kernelwright.codegen.elf import read_elf
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.edits.original import Original
-from kernelwright.edits.words import in_words
+from kernelwright.edits.words import guard_in_words, in_words
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.answers import Answers
-from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run import Found, Run
 from kernelwright.evaluate.subject import Subject
 from kernelwright.evaluate.variant import Builder, Candidate
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.invariants import invariants
 from kernelwright.search import Pairs, Result, SingleEffects, Strategy
+from kernelwright.stories.patch import by_name
 
 MOST_PAIRS = 12
 """Genes up to which every pair is tried: 66 pairs."""
@@ -89,6 +91,10 @@ class Explanation:
     """Lines of source around the edits: file, line, text, numbers of the edits there."""
     guards: tuple[str, ...]
     """What must hold at a launch for the variant to be used; else the original runs."""
+    patches: Mapping[str, str] = field(default_factory=dict)
+    """By kernel, what the edits did to its IR, to be read (``stories/patch.py``)."""
+    notes: tuple[str, ...] = ()
+    """What could not be found out, and why."""
 
     def as_json(self) -> dict[str, Any]:
         value: dict[str, Any] = json.loads(json.dumps(asdict(self)))
@@ -96,7 +102,8 @@ class Explanation:
 
 
 def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _: None) -> Explanation:
-    """Explains a variant of a run that is open for writing. Raises ``Misuse`` for a variant that changes nothing."""
+    """Explains a variant of a run that is open for writing. Raises ``Misuse`` for a variant that changes nothing, and what
+    ``Run.workload`` raises when its recording is missing."""
     found, original = run.variant(name), run.original
     if not found.candidate or original is None:
         raise Misuse(f"{found.name} is the original: there is nothing to explain", hint=f"kw show {run.folder}")
@@ -112,7 +119,7 @@ def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _
             say("what each two do together")
             answered(pairs, answers, run)
     say("what they rely on")
-    relied = _relied_on(run, genes)
+    relied, notes = _relied_on(run, genes, builder)
     whole = outcomes.get(genes)
     code = _machine_code(builder, genes)
     edits = []
@@ -129,9 +136,10 @@ def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _
             )
         )  # fmt: skip
     explanation = Explanation(
-        found.name, found.speedup, original.time_us, found.outcome.time_us, tuple(edits),
+        found.name, found.speedup, run.original_us or original.time_us, found.outcome.time_us, tuple(edits),
         tuple(_of_pairs(genes, pairs)), _changed(original, found.outcome, least=0.0),
-        tuple(_source(builder.originals, found)), _guards(builder, genes),
+        tuple(_source(builder.originals, found)), guards_of(builder, genes), by_name(builder, genes),
+        (*notes, *_remarks(run, found, code, len(genes))),
     )  # fmt: skip
     run.journal.note("explained", explanation.as_json())
     return explanation
@@ -195,9 +203,24 @@ def _same(one: Mapping[str, bytes] | None, other: Mapping[str, bytes] | None) ->
     return None if one is None or other is None else one == other
 
 
-def _guards(builder: Builder, candidate: Candidate) -> tuple[str, ...]:
+def guards_of(builder: Builder, candidate: Candidate) -> tuple[str, ...]:
+    """What must hold at a launch for a candidate to be used, in words."""
     found = builder.build(candidate).guards
-    return tuple(f"{readable(kernel)}: {guard}" for kernel, guards in found.items() for guard in guards)
+    return tuple(
+        f"{readable(kernel)}: {guard_in_words(builder.originals[kernel], guard)}"
+        for kernel, guards in found.items()
+        for guard in guards
+    )
+
+
+def _remarks(run: Run, found: Found, code: Mapping[str, bytes] | None, edits: int) -> Iterator[str]:
+    row = next(row for row in run.rows() if f"v{row.id}" == found.name)
+    if isinstance(row.outcome, Rejected):
+        yield f"{found.name} was turned down ({row.outcome}): what its edits do within it is not known"
+    if code is None:
+        yield "no assembler is installed: whether it would have made the same of the original is not known"
+    if edits > MOST_PAIRS:
+        yield f"pairs were not tried: there are {edits} edits; kw minimize leaves those that matter"
 
 
 # -- source ----------------------------------------------------------------------------------------------------------------
@@ -230,23 +253,37 @@ def _line_of(file: str, line: int) -> str:
 # -- invariants ------------------------------------------------------------------------------------------------------------
 
 
-def _relied_on(run: Run, genes: Candidate) -> dict[int, tuple[str, ...]]:
-    """By number of the gene, in words. Edited code runs, so it runs in a process of its own."""
+def _relied_on(run: Run, genes: Candidate, builder: Builder) -> tuple[dict[int, tuple[str, ...]], tuple[str, ...]]:
+    """By number of the gene, in words; and what could not be observed. Edited code runs, so it runs in another process: all
+    genes together, which shares the runs of the original, and one by one when that fails."""
+    guards = {
+        str(guard): guard_in_words(builder.originals[kernel], guard)
+        for kernel, some in builder.build(genes).guards.items()
+        for guard in some
+    }
+    relied: dict[int, dict[str, None]] = {}
+    notes: list[str] = []
     with Pool(_setup, (run.subject, run.settings.device), workers=1, timeout_s=TIMEOUT_S) as pool:
-        ((_, found),) = list(pool.map([genes]))
-    if isinstance(found, Lost | Raised):
-        return {0: (f"not observed: {found.reason}",)}
-    relied: dict[int, list[str]] = {}
-    for number, sentence in found:
-        relied.setdefault(number, []).append(sentence)
-    return {number: tuple(dict.fromkeys(sentences)) for number, sentences in relied.items()}
+        ((_, together),) = list(pool.map([(0, genes)]))
+        apart = [(number, (gene,)) for number, gene in enumerate(genes)] if len(genes) > 1 else []
+        answers = pool.map(apart) if isinstance(together, Lost | Raised) and apart else [(0, together)]
+        for item, found in answers:
+            if isinstance(found, Lost | Raised):
+                notes.append(f"what edit {item + 1} relies on was not observed: {found.reason}")
+                continue
+            for number, sentence in found:
+                for guard, words in guards.items():
+                    sentence = sentence.replace(guard, words)
+                relied.setdefault(number, {})[sentence] = None
+    return {number: tuple(sentences) for number, sentences in relied.items()}, tuple(notes)
 
 
-def _setup(subject: Subject, device: str) -> Callable[[Candidate], list[tuple[int, str]]]:
+def _setup(subject: Subject, device: str) -> Callable[[tuple[int, Candidate]], list[tuple[int, str]]]:
     workload = subject.workload()
     builder = Builder.of(workload.modules(), virtual_gpu(device).arch)
 
-    def work(genes: Sequence[Any]) -> list[tuple[int, str]]:
-        return [(each.gene, each.sentence) for each in invariants(workload, builder.originals, genes)]
+    def work(asked: tuple[int, Candidate]) -> list[tuple[int, str]]:
+        first, genes = asked
+        return [(first + each.gene, each.sentence) for each in invariants(workload, builder.originals, genes)]
 
     return work

@@ -1,112 +1,51 @@
 """A variant as a folder to take along: the kernel as IR, PTX, cubin and patch, its edits, its evidence, and how to load it.
 
-hotspot-v77/
+hotspot-1-v77/
     README.md            what it is, what it rests on, when it may be used
-    kernel.ll            the variant as optimised LLVM-IR           one file per changed kernel where there are several
+    kernel.ll            the variant as optimised LLVM-IR           a set of files per changed kernel where there are several
     kernel.ptx  kernel.cubin
-    kernel.patch         from the original's IR, optimised alike, to the variant's
+    kernel.original.ll   the original, optimised alike
+    kernel.patch         from the latter to the former: patch -p1 < kernel.patch
+    kernel.edits.patch   the edits alone, before optimisation: to be read
     edits.json           the genome; kernelwright.edits.load_genes reads it
     evidence.json        label, checks, invariants, guards, figures
-    load.py              how to load it: our devices, CuPy, the CUDA driver
+    load.py              which launches it is for, and how to load it: our devices, CuPy, the CUDA driver
 """
 
 from __future__ import annotations
 
-import difflib
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment
+from jinja2 import Environment, StrictUndefined
 
 from kernelwright import __version__
 from kernelwright.cache import write_atomically
 from kernelwright.codegen.cubin import assemble
 from kernelwright.cuda.names import readable
-from kernelwright.edits.words import in_words
+from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, Guard
+from kernelwright.edits.words import guard_in_words, in_words
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.evaluate.run import Found, Run
 from kernelwright.evaluate.variant import Builder, Built
 from kernelwright.prove.labels import MEANING, REJECTED
+from kernelwright.report.repeat import command
+from kernelwright.report.wording import for_people
+from kernelwright.stories.explain import guards_of
+from kernelwright.stories.patch import to_apply, to_read
 
-_README = """# {{ kernels|join(", ") }}: variant {{ variant.name }} of {{ run }}
-
-{% if warning %}**{{ warning }}**
-
-{% endif %}{{ "%.3f"|format(variant.speedup) }} times as fast as the original ({{ "%.4g"|format(original_us) }} µs to \
-{{ "%.4g"|format(variant.outcome.time_us) }} µs, {{ how }}), error {{ "%g"|format(variant.outcome.error) }}. \
-Both went through the same passes.
-
-Label: **{{ label }}**{% if meaning %} - {{ meaning }}{% endif %}
-
-## When it may be used
-{% for guard in guards %}
-- {{ guard }}{% else %}
-For every launch that the original takes, as far as the label says.
-{% endfor %}
-{% if guards %}
-A launch for which one of these does not hold needs the original kernel.
-{% endif %}
-## The edits
-{% for words in edits %}
-{{ loop.index }}. {{ words.kind }}{% if words.place %} ({{ words.place }}){% endif %}: {{ words.sentence }}{% endfor %}
-
-## Evidence
-{% for check in checks %}
-- {{ check.name }}: {{ check.status }} - {{ check.detail }}{% else %}
-None: nobody has proven it.
-{% endfor %}
-## Files
-
-`*.ll` optimised LLVM-IR, `*.ptx`, `*.cubin` ({{ arch }}), `*.patch` from the original's IR to the variant's, `edits.json`,
-`evidence.json`, `load.py`. Made by Kernelwright {{ version }}.
-"""
-
-_LOAD = '''"""How to load {{ names|join(", ") }}.{% if warning %} {{ warning }}{% endif %}
-
-{% for guard in guards %}Only for launches with {{ guard }}.
-{% endfor %}"""
-
-from pathlib import Path
-
-HERE = Path(__file__).parent
-
-
-def on_kernelwright(device="auto"):
-    """On a virtual GPU or a real one: launch(grid, block, arguments), NumPy arrays changed in place."""
-    import kernelwright as kw
-
-    gpu = kw.Device(device)
-    program = kw.load(HERE / "{{ stem }}.ll")
-    kernel = program.kernel("{{ first }}")
-    return lambda grid, block, arguments, **more: gpu.launch(kernel, grid, block, arguments, **more)
-
-
-def on_cupy():
-    """On a real GPU, with CuPy: kernel(grid, block, arguments)."""
-    import cupy
-
-    return cupy.RawModule(path=str(HERE / "{{ stem }}.{{ binary }}")).get_function("{{ first }}")
-
-
-def on_the_driver():
-    """On a real GPU, with cuda-bindings: the CUfunction. A context must be current."""
-    from cuda.bindings import driver
-
-    error, module = driver.cuModuleLoadData((HERE / "{{ stem }}.{{ binary }}").read_bytes() + b"\\0")
-    assert error == driver.CUresult.CUDA_SUCCESS, error
-    error, function = driver.cuModuleGetFunction(module, b"{{ first }}")
-    assert error == driver.CUresult.CUDA_SUCCESS, error
-    return function
-'''
+TEMPLATES = Path(__file__).parent / "exported"
 
 
 def export(run: Run, name: str, folder: Path | None = None, *, unproven: bool = False) -> Path:
-    """Writes the folder, by default beside the working folder under the run's and the variant's name; returns it.
+    """Writes the folder, by default in the working folder under the run's and the variant's name; returns it.
 
     Raises ``Misuse`` for a variant without a proof or one whose proof rejected it, unless ``unproven``: then that is
-    written into its files. Raises ``Misuse`` for a folder that is in use.
+    written into its files. Raises ``Misuse`` for a folder that is in use, ``ToolError`` for one that cannot be written:
+    then nothing is left there.
     """
     found = run.variant(name)
     if not found.candidate:
@@ -114,59 +53,76 @@ def export(run: Run, name: str, folder: Path | None = None, *, unproven: bool = 
     proof = run.proof(found.name)
     warning = _warning(proof)
     if warning and not unproven:
-        way = (
-            f"kw prove {run.folder}:{found.name}"
-            if proof is None
-            else "--unproven exports it all the same, and says so"
+        way = "--unproven exports it all the same, and says so in the files"
+        raise Misuse(
+            f"{found.name} is not exported: {warning}",
+            hint=f"kw prove {run.folder}:{found.name}" if proof is None else way,
         )
-        raise Misuse(f"{found.name} is not exported: {warning}", hint=way)
-    target = folder or Path(f"{run.name}-{found.name}")
+    target = folder or Path(f"{run.name}-{found.name}{'-unproven' if warning else ''}")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Misuse(f"{target} is not empty", hint="name another folder with -o")
-    builder = run.builder()
-    variant, baseline = builder.build(found.candidate), builder.build(())
-    changed = {k: b for k, b in variant.kernels.items() if any(gene.kernel == k for gene in found.candidate)}
-    stems = _stems(changed)
-    files: dict[str, bytes] = {}
-    binary = "cubin"
-    for kernel, built in changed.items():
-        stem = stems[kernel]
-        header = f"; {warning}\n" if warning else ""
-        files[f"{stem}.ll"] = (header + built.text).encode()
-        ptx = built.ptx(builder.arch)
-        files[f"{stem}.ptx"] = ((f"// {warning}\n" if warning else "") + ptx).encode()
-        try:
-            files[f"{stem}.cubin"] = assemble(ptx, builder.arch, isolate=True).data
-        except (ToolError, CompileError):
-            binary = "ptx"
-        files[f"{stem}.patch"] = patch(baseline.kernels[kernel], built, stem).encode()
-    facts = _facts(run, found, builder, proof, warning)
-    guards = [f"{readable(kernel)}: {guard}" for kernel, some in variant.guards.items() for guard in some]
-    first = next(iter(changed))
-    shown = {
-        **facts, "guards": guards, "kernels": [readable(k) for k in changed], "names": list(changed), "variant": found,
-        "first": first, "stem": stems[first], "binary": binary, "version": __version__, "arch": builder.arch,
-    }  # fmt: skip
-    files["README.md"] = _rendered(_README, shown)
-    files["load.py"] = _rendered(_LOAD, shown)
-    files["edits.json"] = json.dumps(found.edits, indent=1).encode()
-    evidence = {
-        "run": run.name, "variant": found.name, "speedup": found.speedup, "original_us": facts["original_us"],
-        "time_us": found.outcome.time_us, "error": found.outcome.error, "device": run.settings.device,
-        "seed": run.settings.seed, "label": facts["label"], "guards": guards, "warning": warning, "proof": proof,
-        "explained": run.explained(found.name), "version": __version__,
-    }  # fmt: skip
-    files["evidence.json"] = json.dumps(evidence, indent=1).encode()
-    _write(target, files)
+    _write(target, files_of(run, found, proof, warning))
     return target
 
 
-def patch(before: Built, after: Built, stem: str) -> str:
-    """The variant's IR as a change of the original's, both optimised alike; ``patch`` and ``git apply`` read it."""
-    lines = difflib.unified_diff(
-        before.text.splitlines(keepends=True), after.text.splitlines(keepends=True), f"a/{stem}.ll", f"b/{stem}.ll"
-    )
-    return "".join(lines)
+def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: str) -> dict[str, bytes]:
+    """What the folder holds, by name."""
+    builder = run.builder()
+    variant, baseline = builder.build(found.candidate), builder.build(())
+    changed = {k: b for k, b in variant.kernels.items() if any(gene.kernel == k for gene in found.candidate)}
+    stems = _stems(list(changed))
+    files: dict[str, bytes] = {}
+    for kernel, built in changed.items():
+        edits = [gene.edit for gene in found.candidate if gene.kernel == kernel]
+        for ending, data in _of_kernel(builder, baseline.kernels[kernel], built, stems[kernel], warning).items():
+            files[f"{stems[kernel]}{ending}"] = data
+        files[f"{stems[kernel]}.edits.patch"] = to_read(builder.originals[kernel], edits).encode()
+    label = str(proof["label"]) if proof else "unproven"
+    shown = {
+        "run": run, "variant": found, "warning": warning, "label": label, "meaning": MEANING.get(label),  # type: ignore[call-overload]
+        "checks": proof["checks"] if proof else [], "notes": proof["notes"] if proof else [],
+        "edits": [(readable(g.kernel), in_words(builder.originals[g.kernel], g.edit)) for g in found.candidate],
+        "guards": guards_of(builder, found.candidate), "original_us": run.original_us, "how": _how(run),
+        "kernels": {
+            readable(kernel): {
+                "mangled": kernel,
+                "stem": stems[kernel],
+                "binary": "cubin" if f"{stems[kernel]}.cubin" in files else "ptx",
+                "guards": [(_test(guard), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards],
+            }
+            for kernel, built in changed.items()
+        },
+        "version": __version__, "arch": builder.arch, "command": command(run), "for_people": for_people,
+    }  # fmt: skip
+    files["README.md"] = _rendered("README.md.jinja", shown)
+    files["load.py"] = _rendered("load.py.jinja", shown)
+    files["edits.json"] = json.dumps(found.edits, indent=1).encode()
+    evidence = {
+        "run": run.name, "variant": found.name, "speedup": found.speedup, "original_us": run.original_us,
+        "time_us": found.outcome.time_us, "error": found.outcome.error, "device": run.settings.device,
+        "seed": run.settings.seed, "command": command(run), "label": label, "warning": warning,
+        "guards": {kernel: list(map(str, some)) for kernel, some in variant.guards.items()},
+        "proof": proof, "explained": run.explained(found.name), "version": __version__,
+    }  # fmt: skip
+    files["evidence.json"] = json.dumps(evidence, indent=1).encode()
+    return files
+
+
+def _of_kernel(builder: Builder, original: Built, built: Built, stem: str, warning: str) -> dict[str, bytes]:
+    """The kernel's files by their endings. There is no cubin where no assembler is installed."""
+    text = f"; {warning}\n{built.text}" if warning else built.text
+    ptx = built.ptx(builder.arch)
+    files = {
+        ".ll": text.encode(),
+        ".original.ll": original.text.encode(),
+        ".patch": to_apply(original.text, text, f"{stem}.original").encode(),
+        ".ptx": (f"// {warning}\n{ptx}" if warning else ptx).encode(),
+    }
+    try:
+        files[".cubin"] = assemble(ptx, builder.arch, isolate=True).data
+    except (ToolError, CompileError):
+        pass
+    return files
 
 
 def _warning(proof: Mapping[str, Any] | None) -> str:
@@ -177,37 +133,48 @@ def _warning(proof: Mapping[str, Any] | None) -> str:
     return ""
 
 
-def _facts(run: Run, found: Found, builder: Builder, proof: Mapping[str, Any] | None, warning: str) -> dict[str, Any]:
-    label = proof["label"] if proof else "unproven"
+def _how(run: Run) -> str:
+    device = run.settings.device
+    return f"measured on {device}" if device.startswith("cuda") else f"estimated for the {device}"
+
+
+def _test(guard: Guard) -> str:
+    """A guard as Python, about ``grid``, ``block`` and ``arguments``."""
+    if isinstance(guard, ArgumentIs):
+        return f"_bytes(arguments[{guard.index}]) == bytes.fromhex({guard.bits.hex()!r})"
+    if isinstance(guard, Apart):
+        return f"_apart(arguments, {guard.index})"
+    return f"_triple({'block' if isinstance(guard, BlockIs) else 'grid'}) == {guard.shape}"
+
+
+def _stems(changed: list[str]) -> dict[str, str]:
+    """The name of a kernel's files: ``kernel`` for a single one, else what a person calls it."""
+    if len(changed) == 1:
+        return {changed[0]: "kernel"}
+    names = {kernel: "".join(c if c.isalnum() or c in "_-" else "_" for c in readable(kernel)) for kernel in changed}
+    clash = {name for name in names.values() if list(names.values()).count(name) > 1}
     return {
-        "run": run.name,
-        "warning": warning,
-        "label": label,
-        "meaning": next((text for name, text in MEANING.items() if name == label), ""),
-        "checks": proof["checks"] if proof else [],
-        "edits": [in_words(builder.originals[gene.kernel], gene.edit) for gene in found.candidate],
-        "original_us": run.original.time_us if run.original else 0.0,
-        "how": f"estimated for the {run.settings.device}" if not run.settings.device.startswith("cuda") else "measured",
+        kernel: f"{name}_{number}" if name in clash else name for number, (kernel, name) in enumerate(names.items())
     }
 
 
-def _stems(changed: Mapping[str, Built]) -> dict[str, str]:
-    if len(changed) == 1:
-        return dict.fromkeys(changed, "kernel")
-    short = [readable(kernel) for kernel in changed]
-    names = {k: readable(k) if short.count(readable(k)) == 1 else k for k in changed}
-    return {kernel: "".join(c if c.isalnum() or c in "_.-" else "_" for c in name) for kernel, name in names.items()}
-
-
 def _rendered(template: str, facts: Mapping[str, Any]) -> bytes:
-    environment = Environment(autoescape=False, keep_trailing_newline=True)
-    return environment.from_string(template).render(**facts).encode()
+    environment = Environment(
+        autoescape=False, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
+    )
+    return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(**facts).encode()
 
 
 def _write(target: Path, files: Mapping[str, bytes]) -> None:
+    was_there = target.exists()
     try:
         target.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
             write_atomically(target / name, data)
     except OSError as error:
+        if was_there:
+            for name in files:
+                (target / name).unlink(missing_ok=True)
+        else:
+            shutil.rmtree(target, ignore_errors=True)
         raise ToolError(f"{target} cannot be written: {error.strerror}", hint="name another folder with -o") from error

@@ -32,13 +32,15 @@ def interpret(
     arrays: Mapping[str, Values],
     cases: int,
     rounds: int = ROUNDS,
+    operations: Mapping[str, Callable[..., Values]] | None = None,
 ) -> dict[str, Values]:
     """The variables after the statements: one value for each case, or one for all.
 
-    ``variables``: what they are before, of the right types. ``arrays``: ``[case, element]``. Raises ``DeviceError`` for an
+    ``variables``: what they are before, of the right types. ``arrays``: ``[case, element]``. ``operations``: in the place of
+    ``OPERATIONS``, for who asks what a result rests on. Raises ``DeviceError`` for an
     index outside of its array, for a whole number divided by zero, and for a loop of more than ``rounds`` rounds.
     """
-    run = _Run(dict(variables), arrays, cases, rounds)
+    run = _Run(dict(variables), arrays, cases, rounds, OPERATIONS if operations is None else operations)
     with np.errstate(all="ignore"):
         run.block(statements, None)
     return run.variables
@@ -47,11 +49,19 @@ def interpret(
 class _Run:
     """``mask``: the cases that a statement is for; None for all."""
 
-    def __init__(self, variables: dict[str, Values], arrays: Mapping[str, Values], cases: int, rounds: int) -> None:
+    def __init__(
+        self,
+        variables: dict[str, Values],
+        arrays: Mapping[str, Values],
+        cases: int,
+        rounds: int,
+        operations: Mapping[str, Callable[..., Values]],
+    ) -> None:
         self.variables = variables
         self._arrays = arrays
         self._cases = cases
         self._rounds = rounds
+        self._operations = operations
         self._constants: dict[tuple[Type, Any], Values] = {}
 
     def block(self, statements: tuple[Statement, ...], mask: Mask | None) -> None:
@@ -94,10 +104,10 @@ class _Run:
         if op == "variable":
             return self.variables[arguments[0]]
         if op == "constant":
-            found = self._constants.get((kind, arguments[0]))
-            if found is None:
-                found = self._constants[kind, arguments[0]] = constant(kind, arguments[0])
-            return found
+            known = self._constants.get((kind, arguments[0]))
+            if known is None:
+                known = self._constants[kind, arguments[0]] = constant(kind, arguments[0])
+            return known
         if op == "element":
             return self._element(arguments[0], self.value(arguments[1], mask), mask)
         if op in ("&&", "||"):
@@ -109,8 +119,9 @@ class _Run:
         values = [self.value(each, mask) for each in arguments]
         if op in ("/", "%") and kind not in REAL:
             self._check_divisor(values[1], mask)
-            return _quotient(*values) if op == "/" else np.fmod(*values)  # type: ignore[no-any-return]
-        return OPERATIONS[op](*values)
+            op = "quotient" if op == "/" else "remainder"
+        found: Values = self._operations[op](*values)
+        return found
 
     def _element(self, name: str, index: Values, mask: Mask | None) -> Values:
         array = self._arrays[name]
@@ -122,7 +133,8 @@ class _Run:
                 case = int(np.argmax(wrong))
                 raise DeviceError(f"{name}[{index[case]}] lies outside of its {array.shape[1]} elements (case {case})")
             index = np.where(outside, 0, index)
-        return array[np.arange(self._cases), index]
+        chosen: Values = array[np.arange(self._cases), index]
+        return chosen
 
     def _logic(self, op: str, left: Expression, right: Expression, mask: Mask | None) -> Values:
         """The right side only where the left one leaves it open."""
@@ -172,7 +184,11 @@ def _quotient(a: Values, b: Values) -> Values:
 
 
 def _shift(shift: Callable[..., Values]) -> Callable[[Values, Values], Values]:
-    return lambda value, by: shift(value, (by & 31).astype(value.dtype))
+    def by_31_at_most(value: Values, by: Values) -> Values:
+        found: Values = shift(value, (by & 31).astype(value.dtype))
+        return found
+
+    return by_31_at_most
 
 
 OPERATIONS: Mapping[str, Callable[..., Values]] = {
@@ -180,6 +196,8 @@ OPERATIONS: Mapping[str, Callable[..., Values]] = {
     "-": np.subtract,
     "*": np.multiply,
     "/": np.divide,
+    "quotient": _quotient,
+    "remainder": np.fmod,
     "&": np.bitwise_and,
     "|": np.bitwise_or,
     "^": np.bitwise_xor,

@@ -46,7 +46,7 @@ def parse(text: str, scope: Scope) -> tuple[tuple[Statement, ...], Scope]:
     found: list[Statement] = []
     while reader.kind != "end":
         found += reader.statement()
-    return tuple(found), Scope(dict(reader.types), scope.arrays)
+    return tuple(found), Scope(dict(reader.types), scope.arrays, scope.fixed)
 
 
 class _Reader:
@@ -56,6 +56,7 @@ class _Reader:
         self._text = text
         self._tokens = _TOKEN.finditer(text)
         self._arrays = scope.arrays
+        self._fixed = scope.fixed
         self.types: dict[str, Type] = dict(scope.variables)
         self._names = {name: name for name in self.types}
         self._own: set[str] = set()
@@ -163,11 +164,11 @@ class _Reader:
     def _assignment(self) -> list[Statement]:
         step = self._next() if self.word in ("++", "--") else ""
         at, name = self._at, self._next()
-        if name in self._arrays:
+        inner = self._names.get(name, "")
+        if inner in self._fixed or (name in self._arrays and not inner):
             self._fail(f"{name} is an input, which cannot be assigned", at)
-        if name not in self._names:
+        if not inner:
             self._fail(f"{name} is not declared", at)
-        inner = self._names[name]
         here = Expression("variable", self.types[inner], (inner,))
         if not step and self.word in ("++", "--"):
             step = self._next()
@@ -295,7 +296,7 @@ class _Reader:
         at, name = self._at, self._next()
         if self.word == "(":
             return self._call(name, at)
-        if name in self._arrays and name not in self._own:
+        if name in self._arrays and name not in self._names:
             self._need("[")
             index = self._expression()
             self._need("]")

@@ -65,10 +65,11 @@ class Array:
 
 @dataclass(frozen=True)
 class Scope:
-    """What a program finds: variables by name, and arrays that it may read."""
+    """What a program finds: variables by name, some of which it may not assign, and arrays that it may read."""
 
     variables: Mapping[str, Type]
     arrays: Mapping[str, Array]
+    fixed: frozenset[str] = frozenset()
 
 
 def assigned(statements: tuple[Statement, ...]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.grammar import Problem
-from kernelwright.grammar.c.interpret import interpret
+from kernelwright.grammar.c.interpret import OPERATIONS, interpret
 from kernelwright.grammar.c.parse import parse
 
 Answers = NDArray[Any] | Rejected
@@ -29,12 +29,13 @@ class Executor(Protocol):
 class Interpreted:
     """Nothing is compiled. Raises ``Misuse`` for a problem whose code around programs is beyond our part of C."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, operations: Mapping[str, Callable[..., NDArray[Any]]] = OPERATIONS) -> None:
         if problem.head is None:
             raise Misuse(
                 "the code before programs is more than can be interpreted", hint="--backend virtual takes all of CUDA C"
             )
         self._problem = problem
+        self._operations = operations
         statements, self._scope = problem.head
         numbers = {name: given for name, given in problem.cases.items() if given.ndim == 1}
         self._arrays = {name: given for name, given in problem.cases.items() if given.ndim == 2}
@@ -47,7 +48,7 @@ class Interpreted:
         problem = self._problem
         try:
             statements, _ = parse(problem.code(text), self._scope)
-            after = interpret(statements, self._before, self._arrays, problem.count)
+            after = interpret(statements, self._before, self._arrays, problem.count, operations=self._operations)
         except CompileError as error:
             return not_compiled(error)
         except DeviceError as error:

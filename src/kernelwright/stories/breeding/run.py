@@ -18,8 +18,10 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run import JOURNAL, found_folder
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.breeding import Dials
+from kernelwright.grammar.problem import better
+from kernelwright.grammar.readable import indented
+from kernelwright.stories.breeding.choice import chosen_backend
 from kernelwright.stories.breeding.judge import FITNESS
-from kernelwright.stories.breeding.table import chosen_backend
 
 FORMAT = 1
 KIND = "breed"
@@ -95,10 +97,17 @@ class BreedRun:
     @classmethod
     def create(cls, folder: Path, problem: Path, settings: Settings) -> BreedRun:
         """A new run in ``folder``, which is there already. Raises ``Misuse`` when another one is in it."""
+        found = load_problem(problem)
         facts = {
             "format": FORMAT,
             "kind": KIND,
-            "problem": {"path": str(problem.resolve()), "digest": _digest(problem)},
+            "problem": {
+                "path": str(problem.resolve()),
+                "digest": _digest(problem),
+                "goal": found.goal,
+                "perfect": found.perfect,
+                "individual": found.individual,
+            },
             "settings": settings.as_json(),
         }
         journal = Journal.open(folder / JOURNAL, create=True)
@@ -155,11 +164,29 @@ class BreedRun:
     @property
     def target(self) -> float | None:
         """The fitness at which it stops."""
-        return self.settings.target if self.settings.target is not None else self.problem.perfect
+        if self.settings.target is not None:
+            return self.settings.target
+        perfect: float | None = self._facts["problem"]["perfect"]
+        return perfect
+
+    @property
+    def goal(self) -> str:
+        """``least`` or ``most``: what fitness is made."""
+        return str(self._facts["problem"]["goal"])
 
     def reaches(self, fitness: float) -> bool:
         """Whether a fitness is as good as the target."""
-        return self.target is not None and not self.problem.better(self.target, fitness)
+        return self.target is not None and not better(self.goal, self.target, fitness)
+
+    def beats(self, a: Bred, b: Bred) -> bool:
+        """Whether ``a`` is better, or as good and shorter."""
+        if a.fitness != b.fitness:
+            return better(self.goal, a.fitness, b.fitness)
+        return len(a.text) < len(b.text)
+
+    def readable(self, bred: Bred) -> str:
+        """A program as a person would write it."""
+        return indented(str(self._facts["problem"]["individual"]).replace("{}", bred.text))
 
     @property
     def best(self) -> Bred | None:
@@ -168,7 +195,7 @@ class BreedRun:
         for row in self.journal.rows():
             if isinstance(row.outcome, Ok):
                 each = Bred(row.candidate, row.outcome.metrics[FITNESS], f"v{row.id}")
-                if found is None or beats(self.problem, each, found):
+                if found is None or self.beats(each, found):
                     found = each
         return found
 
@@ -183,6 +210,15 @@ class BreedRun:
         events = self.journal.events("end")
         return events[-1].data if events else None
 
+    @property
+    def spent_seconds(self) -> float:
+        """How long all sessions together have worked on it, as far as their records reach."""
+        sessions = self.journal.sessions
+        last = {row.session: row.at for row in self.journal.rows()}
+        for event in self.journal.events():
+            last[event.session] = max(event.at, last.get(event.session, 0.0))
+        return sum(max(0.0, last.get(each.id, each.at) - each.at) for each in sessions)
+
     def close(self) -> None:
         self.journal.close()
 
@@ -193,11 +229,11 @@ class BreedRun:
         self.close()
 
 
-def beats(problem: Problem, a: Bred, b: Bred) -> bool:
-    """Whether ``a`` is better, or as good and shorter."""
-    if a.fitness != b.fitness:
-        return problem.better(a.fitness, b.fitness)
-    return len(a.text) < len(b.text)
+def is_bred(folder: Path) -> bool:
+    """Whether a run, by its folder, is one of breeding. Raises what opening its journal raises."""
+    with Journal.open(folder / JOURNAL) as journal:
+        sessions = journal.sessions
+        return bool(sessions) and sessions[0].facts.get("kind") == KIND
 
 
 def _digest(path: Path) -> str:

@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from kernelwright.errors import Misuse
 from kernelwright.grammar import Problem
 from kernelwright.stories.breeding.executor import Executor, Interpreted
+from kernelwright.stories.breeding.hosted import Hosted
+from kernelwright.stories.breeding.launched import Launched
+from kernelwright.target import DEFAULT_GPU
 
 BACKENDS: Mapping[str, tuple[Callable[[Problem], Executor], str]] = {
     "interpreted": (Interpreted, "nothing is compiled; cheapest where cases are few and programs have no loops"),
+    "host": (Hosted, "LLVM-IR to code for this processor"),
+    "virtual": (partial(Launched, device=DEFAULT_GPU), "CUDA C on a virtual GPU; takes any grammar"),
+    "cuda": (partial(Launched, device="cuda:0"), "CUDA C on a GPU; takes any grammar"),
 }
 
 
@@ -18,11 +25,3 @@ def executor(backend: str, problem: Problem) -> Executor:
     if backend not in BACKENDS:
         raise Misuse(f"there is no back end {backend!r}", hint=f"there are {', '.join(BACKENDS)}, and auto")
     return BACKENDS[backend][0](problem)
-
-
-def chosen_backend(problem: Problem, wanted: str, population: int, jobs: int | None) -> str:
-    """The back end to take: the one wanted, or with ``auto`` the quickest. Raises ``Misuse`` for a name nobody knows."""
-    if wanted != "auto":
-        executor(wanted, problem).close()
-        return wanted
-    return "interpreted"
