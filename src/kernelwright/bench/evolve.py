@@ -27,7 +27,7 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run import FOLDER, JOURNAL, Run
 
 KEPT = Path("build") / "bench-evolve"
-EVALUATIONS = 500
+EVALUATIONS = 400
 QUICK = 60
 THIRTEEN = (
     "bfs", "btree", "euler3d", "gaussian", "heartwall", "hotspot", "lud", "nn", "nw", "particlefilter", "pathfinder",

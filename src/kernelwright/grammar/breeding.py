@@ -5,7 +5,9 @@
         two parents, each the best of a few drawn     cross them     mutate the children
         a child that this generation has already is drawn again; one that derives no program gives way to its parent
 
-The same seed and the same answers give the same questions. Paper 001 leaves the numbers open; those of ``Breeding`` are ours.
+The same seed and the same answers give the same questions. Paper 001 leaves operators and numbers open; those here are ours:
+crossover exchanges what the same symbol led to in two parents (structure-preserving, Harper and Blair 2005), or, more seldom,
+all behind one point; mutation changes single integers, or lets a symbol lead to something else.
 """
 
 from __future__ import annotations
@@ -18,13 +20,27 @@ from typing import NamedTuple
 from kernelwright.errors import Misuse
 from kernelwright.grammar.bnf import Grammar
 from kernelwright.grammar.derivation import CODONS as LIMIT
-from kernelwright.grammar.derivation import Derivation, derive
-from kernelwright.grammar.genotype import CODONS, Genotype, crossover, mutate, random_genotype
+from kernelwright.grammar.derivation import Derivation, Span, derive, spans
+from kernelwright.grammar.genotype import (
+    CODONS,
+    Genotype,
+    crossover,
+    exchange,
+    mutate,
+    random_genotype,
+    unrolled,
+)
 
 TRIES = 20
 """Draws for one place in a generation before a program that is there already may take it."""
 FIRST_TRIES = 1000
 """Draws of random genotypes for one place before the grammar is given up."""
+ONE_POINT = 0.1
+"""The share of crossovers at one point."""
+REGROW = 0.5
+"""The share of mutations that let a symbol lead to something else."""
+GROW_LIMIT = 200
+"""Choices that what was let grow may take."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +54,10 @@ class Dials:
     """Individuals that live on as they are."""
     crossover: float = 0.7
     """The share of children with two parents."""
-    mutation: float = 2.0
-    """Integers changed in a child, on average, among those that its parent's derivation read."""
+    mutation: float = 0.5
+    """The share of children that are changed besides; those with one parent always are."""
     codons: int = CODONS
-    """Integers of a genotype."""
+    """Integers of a random genotype."""
 
     def __post_init__(self) -> None:
         if self.population < 2:
@@ -50,8 +66,8 @@ class Dials:
             raise Misuse(f"an elite of {self.elite} leaves no place for children", hint="fewer than the population")
         if self.tournament < 1 or self.codons < 1:
             raise Misuse("a tournament and a genotype have at least one member", hint="tournament=4, codons=221")
-        if not (0 <= self.crossover <= 1 and self.mutation >= 0):
-            raise Misuse("crossover is a share, mutation a number of integers", hint="crossover=0.7, mutation=2.0")
+        if not (0 <= self.crossover <= 1 and 0 <= self.mutation <= 1):
+            raise Misuse("crossover and mutation are shares of the children", hint="crossover=0.7, mutation=0.5")
 
 
 class Individual(NamedTuple):
@@ -79,7 +95,7 @@ class Breeding:
     def ask(self) -> list[Individual]:
         """The next generation; the same one until it was told. Raises ``Misuse`` for a grammar whose derivations hardly end."""
         if self._asked is None:
-            self._asked = self._children() if self._parents else self._first()
+            self._asked = self._children() if self._parents else self._filled([], self._random)
             self.generation += 1
         return self._asked
 
@@ -89,16 +105,12 @@ class Breeding:
         self._parents = list(zip(self._asked, worths, strict=True))
         self._asked = None
 
-    # -- inside ---------------------------------------------------------------------------------------------------
-
-    def _first(self) -> list[Individual]:
-        return self._filled([], self._random)
+    # -- generations ----------------------------------------------------------------------------------------------
 
     def _random(self) -> list[Individual]:
         for _ in range(FIRST_TRIES):
-            genotype = random_genotype(self._rng, self._dials.codons)
-            if derivation := derive(self._grammar, genotype):
-                return [Individual(genotype, derivation)]
+            if found := self._individual(random_genotype(self._rng, self._dials.codons)):
+                return [found]
         raise Misuse(
             f"of {FIRST_TRIES} random genotypes none derives a program within {LIMIT} choices",
             hint="give the symbols that lead to themselves more alternatives that do not",
@@ -123,18 +135,11 @@ class Breeding:
         return found
 
     def _bred(self) -> list[Individual]:
-        one, other = self._parent(), self._parent()
-        genotypes: tuple[Genotype, ...] = (one.genotype,)
-        if self._rng.random() < self._dials.crossover:
-            within = min(one.derivation.used, other.derivation.used)
-            genotypes = crossover(one.genotype, other.genotype, self._rng, within)
-        found = []
-        for genotype in genotypes:
-            used = one.derivation.used
-            child = mutate(genotype, self._rng, min(1.0, self._dials.mutation / used), used)
-            if derivation := derive(self._grammar, child):
-                found.append(Individual(child, derivation))
-        return found or [one]
+        one = self._parent()
+        if self._rng.random() >= self._dials.crossover:
+            return [self._mutated(one)]
+        children = self._crossed(one, self._parent()) or [one]
+        return [self._mutated(each) if self._rng.random() < self._dials.mutation else each for each in children]
 
     def _parent(self) -> Individual:
         drawn = [self._parents[self._rng.randrange(len(self._parents))] for _ in range(self._dials.tournament)]
@@ -144,3 +149,40 @@ class Breeding:
         """Best first. Of equals the one drawn first: a taste for short programs would leave nothing to vary."""
         sign = -1 if self._better(1.0, 0.0) else 1
         return each[1] is None, sign * (each[1] or 0.0)
+
+    # -- children -------------------------------------------------------------------------------------------------
+
+    def _individual(self, genotype: Genotype) -> Individual | None:
+        derivation = derive(self._grammar, genotype)
+        return Individual(genotype, derivation) if derivation else None
+
+    def _crossed(self, one: Individual, other: Individual) -> list[Individual]:
+        """Those of two children that derive a program."""
+        if self._rng.random() < ONE_POINT:
+            within = min(one.derivation.used, other.derivation.used)
+            pair = crossover(one.genotype, other.genotype, self._rng, within)
+        else:
+            a, mine = self._read(one)
+            b, theirs = self._read(other)
+            part = self._rng.choice(mine)
+            same = [each for each in theirs if each.symbol == part.symbol]
+            if not same:
+                return []
+            there = self._rng.choice(same)
+            pair = exchange(a, slice(part.begin, part.end), b, slice(there.begin, there.end))
+        return [found for genotype in pair if (found := self._individual(genotype))]
+
+    def _mutated(self, one: Individual) -> Individual:
+        if self._rng.random() >= REGROW:
+            used = one.derivation.used
+            return self._individual(mutate(one.genotype, self._rng, 1 / used, used)) or one
+        genotype, mine = self._read(one)
+        part = self._rng.choice(mine)
+        grown = derive(self._grammar, random_genotype(self._rng, self._dials.codons), GROW_LIMIT, part.symbol)
+        if grown is None:
+            return one
+        return self._individual(genotype[: part.begin] + grown.choices + genotype[part.end :]) or one
+
+    def _read(self, one: Individual) -> tuple[Genotype, list[Span]]:
+        """The integers as its derivation reads them, and what each symbol led to."""
+        return unrolled(one.genotype, len(one.derivation.choices)), spans(self._grammar, one.derivation)

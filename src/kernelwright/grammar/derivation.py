@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from kernelwright.cache import content_key
 from kernelwright.grammar.bnf import Grammar
@@ -42,15 +43,18 @@ class Derivation:
         return content_key([self.text])
 
 
-def derive(grammar: Grammar, genotype: Sequence[int], limit: int = CODONS) -> Derivation | None:
-    """The program of a genotype; None when it takes more than ``limit`` integers. Raises ``ValueError`` for an empty one."""
+def derive(
+    grammar: Grammar, genotype: Sequence[int], limit: int = CODONS, symbol: int | None = None
+) -> Derivation | None:
+    """The program of a genotype; None when it takes more than ``limit`` integers. ``symbol``: the number of the rule to begin
+    with, if not the start's. Raises ``ValueError`` for an empty genotype."""
     if not genotype:
         raise ValueError("a genotype has at least one integer")
     rules, start = grammar.numbered
     parts: list[str] = []
     choices: list[int] = []
     codons = len(genotype)
-    todo: list[int | str] = [start]
+    todo: list[int | str] = [start if symbol is None else symbol]
     while todo:
         part = todo.pop()
         if isinstance(part, str):
@@ -79,3 +83,35 @@ def steps(grammar: Grammar, derivation: Derivation) -> list[str]:
         told.append("".join(done) + rest)
         todo += rules[todo.pop()][choice]  # type: ignore[index]
     return [*told, derivation.text]
+
+
+class Span(NamedTuple):
+    """The choices that one symbol led to, those of the symbols inside included: from ``begin`` up to ``end``."""
+
+    symbol: int
+    """Its number among the grammar's rules."""
+    begin: int
+    end: int
+
+
+def spans(grammar: Grammar, derivation: Derivation) -> list[Span]:
+    """One for each choice, in their order: derivations are leftmost, so what a symbol leads to stands together."""
+    rules, start = grammar.numbered
+    symbols: list[int] = []
+    inside: list[int] = []
+    todo = [start]
+    for choice in derivation.choices:
+        symbol = todo.pop()
+        met = [part for part in rules[symbol][choice] if isinstance(part, int)]
+        symbols.append(symbol)
+        inside.append(len(met))
+        todo += met
+    ends: list[int] = []
+    found: list[Span] = []
+    for at in range(len(symbols) - 1, -1, -1):
+        end = at + 1
+        for _ in range(inside[at]):
+            end = ends.pop()
+        ends.append(end)
+        found.append(Span(symbols[at], at, end))
+    return found[::-1]

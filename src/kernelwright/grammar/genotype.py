@@ -32,3 +32,19 @@ def mutate(genotype: Genotype, rng: random.Random, rate: float, within: int | No
     for i in at:
         changed[i] = rng.getrandbits(CODON_BITS)
     return tuple(changed)
+
+
+def unrolled(genotype: Genotype, count: int) -> Genotype:
+    """The integers as a derivation of ``count`` choices reads them: repeated where it goes on from the first, and those that
+    it does not come to behind them."""
+    if count <= len(genotype):
+        return genotype
+    return (genotype * (count // len(genotype) + 1))[:count]
+
+
+def exchange(a: Genotype, one: slice, b: Genotype, other: slice) -> tuple[Genotype, Genotype]:
+    """Two stretches change places: where each is what one symbol led to, and that of the same rule, so do parts of programs."""
+    return (
+        a[: one.start] + b[other] + a[one.stop :],
+        b[: other.start] + a[one] + b[other.stop :],
+    )

@@ -185,8 +185,7 @@ def _quotient(a: Values, b: Values) -> Values:
 
 def _shift(shift: Callable[..., Values]) -> Callable[[Values, Values], Values]:
     def by_31_at_most(value: Values, by: Values) -> Values:
-        found: Values = shift(value, (by & 31).astype(value.dtype))
-        return found
+        return shift(value, (by & 31).astype(value.dtype))
 
     return by_31_at_most
 
