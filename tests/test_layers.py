@@ -16,7 +16,8 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("executable",),
     ("farm", "device"),
     ("evaluate",),
-    ("prove", "versions", "report"),
+    ("prove", "versions"),
+    ("report",),
     ("stories",),
     ("cli", "bench", "suite"),
 )

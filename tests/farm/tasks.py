@@ -200,3 +200,8 @@ def hoarding() -> Callable[[int], int]:
         return size
 
     return work
+
+
+def reading(paths: tuple[str, ...]) -> Callable[[Any], list[str]]:
+    """What the files hold."""
+    return lambda _: [Path(path).read_text() for path in paths]

@@ -31,7 +31,7 @@ def compare(evaluations: int, population: int, make: Callable[[int], Landscape])
 
 
 def test_it_beats_gevo_at_equal_evaluations() -> None:
-    """Measured: mean gain 0.35 against 0.13 in 1,000 evaluations, better on every landscape. A population of 32 is the better one
+    """Measured: mean gain 0.39 against 0.18 in 1,000 evaluations, better on every landscape. A population of 32 is the better one
     for GEVO here: with the published 256 it does not get past its initial population."""
     default, gevo = compare(1000, 32, Landscape)
     assert sum(d > g for d, g in zip(default, gevo, strict=True)) >= 19
@@ -135,6 +135,18 @@ def test_small_gains_are_kept_only_together() -> None:
     assert strategy.best is not None and strategy.best.genes >= 8
 
 
+def test_what_pays_late_is_combined_with_the_best() -> None:
+    """Nothing is scanned. A gene pays 1 % or is rejected; combining takes in all that a generation found, where mutations
+    and crossover take them one by one."""
+    hooks = Hooks[Gene](draw=lambda rng, genome: ("delete", rng.randrange(300), 0), same=frozenset)
+    strategy = Default(hooks, budget=Budget(evaluations=300), sampled=0.0)
+    while batch := strategy.ask():
+        fine = [all(n % 4 == 0 for _, n, _ in genome) for genome in batch]
+        strategy.tell([Result(g, (1000.0 - 10 * len(g),) if ok else None) for g, ok in zip(batch, fine, strict=True)])
+    assert strategy.best is not None
+    assert strategy.best.genes >= 20  # one by one: 5 to 8
+
+
 def test_exact_wins_are_combined_before_approximate_ones() -> None:
     genes: list[Gene] = [("exact", 1, 0), ("exact", 2, 0), ("rough", 3, 0), ("rough", 4, 0)]
     strategy = Default(only_listed(genes), budget=Budget(evaluations=100))
@@ -150,7 +162,7 @@ def test_exact_wins_are_combined_before_approximate_ones() -> None:
                 for genome in batch
             ]
         )
-    assert set(combined[0]) == set(genes[:2]) and set(combined[-1]) >= set(genes[2:])
+    assert set(combined[0]) == set(genes[:2]) and frozenset(genes) in map(frozenset, combined)
     front = {frozenset(result.candidate) for result in strategy.front}
     assert frozenset(genes[:2]) in front and frozenset(genes) in front
     assert strategy.best is not None and set(strategy.best.candidate) == set(genes)

@@ -64,7 +64,7 @@ def test_two_of_sixty_four_take_a_logarithm() -> None:
     strategy = Minimise(genes(64))
     evaluations = run(strategy, lambda present: 1.0 if {"g5", "g60"} <= present else None)
     assert strategy.result is not None and strategy.result.candidate == ("g5", "g60")
-    assert evaluations < 40
+    assert evaluations < 60
 
 
 def test_small_losses_do_not_add_up() -> None:

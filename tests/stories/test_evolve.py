@@ -25,6 +25,7 @@ from kernelwright.farm import Lost, Raised
 from kernelwright.stories.evolve import Standing, evolve, resume
 
 AGAIN = Path(__file__).with_name("again.py")
+FITS = Path(__file__).with_name("fits.py")
 SERIES = Path(__file__).with_name("series.py")
 
 
@@ -266,3 +267,15 @@ def test_a_candidate_that_ends_its_process_is_turned_down() -> None:
     assert isinstance(told, Rejected) and told.stage == "crash" and "odd" in told.reason
     with pytest.raises(Misuse):
         _evaluated(Raised(Misuse("wrong")))
+
+
+def test_what_fits_the_training_data_alone_is_not_the_result(tmp_path: Path) -> None:
+    run = evolve(FITS, folder=tmp_path / "fits", evaluations=60, seed=1, jobs=2)
+    (fallen,) = run.journal.events("fallen")
+    proof = run.proof(fallen.data["variant"])
+    assert proof is not None and proof["label"] == "data-specific"
+    best = run.best
+    if best is not None:  # what is left has a proof of its own
+        left = run.proof(best.name)
+        assert left is not None and left["label"] == "clean"
+        assert best.speedup < run.variant(fallen.data["variant"]).speedup

@@ -120,7 +120,7 @@ def _row(program: str, arm: Arm, seed: int, run: Run) -> Row:
         "generations": max((row.facts.get("generation", 0) for row in rows), default=0),
         "accepted %": round(100 * accepted / max(len(rows), 1), 1),
         "variants/s": round(len(rows) / seconds, 1) if seconds else None,
-        "seconds": round(run.journal.sessions[-1].at + run.spent_seconds - run.journal.sessions[0].at, 0)
+        "seconds": round(run.journal.events("end")[-1].at - run.journal.sessions[0].at)
         if len(run.journal.sessions) == 1
         else None,
         "seed": seed,

@@ -35,6 +35,9 @@ def command(
     backend: Annotated[str, typer.Option(help="How programs are run; auto measures which is the quickest.")] = "auto",
     timeout: Annotated[float | None, typer.Option(help="Seconds that the fitness function may take.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Worker processes; default the cores there are.")] = None,
+    cluster: Annotated[
+        str | None, typer.Option(help="Work on a Ray cluster: HOST:PORT of its head, or auto for this machine's.")
+    ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run; default the problem's with a number.")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
     explain: Annotated[
@@ -67,7 +70,7 @@ def command(
         settings = run.settings
         print(f"kw: run {run.folder}, seed {settings.seed}, {settings.backend}", file=sys.stderr)
         with view_of(sys.stderr) as view:
-            proceed(run, jobs=jobs, watch=view.show)
+            proceed(run, jobs=jobs, cluster=cluster, watch=view.show)
         result = result_of(run, time.monotonic() - begin)
     print(json.dumps(result) if as_json else lines(result))
     if not result["best"] or result["reached"] is False:

@@ -68,6 +68,9 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("preset", ("--preset",), "text", "default, or gevo: the search of the paper.", "default"),
     Flag("accept", ("--accept",), "text", "What a variant must be: clean, benign, lockstep, any.", "clean"),
     Flag("jobs", ("--jobs",), "text", "Worker processes; default the cores there are."),
+    Flag(
+        "cluster", ("--cluster",), "text", "Work on a Ray cluster: HOST:PORT of its head, or auto for this machine's."
+    ),
     Flag("name", ("--name",), "text", "Name of the run; default the program's with a number."),
     Flag("as_json", ("--json",), "switch", "End by printing one JSON object.", False),
     *PROGRAM_FLAGS,
@@ -77,7 +80,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
 def evolve_files(paths: list[str], arguments: list[str], *, flags: CompileFlags, **own: Any) -> int:
     """What ``kw evolve`` does, its flags read. Returns 0 when something faster was found, else 1."""
     as_json, jobs = bool(own.pop("as_json")), _whole("--jobs", own.pop("jobs"))
-    name, resumed = own.pop("name"), own.pop("resume")
+    name, resumed, cluster = own.pop("name"), own.pop("resume"), own.pop("cluster")
     if resumed:
         if paths:
             raise Misuse("a run knows what it evolves", hint=f"kw evolve --resume {resumed}")
@@ -88,7 +91,7 @@ def evolve_files(paths: list[str], arguments: list[str], *, flags: CompileFlags,
     with run, _saying_how_to_resume(run):
         print(f"kw: run {run.folder}, seed {run.settings.seed}", file=sys.stderr)
         with view_of(run, sys.stderr) as view:
-            proceed(run, jobs=jobs, watch=view.show)
+            proceed(run, jobs=jobs, cluster=cluster, watch=view.show)
         result = _result(run, time.monotonic() - begin)
     print(json.dumps(result) if as_json else _lines(result))
     return 0 if result["best"] else 1
@@ -284,6 +287,7 @@ def _result(run: Run, seconds: float) -> dict[str, Any]:
     return {
         "run": str(run.folder),
         "best": best.name if best else None,
+        "fallen": _fallen(run),
         "speedup": round(best.speedup, 4) if best else 1.0,
         "speedup_any": round(max(speedup_any, best.speedup if best else 1.0), 4),
         "best_any": trained or None,
@@ -296,10 +300,20 @@ def _result(run: Run, seconds: float) -> dict[str, Any]:
     }
 
 
+def _fallen(run: Run) -> dict[str, Any] | None:
+    """The variant that was the best until its proof said less than was demanded; None when there is none."""
+    for event in run.journal.events("fallen"):
+        found, proof = run.variant(event.data["variant"]), run.proof(event.data["variant"])
+        return {"variant": found.name, "speedup": round(found.speedup, 4), "label": proof["label"] if proof else None}
+    return None
+
+
 def _lines(result: dict[str, Any]) -> str:
     tried = f"{result['evaluations']} candidates in {result['seconds']:g} s"
     if not result["best"]:
-        return f"nothing faster among {tried}; run {result['run']}"
+        fallen = result["fallen"]
+        less = f": {fallen['variant']} is {fallen['speedup']:.3f}x, but {fallen['label']}" if fallen else ""
+        return f"nothing faster that stands its proof among {tried}{less}; run {result['run']}"
     label = f", {result['label']}" if result["label"] else ", not proven"
     said = [
         f"{result['best']}: {result['speedup']:.3f}x{label}, error {result['error']:g}, {len(result['edits'])} edits; {tried}"

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from kernelwright.cli.variant import RunAndVariant, opened
-from kernelwright.cuda.names import readable
+from kernelwright.evaluate.run import Found
 from kernelwright.stories.minimise import minimise
+from kernelwright.stories.wording import edits_in_words
 
 
 def command(
@@ -22,10 +23,17 @@ def command(
     with found:
         before = found.variant(variant)
         small = minimise(found, variant, jobs=jobs)
+        words = edits_in_words(found, small.candidate)
     if as_json:
         print(json.dumps({"variant": small.name, "of": before.name, "speedup": small.speedup, "edits": small.edits}))
         return
-    print(f"{before.name}, {len(before.candidate)} edits, {before.speedup:.3f}x -> ", end="")
-    print(f"{small.name}, {len(small.candidate)} edits, {small.speedup:.3f}x:")
-    for gene in small.candidate:
-        print(f"    {readable(gene.kernel)}: {gene.edit}")
+    print(
+        f"{before.name}, {_edits(before)}, {before.speedup:.3f}x -> {small.name}, {_edits(small)}, {small.speedup:.3f}x:"
+    )
+    for line in words:
+        print(f"    {line}")
+
+
+def _edits(found: Found) -> str:
+    count = len(found.candidate)
+    return f"{count} edit{'' if count == 1 else 's'}"

@@ -9,9 +9,9 @@ import typer
 
 from kernelwright.cli.breed import lines, result_of
 from kernelwright.cli.tables import print_rows
-from kernelwright.cuda.names import readable
 from kernelwright.evaluate.run import Found, Run, found_folder
 from kernelwright.stories.breeding.run import BreedRun, is_bred
+from kernelwright.stories.wording import edits_in_words
 
 
 def command(
@@ -36,6 +36,8 @@ def command(
             "edits": best.edits if best else [],
             "finished": opened.ended is not None,
         }
+        words = edits_in_words(opened, best.candidate) if best and not as_json else []
+        proof = opened.proof(best.name) if best else None
     if as_json:
         print(json.dumps(result))
         return
@@ -51,9 +53,11 @@ def command(
     if best is None:
         print("nothing faster was found" if result["finished"] else f"not finished: kw evolve --resume {result['run']}")
         return
-    print(f"{best.name}, {best.speedup:.3f}x, in {len(best.candidate)} edits:")
-    for gene in best.candidate:
-        print(f"    {readable(gene.kernel)}: {gene.edit}")
+    label = proof["label"] if proof else "not proven"
+    print(f"{best.name}, {best.speedup:.3f}x, {label}, in {len(best.candidate)} edit{'s' if len(best.candidate) > 1 else ''}:")
+    for line in words:
+        print(f"    {line}")
+    print(f"kw explain {result['run']} says what each does, kw prove what it rests on, kw report makes a page of it")
 
 
 def _row(found: Found) -> dict[str, Any]:

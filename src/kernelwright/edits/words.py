@@ -16,7 +16,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from kernelwright.cuda.names import readable
 from kernelwright.edits.cache_policy import CachePolicy
 from kernelwright.edits.change_constant import ChangeConstant
 from kernelwright.edits.constant_condition import ConstantCondition
@@ -83,7 +82,7 @@ def guard_in_words(original: Original, guard: Guard) -> str:
     if isinstance(guard, ArgumentIs):
         return f"{_argument(original, guard.index)} == {_plain(guard.value)}"
     if isinstance(guard, Apart):
-        return f"no other argument reaches the memory behind {_argument(original, guard.index)}"
+        return f"no other argument reaches the memory behind '{_argument(original, guard.index)}'"
     return f"{'block' if isinstance(guard, BlockIs) else 'grid'} == {' x '.join(map(str, guard.shape))}"
 
 
@@ -122,7 +121,7 @@ def _operand(original: Original, edit: ReplaceOperand) -> Words:
     if type == "i1" and value in ("true", "false"):
         return _condition(original, ConstantCondition(edit.user, edit.index, value == "true"))
     kind = "reused value" if value.startswith("%") else "specialised constant"
-    return Words(kind, f"{what} takes {value} in place of {before}", location)
+    return Words(kind, f"{what} takes {_plain(edit.value)} in place of {before}", location)
 
 
 def _constant(original: Original, edit: ChangeConstant) -> Words:
@@ -183,7 +182,7 @@ def _fix_grid(original: Original, edit: FixGrid) -> Words:
 
 
 def _no_alias(original: Original, edit: NoAlias) -> Words:
-    return Words("promise", f"no other argument reaches the memory behind {_argument(original, edit.index)}")
+    return Words("promise", f"no other argument reaches the memory behind '{_argument(original, edit.index)}'")
 
 
 def _unroll(original: Original, edit: Unroll) -> Words:
@@ -270,13 +269,15 @@ def _noun(node: Node) -> str:
         return "barrier"
     callee = instruction.callee if instruction.opcode == "call" else None
     if isinstance(callee, Function):
-        return _INTRINSICS.get(callee.name) or f"call of {readable(callee.name)}"
+        return _INTRINSICS.get(callee.name) or f"call of {callee.name.removeprefix('llvm.')}"
     return _NOUNS.get(instruction.opcode, instruction.opcode)
 
 
 def _operand_before(original: Original, id: Id, index: int) -> str:
     node = original.nodes.get(id)
-    return node.operands[index] if node is not None and index < len(node.operands) else "another value"
+    if node is None or index >= len(node.operands):
+        return "another value"
+    return _plain(f"{node.operand_types[index]} {node.operands[index]}")
 
 
 def _argument(original: Original, index: int) -> str:

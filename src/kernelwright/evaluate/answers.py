@@ -19,7 +19,7 @@ from kernelwright.evaluate.journal import Row, candidate_hash
 from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.evaluate.run import Run
 from kernelwright.evaluate.variant import Candidate
-from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.farm import Lost, Raised, pool_for
 
 TIMEOUT_S = 120.0
 """Of one candidate; loops are bounded by their own budget long before."""
@@ -44,14 +44,21 @@ class Answer:
 class Answers:
     """Answers for one run. Close it, or use it as a context manager; the run stays open."""
 
-    def __init__(self, run: Run, jobs: int | None = None) -> None:
+    def __init__(self, run: Run, jobs: int | None = None, cluster: str | None = None) -> None:
+        """``cluster``: the address of a Ray cluster whose nodes do the work."""
         self._run = run
         self._known = {row.hash: _of(row) for row in run.rows()}
         self.looked_up = 0
         self.evaluated = 0
         settings = run.settings
-        self._pool = Pool(
-            setup, (run.subject, settings.device, settings.demands), workers=jobs, timeout_s=TIMEOUT_S, shared=True
+        self._pool = pool_for(
+            cluster,
+            setup,
+            (run.subject, settings.device, settings.demands),
+            files=run.subject.files,
+            workers=jobs,
+            timeout_s=TIMEOUT_S,
+            shared=True,
         )
 
     @property

@@ -8,7 +8,8 @@
     run.best, run.front, run.history, run.variant("v17")
 
 Variants are named by their row in the journal. Events in the journal: ``phase``, ``generation``, ``conclude`` (the time was
-up before this batch), ``minimised``, ``proof``, ``salvaged`` (what was left of a variant that fell short in its proof),
+up before this batch), ``minimised``, ``proof``, ``fallen`` (a best whose proof said less than was
+demanded), ``salvaged`` (what came in its place),
 ``explained``, ``end``.
 """
 
@@ -237,10 +238,13 @@ class Run:
     @property
     def best(self) -> Found | None:
         """The variant that the run stands for: what was left of the fastest after its proof, else the fastest minimised, or as
-        it is so far; None when nothing beats the original by more than a tie."""
-        for kind in ("salvaged", "minimised"):
-            for event in reversed(self.journal.events(kind)):
-                return self.variant(event.data["variant"])
+        it is so far; None when nothing beats the original by more than a tie, or nothing that does is proven as was demanded."""
+        for event in self.journal.events("salvaged"):
+            return self.variant(event.data["variant"])
+        if self.ended and self.journal.events("fallen"):
+            return None
+        for event in reversed(self.journal.events("minimised")):
+            return self.variant(event.data["variant"])
         fastest = next((found for found in self.front if found.candidate), None)
         return fastest if fastest is not None and fastest.is_gain else None
 

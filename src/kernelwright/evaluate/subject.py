@@ -29,6 +29,10 @@ class Subject(Protocol):
 
     def as_json(self) -> dict[str, Any]: ...
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What ``workload`` reads, for machines that have it not."""
+
 
 @dataclass(frozen=True)
 class Chosen:
@@ -50,6 +54,10 @@ class Recordings:
     held: tuple[Chosen, ...] = ()
     program: Program | None = None
     """How the program of the first recording is run, for the proof in the whole program."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return self.paths
 
     def workload(self) -> Workload:
         captures = [Capture.read(path) for path in self.paths]
@@ -92,6 +100,10 @@ class PythonFile:
     path: str
     tolerance: str = ""
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        return (self.path,)
+
     def workload(self) -> Workload:
         found = load_workload(Path(self.path))
         return replace(found, tolerance=parse_rules(self.tolerance)) if self.tolerance else found
@@ -105,6 +117,10 @@ class Given:
     """A workload at hand. Processes that are made by pickling can take it only if its functions can be imported."""
 
     given: Workload
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        return ()
 
     def workload(self) -> Workload:
         return self.given

@@ -1,9 +1,10 @@
 """Resident worker processes and compile back ends: many candidates at once, none of which can hurt the caller."""
 
 from kernelwright.farm.building import Built
+from kernelwright.farm.cluster import Cluster, pool_for
 from kernelwright.farm.farm import Compiled, Farm
 from kernelwright.farm.lost import Lost, Raised
 from kernelwright.farm.machine import available_cores
 from kernelwright.farm.pool import Pool
 
-__all__ = ["Built", "Compiled", "Farm", "Lost", "Pool", "Raised", "available_cores"]
+__all__ = ["Built", "Cluster", "Compiled", "Farm", "Lost", "Pool", "Raised", "available_cores", "pool_for"]

@@ -21,7 +21,6 @@ import selectors
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -39,9 +38,12 @@ CONNECT_S = 120.0
 """What joining a cluster may take."""
 SILENCE_S = 150.0
 """After which a bridge that says nothing is taken for dead. It says something every second, unless Ray itself hangs."""
+GONE_S = 15.0
+"""How long Ray tries to reach a head node again before it ends the bridge."""
 STOP_S = 15.0
 INSTALL = "pip install 'kernelwright[ray]'"
 GO_ON = "what was found is kept: --resume goes on, with or without --cluster"
+HOW = "ray status shows whether it runs; a machine outside of it gives ray://HOST:10001"
 
 
 class Cluster:
@@ -171,19 +173,18 @@ class _Bridge:
 
     def __init__(self, address: str) -> None:
         self._address = address
+        self._joined = False
         self._post, theirs = pair()
         life_reader, self._life_line = os.pipe()
-        self._log = tempfile.TemporaryFile("a+b")  # noqa: SIM115
         path = os.pathsep.join([str(Path(__file__).resolve().parents[2]), *filter(None, sys.path)])
-        quiet = {"RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0", "RAY_DEDUP_LOGS": "0"}
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "kernelwright.farm.cluster_bridge", str(theirs.fileno()), str(life_reader)],
                 pass_fds=[theirs.fileno(), life_reader],
-                env={**os.environ, **quiet, "PYTHONPATH": path},
+                env={**os.environ, "RAY_gcs_rpc_server_reconnect_timeout_s": f"{GONE_S:g}", "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=self._log,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
                 start_new_session=True,  # Ctrl-C is this process's business
             )
             os.close(life_reader)
@@ -201,20 +202,24 @@ class _Bridge:
             begin = time.monotonic()
             while True:
                 if not selector.select(max(0.0, begin + within_s - time.monotonic())):
-                    raise ToolError(f"the cluster at {self._address} does not answer", hint=GO_ON)
+                    raise self._gone("does not answer")
                 try:
                     message = receive(self._post)
                 except OSError:
                     message = None
                 if message is None:
-                    raise ToolError(f"the cluster at {self._address} is lost{self._last_words()}", hint=GO_ON)
+                    raise self._gone("is lost: its head node has gone" if self._joined else "cannot be reached")
                 if message.kind is Kind.BORN:
                     begin = time.monotonic()
                 elif message.kind is Kind.FAILED:
                     found: Raised = message.value()
                     raise found.error
                 else:
+                    self._joined = True
                     return message
+
+    def _gone(self, how: str) -> ToolError:
+        return ToolError(f"the cluster at {self._address} {how}", hint=GO_ON if self._joined else HOW)
 
     def close(self) -> None:
         self._post.close()
@@ -224,9 +229,3 @@ class _Bridge:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         os.close(self._life_line)
-        self._log.close()
-
-    def _last_words(self) -> str:
-        self._log.seek(0)
-        lines = self._log.read()[-4096:].decode(errors="replace").strip().splitlines()
-        return f": {lines[-1].strip()[:200]}" if lines else ""

@@ -21,7 +21,7 @@ from typing import Any
 
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.farm import limits
-from kernelwright.farm.cluster import GO_ON, INSTALL
+from kernelwright.farm.cluster import GO_ON, HOW, INSTALL
 from kernelwright.farm.cluster_spec import Actor, Spec
 from kernelwright.farm.lost import Lost, Raised, raised
 from kernelwright.farm.messages import Kind, Message, pack, receive, send
@@ -35,6 +35,8 @@ LATE_S, TIMES_LATE = 5.0, 5.0
 """When another idle worker gets a parcel too: after the first, and that many times what it should take."""
 CHANCES = 4
 """Actors that may be lost with an item in work; then it is the item's."""
+COUNT_S = 10.0
+"""How often to look for nodes that have joined."""
 WAIT_S = 60.0
 """How long to wait for a worker when there is none."""
 SET_UP_DEATHS = 3
@@ -79,7 +81,7 @@ class Crew:
         self._kind = ray.remote(num_cpus=1, num_gpus=gpus, max_restarts=0, max_task_retries=0)(Actor)
         self._contents: dict[int, Any] = {}
         self._deaths = 0
-        self._none_since = time.monotonic()
+        self._none_since = self._counted = time.monotonic()
         self.hands: list[Hand] = []
         self.workers = self._room()
         if not self.workers:
@@ -88,7 +90,10 @@ class Crew:
 
     def man(self) -> None:
         """Starts what is missing, also on nodes that have joined since. Raises ``ToolError`` when nobody has come for long."""
-        for _ in range(self._room() - len(self.hands)):
+        if time.monotonic() > self._counted + COUNT_S or len(self.hands) < self.workers:
+            self._counted = time.monotonic()
+            self.workers = self._room()
+        for _ in range(self.workers - len(self.hands)):
             actor = self._kind.remote(self._spec)
             self.hands.append(Hand(actor, actor.missing.remote()))
         if any(hand.ready for hand in self.hands):
@@ -149,13 +154,13 @@ class Run:
         self._pending: deque[int] = deque(self._bodies)
         self._again: deque[Parcel] = deque()
         self._out: list[Parcel] = []
-        self._left = len(bodies)
+        self.left = len(bodies)
         self.mean_s = mean_s
         """Seconds that an item takes, 0 as long as nobody knows."""
 
     def results(self) -> Iterator[list[tuple[int, Any]]]:
         """``(index, a pickle | Lost | Raised)``, as they come; an empty list now and then."""
-        while self._left:
+        while self.left:
             self._crew.man()
             self._hand_out()
             found: list[tuple[int, Any]] = []
@@ -163,7 +168,7 @@ class Run:
             done, _ = self._ray.wait(list(references), num_returns=1, timeout=TICK_S)
             for reference in done:
                 found += self._answered(references[reference], reference)
-            self._left -= len(found)
+            self.left -= len(found)
             yield found
 
     def _answered(self, hand: Hand, reference: Any) -> list[tuple[int, Any]]:
@@ -243,14 +248,13 @@ def connect(address: str) -> Any:
         import ray
     except ImportError:
         raise ToolError("Ray is not installed", hint=INSTALL) from None
-    hint = "ray status shows whether it runs; a machine outside of it gives ray://HOST:10001"
     bare = address.removeprefix("ray://")
     if ":" in bare and not _reachable(bare):
-        raise ToolError(f"there is no cluster at {address}", hint=hint)
+        raise ToolError(f"there is no cluster at {address}", hint=HOW)
     try:
         ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, configure_logging=False)
     except Exception as error:
-        raise ToolError(f"the cluster at {address} cannot be joined: {_line(error)}", hint=hint) from None
+        raise ToolError(f"the cluster at {address} cannot be joined: {_line(error)}", hint=HOW) from None
     return ray
 
 
@@ -286,7 +290,7 @@ def _map(control: socket.socket, number: int, run: Run) -> None:
         elif time.monotonic() - spoke > 1.0:
             spoke = time.monotonic()
             send(control, Kind.BORN, number, b"")
-        if _called_off(control):
+        if run.left and _called_off(control):  # behind the last answer, the next work may be waiting
             raise Abandoned
 
 

@@ -39,8 +39,6 @@ ONE_POINT = 0.1
 """The share of crossovers at one point."""
 REGROW = 0.5
 """The share of mutations that let a symbol lead to something else."""
-GROW_LIMIT = 200
-"""Choices that what was let grow may take."""
 
 
 @dataclass(frozen=True)
@@ -58,14 +56,19 @@ class Dials:
     """The share of children that are changed besides; those with one parent always are."""
     codons: int = CODONS
     """Integers of a random genotype."""
+    longest: int = CODONS
+    """Choices that a child's derivation may take: without a limit, programs grow from generation to generation."""
 
     def __post_init__(self) -> None:
         if self.population < 2:
             raise Misuse(f"a population of {self.population} is too small to breed from", hint="--population 300")
         if not 0 <= self.elite < self.population:
             raise Misuse(f"an elite of {self.elite} leaves no place for children", hint="fewer than the population")
-        if self.tournament < 1 or self.codons < 1:
-            raise Misuse("a tournament and a genotype have at least one member", hint="tournament=4, codons=221")
+        if min(self.tournament, self.codons, self.longest) < 1:
+            raise Misuse(
+                "a tournament, a genotype and a derivation have at least one member",
+                hint="tournament=4, codons=221, longest=221",
+            )
         if not (0 <= self.crossover <= 1 and 0 <= self.mutation <= 1):
             raise Misuse("crossover and mutation are shares of the children", hint="crossover=0.7, mutation=0.5")
 
@@ -109,7 +112,7 @@ class Breeding:
 
     def _random(self) -> list[Individual]:
         for _ in range(FIRST_TRIES):
-            if found := self._individual(random_genotype(self._rng, self._dials.codons)):
+            if found := self._individual(random_genotype(self._rng, self._dials.codons), LIMIT):
                 return [found]
         raise Misuse(
             f"of {FIRST_TRIES} random genotypes none derives a program within {LIMIT} choices",
@@ -152,8 +155,8 @@ class Breeding:
 
     # -- children -------------------------------------------------------------------------------------------------
 
-    def _individual(self, genotype: Genotype) -> Individual | None:
-        derivation = derive(self._grammar, genotype)
+    def _individual(self, genotype: Genotype, longest: int = 0) -> Individual | None:
+        derivation = derive(self._grammar, genotype, longest or self._dials.longest)
         return Individual(genotype, derivation) if derivation else None
 
     def _crossed(self, one: Individual, other: Individual) -> list[Individual]:
@@ -178,7 +181,7 @@ class Breeding:
             return self._individual(mutate(one.genotype, self._rng, 1 / used, used)) or one
         genotype, mine = self._read(one)
         part = self._rng.choice(mine)
-        grown = derive(self._grammar, random_genotype(self._rng, self._dials.codons), GROW_LIMIT, part.symbol)
+        grown = derive(self._grammar, random_genotype(self._rng, self._dials.codons), self._dials.longest, part.symbol)
         if grown is None:
             return one
         return self._individual(genotype[: part.begin] + grown.choices + genotype[part.end :]) or one

@@ -52,7 +52,7 @@ class Counter:
 
 
 _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
-    "": ((1e6, "million"),),
+    "": ((1e6, "M"),),
     "B": ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")),
 }
 _TITLES: Mapping[str, tuple[str, str]] = {
@@ -78,7 +78,7 @@ def counters(figures: Mapping[str, tuple[float, float]]) -> tuple[Counter, ...]:
 
 def _titled(figures: Mapping[str, tuple[float, float]]) -> Iterator[Counter]:
     for name, (title, unit) in _TITLES.items():
-        if name in figures:
+        if any(figures.get(name, ())):
             yield Counter(title, unit, *figures[name])
 
 

@@ -8,7 +8,8 @@ It shows what the journal recorded, and nothing else; how it reads is in ``evolu
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ AFTERWARDS = ("explain",)
 """Phases that are no search: what they try is not counted as candidates."""
 MOST_VARIANTS = 25
 UNPROVEN = "unproven"
+EXPLAINED = {"edits", "pairs", "counters", "source", "guards", "guard_names", "patches", "notes"}
+"""What the page reads of an explanation."""
 
 Line = tuple[int | None, str, tuple[int, ...]]
 """A line of source: its number (None: some are left out here), its text, the numbers of the edits there."""
@@ -55,10 +58,11 @@ def evolution_page(run: Run) -> str:
         raise Misuse(f"{run.name} has no evaluation yet", hint=f"kw evolve --resume {run.folder}")
     best = run.best
     proof = run.proof(best.name) if best else None
-    explained = run.explained(best.name) if best else None
+    explained = _explained(run, best) if best else None
     label = _label(run, best) if best else UNPROVEN
     facts = run.journal.sessions[0].facts
     accepted = sum(isinstance(row.outcome, Ok) for row in rows)
+    names = explained["guard_names"] if explained else {}
     shown = {
         # what was found
         "run": run, "title": _title(best), "best": best, "original_us": original_us, "how": _how(run),
@@ -69,15 +73,15 @@ def evolution_page(run: Run) -> str:
         "source": list(_source(explained["source"])) if explained else [],
         "asks": {name: kind.asks.replace("... ", "Are the outputs right ", 1) for name, kind in CHECKS.items()},
         # the search
-        "searched": len(rows), "accepted": accepted, "causes": _causes(rows, accepted), "plots": _plots(run, rows),
+        "seconds": _seconds(run, rows), "searched": len(rows), "accepted": accepted, "causes": _causes(rows, accepted), "plots": _plots(run, rows),
         "variants": _variants(run), "command": command(run), "again": again(run),
         "versions": sorted((str(k), str(v)) for k, v in dict(facts.get("versions") or {}).items()),
-        "machine": ", ".join(str(v) for v in dict(facts.get("machine") or {}).values()),
+        "machine": "{processor}, {cores} cores, {system}".format_map(_Known(facts.get("machine") or {})),
         # words
         "style": STYLE, "colours": figures.LABEL_COLOURS, "counters": counters, "besides_time": besides_time,
         "units": lambda text: text.replace(" us", " µs"), "diff_class": _diff_class, "same_code": wording.SAME_CODE,
         "relations": wording.RELATIONS, "alone": wording.alone, "within": wording.within, "gain": wording.gain,
-        "evidence": wording.evidence, "summary": wording.summary, "for_people": wording.for_people,
+        "evidence": wording.evidence, "summary": wording.summary, "for_people": lambda text: wording.for_people(text, names),
     }  # fmt: skip
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(**shown)
@@ -108,6 +112,12 @@ def _label(run: Run, found: Found) -> str:
     return str(proof["label"]) if proof and proof["label"] in LABELS else UNPROVEN
 
 
+def _explained(run: Run, best: Found) -> Mapping[str, Any] | None:
+    """What ``kw explain`` noted; None where nobody asked, or another version noted something else."""
+    found = run.explained(best.name)
+    return found if found is not None and found.keys() >= EXPLAINED else None
+
+
 def _turned_down(run: Run, best: Found | None) -> str:
     """What was faster and merely right on the training cases, in a sentence; nothing where that is no more than the best."""
     name, speedup = run.fastest_trained
@@ -123,15 +133,24 @@ def _cause(run: Run, name: str) -> str:
     return str(outcome) if isinstance(outcome, Rejected) else ""
 
 
+class _Known(dict[str, Any]):
+    def __missing__(self, key: str) -> str:
+        return f"unknown {key}"
+
+
 def _source(lines: list[list[Any]]) -> Iterator[tuple[str, list[Line]]]:
-    """By file, the lines around the edits, with gaps."""
-    by_file: dict[str, list[Line]] = {}
+    """By file, the lines around the edits, with gaps, moved to the left as far as they go."""
+    by_file: dict[str, list[tuple[int, str, tuple[int, ...]]]] = {}
     for file, line, text, marks in lines:
-        found = by_file.setdefault(file, [])
-        if found and found[-1][0] is not None and line > found[-1][0] + 1:
-            found.append((None, "", ()))
-        found.append((line, text, tuple(marks)))
-    yield from by_file.items()
+        by_file.setdefault(file, []).append((line, text, tuple(marks)))
+    for file, found in by_file.items():
+        moved = textwrap.dedent("\n".join(text for _, text, _ in found)).split("\n")
+        shown: list[Line] = []
+        for (line, _, marks), text in zip(found, moved, strict=True):
+            if shown and line - 1 != shown[-1][0]:
+                shown.append((None, "", ()))
+            shown.append((line, text, marks))
+        yield "/".join(Path(file).parts[-2:]), shown
 
 
 def _diff_class(line: str) -> str:
@@ -139,6 +158,12 @@ def _diff_class(line: str) -> str:
 
 
 # -- the search ------------------------------------------------------------------------------------------------------------
+
+
+def _seconds(run: Run, rows: list[Row]) -> float:
+    """How long the search took, all sessions together."""
+    last = {row.session: row.at for row in rows}
+    return sum(last[each.id] - each.at for each in run.journal.sessions if each.id in last)
 
 
 def _causes(rows: list[Row], accepted: int) -> list[tuple[str, int, str]]:

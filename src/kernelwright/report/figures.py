@@ -24,12 +24,12 @@ LABEL_COLOURS: Mapping[str, str] = {
 def convergence(best: Sequence[tuple[int, float]], trained: Sequence[tuple[int, float]]) -> str:
     """Best speed-up against evaluations: of what was accepted, and of whatever was right on the training cases."""
     figure, axes = _axes("candidates evaluated", "best speed-up")
-    for points, colour, name in ((trained, ORANGE, "right on the training cases"), (best, BLUE, "accepted")):
+    lines = ((best, BLUE, "-", "accepted"), (trained, ORANGE, ":", "right on the training cases"))
+    for points, colour, style, name in lines:
         if points:
             x, y = zip(*points, strict=True)
-            axes.step(x, y, where="post", color=colour, label=name, linewidth=1.8)
-    if best or trained:
-        axes.legend(frameon=False)
+            axes.step(x, y, where="post", color=colour, label=name, linewidth=1.8, linestyle=style)
+    _legend(axes)
     return _svg(figure, "convergence")
 
 
@@ -41,7 +41,9 @@ def front(points: Sequence[tuple[float, float, str]], across: str) -> str:
         if some:
             x, y = zip(*some, strict=True)
             axes.scatter(x, y, s=28 if label != "unproven" else 10, color=colour, label=label, zorder=3)
-    axes.legend(frameon=False)
+    if across != "error":
+        axes.set_xlim(0.5, max(x for x, _, _ in points) + 0.5)
+    _legend(axes)
     return _svg(figure, "front")
 
 
@@ -51,7 +53,7 @@ def edits_by_generation(rows: Sequence[tuple[int, float, int]]) -> str:
     x = [generation for generation, _, _ in rows]
     axes.plot(x, [mean for _, mean, _ in rows], color=BLUE, label="mean")
     axes.plot(x, [most for _, _, most in rows], color=SOFT, label="most")
-    axes.legend(frameon=False)
+    _legend(axes)
     return _svg(figure, "edits")
 
 
@@ -70,6 +72,11 @@ def _axes(across: str, up: str) -> tuple[Any, Any]:
     for side in axes.spines.values():
         side.set_visible(False)
     return figure, axes
+
+
+def _legend(axes: Any) -> None:
+    """Above the plot, where nothing is drawn."""
+    axes.legend(frameon=False, labelcolor=INK, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderpad=0.0)
 
 
 def _svg(figure: Any, name: str) -> str:

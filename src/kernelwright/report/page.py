@@ -22,6 +22,7 @@ details { margin: .8em 0; } summary { cursor: pointer; } pre.patch { white-space
 td.passed, td.failed, td.notrun { white-space: nowrap; }
 @media (max-width: 36em) {
   dl.head { display: block; } dl.head dd { margin: 0 0 .6em; }
+  td, th { padding-right: .4em; font-size: .9em; } .mark { white-space: normal; }
   table.stack td { display: block; padding: 0; } table.stack tr { display: block; margin: .8em 0; } }
 @media (prefers-color-scheme: dark) {
   body { background: #181818; color: #ddd; } figcaption, .note, dl.head dt { color: #999; } tr.hit { background: #3a3420; }

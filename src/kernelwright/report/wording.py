@@ -46,8 +46,10 @@ def gain(share: float | None) -> str:
     return "nothing" if abs(share) < 0.0005 else f"{100 * share:+.1f} %"
 
 
-def for_people(text: str) -> str:
-    """Mangled names as they stand in the source, without their arguments."""
+def for_people(text: str, names: Mapping[str, str] | None = None) -> str:
+    """Mangled names as they stand in the source, without their arguments; ``names``: what else is called otherwise."""
+    for name, words in (names or {}).items():
+        text = text.replace(name, words)
     return _MANGLED.sub(lambda found: readable(found[0]), text)
 
 

@@ -5,6 +5,7 @@
     evolve    NSGA-II seeded with all of it; until the budget ends:
                   children ← crossover, a gene drawn, a gene known to be good, a gene dropped, a further single gene
                   population ← the best of population + children
+                  the genes that paid for the first time, combined with the best
     clean     from the best, drop the genes that do not matter
 
 Wins are nearly additive and single genes are accepted more often than long genomes with one more, so scanning and
@@ -160,7 +161,11 @@ class Default(Planned[tuple[G, ...]]):
                     if child not in children and self.known(child) is None:
                         children[child] = parent, gene
                         break
+            before = set(self._experience.good)
             yield from self._try(children)
+            new = [gene for gene in self._experience.good if gene not in before]
+            if new and self.best is not None:
+                yield from self._combine(self.best, new)
 
     def _child(self) -> tuple[tuple[G, ...], Result[tuple[G, ...]], G | None]:
         """A child, the parent to judge it by, and the gene that it has more, if that is all the difference."""

@@ -95,11 +95,14 @@ def problem_path(problem: Path | str) -> Path:
     return path if path.suffix == ".py" else problems.path_of(str(problem))
 
 
-def proceed(run: BreedRun, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> None:
-    """Breeds from the beginning, in an open run; what its journal knows already is not judged again."""
+def proceed(
+    run: BreedRun, *, jobs: int | None = None, cluster: str | None = None, watch: Watch = lambda standing: None
+) -> None:
+    """Breeds from the beginning, in an open run; what its journal knows already is not judged again. ``cluster``: the address of
+    a Ray cluster that does the work."""
     problem, settings = run.problem, run.settings
     strategy = Breeding(problem.language, settings.dials, settings.seed, problem.better)
-    with Verdicts(run, jobs) as verdicts:
+    with Verdicts(run, jobs, cluster) as verdicts:
         standing = Standing(run, jobs=verdicts.jobs)
         while standing.generation < settings.generations:
             generation = strategy.ask()

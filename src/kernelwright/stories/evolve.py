@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kernelwright.edits.gene import Gene
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.answers import Answer, Answers
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -28,6 +29,9 @@ from kernelwright.prove.labels import Label
 from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy, is_gain
 from kernelwright.stories.proposals import Proposals
 from kernelwright.stories.proving import Proofs, meets
+
+OTHERS = 4
+"""Variants that are proven in the place of a best that fell short."""
 
 Watch = Callable[["Standing"], None]
 
@@ -99,9 +103,11 @@ def resume(
     return Run.open(run.folder, given=subject)
 
 
-def proceed(run: Run, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> None:
+def proceed(
+    run: Run, *, jobs: int | None = None, cluster: str | None = None, watch: Watch = lambda standing: None
+) -> None:
     """Searches from the beginning, in an open run; what its journal knows already is not evaluated again."""
-    with Answers(run, jobs) as answers:
+    with Answers(run, jobs, cluster) as answers:
         story = _Story(run, answers, watch)
         story.begin()
         best = story.search(_strategy(run.settings, story.proposals))
@@ -161,28 +167,49 @@ class _Story:
             self._note("minimised", {"name": found.name, "variant": found.name, "of": len(best.candidate)})
 
     def prove(self) -> None:
-        """What the best rests on. Where that is less than was demanded, those of its edits that meet it."""
+        """What the best rests on. Where that is less than was demanded: the fastest that can be had without the edits at fault."""
         best, accept = self.run.best, self.run.settings.accept
         if best is None:
             return
         with Proofs(self.run) as proofs:
             if meets(self._proof(proofs, best), accept):
                 return
-            kept: Found | None = None
-            for gene in best.candidate:
-                candidate = (*(kept.candidate if kept else ()), gene)
-                self.standing.phase = "salvage"
-                self._results([candidate])
-                found = self._told_of[candidate]
-                least = kept.speedup if kept else 1.0
-                if (
-                    found is not None
-                    and is_gain(1 / least, 1 / found.speedup)
-                    and meets(self._proof(proofs, found), accept)
-                ):
-                    kept = found
-            if kept is not None:
-                self._note("salvaged", {"name": kept.name, "variant": kept.name, "of": best.name})
+            self._note("fallen", {"name": "best", "variant": best.name})
+            kept, at_fault = self._without_faults(proofs, best)
+            for other in self._others(kept, at_fault):
+                if meets(self._proof(proofs, other), accept):
+                    kept = other
+                    break
+        if kept is not None and kept.is_gain:
+            self._note("salvaged", {"name": "best", "variant": kept.name, "of": best.name})
+
+    def _without_faults(self, proofs: Proofs, best: Found) -> tuple[Found | None, set[Gene]]:
+        """The edits of a variant put together again one by one, each kept as long as what they make is proven as demanded
+        and no slower; and those for which it was not proven."""
+        self.standing.phase = "salvage"
+        kept: Found | None = None
+        at_fault: set[Gene] = set()
+        for gene in best.candidate:
+            candidate = (*(kept.candidate if kept else ()), gene)
+            self._results([candidate])
+            found = self._told_of[candidate]
+            least = kept.speedup if kept else 1.0
+            if found is None or is_gain(1 / found.speedup, 1 / least):
+                continue
+            if meets(self._proof(proofs, found), self.run.settings.accept):
+                kept = found
+            else:
+                at_fault.add(gene)
+        return kept, at_fault
+
+    def _others(self, kept: Found | None, at_fault: set[Gene]) -> list[Found]:
+        """The fastest accepted variants, beyond what is kept, that have none of the edits at fault; a program once."""
+        least = kept.speedup if kept else 1.0
+        programs: dict[str, Found] = {}
+        for found in sorted(self.run.accepted, key=lambda f: (-f.speedup, len(f.candidate))):
+            if is_gain(1 / least, 1 / found.speedup) and not at_fault.intersection(found.candidate):
+                programs.setdefault(found.key, found)
+        return list(programs.values())[:OTHERS]
 
     def _proof(self, proofs: Proofs, found: Found) -> Label:
         known = self.run.proof(found.name)
@@ -195,7 +222,8 @@ class _Story:
         return label
 
     def end(self) -> None:
-        best = self.run.best
+        events = self.run.journal.events
+        best = None if events("fallen") and not events("salvaged") else self.run.best
         self._note(
             "end", {"name": "end", "best": best.name if best else None, "evaluations": self.standing.evaluations}
         )

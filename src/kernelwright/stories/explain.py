@@ -21,7 +21,7 @@ from kernelwright.codegen.elf import read_elf
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.edits.original import Original
-from kernelwright.edits.words import guard_in_words, in_words
+from kernelwright.edits.words import in_words
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.answers import Answers
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -32,6 +32,7 @@ from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.invariants import invariants
 from kernelwright.search import Pairs, Result, SingleEffects, Strategy
 from kernelwright.stories.patch import by_name
+from kernelwright.stories.wording import guard_names, guards_in_words
 
 MOST_PAIRS = 12
 """Genes up to which every pair is tried: 66 pairs."""
@@ -91,6 +92,8 @@ class Explanation:
     """Lines of source around the edits: file, line, text, numbers of the edits there."""
     guards: tuple[str, ...]
     """What must hold at a launch for the variant to be used; else the original runs."""
+    guard_names: Mapping[str, str] = field(default_factory=dict)
+    """By what a proof calls a guard, the same in words."""
     patches: Mapping[str, str] = field(default_factory=dict)
     """By kernel, what the edits did to its IR, to be read (``stories/patch.py``)."""
     notes: tuple[str, ...] = ()
@@ -113,9 +116,9 @@ def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _
     pairs: Pairs[Any] = Pairs(genes)
     with Answers(run, jobs) as answers:
         answers.reference()
-        say(f"what each of {len(genes)} edits does")
+        say(f"what each of {len(genes)} edits does" if len(genes) > 1 else "what the edit does")
         outcomes = answered(singles, answers, run)
-        if len(genes) <= MOST_PAIRS:
+        if 1 < len(genes) <= MOST_PAIRS:
             say("what each two do together")
             answered(pairs, answers, run)
     say("what they rely on")
@@ -138,7 +141,8 @@ def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _
     explanation = Explanation(
         found.name, found.speedup, run.original_us or original.time_us, found.outcome.time_us, tuple(edits),
         tuple(_of_pairs(genes, pairs)), _changed(original, found.outcome, least=0.0),
-        tuple(_source(builder.originals, found)), guards_of(builder, genes), by_name(builder, genes),
+        tuple(_source(builder.originals, found)), guards_in_words(builder, genes),
+        guard_names(builder, genes), by_name(builder, genes),
         (*notes, *_remarks(run, found, code, len(genes))),
     )  # fmt: skip
     run.journal.note("explained", explanation.as_json())
@@ -203,20 +207,15 @@ def _same(one: Mapping[str, bytes] | None, other: Mapping[str, bytes] | None) ->
     return None if one is None or other is None else one == other
 
 
-def guards_of(builder: Builder, candidate: Candidate) -> tuple[str, ...]:
-    """What must hold at a launch for a candidate to be used, in words."""
-    found = builder.build(candidate).guards
-    return tuple(
-        f"{readable(kernel)}: {guard_in_words(builder.originals[kernel], guard)}"
-        for kernel, guards in found.items()
-        for guard in guards
-    )
-
-
 def _remarks(run: Run, found: Found, code: Mapping[str, bytes] | None, edits: int) -> Iterator[str]:
     row = next(row for row in run.rows() if f"v{row.id}" == found.name)
     if isinstance(row.outcome, Rejected):
         yield f"{found.name} was turned down ({row.outcome}): what its edits do within it is not known"
+    if run.original is not None and run.original_us is not None and run.original_us < run.original.time_us:
+        yield (
+            f"gains are counted from the program as it is compiled ({run.original_us:.4g} us); counters and the shares of the "
+            f"edits are about the original after the passes that variants get ({run.original.time_us:.4g} us)"
+        )
     if code is None:
         yield "no assembler is installed: whether it would have made the same of the original is not known"
     if edits > MOST_PAIRS:
@@ -256,11 +255,7 @@ def _line_of(file: str, line: int) -> str:
 def _relied_on(run: Run, genes: Candidate, builder: Builder) -> tuple[dict[int, tuple[str, ...]], tuple[str, ...]]:
     """By number of the gene, in words; and what could not be observed. Edited code runs, so it runs in another process: all
     genes together, which shares the runs of the original, and one by one when that fails."""
-    guards = {
-        str(guard): guard_in_words(builder.originals[kernel], guard)
-        for kernel, some in builder.build(genes).guards.items()
-        for guard in some
-    }
+    names = guard_names(builder, genes)
     relied: dict[int, dict[str, None]] = {}
     notes: list[str] = []
     with Pool(_setup, (run.subject, run.settings.device), workers=1, timeout_s=TIMEOUT_S) as pool:
@@ -272,7 +267,7 @@ def _relied_on(run: Run, genes: Candidate, builder: Builder) -> tuple[dict[int, 
                 notes.append(f"what edit {item + 1} relies on was not observed: {found.reason}")
                 continue
             for number, sentence in found:
-                for guard, words in guards.items():
+                for guard, words in names.items():
                     sentence = sentence.replace(guard, words)
                 relied.setdefault(number, {})[sentence] = None
     return {number: tuple(sentences) for number, sentences in relied.items()}, tuple(notes)

@@ -34,8 +34,8 @@ from kernelwright.evaluate.variant import Builder, Built
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.repeat import command
 from kernelwright.report.wording import for_people
-from kernelwright.stories.explain import guards_of
 from kernelwright.stories.patch import to_apply, to_read
+from kernelwright.stories.wording import guard_names, guards_in_words
 
 TEMPLATES = Path(__file__).parent / "exported"
 
@@ -78,21 +78,14 @@ def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: s
             files[f"{stems[kernel]}{ending}"] = data
         files[f"{stems[kernel]}.edits.patch"] = to_read(builder.originals[kernel], edits).encode()
     label = str(proof["label"]) if proof else "unproven"
+    names = guard_names(builder, found.candidate)
     shown = {
         "run": run, "variant": found, "warning": warning, "label": label, "meaning": MEANING.get(label),  # type: ignore[call-overload]
         "checks": proof["checks"] if proof else [], "notes": proof["notes"] if proof else [],
         "edits": [(readable(g.kernel), in_words(builder.originals[g.kernel], g.edit)) for g in found.candidate],
-        "guards": guards_of(builder, found.candidate), "original_us": run.original_us, "how": _how(run),
-        "kernels": {
-            readable(kernel): {
-                "mangled": kernel,
-                "stem": stems[kernel],
-                "binary": "cubin" if f"{stems[kernel]}.cubin" in files else "ptx",
-                "guards": [(_test(guard), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards],
-            }
-            for kernel, built in changed.items()
-        },
-        "version": __version__, "arch": builder.arch, "command": command(run), "for_people": for_people,
+        "guards": guards_in_words(builder, found.candidate), "original_us": run.original_us, "how": _how(run),
+        "kernels": _kernels(builder, changed, stems, files),
+        "version": __version__, "arch": builder.arch, "command": command(run), "for_people": lambda text: for_people(text, names),
     }  # fmt: skip
     files["README.md"] = _rendered("README.md.jinja", shown)
     files["load.py"] = _rendered("load.py.jinja", shown)
@@ -106,6 +99,22 @@ def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: s
     }  # fmt: skip
     files["evidence.json"] = json.dumps(evidence, indent=1).encode()
     return files
+
+
+def _kernels(
+    builder: Builder, changed: Mapping[str, Built], stems: Mapping[str, str], files: Mapping[str, bytes]
+) -> dict[str, dict[str, Any]]:
+    """By what a person calls the kernel: what the templates say about it."""
+    called = [readable(kernel) for kernel in changed]
+    return {
+        kernel if called.count(readable(kernel)) > 1 else readable(kernel): {
+            "mangled": kernel,
+            "stem": stems[kernel],
+            "binary": "cubin" if f"{stems[kernel]}.cubin" in files else "ptx",
+            "guards": [(_test(guard), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards],
+        }
+        for kernel, built in changed.items()
+    }
 
 
 def _of_kernel(builder: Builder, original: Built, built: Built, stem: str, warning: str) -> dict[str, bytes]:

@@ -32,7 +32,10 @@ def minimise(run: Run, name: str, *, jobs: int | None = None) -> Found:
         assert strategy.result is not None
         (answer,) = answers.of([strategy.result.candidate], "minimise", 0)
     small = run.variant(f"v{answer.row}")
+    # What a run stands for is what was left of its best; of any other variant it is just that.
+    is_best = run.best is not None and run.best.name == found.name and not run.journal.events("salvaged")
     run.journal.note(
-        "minimised", {"name": small.name, "variant": small.name, "from": found.name, "of": len(found.candidate)}
+        "minimised" if is_best else "reduced",
+        {"name": small.name, "variant": small.name, "from": found.name, "of": len(found.candidate)},
     )
     return small

@@ -12,7 +12,7 @@ from types import TracebackType
 
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.outcome import Outcome, Rejected
-from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.farm import Lost, Raised, pool_for
 from kernelwright.stories.breeding.judge import judging
 from kernelwright.stories.breeding.run import BreedRun
 
@@ -27,15 +27,17 @@ RECORD_EVERY_S = 1.0
 class Verdicts:
     """Verdicts for one run. Close it, or use it as a context manager; the run stays open."""
 
-    def __init__(self, run: BreedRun, jobs: int | None = None) -> None:
+    def __init__(self, run: BreedRun, jobs: int | None = None, cluster: str | None = None) -> None:
         self._run = run
         self._known: dict[str, tuple[str, Outcome]] = {}
         self._stored = {row.candidate: (f"v{row.id}", row.outcome) for row in run.journal.rows()}
         self.rejected: Counter[str] = Counter()
         settings = run.settings
-        self._pool = Pool(
+        self._pool = pool_for(
+            cluster,
             judging,
             (str(run.problem_path), settings.backend, settings.timeout_s),
+            files=(run.problem_path,),
             workers=jobs,
             timeout_s=settings.timeout_s + SLACK_S,
             batch=BATCH,

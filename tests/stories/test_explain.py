@@ -1,0 +1,143 @@
+"""Why a variant is faster: what each edit does, figure by figure against the journal, and what is said when that fails."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelwright.edits.fix import FixArgument, FixGrid
+from kernelwright.edits.gene import Gene
+from kernelwright.edits.no_alias import NoAlias
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.answers import Answers
+from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run import Run
+from kernelwright.stories import explain as explaining
+from kernelwright.stories.explain import explain
+
+AGAIN = "_Z5againPKfPfii"
+
+
+@pytest.fixture(scope="module")
+def run(finished_run: Path) -> Run:
+    return Run.open(finished_run)
+
+
+@pytest.fixture(scope="module")
+def explained(run: Run) -> dict[str, Any]:
+    best = run.best
+    assert best is not None
+    found = run.explained(best.name)
+    assert found is not None
+    return dict(found)
+
+
+def times(run: Run) -> dict[tuple[Gene, ...], float]:
+    return {
+        tuple(map(Gene.from_json, row.candidate)): row.outcome.time_us
+        for row in run.rows()
+        if isinstance(row.outcome, Ok)
+    }
+
+
+def test_gains_are_those_of_the_journal(run: Run, explained: dict[str, Any]) -> None:
+    best, measured = run.best, times(run)
+    assert best is not None
+    original, whole = measured[()], measured[best.candidate]
+    assert explained["variant"] == best.name and explained["speedup"] == best.speedup
+    assert len(explained["edits"]) == len(best.candidate) > 1
+    for index, (gene, edit) in enumerate(zip(best.candidate, explained["edits"], strict=True)):
+        rest = best.candidate[:index] + best.candidate[index + 1 :]
+        assert edit["number"] == index + 1
+        assert edit["alone"] == pytest.approx((original - measured[(gene,)]) / original)
+        assert edit["within"] == pytest.approx((measured[rest] - whole) / original)
+
+
+def test_pairs_are_those_that_do_not_add_up(run: Run, explained: dict[str, Any]) -> None:
+    best, measured = run.best, times(run)
+    assert best is not None
+    original = measured[()]
+    by_numbers = {(pair["a"], pair["b"]): pair for pair in explained["pairs"]}
+    for a in range(len(best.candidate)):
+        for b in range(a + 1, len(best.candidate)):
+            two = (best.candidate[a], best.candidate[b])
+            together, *alone = ((original - measured[c]) / original for c in (two, two[:1], two[1:]))
+            excess = together - sum(alone)
+            assert ((a + 1, b + 1) in by_numbers) == (abs(excess) > 0.005)
+
+
+def test_it_says_what_changes_what_is_relied_on_and_when_it_may_be_used(explained: dict[str, Any]) -> None:
+    before, after = explained["counters"]["instructions"]
+    assert after < before
+    assert explained["guards"] and all(guard.startswith("again: ") for guard in explained["guards"])
+    assert all(edit["invariants"] for edit in explained["edits"])
+    assert not any("not observed" in note for note in explained["notes"])
+    (patch,) = explained["patches"].values()
+    assert patch.startswith("--- again, original") and "!dbg" not in patch
+    promise = next(edit for edit in explained["edits"] if edit["kind"] == "promise")
+    assert promise["sentence"].startswith("no other argument reaches the memory behind")
+
+
+def copied(finished_run: Path, folder: Path) -> Run:
+    shutil.copytree(finished_run, folder / "again-1")
+    return Run.open(folder / "again-1", write=True)
+
+
+def added(run: Run, *candidate: Gene) -> str:
+    """A variant of one's own making, evaluated into the run; its name."""
+    with Answers(run, 1) as answers:
+        answers.reference()
+        (answer,) = answers.of([candidate], "test", 0)
+    return f"v{answer.row}"
+
+
+def test_what_the_assembler_would_have_done_anyway_is_told(finished_run: Path, tmp_path: Path) -> None:
+    with copied(finished_run, tmp_path) as run:
+        name = added(run, Gene(AGAIN, NoAlias(0)), Gene(AGAIN, FixGrid((4, 1, 1))))
+        found = explain(run, name, jobs=1)
+    if found.edits[0].same_code is None:
+        pytest.skip("no assembler is installed")
+    # The kernel asks for its block's number, not for how many there are: a fixed grid leaves the code as it is.
+    assert [edit.same_code for edit in found.edits] == [False, True]
+    assert found.edits[1].within == 0 and not found.edits[1].counters
+    assert found.pairs == ()
+
+
+def test_source_lines_stand_beside_the_edits(finished_run: Path, tmp_path: Path) -> None:
+    with copied(finished_run, tmp_path) as run:
+        store = next(id for id, n in run.builder().originals[AGAIN].nodes.items() if n.instruction.opcode == "fmul")
+        row = next(
+            r
+            for r in run.rows()
+            if isinstance(r.outcome, Ok) and any(g["edit"] == "replace-operand" or "user" in g for g in r.candidate)
+        )
+        found = explain(run, f"v{row.id}", jobs=1)
+    assert store is not None
+    hit = [(Path(file).name, line) for file, line, _, marks in found.source if marks]
+    assert hit and all(name == "again.cu" for name, _ in hit)
+    text = (Path(__file__).parent / "again.cu").read_text().splitlines()
+    assert all(line_text == text[line - 1] for _, line, line_text, _ in found.source)
+    assert all(edit.source in text for edit in found.edits if edit.place)
+
+
+def test_what_cannot_be_observed_is_said(finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(explaining, "TIMEOUT_S", 0.001)
+    with copied(finished_run, tmp_path) as run:
+        name = added(run, Gene(AGAIN, FixArgument(3, "i32 5")))
+        found = explain(run, name, jobs=1)
+    assert found.edits[0].invariants == ()
+    assert any(note.startswith("what edit 1 relies on was not observed: ") for note in found.notes)
+
+
+def test_the_original_and_what_is_not_there_are_refused(finished_run: Path, tmp_path: Path) -> None:
+    with copied(finished_run, tmp_path) as run:
+        with pytest.raises(Misuse, match="is the original"):
+            explain(run, "v1")
+        with pytest.raises(Misuse, match="has no variant 'v999'"):
+            explain(run, "v999")
+        wrong = next(f"v{r.id}" for r in run.rows() if not isinstance(r.outcome, Ok))
+        with pytest.raises(Misuse, match="was turned down: "):
+            explain(run, wrong)
