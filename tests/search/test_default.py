@@ -31,7 +31,7 @@ def compare(evaluations: int, population: int, make: Callable[[int], Landscape])
 
 
 def test_it_beats_gevo_at_equal_evaluations() -> None:
-    """Measured: mean gain 0.39 against 0.18 in 1,000 evaluations, better on every landscape. A population of 32 is the better one
+    """Measured: mean gain 0.39 against 0.18 in 1,000 evaluations, better on 19 of 20 landscapes. A population of 32 is the better one
     for GEVO here: with the published 256 it does not get past its initial population."""
     default, gevo = compare(1000, 32, Landscape)
     assert sum(d > g for d, g in zip(default, gevo, strict=True)) >= 19

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kernelwright.edits.fix import FixArgument, FixGrid
+from kernelwright.edits import FastMath
+from kernelwright.edits.fix import FixArgument
 from kernelwright.edits.gene import Gene
 from kernelwright.edits.no_alias import NoAlias
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.answers import Answers
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run import Run
+from kernelwright.farm import Lost
 from kernelwright.stories import explain as explaining
 from kernelwright.stories.explain import explain
 
@@ -96,40 +99,54 @@ def added(run: Run, *candidate: Gene) -> str:
 
 def test_what_the_assembler_would_have_done_anyway_is_told(finished_run: Path, tmp_path: Path) -> None:
     with copied(finished_run, tmp_path) as run:
-        name = added(run, Gene(AGAIN, NoAlias(0)), Gene(AGAIN, FixGrid((4, 1, 1))))
+        name = added(run, Gene(AGAIN, NoAlias(0)), Gene(AGAIN, NoAlias(1)))
         found = explain(run, name, jobs=1)
     if found.edits[0].same_code is None:
         pytest.skip("no assembler is installed")
-    # The kernel asks for its block's number, not for how many there are: a fixed grid leaves the code as it is.
+    # There are two pointers: that the first shares no memory says it of the second, too. Only the first lets loads go through
+    # the read-only cache.
     assert [edit.same_code for edit in found.edits] == [False, True]
-    assert found.edits[1].within == 0 and not found.edits[1].counters
-    assert found.pairs == ()
+    assert all(edit.alone and edit.within == 0 and not edit.counters for edit in found.edits)
+    assert [(pair.a, pair.b, pair.relation) for pair in found.pairs] == [(1, 2, "less together")]
 
 
 def test_source_lines_stand_beside_the_edits(finished_run: Path, tmp_path: Path) -> None:
-    with copied(finished_run, tmp_path) as run:
-        store = next(id for id, n in run.builder().originals[AGAIN].nodes.items() if n.instruction.opcode == "fmul")
-        row = next(
-            r
-            for r in run.rows()
-            if isinstance(r.outcome, Ok) and any(g["edit"] == "replace-operand" or "user" in g for g in r.candidate)
-        )
-        found = explain(run, f"v{row.id}", jobs=1)
-    assert store is not None
-    hit = [(Path(file).name, line) for file, line, _, marks in found.source if marks]
-    assert hit and all(name == "again.cu" for name, _ in hit)
     text = (Path(__file__).parent / "again.cu").read_text().splitlines()
-    assert all(line_text == text[line - 1] for _, line, line_text, _ in found.source)
-    assert all(edit.source in text for edit in found.edits if edit.place)
+    line = next(number for number, each in enumerate(text, start=1) if "3.0f" in each)
+    with copied(finished_run, tmp_path) as run:
+        nodes = run.builder().originals[AGAIN].nodes
+        product = next(id for id, node in nodes.items() if node.instruction.opcode == "fmul")
+        found = explain(run, added(run, Gene(AGAIN, FastMath(product, "nsz"))), jobs=1)
+    (edit,) = found.edits
+    assert (edit.kind, edit.place, edit.source) == ("precision", f"again.cu:{line}", text[line - 1])
+    shown = [(Path(file).name, number, its, marks) for file, number, its, marks in found.source]
+    near = [n for n in range(line - 2, line + 3) if n <= len(text)]
+    assert shown == [("again.cu", n, text[n - 1], (1,) if n == line else ()) for n in near]
+
+
+class NoPool:
+    """A pool whose workers all die, but for one item."""
+
+    def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def __enter__(self) -> NoPool:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def map(self, items: list[tuple[int, tuple[Gene, ...]]]) -> Iterator[tuple[int, object]]:
+        for number, (first, genes) in enumerate(items):
+            dies = len(genes) > 1 or first == 0
+            yield number, Lost("memory", "it needed too much") if dies else [(first, "argument 3 == i32 5 always")]
 
 
 def test_what_cannot_be_observed_is_said(finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(explaining, "TIMEOUT_S", 0.001)
+    monkeypatch.setattr(explaining, "Pool", NoPool)
     with copied(finished_run, tmp_path) as run:
-        name = added(run, Gene(AGAIN, FixArgument(3, "i32 5")))
+        name = added(run, Gene(AGAIN, NoAlias(0)), Gene(AGAIN, FixArgument(3, "i32 5")))
         found = explain(run, name, jobs=1)
-    assert found.edits[0].invariants == ()
-    assert any(note.startswith("what edit 1 relies on was not observed: ") for note in found.notes)
+    assert [edit.invariants for edit in found.edits] == [(), ("passes == 5 always",)]
+    assert any(note.startswith("what edit 1 relies on was not observed: it needed too much") for note in found.notes)
 
 
 def test_the_original_and_what_is_not_there_are_refused(finished_run: Path, tmp_path: Path) -> None:

@@ -196,26 +196,21 @@ def _read_alternatives(rule: _Rule, block: str, begin: int, offset: int) -> None
         at = offset + block.index("::=", begin)
         raise Misuse("::= stands where no rule begins", place=rule.place(at), hint="begin a rule on a line of its own")
     alternatives, uses = [], []
-    for piece in re.finditer(r"[^|]+|(?<=[|=])(?=\s*(?:\||$))", block[begin:] or " "):
-        at = begin + piece.start()
-        if not piece[0].strip():
+    at = begin
+    for piece in block[begin:].split("|"):
+        if not piece.strip():
             raise Misuse(
                 f"an alternative of <{rule.name}> is empty",
-                place=rule.place(min(offset + at, len(rule.text) - 1)),
+                place=rule.place(offset + at - 1),
                 hint="write #empty# for nothing, #or# for |",
             )
         parts: list[Symbol | str] = []
-        for word, name, column in _words(piece[0]):
+        for word, name, column in _words(piece):
             parts.append(Symbol(name) if name else word)
             if name:
                 uses.append((name, offset + at + column))
         alternatives.append(tuple(parts))
-    if not alternatives or block[begin:].rstrip().endswith("|"):
-        raise Misuse(
-            f"an alternative of <{rule.name}> is empty",
-            place=rule.place(offset + len(block.rstrip()) - 1),
-            hint="write #empty# for nothing, #or# for |",
-        )
+        at += len(piece) + 1
     rule.alternatives, rule.uses = tuple(alternatives), tuple(uses)
 
 

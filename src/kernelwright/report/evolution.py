@@ -73,8 +73,8 @@ def evolution_page(run: Run) -> str:
         "source": list(_source(explained["source"])) if explained else [],
         "asks": {name: kind.asks.replace("... ", "Are the outputs right ", 1) for name, kind in CHECKS.items()},
         # the search
-        "seconds": _seconds(run, rows), "searched": len(rows), "accepted": accepted, "causes": _causes(rows, accepted), "plots": _plots(run, rows),
-        "variants": _variants(run), "command": command(run), "again": again(run),
+        "seconds": _seconds(run, rows), "searched": len(rows), "accepted": accepted, "causes": _causes(rows, accepted),
+        "plots": _plots(run, rows), "variants": _variants(run), "command": command(run), "again": again(run),
         "versions": sorted((str(k), str(v)) for k, v in dict(facts.get("versions") or {}).items()),
         "machine": "{processor}, {cores} cores, {system}".format_map(_Known(facts.get("machine") or {})),
         # words

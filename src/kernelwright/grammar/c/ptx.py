@@ -4,20 +4,25 @@ before   ``if (tmp < n) { tmp = 1; }``
 after    ``setp.ge.s32 %p1, %u_tmp, %i_n;  @%p1 bra L1;  mov.b32 %u_tmp, 1;  L1:``
 
 As in LLVM-IR, what the interpreter refuses is noted, here in the register ``%fault``, and goes on harmlessly.
+
+The assembler takes some 5 µs for an instruction and more for a block, so the text is kept short: results are written to the
+variable at once, what was computed and still holds is not computed again, a short ``if`` is a few predicated instructions, and
+a loop that evidently ends is not counted.
 """
 
 from __future__ import annotations
 
+import re
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from kernelwright.grammar.c.interpret import ROUNDS
 from kernelwright.grammar.c.llvm import may_fault
-from kernelwright.grammar.c.ranges import Range, is_never_zero, range_of
-from kernelwright.grammar.c.tree import MATH, REAL, Array, Assign, Expression, If, Statement, Type, While
+from kernelwright.grammar.c.ranges import GREATEST, Range, is_never_zero, range_of
+from kernelwright.grammar.c.tree import MATH, REAL, Array, Assign, Expression, If, Statement, Type, While, assigned
 
 SUFFIX: Mapping[Type, str] = {"int": "s32", "unsigned": "u32", "float": "f32", "double": "f64"}
 BITS: Mapping[Type, str] = {"bool": "pred", "int": "b32", "unsigned": "b32", "float": "f32", "double": "f64"}
@@ -26,6 +31,10 @@ REGISTER: Mapping[str, str] = {"pred": "p", "b32": "r", "f32": "f", "f64": "d", 
 
 _ORDER = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 _BITWISE = {"&": "and", "|": "or", "^": "xor"}
+SHORT = 8
+"""Instructions of an ``if`` that are predicated, not jumped over."""
+LASTING = frozenset({"element", "/", "%", "complement", *MATH})
+"""Operations whose results are remembered: those that cost something, and what is often repeated."""
 _DIRECT = {
     "fabs": "abs.{0}", "sqrt": "sqrt.rn.{0}", "floor": "cvt.rmi.{0}.{0}", "ceil": "cvt.rpi.{0}.{0}",
 }  # fmt: skip
@@ -33,6 +42,10 @@ _DIRECT = {
 
 OPERATIONS = frozenset(_DIRECT)
 """Math functions that are operations of PTX, and need no function around programs."""
+
+
+_PLAIN = re.compile(r"(?!@|call|bra|rem|div|sqrt|st\.|ld\.param)[a-z][\w.]* .*;")
+"""What may be predicated: one instruction that is not expanded into many."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +71,8 @@ class Writer:
         self._prefix = prefix
         self._counts = dict.fromkeys(REGISTER, 0)
         self._labels = 0
+        self._found: dict[Expression, str] = {}
+        """Results that are still right, by what they are the results of."""
         for name, kind in types.items():
             if name not in self.registers:
                 self.registers[name] = self._new(kind)
@@ -72,13 +87,15 @@ class Writer:
         return [f".reg .{bits} %{self._prefix}{REGISTER[bits]}<{n + 1}>;" for bits, n in self._counts.items() if n]
 
     def write(self, statements: tuple[Statement, ...]) -> None:
+        before: Statement | None = None
         for each in statements:
             if isinstance(each, Assign):
-                self._move(each.value.type, self.registers[each.name], self.value(each.value))
+                self._assign(each)
             elif isinstance(each, If):
                 self._if(each)
             else:
-                self._while(each)
+                self._while(each, before)
+            before = each
 
     # -- control flow ---------------------------------------------------------------------------------------------
 
@@ -104,26 +121,89 @@ class Writer:
     def _unless(self, condition: str, label: str) -> None:
         self.lines.append(f"@!{condition} bra {label};")
 
-    def _if(self, each: If) -> None:
-        other = self._label()
-        self._unless(self.value(each.condition), other)
-        self.write(each.then)
-        if each.otherwise:
-            end = self._label()
-            self.lines += [f"bra {end};", f"{other}:"]
-            self.write(each.otherwise)
-            other = end
-        self.lines.append(f"{other}:")
+    def _assign(self, each: Assign) -> None:
+        """The last instruction writes the variable itself."""
+        target, begin = self.registers[each.name], len(self.lines)
+        value = self.value(each.value)
+        last = self.lines[-1] if len(self.lines) > begin else ""
+        operation, space, operands = last.partition(f" {value}, ")
+        if space and value not in self.registers.values() and operation[0] != "@":
+            self.lines[-1] = f"{operation} {target}, {operands}"
+            self._forget({each.name})
+            if self._found.pop(each.value, "") and each.name not in _variables(each.value):
+                self._found[each.value] = target
+            return
+        if value != target:
+            self._move(each.value.type, target, value)
+        self._forget({each.name})
 
-    def _while(self, each: While) -> None:
+    def _forget(self, names: set[str]) -> None:
+        """These variables have changed."""
+        gone = {self.registers[name] for name in names if name in self.registers}
+        self._found = {
+            of: where for of, where in self._found.items() if where not in gone and names.isdisjoint(_variables(of))
+        }
+
+    def _if(self, each: If) -> None:
+        condition = self.value(each.condition)
+        found, begin = dict(self._found), len(self.lines)
+        self.write(each.then)
+        inside = self.lines[begin:]
+        lasts = condition not in self.registers.values()
+        if lasts and not each.otherwise and len(inside) <= SHORT and all(map(_PLAIN.fullmatch, inside)):
+            self.lines[begin:] = [f"@{condition} {line}" for line in inside]
+        else:
+            other = self._label()
+            self.lines[begin:] = [f"@!{condition} bra {other};", *inside]
+            if each.otherwise:
+                end = self._label()
+                self.lines += [f"bra {end};", f"{other}:"]
+                self._found = dict(found)
+                self.write(each.otherwise)
+                other = end
+            self.lines.append(f"{other}:")
+        self._found = found  # what one way alone has computed is not there after the other
+        self._forget(set(assigned((each,))))
+
+    def _while(self, each: While, before: Statement | None) -> None:
         head, end = self._label(), self._label()
-        rounds = self._emit("mov.b32", "int", "0")
+        counted = not self._ends(each, before)
+        rounds = self._emit("mov.b32", "int", "0") if counted else ""
+        changed = set(assigned((each,)))
+        self._forget(changed)
+        found = dict(self._found)
         self.lines.append(f"{head}:")
         self._unless(self.value(each.condition), end)
-        late = self._emit("setp.ge.u32", "bool", rounds, str(ROUNDS))
-        self.lines += [f"@{late} mov.b32 %fault, 3;", f"@{late} bra {end};"]
+        if counted:
+            late = self._emit("setp.ge.u32", "bool", rounds, str(ROUNDS))
+            self.lines += [f"@{late} mov.b32 %fault, 3;", f"@{late} bra {end};"]
         self.write(each.body)
-        self.lines += [f"add.s32 {rounds}, {rounds}, 1;", f"bra {head};", f"{end}:"]
+        if counted:
+            self.lines.append(f"add.s32 {rounds}, {rounds}, 1;")
+        self.lines += [f"bra {head};", f"{end}:"]
+        self._found = found
+        self._forget(changed)
+
+    def _ends(self, each: While, before: Statement | None) -> bool:
+        """Whether it is ``for (i = 0; i < n; i++)`` with an n that stays and is small, and an i that only counts."""
+        if each.condition.op != "<" or each.condition.arguments[0].type != "int" or not each.body:
+            return False
+        counter, bound = each.condition.arguments
+        last = each.body[-1]
+        if counter.op != "variable" or not isinstance(before, Assign) or not isinstance(last, Assign):
+            return False
+        (name,) = counter.arguments
+        changed = list(assigned(each.body))
+        one = Expression("constant", "int", (1,))
+        return (
+            before.name == last.name == name
+            and before.value.op == "constant"
+            and before.value.arguments[0] <= GREATEST
+            and last.value == Expression("+", "int", (counter, one))
+            and changed.count(name) == 1
+            and not set(changed) & set(_variables(bound))
+            and range_of(bound, self._place.known)[1] <= ROUNDS
+        )
 
     # -- expressions ----------------------------------------------------------------------------------------------
 
@@ -133,6 +213,15 @@ class Writer:
             return self.registers[arguments[0]]
         if op == "constant":
             return self._constant(kind, arguments[0])
+        if op in LASTING and (known := self._found.get(of)):
+            return known
+        result = self._computed(of)
+        if op in LASTING:
+            self._found[of] = result
+        return result
+
+    def _computed(self, of: Expression) -> str:
+        op, kind, arguments = of
         if op == "element":
             return self._element(*arguments)
         if op in ("&&", "||"):
@@ -197,16 +286,22 @@ class Writer:
 
     def _element(self, name: str, index: Expression) -> str:
         array, place = self._place.arrays[name], self._place
-        at = self.value(index)
+        size = 8 if array.type == "double" else 4
         low, high = range_of(index, place.known)
+        ahead = 0
+        if low >= 0 and high < array.width and index.op == "+" and index.arguments[0].op == "constant":
+            (ahead,), index = index.arguments[0].arguments, index.arguments[1]  # the address takes a number for nothing
+            ahead -= 1 << 32 if ahead > GREATEST else 0
+        at = self.value(index)
         if low < 0 or high >= array.width:
             outside = self._emit("setp.ge.u32", "bool", at, str(array.width))
             self.lines.append(f"@{outside} mov.b32 %fault, 2;")
             at = self._emit("selp.b32", "int", "0", at, outside)
-        size = 8 if array.type == "double" else 4
         address = self._register("b64")
         self.lines.append(f"mad.wide.s32 {address}, {at}, {size}, {place.pointer[name]};")
-        return self._emit(f"ld.global.{BITS[array.type]}", array.type, f"[{address}]")
+        return self._emit(
+            f"ld.global.{BITS[array.type]}", array.type, f"[{address}+{ahead * size}]" if ahead else f"[{address}]"
+        )
 
     def _convert(self, value: str, have: Type, want: Type) -> str:
         if have == "bool":
@@ -228,10 +323,14 @@ class Writer:
         condition = self.value(arguments[0])
         result, other, end = self._new(kind), self._label(), self._label()
         self._unless(condition, other)
+        found = self._found
+        self._found = dict(found)
         self._move(kind, result, self.value(arguments[1]))
         self.lines += [f"bra {end};", f"{other}:"]
+        self._found = dict(found)
         self._move(kind, result, self.value(arguments[2]))
         self.lines.append(f"{end}:")
+        self._found = found
         return result
 
     def _constant(self, kind: Type, value: float) -> str:
@@ -247,3 +346,12 @@ class Writer:
 def function(name: str, kind: Type) -> str:
     """What a math function is called in the text around programs."""
     return f"kw_{name}_{SUFFIX[kind]}"
+
+
+def _variables(of: Expression) -> Iterator[str]:
+    """The names of the variables it reads."""
+    if of.op == "variable":
+        yield of.arguments[0]
+    for each in of.arguments:
+        if isinstance(each, Expression):
+            yield from _variables(each)

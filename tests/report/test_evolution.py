@@ -1,0 +1,208 @@
+"""The page of a run: whole in itself, the same every time, and saying what the journal says."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import sqlite3
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelwright.errors import Misuse, ToolError
+from kernelwright.evaluate.run import Run
+from kernelwright.report.evolution import evolution_page, write_page
+
+VOID = {"meta", "br", "link", "img", "hr", "input"}
+MAY_STAY_OPEN = {"tr", "td", "th", "li", "p", "dt", "dd"}
+
+
+class Outline(HTMLParser):
+    """Headings, all text, all tags with attributes; fails on a tag that is closed but was not opened."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.headings: list[str] = []
+        self._open: list[str] = []
+        self.feed(page)
+        self.close()
+        assert [tag for tag in self._open if tag not in MAY_STAY_OPEN] == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        while self._open and self._open[-1] != tag:
+            assert self._open[-1] in MAY_STAY_OPEN, f"</{tag}> closes <{self._open[-1]}>"
+            self._open.pop()
+        assert self._open, f"</{tag}> was not opened"
+        self._open.pop()
+
+    def handle_data(self, data: str) -> None:
+        if not self._open or self._open[-1] != "style":
+            self.text.append(data)
+        if self._open and self._open[-1] in ("h1", "h2", "h3"):
+            self.headings.append(data)
+
+    @property
+    def plain(self) -> str:
+        return re.sub(r"\s+", " ", "".join(self.text))
+
+
+@pytest.fixture(scope="module")
+def page(finished_run: Path) -> str:
+    with Run.open(finished_run) as run:
+        return evolution_page(run)
+
+
+def test_it_is_whole_in_itself(page: str) -> None:
+    outline = Outline(page)
+    names = {tag for tag, _ in outline.tags}
+    assert not names & {"script", "link", "img", "iframe", "object", "embed"}
+    assert set(re.findall(r"https?://[^\"'\s<]+", page)) <= {"http://www.w3.org/1999/xlink"}  # a name, not a place
+    for _, attributes in outline.tags:
+        for name, value in attributes.items():
+            assert name not in ("src", "action") and not name.startswith("on")
+            if name in ("href", "xlink:href"):
+                assert value is not None and value.startswith("#")
+    assert "url(http" not in page and "@import" not in page
+
+
+def test_its_parts_are_there_in_order(page: str) -> None:
+    headings = Outline(page).headings
+    parts = ["The edits", "Why it is faster", "Evidence", "The search", "Variants", "Again"]
+    assert [heading for heading in headings if heading in parts] == parts
+    assert headings[0].startswith("again, ") and headings[0].endswith(" times as fast")
+
+
+def test_it_says_what_the_journal_says(finished_run: Path, page: str) -> None:
+    text = Outline(page).plain
+    with Run.open(finished_run) as run:
+        best = run.best
+        assert best is not None and run.original_us is not None
+        proof, explained = run.proof(best.name), run.explained(best.name)
+        assert proof is not None and explained is not None
+        assert f"{run.original_us:.4g} µs became {best.outcome.time_us:.4g} µs" in text
+        assert f"({best.speedup:.3f}×)" in text and best.name in text
+        assert f"{proof['label']}:" in text
+        for check in proof["checks"]:
+            assert re.search(rf"{check['name']} ?{check['status']} {re.escape(check['detail'])}", text), check["name"]
+        for guard in explained["guards"]:
+            assert guard in text
+        for edit in explained["edits"]:
+            assert f"{edit['kind']} in again: {edit['sentence']}" in text
+            for sentence in edit["invariants"]:
+                assert f"relies on: {sentence}" in text
+        searched = sum(row.phase != "explain" for row in run.rows())
+        assert f"{searched} candidates" in text
+        assert f"--seed {run.settings.seed}" in text
+        for stage, count in run.rejected.items():
+            assert re.search(rf"{stage} ?{count}\b", text)
+
+
+def test_it_is_the_same_every_time(finished_run: Path, page: str) -> None:
+    with Run.open(finished_run) as run:
+        assert evolution_page(run) == page
+
+
+def test_ids_are_unique(page: str) -> None:
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids)) > 10
+    assert set(re.findall(r'(?:url\(#|href="#)([^")]+)', page)) <= set(ids)
+
+
+def changed(finished_run: Path, folder: Path, change: Callable[[dict[str, Any]], None], kind: str = "explained") -> str:
+    """The page of a copy of the run, one event's data changed."""
+    shutil.copytree(finished_run, folder / "run")
+    with sqlite3.connect(folder / "run" / "journal.db") as db:
+        (number, text) = db.execute("SELECT id, data FROM events WHERE kind = ? ORDER BY id DESC", (kind,)).fetchone()
+        data = json.loads(text)
+        change(data)
+        db.execute("UPDATE events SET data = ? WHERE id = ?", (json.dumps(data), number))
+    with Run.open(folder / "run") as run:
+        return evolution_page(run)
+
+
+EVIL = "</pre><script>alert('&')</script>"
+
+
+def test_source_notes_and_names_cannot_break_out(finished_run: Path, tmp_path: Path) -> None:
+    def poison(explained: dict[str, Any]) -> None:
+        explained["source"] = [[f"/home/{EVIL}.cu", 7, EVIL, [1]]]
+        explained["notes"] = [EVIL]
+        explained["guards"] = [EVIL]
+        explained["patches"] = {EVIL: f"+{EVIL}"}
+        explained["edits"][0] |= {"sentence": EVIL, "kernel": EVIL, "kind": EVIL, "invariants": [EVIL]}
+
+    page = changed(finished_run, tmp_path, poison)
+    assert "<script" not in page and "alert(&#39;" in page
+    Outline(page)
+
+
+def test_source_of_several_places_has_gaps_and_moves_left(finished_run: Path, tmp_path: Path) -> None:
+    def source(explained: dict[str, Any]) -> None:
+        explained["source"] = [
+            ["/a/b/x.cu", 7, "    int i;", []], ["/a/b/x.cu", 8, "        i++;", [1]], ["/a/b/x.cu", 20, "    }", []],
+        ]  # fmt: skip
+
+    page = changed(finished_run, tmp_path, source)
+    assert "<pre>int i;</pre>" in page and "<pre>    i++;</pre>" in page and page.count("⋯") == 1
+    assert "b/x.cu" in page and "/a/b" not in page
+
+
+def test_failed_checks_are_summed_up(finished_run: Path, tmp_path: Path) -> None:
+    def fail(proof: dict[str, Any]) -> None:
+        for check in proof["checks"]:
+            if check["name"] == "sub-warps":
+                check |= {"status": "failed", "evidence": [{"sentence": f"finding {n}"} for n in range(9)]}
+        proof["label"] = "lock-step only"
+
+    text = Outline(changed(finished_run, tmp_path, fail, "proof")).plain
+    assert "lock-step only: right only if the lanes of a warp run in step" in text
+    assert "failed: sub-warps" in text
+    assert "finding 0 finding 1 finding 2 and 6 more" in re.sub(r"(finding \d)", r" \1 ", text).replace("  ", " ")
+
+
+def test_an_explanation_of_another_version_counts_as_none(finished_run: Path, tmp_path: Path) -> None:
+    page = changed(finished_run, tmp_path, lambda explained: explained.pop("patches"))
+    text = Outline(page).plain
+    assert "What each does is not recorded: kw explain" in text and "Why it is faster" not in text
+
+
+def test_a_run_that_found_nothing_says_so(tmp_path: Path) -> None:
+    from kernelwright.stories.evolve import evolve
+
+    source = Path(__file__).parents[1] / "stories" / "again.py"
+    with evolve(source, folder=tmp_path / "nothing", evaluations=1, seed=1, jobs=1) as run:
+        text = Outline(evolution_page(run)).plain
+    assert "Nothing faster was found" in text and "No accepted variant beats the original" in text
+    assert "The edits" not in text and "1 candidates" in text
+
+
+def test_a_run_without_evaluations_has_no_page(tmp_path: Path) -> None:
+    from kernelwright.evaluate.run import RunSettings
+    from kernelwright.evaluate.subject import PythonFile
+
+    (tmp_path / "empty").mkdir()
+    with (
+        Run.create(tmp_path / "empty", PythonFile("again.py"), RunSettings()) as run,
+        pytest.raises(Misuse, match="no evaluation yet"),
+    ):
+        evolution_page(run)
+
+
+def test_a_page_that_cannot_be_written_is_told(finished_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with Run.open(finished_run) as run, pytest.raises(ToolError, match="cannot be written"):
+        write_page(run, tmp_path / "file" / "report.html")

@@ -1,0 +1,213 @@
+"""A variant to take along: what is in the folder does what it says, with the tools of others."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import sqlite3
+import subprocess
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import kernelwright as kw
+from kernelwright.edits import load_genes
+from kernelwright.errors import Misuse, ToolError
+from kernelwright.evaluate.run import Run
+from kernelwright.stories.export import export
+from kernelwright.stories.finish import finish
+
+AGAIN = "_Z5againPKfPfii"
+
+
+@pytest.fixture(scope="module")
+def folder(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    with Run.open(finished_run) as run:
+        return export(run, "best", tmp_path_factory.mktemp("export") / "out")
+
+
+def loader(folder: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location("load", folder / "load.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def arguments(n: int = 200, passes: int = 5) -> list[Any]:
+    values = np.random.default_rng(3).random(n, dtype=np.float32)
+    return [values, np.zeros(n, np.float32), np.int32(n), np.int32(passes)]
+
+
+def test_all_files_are_there(folder: Path) -> None:
+    names = {path.name for path in folder.iterdir()} - {"kernel.cubin"}
+    assert names == {
+        "README.md", "load.py", "edits.json", "evidence.json", "kernel.ll", "kernel.ptx", "kernel.patch", "kernel.edits.patch",
+        "kernel.original.ll",
+    }  # fmt: skip
+
+
+def test_the_exported_ir_computes_what_the_original_does(folder: Path) -> None:
+    loaded = loader(folder)
+    outputs = []
+    for file in ("kernel.ll", "kernel.original.ll"):
+        given = arguments()
+        program = kw.load(folder / file)
+        kw.Device("h200").launch(program.kernel(AGAIN), (4,), (64,), given)
+        outputs.append(given[1])
+    assert np.array_equal(*outputs) and outputs[0].any()
+    given = arguments()
+    loaded.on_kernelwright("h200")((4,), (64,), given)
+    assert np.array_equal(given[1], outputs[1])
+    assert np.allclose(given[1], given[0] * 3 + 1)
+
+
+def test_fits_tells_which_launches_the_variant_is_for(folder: Path) -> None:
+    fits = loader(folder).fits
+    assert fits((4,), (64,), arguments())
+    assert fits((4, 1, 1), 64, arguments())
+    assert not fits((4,), (64,), arguments(passes=4))
+    assert not fits((4,), (32,), arguments())
+    shared = arguments()
+    shared[1] = shared[0]
+    assert not fits((4,), (64,), shared)
+    evidence = json.loads((folder / "evidence.json").read_text())
+    assert len(evidence["guards"][AGAIN]) == (folder / "load.py").read_text().count("        and ")
+
+
+@pytest.mark.skipif(shutil.which("patch") is None, reason="needs the patch command")
+def test_the_patch_makes_the_variant_of_the_original(folder: Path, tmp_path: Path) -> None:
+    shutil.copy(folder / "kernel.original.ll", tmp_path)
+    done = subprocess.run(["patch", "-p1"], cwd=tmp_path, input=(folder / "kernel.patch").read_bytes(), check=False)
+    assert done.returncode == 0
+    assert (tmp_path / "kernel.original.ll").read_text() == (folder / "kernel.ll").read_text()
+
+
+@pytest.mark.skipif(shutil.which("ptxas") is None, reason="needs ptxas")
+def test_ptxas_takes_the_ptx(folder: Path, tmp_path: Path) -> None:
+    command = ["ptxas", "-arch=sm_90", str(folder / "kernel.ptx"), "-o", str(tmp_path / "x.cubin")]
+    assert subprocess.run(command, check=False).returncode == 0
+
+
+def test_edits_and_evidence_can_be_read_back(finished_run: Path, folder: Path) -> None:
+    with Run.open(finished_run) as run:
+        best = run.best
+        assert best is not None
+        assert load_genes((folder / "edits.json").read_text()) == best.candidate
+        evidence = json.loads((folder / "evidence.json").read_text())
+        assert evidence["proof"] == run.proof(best.name)
+        assert evidence["speedup"] == best.speedup and evidence["warning"] == ""
+    readme = (folder / "README.md").read_text()
+    assert evidence["label"] in readme and "passes == 5" in readme and f"{best.speedup:.3f} times" in readme
+    assert "UNPROVEN" not in readme
+
+
+def test_what_is_unproven_is_refused_and_else_marked(finished_run: Path, tmp_path: Path) -> None:
+    with Run.open(finished_run) as run:
+        name = next(f.name for f in run.accepted if f.candidate and run.proof(f.name) is None)
+        with pytest.raises(Misuse, match=r"not exported: UNPROVEN"):
+            export(run, name, tmp_path / "refused")
+        assert not (tmp_path / "refused").exists()
+        made = export(run, name, tmp_path / "marked", unproven=True)
+    for file in ("README.md", "load.py", "kernel.ll", "kernel.ptx", "evidence.json"):
+        assert "UNPROVEN" in (made / file).read_text(), file
+    kw.load(made / "kernel.ll")
+    if shutil.which("ptxas"):
+        command = ["ptxas", "-arch=sm_90", str(made / "kernel.ptx"), "-o", str(tmp_path / "x.cubin")]
+        assert subprocess.run(command, check=False).returncode == 0
+    if shutil.which("patch"):
+        text = (made / "kernel.ll").read_text()
+        subprocess.run(["patch", "-p1"], cwd=made, input=(made / "kernel.patch").read_bytes(), check=True)
+        assert (made / "kernel.original.ll").read_text() == text
+
+
+def test_what_its_proof_rejected_is_refused(finished_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished_run, tmp_path / "run")
+    with Run.open(tmp_path / "run", write=True) as run:
+        best = run.best
+        assert best is not None
+        proof = dict(run.proof(best.name) or {})
+        run.journal.note("proof", {**proof, "name": best.name, "variant": best.name, "label": "schedule-dependent"})
+        with pytest.raises(Misuse, match="schedule-dependent") as refused:
+            export(run, "best", tmp_path / "out")
+        assert "--unproven" in str(refused.value.hint)
+        made = export(run, "best", tmp_path / "out", unproven=True)
+        assert "REJECTED: its proof calls it schedule-dependent" in (made / "README.md").read_text()
+        finished = finish(run)
+        assert finished.exported is None and finished.troubles == ()
+
+
+def test_a_folder_in_use_is_left_alone(finished_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    with Run.open(finished_run) as run:
+        with pytest.raises(Misuse, match="is not empty"):
+            export(run, "best", tmp_path)
+        with pytest.raises(Misuse, match="is not empty"):
+            export(run, "best", tmp_path / "mine")
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_nothing_is_left_of_what_cannot_be_written(
+    finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kernelwright.stories import export as exporting
+
+    written: list[Path] = []
+
+    def full(path: Path, data: bytes) -> None:
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+        path.write_bytes(data)
+        written.append(path)
+
+    monkeypatch.setattr(exporting, "write_atomically", full)
+    (tmp_path / "there").mkdir()
+    with Run.open(finished_run) as run:
+        for name in ("new", "there"):
+            written.clear()
+            with pytest.raises(ToolError, match="No space left"):
+                export(run, "best", tmp_path / name)
+    assert not (tmp_path / "new").exists() and not any((tmp_path / "there").iterdir())
+
+
+def test_several_kernels_have_files_each(tmp_path: Path) -> None:
+    from kernelwright.stories.export import _stems
+
+    names = ["_Z4reduIfEvPT_", "_Z4reduIdEvPT_", "_Z1fi", "_Z1ff"]
+    stems = _stems(names)
+    assert stems["_Z4reduIfEvPT_"] == "redu_float_" and len(set(stems.values())) == 4
+    assert _stems(names[:1]) == {names[0]: "kernel"}
+
+
+# -- the end of a run ------------------------------------------------------------------------------------------------------
+
+
+def test_a_run_is_finished_as_often_as_one_likes(finished_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished_run, tmp_path / "again-1")
+    with sqlite3.connect(tmp_path / "again-1" / "journal.db") as db:
+        db.execute("DELETE FROM events WHERE kind = 'explained'")
+    with Run.open(tmp_path / "again-1", write=True) as run:
+        first = finish(run, jobs=1)
+        best = run.best
+        assert best is not None
+        assert first.explained and first.troubles == ()
+        assert first.report == run.folder / "report.html" and first.report.stat().st_size > 10_000
+        assert first.exported == run.folder / f"export-{best.name}"
+        count = len(run.journal)
+        (first.exported / "README.md").unlink()
+        second = finish(run, jobs=1)
+        assert second == first and (first.exported / "README.md").exists()
+        assert len(run.journal) == count
+
+
+def test_what_goes_wrong_at_the_end_is_told_and_the_rest_made(finished_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished_run, tmp_path / "again-1")
+    with Run.open(tmp_path / "again-1", write=True) as run:
+        (run.folder / "report.html").mkdir()
+        done = finish(run)
+        assert done.report is None and done.exported is not None
+        assert len(done.troubles) == 1 and done.troubles[0].startswith("reporting failed: ")
