@@ -28,7 +28,15 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.evolve",
         "Evolution over the whole suite: as GEVO would report it, and clean; the default search against the paper's.",
     ),
-    "farm": ("kernelwright.bench.farm", "The compile farm: what its workers cost beside the work they do."),
+    "search": (
+        "kernelwright.bench.search",
+        "The default search against the paper's at equal evaluations, over five seeds.",
+    ),
+    "farm": (
+        "kernelwright.bench.farm",
+        "Populations to cubins: nvcc, NVRTC, resident workers, and our farm; tables 1 to 3 of the paper, and its figures.",
+    ),
+    "pool": ("kernelwright.bench.pool", "Worker processes: what they cost beside the work they do."),
     "chaos": (
         "kernelwright.bench.chaos",
         "Worker processes under attack: every good item gets its result, every bad one its cause, nothing is left behind.",

@@ -1,83 +1,281 @@
-"""The compile farm: what its workers cost beside the work they do.
+"""Compiling populations: tables 1 to 3 of paper 001, and figures 2 to 5 and 9 to 14, on this machine.
 
-Promise: under a millisecond an item, whatever it is about.
+A population is 20 to 300 random programs of one of the paper's problems; it is compiled to a cubin that loads:
+
+nvcc               one process for the population, a kernel for each program, as the paper's listings have it
+nvcc, bundled      the same, with as many programs in a kernel as our bundles have
+NVRTC              the same kernels in this process
+NVRTC, n workers   the same shared among resident workers: the paper's daemons
+ours, n workers    the farm: programs to PTX to machine code, all in the workers
+
+Every figure is a ratio to nvcc in the same round, by wall time and by processor time; both are given, for processor time tells
+what a busy machine does to wall time. Promises, for 300 programs: 18 times nvcc on all cores, by wall time; 10 times on one core,
+by processor time; what the farm does besides compiling takes less than a tenth.
 """
 
 from __future__ import annotations
 
 import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
-from kernelwright.bench.measured import Measured, Row, Say
-from kernelwright.farm import Pool, available_cores
+from kernelwright.bench.measured import Measured, Say
+from kernelwright.farm import Built, Farm, Pool, available_cores
+from kernelwright.farm.backends.frame import Frame, bundle
+from kernelwright.farm.backends.nvrtc import Nvrtc, compiled, find_nvrtc
+from kernelwright.farm.backends.ptx import Ptx
+from kernelwright.farm.building import build
+from kernelwright.grammar import Problem, load_problem
+from kernelwright.grammar.problems import NAMES, path_of
+from kernelwright.report.figures import curves
+from kernelwright.stories.breeding.choice import sample
+from kernelwright.stories.breeding.frames import cuda, cuda_frame, ptx_frame
+from kernelwright.stories.breeding.translated import Translated
 
-ITEMS, QUICK_ITEMS = 20_000, 2_000
-LARGE_BYTES = 1 << 20
-LARGE_ITEMS = 100
-CRASHES = 10
+POPULATIONS = (20, 100, 200, 300)
+LARGEST = 300
+ROUNDS = 3
+ARCH = "sm_90"
+DEEP = 20_000
+FIGURES = Path("kw-bench", "farm")
+TITLES = {"search": "Search", "keijzer6": "Keijzer-6", "multiplier5": "5-bit multiplier"}
+NVCC, BUNDLED, IN_PROCESS = "nvcc", "nvcc, bundled", "NVRTC"
+
+Seconds = tuple[float, float]
+"""Wall time, and processor time of all processes that took part."""
+Route = Callable[[Sequence[str]], None]
 
 
-def nothing() -> Callable[[object], object]:
-    """A set-up whose work is to give back what it gets."""
-    return lambda item: item
-
-
-def crashing() -> Callable[[bool], bool]:
-    """A set-up whose work ends its process when told to."""
-
-    def work(crash: bool) -> bool:
-        if crash:
-            os.abort()
-        return crash
-
-    return work
+@dataclass(frozen=True)
+class Key:
+    problem: str
+    population: int
+    route: str
 
 
 def measure(quick: bool, say: Say) -> Measured:
-    """Rows: what, how many, microseconds each; wall time and the caller's processor time."""
+    """Rows: problem, population, route; milliseconds for each program, and the ratios to nvcc."""
+    sys.setrecursionlimit(max(DEEP, sys.getrecursionlimit()))
     result = Measured("farm")
-    say("items, large items, workers that die")
-    for workers in dict.fromkeys((1, available_cores())):
-        result.rows.append(_items(workers, QUICK_ITEMS if quick else ITEMS))
-    result.rows.append(_large())
-    result.rows += _workers()
-    worst = max(row["wall us each"] for row in result.rows if row["what"].startswith("item"))
-    result.at_most("milliseconds of overhead per item", worst / 1e3, 1.0)
+    taken: dict[Key, list[Seconds]] = {}
+    overheads: dict[str, float] = {}
+    for name in NAMES:
+        problem = load_problem(path_of(name))
+        with _routes(name, problem, say) as routes:
+            for population in (LARGEST,) if quick else POPULATIONS:
+                say(f"{name}: populations of {population}")
+                for seed in range(1 if quick else ROUNDS):
+                    texts = sample(problem, population, 1000 * population + seed)
+                    for route, (run, pids) in routes.items():
+                        taken.setdefault(Key(name, population, route), []).append(_seconds(run, pids, texts))
+        overheads[name] = _overhead(name, problem)
+    for key, spent in taken.items():
+        base = taken.get(Key(key.problem, key.population, NVCC))
+        result.rows.append(
+            {
+                "problem": key.problem,
+                "population": key.population,
+                "route": key.route,
+                "ms each": round(statistics.median(wall for wall, _ in spent) / key.population * 1e3, 3),
+                "cpu ms each": round(statistics.median(cpu for _, cpu in spent) / key.population * 1e3, 3),
+                "times nvcc": _ratio(base, spent, 0),
+                "times nvcc, cpu": _ratio(base, spent, 1),
+            }
+        )
+    _promise(result, taken, overheads)
+    if not quick:
+        _draw(taken)
+        result.notes.append(f"figures 2 to 5 and 9 to 14 of the paper are in {FIGURES}")
+    if shutil.which("nvcc") is None:
+        result.notes.append("nvcc is not installed, so there is nothing to compare with")
     return result
 
 
-def _items(workers: int, count: int) -> Row:
-    with Pool(nothing, workers=workers) as pool:
-        list(pool.map(range(200)))
-        return _row(f"item that needs no time, {workers} workers", count, lambda: list(pool.map(range(count))))
+# -- the routes ----------------------------------------------------------------------------------------------------
 
 
-def _large() -> Row:
-    items = [os.urandom(LARGE_BYTES) for _ in range(LARGE_ITEMS)]
-    with Pool(nothing, workers=1) as pool:
-        list(pool.map([b""] * 10))
-        return _row("1 MiB there and back", LARGE_ITEMS, lambda: list(pool.map(items)))
+@contextmanager
+def _routes(name: str, problem: Problem, say: Say) -> Iterator[dict[str, tuple[Route, Callable[[], list[int]]]]]:
+    """Each with the processes that work for it, all of them warm."""
+    frame = cuda_frame(problem)
+    found: dict[str, tuple[Route, Callable[[], list[int]]]] = {}
+    opened: list[Pool | Farm] = []
+    nobody: Callable[[], list[int]] = list
+    if nvcc := shutil.which("nvcc"):
+        found[NVCC] = (lambda texts: _nvcc(nvcc, separate(frame, problem, texts)), nobody)
+        found[BUNDLED] = (lambda texts: _nvcc(nvcc, bundle(frame, [cuda(problem, t) for t in texts]).text), nobody)
+    cores = available_cores()
+    if not Nvrtc().missing():
+        found[IN_PROCESS] = (lambda texts: _in_process(separate(frame, problem, texts)), nobody)
+        for workers in (n for n in (2, 4, 8) if n <= max(2, cores)):
+            pool = Pool(daemon, workers=workers)
+            opened.append(pool)
+            found[f"{IN_PROCESS}, {workers} workers"] = (_shared(pool, frame, problem), pool.pids)
+    else:
+        say("NVRTC is not installed")
+    for workers in dict.fromkeys((1, cores)):
+        farm = Farm(Translated(str(path_of(name)), Ptx(ARCH)), ptx_frame(problem), jobs=workers, stayed=0)
+        opened.append(farm)
+        found[f"ours, {workers} workers"] = (_farmed(farm), farm.pids)
+    try:
+        for run, _ in found.values():
+            run(sample(problem, 2 * cores, 7))
+        yield found
+    finally:
+        for each in opened:
+            each.close()
 
 
-def _workers() -> list[Row]:
-    def first() -> None:
-        with Pool(nothing, workers=1) as pool:
-            list(pool.map([0]))
+def separate(frame: Frame, problem: Problem, texts: Sequence[str]) -> str:
+    """CUDA C with a kernel for each program."""
+    kernels = [
+        f'extern "C" __global__ void createdFunc{n}({frame.parameters})\n{{\n{frame.before}\n{cuda(problem, text)}\n'
+        f"{frame.after}\n}}\n"
+        for n, text in enumerate(texts)
+    ]
+    return "\n".join([frame.head, *kernels])
 
-    with Pool(crashing, workers=1, shared=True) as pool:
-        list(pool.map([False]))
-        again = _row("crash: two workers die and are replaced", CRASHES, lambda: list(pool.map([True] * CRASHES)))
-    return [_row("a pool from nothing to its first result and gone", 1, first), again]
+
+def _nvcc(nvcc: str, text: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
+        source = Path(folder, "population.cu")
+        source.write_text(text)
+        subprocess.run(
+            [nvcc, f"-arch={ARCH}", "-cubin", source, "-o", Path(folder, "population.cubin")],
+            check=True,
+            capture_output=True,
+        )
 
 
-def _row(what: str, count: int, run: Callable[[], object]) -> Row:
-    wall, processor = time.perf_counter(), time.process_time()
-    run()
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    return {
-        "what": what,
-        "count": count,
-        "wall us each": round(wall / count * 1e6, 1),
-        "caller's cpu us each": round(processor / count * 1e6, 1),
-    }
+def _in_process(text: str) -> None:
+    path = find_nvrtc()
+    assert path is not None
+    compiled(path, text, [f"--gpu-architecture={ARCH}"])
+
+
+def daemon() -> Callable[[str], None]:
+    """A set-up: compiles what it is sent with NVRTC, as one of the paper's resident processes."""
+    return _in_process
+
+
+def _shared(pool: Pool, frame: Frame, problem: Problem) -> Route:
+    def run(texts: Sequence[str]) -> None:
+        shares = [texts[n :: pool.workers] for n in range(pool.workers)]
+        for _, found in pool.map([separate(frame, problem, share) for share in shares if share]):
+            if found is not None:
+                raise RuntimeError(f"NVRTC fails: {found}")
+
+    return run
+
+
+def _farmed(farm: Farm) -> Route:
+    def run(texts: Sequence[str]) -> None:
+        farm.forget()
+        bad = [each for each in farm.compile(texts).results if not isinstance(each, Built)]
+        if bad:
+            raise RuntimeError(f"{len(bad)} programs do not compile: {bad[0]}")
+
+    return run
+
+
+# -- the clock -----------------------------------------------------------------------------------------------------
+
+
+def _seconds(run: Route, pids: Callable[[], list[int]], texts: Sequence[str]) -> Seconds:
+    workers = {pid: _spent(pid) for pid in pids()}
+    own, children, begin = time.process_time(), _children(), time.perf_counter()
+    run(texts)
+    wall = time.perf_counter() - begin
+    cpu = time.process_time() - own + _children() - children
+    return wall, cpu + sum(_spent(pid) - workers.get(pid, 0.0) for pid in pids())
+
+
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _spent(pid: int) -> float:
+    """Processor seconds of a process that lives."""
+    words = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def _overhead(name: str, problem: Problem) -> float:
+    """What a farm of one worker takes of processor time beyond the same back end called in this process, as a share of that."""
+    backend, frame, shares = Translated(str(path_of(name)), Ptx(ARCH)), ptx_frame(problem), []
+    with Farm(backend, frame, jobs=1, stayed=0) as farm:
+        run = _farmed(farm)
+        run(sample(problem, 2, 7))
+        for seed in range(ROUNDS):
+            texts = sample(problem, LARGEST, seed)
+            least, most = backend.batch
+            distinct = list(dict.fromkeys(texts))
+            size = -(-len(distinct) // -(-len(distinct) // most)) if len(distinct) > least else len(distinct)
+            own = time.process_time()
+            for at in range(0, len(distinct), size):
+                build(backend, frame, distinct[at : at + size], "quick")
+            alone = time.process_time() - own
+            shares.append(_seconds(run, farm.pids, texts)[1] / alone - 1)
+    return statistics.median(shares)
+
+
+# -- what it comes to ----------------------------------------------------------------------------------------------
+
+
+def _ratio(base: Sequence[Seconds] | None, spent: Sequence[Seconds], which: int) -> float | None:
+    """The median of the rounds' ratios."""
+    if base is None:
+        return None
+    return round(statistics.median(b[which] / s[which] for b, s in zip(base, spent, strict=True)), 2)
+
+
+def _promise(result: Measured, taken: dict[Key, list[Seconds]], overheads: dict[str, float]) -> None:
+    cores = available_cores()
+    for name in NAMES:
+        base = taken.get(Key(name, LARGEST, NVCC))
+        many, one = (taken[Key(name, LARGEST, f"ours, {workers} workers")] for workers in (cores, 1))
+        result.at_least(f"{name}: times nvcc on {cores} cores", _ratio(base, many, 0) if cores > 1 else None, 18.0)
+        result.at_least(f"{name}: times nvcc on one core", _ratio(base, one, 1), 10.0)
+        result.at_most(f"{name}: the farm's share beside compiling", overheads[name], 0.10)
+
+
+def _draw(taken: dict[Key, list[Seconds]]) -> None:
+    """The paper's figures, by its numbers."""
+    FIGURES.mkdir(parents=True, exist_ok=True)
+
+    def each_ms(key: Key) -> float:
+        return statistics.median(wall for wall, _ in taken[key]) / key.population * 1e3
+
+    routes = list(dict.fromkeys(key.route for key in taken))
+    speedups = {}
+    for number, name in enumerate(("search", "keijzer6", "multiplier5")):
+        sizes = [size for size in POPULATIONS if Key(name, size, routes[0]) in taken]
+        times = {route: [(float(n), each_ms(Key(name, n, route))) for n in sizes] for route in routes}
+        plain = {route: times[route] for route in (NVCC, IN_PROCESS, "ours, 1 workers") if route in times}
+        _write(f"figure-{2 + number}-{name}", curves(plain, "population", "ms for each program"))
+        parallel = {route: times[route] for route in routes if route not in (NVCC, BUNDLED)}
+        _write(f"figure-{9 + 2 * number}-{name}", curves(parallel, "population", "ms for each program"))
+        if NVCC in times:
+            ratios = {
+                route: [(n, base / own) for (n, own), (_, base) in zip(points, times[NVCC], strict=True)]
+                for route, points in parallel.items()
+            }
+            _write(f"figure-{10 + 2 * number}-{name}", curves(ratios, "population", "times nvcc"))
+            if IN_PROCESS in ratios:
+                speedups[TITLES[name]] = ratios[IN_PROCESS]
+    if speedups:
+        _write("figure-5", curves(speedups, "population", "NVRTC in process, times nvcc"))
+
+
+def _write(name: str, svg: str) -> None:
+    (FIGURES / f"{name}.svg").write_text(svg)

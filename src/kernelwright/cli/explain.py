@@ -12,19 +12,25 @@ from kernelwright.cli.tables import print_rows
 from kernelwright.cli.variant import RunAndVariant, opened
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.wording import RELATIONS, SAME_CODE, alone, gain, within
-from kernelwright.stories.explain import Explanation, explain
+from kernelwright.stories.explain import Explanation, explain, explanation_from_json
 
 
 def command(
     run: RunAndVariant,
     jobs: Annotated[int | None, typer.Option(min=1, help="Worker processes; default one per core.")] = None,
+    again: Annotated[bool, typer.Option("--again", help="Also when the run has an explanation of it already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Each edit of a variant in words: what it does alone and within the whole, what changes in the counters, whether the
     assembler would have made the same of it, and what it relies on. Kept in the run, for kw report."""
-    found, variant = opened(run, write=True)
+    found, variant = opened(run)
     with found:
-        explanation = explain(found, variant, jobs=jobs, say=lambda text: print(f"kw: {text}", file=sys.stderr))
+        known = None if again else found.explained(found.variant(variant).name)
+        explanation = explanation_from_json(known) if known is not None else None
+    if explanation is None:
+        found, variant = opened(run, write=True)
+        with found:
+            explanation = explain(found, variant, jobs=jobs, say=lambda text: print(f"kw: {text}", file=sys.stderr))
     if as_json:
         print(json.dumps(explanation.as_json()))
     else:

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from kernelwright.cli.variant import RunAndVariant, opened
+from kernelwright.evaluate.run import Found
 from kernelwright.prove.labels import MEANING
-from kernelwright.prove.proof import proof_from_json
+from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.report.wording import evidence, for_people
 from kernelwright.stories.proving import Proofs, meets
 
@@ -20,17 +21,11 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """The checks a variant passes and fails, and its label. Exit code 1 when the label is worse than the run accepts."""
-    found, name = opened(run, write=True)
+    found, name = opened(run)
     with found:
-        variant = found.variant(name)
+        variant, accept = found.variant(name), found.settings.accept
         known = None if again else found.proof(variant.name)
-        if known is None:
-            with Proofs(found) as proofs:
-                proof = proofs.of(variant.candidate, variant.speedup)
-            found.journal.note("proof", {"name": variant.name, "variant": variant.name, **proof.as_json()})
-        else:
-            proof = proof_from_json(known)
-        accepted = meets(proof.label, found.settings.accept)
+    proof = proof_from_json(known) if known is not None else _proven(run, variant)
     if as_json:
         print(json.dumps({"variant": variant.name, "speedup": variant.speedup, **proof.as_json()}))
     else:
@@ -41,5 +36,13 @@ def command(
                 print(f"      {sentence}")
         for note in proof.notes:
             print(f"  note: {for_people(note)}")
-    if not accepted:
+    if not meets(proof.label, accept):
         raise typer.Exit(1)
+
+
+def _proven(run: str, variant: Found) -> Proof:
+    found, _ = opened(run, write=True)
+    with found, Proofs(found) as proofs:
+        proof = proofs.of(variant.candidate, variant.speedup)
+        found.journal.note("proof", {"name": variant.name, "variant": variant.name, **proof.as_json()})
+    return proof

@@ -82,6 +82,14 @@ class Farm:
             self._known.popitem(last=False)
         return Compiled(results, len(distinct), len(new), len(due), time.perf_counter() - begin)
 
+    def forget(self) -> None:
+        """Everything that was compiled: the next generation begins anew."""
+        self._known.clear()
+
+    def pids(self) -> list[int]:
+        """The worker processes there are now."""
+        return self._pool.pids()
+
     def close(self) -> None:
         self._pool.close()
 

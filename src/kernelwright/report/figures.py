@@ -57,6 +57,17 @@ def edits_by_generation(rows: Sequence[tuple[int, float, int]]) -> str:
     return _svg(figure, "edits")
 
 
+def curves(series: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str) -> str:
+    """One line for each name."""
+    figure, axes = _axes(across, up)
+    for number, (name, points) in enumerate(series.items()):
+        x, y = zip(*points, strict=True)
+        axes.plot(x, y, marker="osd^v<>"[number % 7], markersize=4, label=name, linewidth=1.5)
+    axes.set_ylim(bottom=0)
+    axes.legend(frameon=False)
+    return _svg(figure)
+
+
 def _axes(across: str, up: str) -> tuple[Any, Any]:
     from matplotlib.figure import Figure  # takes half a second, and most commands draw nothing
     from matplotlib.ticker import MaxNLocator

@@ -104,6 +104,29 @@ class Explanation:
         return value
 
 
+def explanation_from_json(value: Mapping[str, Any]) -> Explanation | None:
+    """What ``as_json`` wrote; None for what another version did."""
+    try:
+        edits = tuple(
+            ExplainedEdit(**{**edit, "counters": _tuples(edit["counters"]), "invariants": tuple(edit["invariants"])})
+            for edit in value["edits"]
+        )
+        pairs = tuple(ExplainedPair(**{**pair, "alone": tuple(pair["alone"])}) for pair in value["pairs"])
+        source = tuple((file, line, text, tuple(marks)) for file, line, text, marks in value["source"])
+        more = {
+            "guards": tuple(value["guards"]),
+            "notes": tuple(value["notes"]),
+            "counters": _tuples(value["counters"]),
+        }
+        return Explanation(**{**value, **more, "edits": edits, "pairs": pairs, "source": source})
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _tuples(figures: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
+    return {name: (before, after) for name, (before, after) in figures.items()}
+
+
 def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _: None) -> Explanation:
     """Explains a variant of a run that is open for writing. Raises ``Misuse`` for a variant that changes nothing, and what
     ``Run.workload`` raises when its recording is missing."""

@@ -59,7 +59,7 @@ class Nvrtc:
         options = [f"--gpu-architecture={self.arch}"]
         if level == "quick" and version(path) >= FAST_COMPILE:
             options.append("--Ofast-compile=max")
-        return Image("cubin", _compiled(path, made, options), made.places, self.arch)
+        return Image("cubin", compiled(path, made, options), made.places, self.arch)
 
 
 def find_nvrtc() -> Path | None:
@@ -88,7 +88,10 @@ def version(path: Path) -> tuple[int, int]:
     return major.value, minor.value
 
 
-def _compiled(path: Path, made: Bundle, options: list[str]) -> bytes:
+def compiled(path: Path, made: Bundle | str, options: list[str]) -> bytes:
+    """The cubin of a text. Raises ``Refused``, ``ToolError``."""
+    if isinstance(made, str):
+        made = Bundle(made, ())
     library = load(path)
     program = c.c_void_p()
     status = library.nvrtcCreateProgram(c.byref(program), made.text.encode(), b"population.cu", 0, None, None)

@@ -3,6 +3,8 @@
 before   ``rem.s32 %v3, %v1, %v2;``
 after    ``call (%v3), kw_rem_s32, (%v1, %v2);``
 
+A remainder that is an index, and what is read there, become one call.
+
 A call costs the kernel some time, so this is for individuals that run once.
 """
 
@@ -32,13 +34,22 @@ _USE = re.compile(
 )  # fmt: skip
 
 
+_FETCH = re.compile(
+    r"rem\.s32 (?P<q>%\w+), (?P<x>[^;,]+), (?P<y>[^;,]+);\n"
+    r"mad\.wide\.s32 (?P<a>%\w+), (?P=q), (?P<size>\d+), (?P<row>%\w+);\n"
+    r"ld\.global\.b32 (?P<r>%\w+), \[(?P=a)(?:\+(?P<ahead>\d+))?\];"
+)
+"""A number of a row, at a remainder."""
+
+
 def with_calls(population: Sequence[str]) -> tuple[Sequence[str], str]:
     """The individuals with calls instead of what is used often, line by line as before, and the functions they call."""
+    population, fetches = _with_fetches(population)
     uses = Counter(found[0] for each in population for found in _USE.findall(each))
     often = {each for each, count in uses.items() if count > EXPANDED[each][2]}
     if not often:
-        return population, ""
-    return [_USE.sub(lambda found: _call(found, often), each) for each in population], "".join(
+        return population, fetches
+    return [_USE.sub(lambda found: _call(found, often), each) for each in population], fetches + "".join(
         map(_function, sorted(often))
     )
 
@@ -61,3 +72,25 @@ def _function(operation: str) -> str:
 
 def _name(operation: str) -> str:
     return "kw_" + operation.replace(".", "_")
+
+
+def _with_fetches(population: Sequence[str]) -> tuple[Sequence[str], str]:
+    needed: set[tuple[str, str]] = set()
+
+    def fetched(found: re.Match[str]) -> str:
+        each = found.string
+        if any(len(re.findall(rf"{found[name]}\b", each)) != 2 for name in ("q", "a")):
+            return found[0]  # somebody else wants the remainder
+        kind = found["size"], found["ahead"] or "0"
+        needed.add(kind)
+        return f"call ({found['r']}), kw_fetch_{'_'.join(kind)}, ({found['x']}, {found['y']}, {found['row']});\n\n"
+
+    if sum(each.count("mad.wide.s32") for each in population) <= EXPANDED["rem.s32"][2]:
+        return population, ""
+    changed = [_FETCH.sub(fetched, each) for each in population]
+    return changed, "".join(
+        f".func (.reg .b32 %r) kw_fetch_{size}_{ahead}(.reg .b32 %x, .reg .b32 %y, .reg .b64 %row)\n"
+        "{\n.reg .b32 %q;\n.reg .b64 %a;\nrem.s32 %q, %x, %y;\n"
+        f"mad.wide.s32 %a, %q, {size}, %row;\nld.global.b32 %r, [%a+{ahead}];\nret;\n}}\n"
+        for size, ahead in sorted(needed)
+    )

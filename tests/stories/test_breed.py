@@ -1,0 +1,225 @@
+"""Runs of breeding: what they find, that they can be repeated and resumed, and what becomes of problems that misbehave."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.grammar import Grammar
+from kernelwright.grammar.breeding import Breeding, Dials
+from kernelwright.stories.breed import Standing, breed, resume
+from kernelwright.stories.breeding.run import BreedRun
+
+MEDIAN = Path(__file__).parents[2] / "examples" / "median.py"
+
+FILE = """
+import time
+import numpy as np
+from kernelwright.grammar import Problem
+
+x = np.arange(8, dtype=np.float32)
+
+def fitness(y):
+    {fitness}
+
+problem = Problem(
+    grammar={grammar!r}, cases={{"x": x}}, answer="float y", individual={individual!r}, fitness=fitness, perfect=0.0
+)
+"""
+GRAMMAR = "<e> ::= (<e> + <e>) | (<e> * <e>) | x | x | 1.0f | 2.0f"
+
+
+def problem_file(
+    folder: Path,
+    fitness: str = "return float(np.abs(y - (x * x + 1)).sum())",
+    grammar: str = GRAMMAR,
+    individual: str = "y = {};",
+) -> Path:
+    path = folder / "my_problem.py"
+    path.write_text(FILE.format(fitness=fitness, grammar=grammar, individual=individual))
+    return path
+
+
+def rows(run: BreedRun) -> list[Any]:
+    return [(r.id, r.candidate, r.key, r.outcome) for r in run.journal.rows()]
+
+
+def test_a_program_is_found(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    def watch(standing: Standing) -> None:
+        seen.append(standing.evaluations)
+
+    with breed(problem_file(tmp_path), folder=tmp_path / "run", seed=1, population=60, jobs=1, watch=watch) as run:
+        best = run.best
+        assert best is not None and best.fitness == 0 and run.ended is not None and run.reaches(best.fitness)
+        assert run.ended["fitness"] == 0 and run.generations[-1]["best"]["fitness"] == 0
+        assert run.readable(best) == f"y = {best.text};"
+        assert len({row.candidate for row in run.journal.rows()}) == len(run.journal) == run.ended["evaluations"]
+    assert seen == sorted(seen) and seen[-1] == run.ended["evaluations"]
+
+
+def test_equal_seeds_have_equal_journals_whatever_the_workers_and_interruptions(tmp_path: Path) -> None:
+    path = problem_file(tmp_path)
+    settings: dict[str, Any] = {"seed": 3, "population": 40, "generations": 5, "target": -1.0, "backend": "interpreted"}
+    with breed(path, folder=tmp_path / "one", jobs=1, **settings) as run:
+        whole, generations, ended = rows(run), run.generations, run.ended
+    with breed(path, folder=tmp_path / "two", jobs=2, **settings) as run:
+        assert rows(run) == whole and run.generations == generations and run.ended == ended
+
+    class Stop(Exception):
+        pass
+
+    def stop(standing: Standing) -> None:
+        if standing.generation == 3:
+            raise Stop
+
+    with pytest.raises(Stop):
+        breed(path, folder=tmp_path / "three", jobs=1, watch=stop, **settings)
+    with BreedRun.open(tmp_path / "three") as run:
+        assert run.ended is None and 0 < len(run.journal) < len(whole)
+    with resume(tmp_path / "three", jobs=1) as run:
+        assert rows(run) == whole and run.generations == generations and run.ended == ended
+    with breed(path, folder=tmp_path / "other", jobs=1, **{**settings, "seed": 4}) as run:
+        assert rows(run) != whole
+
+
+def test_host_code_finds_the_same(tmp_path: Path) -> None:
+    settings: dict[str, Any] = {"seed": 1, "population": 30, "generations": 3, "jobs": 1}
+    with breed(MEDIAN, folder=tmp_path / "one", backend="interpreted", **settings) as run:
+        whole = rows(run)
+    with breed(MEDIAN, folder=tmp_path / "two", backend="host", **settings) as run:
+        assert rows(run) == whole
+
+
+def test_a_fitness_that_fails_for_some_is_their_end_alone(tmp_path: Path) -> None:
+    fitness = "\n    ".join(
+        [
+            "if y[1] == 4: raise KeyError('four')",
+            "if y[1] == 3: return float('nan')",
+            "if y[1] == 9: time.sleep(60)",
+            "if y[1] == 5: return 'five'",
+            "return float(np.abs(y - (x * x + 1)).sum())",
+        ]
+    )
+    path = problem_file(tmp_path, fitness, grammar="<e> ::= <d> | (<d> + <d>) | (x * <d>)\n<d> ::= 1.0f | 2.0f | 3.0f | 4.0f | 5.0f | 9.0f")
+    with breed(path, folder=tmp_path / "run", population=30, generations=3, jobs=1, timeout_s=0.2) as run:
+        outcomes = {row.candidate: row.outcome for row in run.journal.rows()}
+        assert run.ended is not None and run.best is not None
+    causes = {str(each) for each in outcomes.values() if isinstance(each, Rejected)}
+    assert any("raised KeyError: 'four'" in each and "my_problem.py:9" in each for each in causes)
+    assert any("compare: its fitness is no finite number" in each for each in causes)
+    assert any("timeout: the fitness function did not end within 0.2 s" in each for each in causes)
+    assert any("returned str 'five', which is no number" in each for each in causes)
+    assert sum(isinstance(each, Ok) for each in outcomes.values()) > 10
+
+
+@pytest.mark.parametrize(
+    ("fitness", "says"),
+    [
+        ("return float(np.abs(y - missing).sum())", "NameError: name 'missing'"),
+        ("time.sleep(60)", "did not end within 0.2 s"),
+        ("return None", "returned NoneType None"),
+    ],
+)
+def test_a_fitness_that_fails_for_all_is_told_at_once(tmp_path: Path, fitness: str, says: str) -> None:
+    with pytest.raises(Misuse, match="none of") as raised:
+        breed(problem_file(tmp_path, fitness), folder=tmp_path / "run", jobs=1, timeout_s=0.2, population=20)
+    assert says in str(raised.value)
+
+
+def test_a_fitness_that_ends_its_process_is_told_at_once(tmp_path: Path) -> None:
+    with pytest.raises(Misuse, match="none of .* crash"):
+        breed(problem_file(tmp_path, "import os; os._exit(3)"), folder=tmp_path / "run", jobs=1, population=20)
+
+
+def test_programs_that_do_not_compile_are_counted_or_told(tmp_path: Path) -> None:
+    mixed = problem_file(tmp_path, grammar="<e> ::= x | x + 1.0f | (x * 2.0f | y[3] | what | (<e> - <e>)")
+    with breed(mixed, folder=tmp_path / "run", population=12, generations=2, jobs=1, backend="interpreted") as run:
+        assert run.best is not None and run.journal.rejected()["compile"] >= 2
+    hopeless = problem_file(tmp_path, individual="z = {};")
+    with pytest.raises(Misuse, match="z is not declared") as raised:
+        breed(hopeless, folder=tmp_path / "none", population=12, jobs=1, backend="interpreted")
+    assert "--explain" in str(raised.value)
+
+
+def test_a_grammar_whose_derivations_hardly_end_is_refused(tmp_path: Path) -> None:
+    path = problem_file(tmp_path, grammar="<e> ::= <e> + <e> + <e> | <e> * <e> * <e> | x")
+    with pytest.raises(Misuse, match="random genotypes"):
+        breed(path, folder=tmp_path / "run", jobs=1)
+
+
+def test_a_problem_that_changed_is_not_resumed(tmp_path: Path) -> None:
+    path = problem_file(tmp_path)
+    breed(path, folder=tmp_path / "run", population=10, generations=1, jobs=1).close()
+    path.write_text(path.read_text() + "\n# another\n")
+    with pytest.raises(Misuse, match="has changed since this run began"):
+        resume(tmp_path / "run")
+    with BreedRun.open(tmp_path / "run") as run:
+        assert run.best is not None  # what it found can still be read
+    shutil.rmtree(tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"population": 1}, "too small"),
+        ({"elite": 300}, "leaves no place"),
+        ({"crossover": 1.5}, "shares"),
+        ({"tournament": 0}, "at least one"),
+        ({"generations": 0}, "0 generations"),
+        ({"timeout_s": 0.0}, "without time"),
+        ({"colour": 1}, "no setting 'colour'"),
+        ({"backend": "gpu"}, "no back end 'gpu'"),
+    ],
+)
+def test_settings_that_contradict_are_refused(tmp_path: Path, settings: dict[str, Any], says: str) -> None:
+    with pytest.raises(Misuse, match=says):
+        breed(problem_file(tmp_path), folder=tmp_path / "run", **settings)
+
+
+# -- breeding alone ----------------------------------------------------------------------------------------------------
+
+SUMS = Grammar.parse("<e> ::= <e> + <t> | <t>\n<t> ::= <d><d> | <d>\n<d> ::= 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9")
+
+
+def distance(text: str) -> float:
+    return abs(sum(map(int, text.split("+"))) - 1234.0)
+
+
+def test_breeding_gets_better_keeps_its_best_and_repeats_nothing() -> None:
+    strategy = Breeding(SUMS, Dials(population=50), 5, lambda a, b: a < b)
+    best = []
+    for _ in range(25):
+        generation = strategy.ask()
+        assert strategy.ask() is generation and len(generation) == 50
+        assert len({each.text for each in generation}) == 50
+        assert all(len(each.derivation.choices) <= 221 for each in generation) or strategy.generation == 1
+        worths = [distance(each.text) for each in generation]
+        best.append(min(worths))
+        strategy.tell(list(worths))
+    assert best == sorted(best, reverse=True) and best[-1] <= 10 < best[0]
+
+
+def test_what_is_worth_nothing_has_no_children_while_others_do() -> None:
+    strategy = Breeding(SUMS, Dials(population=20, tournament=8, crossover=0.0, elite=0), 5, lambda a, b: a > b)
+    first = strategy.ask()
+    strategy.tell([1.0 if number == 3 else None for number in range(20)])
+    parent = first[3].derivation
+    grown = [each.derivation for each in strategy.ask()]
+    from_it = [each for each in grown if set(each.choices) & set(parent.choices) and each.text[:1] == parent.text[:1]]
+    assert len(from_it) >= len(grown) // 2
+
+
+def test_a_language_of_two_programs_can_be_bred() -> None:
+    strategy = Breeding(Grammar.parse("<e> ::= x | y"), Dials(population=6), 1, lambda a, b: a < b)
+    for _ in range(3):
+        generation = strategy.ask()
+        assert {each.text for each in generation} <= {"x", "y"} and len(generation) == 6
+        strategy.tell([random.Random(1).random() for _ in generation])
