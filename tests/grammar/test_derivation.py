@@ -114,7 +114,9 @@ def test_unrolled_reads_the_same() -> None:
     assert unrolled((1, 2, 3), 2) == (1, 2, 3)
 
 
-@pytest.mark.parametrize(("name", "characters", "codons"), [("keijzer6", 7, 5), ("search", 199, 63), ("multiplier5", 124, 41)])
+@pytest.mark.parametrize(
+    ("name", "characters", "codons"), [("keijzer6", 7, 5), ("search", 199, 63), ("multiplier5", 124, 41)]
+)
 def test_random_programs_are_as_large_as_those_measured(name: str, characters: int, codons: int) -> None:
     """Medians over 300 random genotypes of 221 integers, against those of an earlier reading of the paper's listings."""
     grammar = load_problem(path_of(name)).language

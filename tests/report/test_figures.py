@@ -14,6 +14,7 @@ from kernelwright.report import figures
 PLOTS = {
     "convergence": "figures.convergence([(0, 1.0), (9, 1.5)], [(0, 1.0), (4, 2.5)])",
     "front": "figures.front([(1, 1.1, 'clean'), (2, 1.4, 'wrong'), (3, 1.2, 'unproven')], 'edits')",
+    "curves": "figures.curves({'a': [(1, 1.0), (2, 2.0)], 'b': [(1, 3.0), (2, 1.0)]}, 'workers', 'speed-up')",
     "edits": "figures.edits_by_generation([(1, 1.5, 3), (2, 2.5, 4)])",
 }
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.edits import Gene
+from kernelwright.edits import Delete, Gene, Id, Original
 from kernelwright.edits.words import Words, in_words
 from kernelwright.evaluate.capture import Capture
 from kernelwright.evaluate.choose import choose, look
@@ -35,7 +35,9 @@ Inputs = Callable[[Path], tuple[str, ...]]
 def recordings(name: str, folder: Path, data: Sequence[Inputs] = (), kernels: Sequence[str] = ()) -> Recordings:
     """A suite program on ``data``, or on the data sets that it is evolved on. ``kernels``: the only ones looked at."""
     program = load(name)
-    sets = data or [lambda inside, size=size, seed=seed: program.generate(inside, size, seed) for size, seed in DATA_SETS]
+    sets = data or [
+        lambda inside, size=size, seed=seed: program.generate(inside, size, seed) for size, seed in DATA_SETS
+    ]
     paths: list[str] = []
     chosen: list[Chosen] = []
     for number, inputs in enumerate(sets):
@@ -68,13 +70,21 @@ class Searched:
             self._judges[accept] = made
         return self._judges[accept]
 
+    @property
+    def originals(self) -> Mapping[str, Original]:
+        return self.judge("any").builder.originals
+
+    def place(self, kernel: str, id: Id) -> str:
+        """``nw.cu:47``"""
+        return self.words(Gene(kernel, Delete(id))).place
+
     @cached_property
     def proposals(self) -> Proposals:
         return self.proposals_of("default")
 
     def proposals_of(self, preset: str) -> Proposals:
         settings = RunSettings(preset=preset, device=DEVICE, evaluations=1, seed=self.seed)
-        return Proposals(self.workload, self.judge("any").builder.originals, settings)
+        return Proposals(self.workload, self.originals, settings)
 
     @cached_property
     def prover(self) -> Prover:
@@ -116,4 +126,4 @@ class Searched:
         return self.prover.prove(changed, guards=variant.guards, speedup=self.gain(candidate))
 
     def words(self, gene: Gene) -> Words:
-        return in_words(self.judge("any").builder.originals[gene.kernel], gene.edit)
+        return in_words(self.originals[gene.kernel], gene.edit)

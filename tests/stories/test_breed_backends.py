@@ -124,7 +124,11 @@ def test_by_hand_on_the_virtual_gpu_too() -> None:
     running = executor("virtual", problem)
     found = running.answers(texts)
     running.close()
-    assert [each.tolist() for each in found if not isinstance(each, Rejected)] == [[-31] * 4, [0, 1, 0, 6], [9, 6, -3, 2]]
+    assert [each.tolist() for each in found if not isinstance(each, Rejected)] == [
+        [-31] * 4,
+        [0, 1, 0, 6],
+        [9, 6, -3, 2],
+    ]
 
 
 @pytest.mark.parametrize("backend", ["interpreted", "host"])
@@ -164,7 +168,11 @@ def test_programs_assemble_for_a_gpu(name: str, which: int) -> None:
     problem = everything() if name == "everything" else load_problem(path_of(name))
     mine = Interpreted(problem)
     texts = programs(problem, 10, longest=200)
-    texts = [t for t, a in zip(texts, mine.answers(texts), strict=True) if not isinstance(a, Rejected) or a.stage != "compile"]
+    texts = [
+        t
+        for t, a in zip(texts, mine.answers(texts), strict=True)
+        if not isinstance(a, Rejected) or a.stage != "compile"
+    ]
     image = backend.compile([translated(problem, text) for text in texts], frame(problem), "quick")  # type: ignore[operator]
     assert image.format == "cubin" and image.data[:4] == b"\x7fELF" and len(image.places) == len(texts) > 3
 

@@ -10,6 +10,7 @@ import typer
 from kernelwright.cli.breed import lines, result_of
 from kernelwright.cli.tables import print_rows
 from kernelwright.evaluate.run import Found, Run, found_folder
+from kernelwright.report.spoken import label_of, spoken_of
 from kernelwright.stories.breeding.run import BreedRun, is_bred
 from kernelwright.stories.wording import edits_in_words
 
@@ -32,12 +33,12 @@ def command(
             "original_us": original,
             "rejected": opened.rejected,
             "best": best.name if best else None,
-            "front": [_row(found) for found in front],
+            "front": [_row(opened, found) for found in front],
             "edits": best.edits if best else [],
             "finished": opened.ended is not None,
         }
-        words = edits_in_words(opened, best.candidate) if best and not as_json else []
-        proof = opened.proof(best.name) if best else None
+        spoken = spoken_of(opened)
+        words = edits_in_words(opened, spoken.found.candidate) if spoken and not as_json else []
     if as_json:
         print(json.dumps(result))
         return
@@ -50,17 +51,23 @@ def command(
     if result["original_us"] is not None:
         print(f"the original takes {result['original_us']:.3f} us in its kernels")
     print_rows(result["front"])
-    if best is None:
-        print("nothing faster was found" if result["finished"] else f"not finished: kw evolve --resume {result['run']}")
+    if not result["finished"]:
+        print(f"not finished: kw evolve --resume {result['run']}")
+    if spoken is None:
+        print("nothing faster was found")
         return
-    label = proof["label"] if proof else "not proven"
-    print(f"{best.name}, {best.speedup:.3f}x, {label}, in {len(best.candidate)} edit{'s' if len(best.candidate) > 1 else ''}:")
+    found, count = spoken.found, len(spoken.found.candidate)
+    less = "" if spoken.accepted else ", less than was demanded"
+    print(f"{found.name}, {found.speedup:.3f}x, {spoken.label}{less}, in {count} edit{'s' if count > 1 else ''}:")
     for line in words:
         print(f"    {line}")
-    print(f"kw explain {result['run']} says what each does, kw prove what it rests on, kw report makes a page of it")
+    which = result["run"] if spoken.accepted else f"{result['run']}:{found.name}"
+    print(
+        f"kw explain {which} says what each does, kw prove {which} what it rests on; kw report {result['run']} makes a page"
+    )
 
 
-def _row(found: Found) -> dict[str, Any]:
+def _row(run: Run, found: Found) -> dict[str, Any]:
     metrics = found.outcome.metrics
     return {
         "variant": found.name,
@@ -70,6 +77,7 @@ def _row(found: Found) -> dict[str, Any]:
         "edits": len(found.candidate),
         "registers": int(metrics.get("registers", 0)),
         "instructions": int(metrics.get("instructions", 0)),
+        "label": label_of(run, found.name) if found.candidate else "the original",
     }
 
 

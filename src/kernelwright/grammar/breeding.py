@@ -33,7 +33,7 @@ from kernelwright.grammar.genotype import (
 
 TRIES = 20
 """Draws for one place in a generation before a program that is there already may take it."""
-FIRST_TRIES = 1000
+FIRST_TRIES = 200
 """Draws of random genotypes for one place before the grammar is given up."""
 ONE_POINT = 0.1
 """The share of crossovers at one point."""

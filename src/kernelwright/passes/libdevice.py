@@ -13,7 +13,7 @@ from pathlib import Path
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.cache import Cache, content_key, file_digest
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.passes.llvm import engine, parse, target_machine
+from kernelwright.passes.llvm import engine, parse, run_once, target_machine
 from kernelwright.passes.nvidia import files
 
 TYPE_CHECKING = False
@@ -153,7 +153,7 @@ def _reduce(library: Any, names: tuple[str, ...], path: Path) -> bytes:
     manager = llvm.create_new_module_pass_manager()
     manager.add_global_dead_code_eliminate_pass()
     builder = llvm.create_pass_builder(target_machine(DEFAULT_ARCHITECTURE, 0), llvm.create_pipeline_tuning_options(0))
-    manager.run(library, builder)
+    run_once(manager, library, builder)
     return bytes(library.as_bitcode())
 
 

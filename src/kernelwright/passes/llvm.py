@@ -79,6 +79,22 @@ def target_machine(arch: str, level: int) -> TargetMachine:
     return llvm.Target.from_triple(TRIPLE).create_target_machine(cpu=arch, features=features, opt=level)
 
 
+def run_once(manager: Any, module: Any, builder: Any) -> None:
+    """Runs a module pass manager and frees it.
+
+    llvmlite 0.50 does not: its ``ModulePassManager`` inherits a ``_dispose`` that does nothing before the one that does
+    something, and a default pipeline holds 100 KB. A night's search makes a million.
+    """
+    try:
+        manager.run(module, builder)
+    finally:
+        if type(manager).__module__.startswith("llvmlite."):
+            from llvmlite.binding import ffi
+
+            ffi.lib.LLVMPY_DisposeNewModulePassManger(manager)
+            manager.detach()
+
+
 def architecture_of(ir_text: str) -> str:
     """The architecture the IR's functions are attributed with, or the default when they name none."""
     found = _CPU.search(ir_text)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kernelwright.architectures import architecture
 from kernelwright.passes import isolation, libdevice
-from kernelwright.passes.llvm import architecture_of, engine, parse, retarget, target_machine
+from kernelwright.passes.llvm import architecture_of, engine, parse, retarget, run_once, target_machine
 from kernelwright.passes.options import DEFAULT, PassOptions
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ def _optimised_text(ir_text: str, options: PassOptions, arch: str, cuda_path: Pa
         if options.level and "internal" not in options.without:
             _internalise(module, frozenset(KERNEL.findall(ir_text)))
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(options.level))
-        builder.getModulePassManager().run(module, builder)
+        run_once(builder.getModulePassManager(), module, builder)
         return str(module)
 
 

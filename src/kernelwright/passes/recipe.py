@@ -18,7 +18,7 @@ from typing import Any, Protocol
 
 from kernelwright.architectures import architecture
 from kernelwright.errors import Misuse
-from kernelwright.passes.llvm import binding, parse, retarget, target_machine
+from kernelwright.passes.llvm import binding, parse, retarget, run_once, target_machine
 from kernelwright.passes.stderr import stderr_captured
 
 
@@ -76,14 +76,14 @@ def _optimised(ir_text: str, recipe: PassRecipe | None, arch: str) -> str:
     with llvm.create_context() as context, parse(retarget(ir_text, arch), context) as module:
         for _ in range(1 if recipe is None else recipe.rounds):
             builder = llvm.create_pass_builder(machine, _tuning(level, recipe))
-            builder.getModulePassManager().run(module, builder)
+            run_once(builder.getModulePassManager(), module, builder)
         for extra in () if recipe is None else recipe.passes:
             if extra not in EXTRA:
                 raise Misuse(f"no pass of a recipe is called {extra!r}", hint=f"there are {', '.join(EXTRA)}")
             builder = llvm.create_pass_builder(machine, _tuning(level, recipe))
             manager = llvm.create_new_module_pass_manager()
             EXTRA[extra](manager)
-            manager.run(module, builder)
+            run_once(manager, module, builder)
         return str(module)
 
 

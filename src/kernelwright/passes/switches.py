@@ -11,7 +11,7 @@ import re
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.errors import ToolError
-from kernelwright.passes.llvm import binding, parsed, target_machine
+from kernelwright.passes.llvm import binding, parsed, run_once, target_machine
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.pipeline import step, threshold
 from kernelwright.passes.stderr import stderr_captured
@@ -90,7 +90,7 @@ def _gate_log() -> list[tuple[str, bool]]:
         machine = target_machine(DEFAULT_ARCHITECTURE, 3)
         builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(3))
         with parsed(PROBE) as module:
-            builder.getModulePassManager().run(module, builder)
+            run_once(builder.getModulePassManager(), module, builder)
             machine.emit_assembly(module)
     llvm.set_option("kernelwright", VERBOSE + "=0")
     return [(name, bool(negation)) for negation, name in _REPORT.findall("".join(log))]

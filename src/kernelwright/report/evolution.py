@@ -21,18 +21,18 @@ from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.journal import Row
 from kernelwright.evaluate.outcome import STAGES, Ok, Rejected
 from kernelwright.evaluate.run import Found, Run
-from kernelwright.prove.labels import CHECKS, LABELS, MEANING
+from kernelwright.prove.labels import CHECKS, MEANING
 from kernelwright.report import figures, wording
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.page import STYLE
 from kernelwright.report.repeat import again, command
+from kernelwright.report.spoken import UNPROVEN, Spoken, label_of, spoken_of
 from kernelwright.search.ties import TIE
 
 TEMPLATE = Path(__file__).with_name("evolution.html.jinja")
 AFTERWARDS = ("explain",)
 """Phases that are no search: what they try is not counted as candidates."""
 MOST_VARIANTS = 25
-UNPROVEN = "unproven"
 EXPLAINED = {"edits", "pairs", "counters", "source", "guards", "guard_names", "patches", "notes"}
 """What the page reads of an explanation."""
 
@@ -56,16 +56,18 @@ def evolution_page(run: Run) -> str:
     original_us = run.original_us
     if original_us is None:
         raise Misuse(f"{run.name} has no evaluation yet", hint=f"kw evolve --resume {run.folder}")
-    best = run.best
+    spoken = spoken_of(run)
+    best = spoken.found if spoken else None
     proof = run.proof(best.name) if best else None
     explained = _explained(run, best) if best else None
-    label = _label(run, best) if best else UNPROVEN
+    label = spoken.label if spoken else UNPROVEN
     facts = run.journal.sessions[0].facts
     accepted = sum(isinstance(row.outcome, Ok) for row in rows)
     names = explained["guard_names"] if explained else {}
     shown = {
         # what was found
-        "run": run, "title": _title(best), "best": best, "original_us": original_us, "how": _how(run),
+        "run": run, "title": _title(spoken), "accepted": spoken is None or spoken.accepted,
+        "best": best, "original_us": original_us, "how": _how(run),
         "kernels": list(dict.fromkeys(readable(gene.kernel) for gene in best.candidate)) if best else [],
         "label": label, "meaning": MEANING.get(label), "proof": proof, "explained": explained,  # type: ignore[call-overload]
         "guards": explained["guards"] if explained else None, "turned_down": _turned_down(run, best), "notes": run.notes,
@@ -73,7 +75,7 @@ def evolution_page(run: Run) -> str:
         "source": list(_source(explained["source"])) if explained else [],
         "asks": {name: kind.asks.replace("... ", "Are the outputs right ", 1) for name, kind in CHECKS.items()},
         # the search
-        "seconds": _seconds(run, rows), "searched": len(rows), "accepted": accepted, "causes": _causes(rows, accepted),
+        "seconds": _seconds(run, rows), "searched": len(rows), "taken": accepted, "causes": _causes(rows, accepted),
         "plots": _plots(run, rows), "variants": _variants(run), "command": command(run), "again": again(run),
         "versions": sorted((str(k), str(v)) for k, v in dict(facts.get("versions") or {}).items()),
         "machine": "{processor}, {cores} cores, {system}".format_map(_Known(facts.get("machine") or {})),
@@ -90,12 +92,13 @@ def evolution_page(run: Run) -> str:
 # -- what was found --------------------------------------------------------------------------------------------------------
 
 
-def _title(best: Found | None) -> str:
-    if best is None:
+def _title(spoken: Spoken | None) -> str:
+    if spoken is None:
         return "Nothing faster was found"
-    kernels = list(dict.fromkeys(readable(gene.kernel) for gene in best.candidate))
+    kernels = list(dict.fromkeys(readable(gene.kernel) for gene in spoken.found.candidate))
     which = " and ".join(kernels) if len(kernels) <= 2 else f"{len(kernels)} kernels"
-    return f"{which}, {best.speedup:.2f} times as fast"
+    but = "" if spoken.accepted else f", but {spoken.label}"
+    return f"{which}, {spoken.found.speedup:.2f} times as fast{but}"
 
 
 def _how(run: Run) -> str:
@@ -105,11 +108,6 @@ def _how(run: Run) -> str:
         if device.startswith("cuda")
         else f"estimated by the timing model of the virtual {device}"
     )
-
-
-def _label(run: Run, found: Found) -> str:
-    proof = run.proof(found.name)
-    return str(proof["label"]) if proof and proof["label"] in LABELS else UNPROVEN
 
 
 def _explained(run: Run, best: Found) -> Mapping[str, Any] | None:
@@ -190,10 +188,12 @@ def _variants(run: Run) -> list[tuple[Found, str, str]]:
     ):
         for event in run.journal.events(kind):
             remarks[event.data["variant"]] = text.format(event.data["of"])
+    for event in run.journal.events("fallen"):
+        remarks[event.data["variant"]] = "its proof said less than was demanded"
     if run.best is not None:
         remarks[run.best.name] = "; ".join(filter(None, ["the best", remarks.get(run.best.name, "")]))
     found = sorted((run.variant(name) for name in remarks), key=lambda each: -each.speedup)
-    return [(each, _label(run, each), remarks[each.name]) for each in found][:MOST_VARIANTS]
+    return [(each, label_of(run, each.name), remarks[each.name]) for each in found][:MOST_VARIANTS]
 
 
 def _plots(run: Run, rows: list[Row]) -> dict[str, str]:
@@ -215,8 +215,7 @@ def _plots(run: Run, rows: list[Row]) -> dict[str, str]:
             edits.setdefault(generation, []).append(len(row.candidate))
         if speed > 1 + TIE:
             across = row.outcome.error if by_error else float(len(row.candidate))
-            proof = run.proof(f"v{row.id}")
-            points.append((across, speed, str(proof["label"]) if proof else UNPROVEN))
+            points.append((across, speed, label_of(run, f"v{row.id}")))
     ends = [(len(rows), best[-1][1])], [(len(rows), trained[-1][1])]
     plots = {"convergence": figures.convergence(best + ends[0], trained + ends[1])}
     plots["front"] = figures.front(points, "error" if by_error else "edits") if points else ""

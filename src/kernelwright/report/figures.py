@@ -64,8 +64,8 @@ def curves(series: Mapping[str, Sequence[tuple[float, float]]], across: str, up:
         x, y = zip(*points, strict=True)
         axes.plot(x, y, marker="osd^v<>"[number % 7], markersize=4, label=name, linewidth=1.5)
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False)
-    return _svg(figure)
+    _legend(axes)
+    return _svg(figure, "curves")
 
 
 def _axes(across: str, up: str) -> tuple[Any, Any]:

@@ -16,6 +16,7 @@ from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.run import Run
 from kernelwright.prove.labels import REJECTED
 from kernelwright.report.evolution import write_page
+from kernelwright.report.spoken import UNPROVEN, spoken_of
 from kernelwright.stories.explain import explain
 from kernelwright.stories.export import export
 
@@ -33,22 +34,23 @@ class Finished:
 
 
 def finish(run: Run, *, jobs: int | None = None, say: Callable[[str], None] = lambda _: None) -> Finished:
-    """Explains the best variant unless that was done, exports it if it stood its proof, and writes the page.
+    """Explains the variant that the run is about unless that was done, exports it if it is the best, and writes the page.
 
-    The run is open for writing. Everything goes into its folder, in the place of what an earlier call left there. Raises
-    nothing for what goes wrong on the way: a run that was searched for hours is not lost for a full disk at its end.
+    The run has come to its end and is open for writing. Everything goes into its folder, in the place of what an earlier
+    call left there. Raises nothing for what goes wrong on the way: a run that was searched for hours is not lost for a full
+    disk at its end.
     """
     troubles: list[str] = []
-    best = run.best
+    spoken = spoken_of(run)
     folder: Path | None = None
-    if best is not None:
-        if run.explained(best.name) is None:
-            _tried(lambda: explain(run, best.name, jobs=jobs, say=say), "explaining", troubles)
-        proof = run.proof(best.name)
-        if proof is not None and proof["label"] not in REJECTED:
-            folder = _tried(lambda: _exported(run, best.name), "exporting", troubles)
+    if spoken is not None:
+        name = spoken.found.name
+        if run.explained(name) is None:
+            _tried(lambda: explain(run, name, jobs=jobs, say=say), "explaining", troubles)
+        if spoken.accepted and spoken.label != UNPROVEN and spoken.label not in REJECTED:
+            folder = _tried(lambda: _exported(run, name), "exporting", troubles)
     page = _tried(lambda: write_page(run, run.folder / "report.html"), "reporting", troubles)
-    explained = best is not None and run.explained(best.name) is not None
+    explained = spoken is not None and run.explained(spoken.found.name) is not None
     return Finished(explained, page, folder, tuple(troubles))
 
 

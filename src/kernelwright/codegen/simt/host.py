@@ -28,7 +28,7 @@ from kernelwright.codegen.simt.warp import MODES
 from kernelwright.codegen.simt.warp import OPERATIONS as WARP_OPERATIONS
 from kernelwright.codegen.simt.watch import Caches, Watch, Watching
 from kernelwright.errors import DeviceError, ToolError
-from kernelwright.passes.llvm import binding
+from kernelwright.passes.llvm import binding, run_once
 
 Triple = tuple[int, int, int]
 
@@ -133,7 +133,7 @@ def _engine(kernel: HostKernel, level: int) -> Any:
     passes.add_sroa_pass()
     passes.add_simplify_cfg_pass()
     passes.add_aggressive_dce_pass()
-    passes.run(module, builder)
+    run_once(passes, module, builder)
     runtime()
     engine = llvm.create_mcjit_compiler(module, _machine(level))
     engine.finalize_object()

@@ -16,7 +16,7 @@ from kernelwright.errors import IRError, ToolError
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.frame import Frame, Language, bundle
 from kernelwright.farm.backends.llvm_ir import misread
-from kernelwright.passes.llvm import binding
+from kernelwright.passes.llvm import binding, run_once
 
 CODEGEN: dict[Level, int] = {"quick": 0, "full": 2}
 
@@ -115,4 +115,4 @@ def _jit_machine() -> Any:
 
 def _optimise(llvm: Any, machine: Any, module: Any) -> None:
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(CODEGEN["full"]))
-    builder.getModulePassManager().run(module, builder)
+    run_once(builder.getModulePassManager(), module, builder)

@@ -6,7 +6,6 @@ The formula is the farm's (``farm/choice.py``); here running on all cases is par
 from __future__ import annotations
 
 import random
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from kernelwright.farm.choice import Cost
 from kernelwright.farm.machine import available_cores
 from kernelwright.grammar import Problem, derive
 from kernelwright.grammar.genotype import random_genotype
+from kernelwright.stories.breeding.executor import deep
 from kernelwright.stories.breeding.table import BACKENDS, executor
 
 MEASURED = ("interpreted", "host")
@@ -29,8 +29,8 @@ SAMPLE = 24
 ROUNDS = 2
 LATE_S = 2.0
 """A back end that took this long for its sample is not measured again."""
-DRAWS = 1000
-DEEP = 20_000
+DRAWS = 200
+"""Of random genotypes, before the grammar is given up."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def sample(problem: Problem, count: int = SAMPLE, seed: int = 0) -> list[str]:
     """The texts of random programs. Raises ``Misuse`` for a grammar whose derivations hardly end."""
     rng = random.Random(seed)
     found: list[str] = []
-    for _ in range(DRAWS + 10 * count):
+    for _ in range(DRAWS + count):
         derivation = derive(problem.language, random_genotype(rng))
         if derivation:
             found.append(derivation.text)
@@ -74,7 +74,7 @@ def sample(problem: Problem, count: int = SAMPLE, seed: int = 0) -> list[str]:
 
 def weigh(problem: Problem, population: int, jobs: int | None = None) -> list[Weighed]:
     """All that were measured, the quickest first; or the one that takes any program, unmeasured."""
-    sys.setrecursionlimit(max(DEEP, sys.getrecursionlimit()))
+    deep()
     texts = sample(problem)
     found = [_weighed(name, problem, texts, population, jobs or available_cores()) for name in MEASURED]
     usable = sorted((each for each in found if each.predicted_s is not None), key=lambda each: each.predicted_s or 0.0)

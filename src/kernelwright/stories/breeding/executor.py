@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -15,6 +16,14 @@ from kernelwright.grammar.c.interpret import OPERATIONS, interpret
 from kernelwright.grammar.c.parse import parse
 
 Answers = NDArray[Any] | Rejected
+
+DEEP = 20_000
+"""Levels of calls: programs are read and interpreted by recursion, and a long sum is a deep tree."""
+
+
+def deep() -> None:
+    """Lets this process call as deeply as programs need."""
+    sys.setrecursionlimit(max(DEEP, sys.getrecursionlimit()))
 
 
 class Executor(Protocol):

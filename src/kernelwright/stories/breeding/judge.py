@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,18 +12,16 @@ from typing import Any, NoReturn
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.grammar import Problem, load_problem
-from kernelwright.stories.breeding.executor import Answers
+from kernelwright.stories.breeding.executor import Answers, deep
 from kernelwright.stories.breeding.table import executor
 
 FITNESS = "fitness"
 """The name of the figure in outcomes."""
-DEEP = 20_000
-"""Levels of calls: programs are read and interpreted by recursion, and a long sum is a deep tree."""
 
 
 def judging(path: str, backend: str, timeout_s: float) -> Callable[[list[str]], list[Outcome]]:
     """The set-up of a worker: the problem of a file, and a way to run programs."""
-    sys.setrecursionlimit(DEEP)
+    deep()
     problem = load_problem(Path(path))
     running = executor(backend, problem)
 

@@ -1,0 +1,148 @@
+"""``kw breed`` as a person uses it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MEDIAN = Path(__file__).parents[2] / "examples" / "median.py"
+
+
+BAD = {"endless": "<e> ::= <e> + 1", "undefined": "<e> ::= <value> | x", "nothing": "x + 1\n<e> ::= 2"}
+"""Grammars, by the files they stand in."""
+
+
+def kw(folder: Path, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "kernelwright", *arguments], cwd=folder, capture_output=True, text=True, timeout=timeout
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("breeding")
+    (made / "median.py").write_text(MEDIAN.read_text())
+    slow = MEDIAN.read_text().replace("lambda median:", "lambda median: __import__('time').sleep(0.02) or")
+    (made / "slow.py").write_text(slow.replace("perfect=0", "perfect=-1"))
+    grammar = "<value> ::= min(<value>, <value>) | max(<value>, <value>) | a | b | c"
+    for name, other in BAD.items():
+        (made / f"{name}.py").write_text(MEDIAN.read_text().replace(grammar, other))
+    (made / "empty.py").write_text("x = 1\n")
+    (made / "broken.py").write_text("1 / 0\n")
+    (made / "cases.py").write_text(MEDIAN.read_text().replace("cases[:, 2]", "cases[:6, 2]"))
+    return made
+
+
+@pytest.fixture(scope="module")
+def bred(folder: Path) -> dict[str, Any]:
+    done = kw(folder, "breed", "median.py", "--seed", "1", "--jobs", "1", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "kw: run kw-runs/median-1, seed 1" in done.stderr and "generation 1 of 50" in done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_a_run_ends_with_the_best_program(folder: Path, bred: dict[str, Any]) -> None:
+    assert bred["reached"] is True and bred["fitness"] == bred["target"] == 0
+    assert bred["readable"] == f"median = {bred['program']};" and bred["best"].startswith("v")
+    shown = kw(folder, "show", "median-1")
+    assert shown.returncode == 0 and bred["readable"] in shown.stdout and "which is the target" in shown.stdout
+    (row,) = [row for row in json.loads(kw(folder, "runs", "--json").stdout) if row["run"] == bred["run"]]
+    assert row["state"] == "finished" and row["best"] == f"{bred['best']}, fitness 0"
+
+
+def test_resuming_what_is_finished_says_the_same(folder: Path, bred: dict[str, Any]) -> None:
+    again = json.loads(kw(folder, "breed", "--resume", "median-1", "--json").stdout)
+    assert {k: v for k, v in again.items() if k != "seconds"} == {k: v for k, v in bred.items() if k != "seconds"}
+
+
+def test_a_target_that_is_not_reached_is_exit_code_1(folder: Path) -> None:
+    done = kw(folder, "breed", "keijzer6", "--generations", "2", "--population", "20", "--target", "0", "--jobs", "1")
+    assert done.returncode == 1 and "the target is 0" in done.stdout and "y = " in done.stdout
+
+
+def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
+    given = ("breed", "slow.py", "--population", "60", "--generations", "3", "--jobs", "1")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "kernelwright", *given, "--name", "broken"],
+        cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    try:
+        journal = folder / "kw-runs" / "broken-1" / "journal.db"
+        deadline = time.monotonic() + 120
+        while not (journal.exists() and rows(journal) > 3):
+            assert process.poll() is None and time.monotonic() < deadline
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 130 and "kw breed --resume kw-runs/broken-1" in said
+    resumed = kw(folder, "breed", "--resume", "broken-1", "--json")
+    whole = kw(folder, *given, "--name", "whole", "--json")
+    same = ("fitness", "program", "best", "evaluations", "generations", "rejected")
+    assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(whole.stdout)[k] for k in same]
+
+
+def rows(journal: Path) -> int:
+    import sqlite3
+
+    try:
+        with sqlite3.connect(f"file:{journal}?mode=ro", uri=True) as db:
+            return int(db.execute("SELECT COUNT(*) FROM outcomes").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def test_explain_shows_grammar_derivations_kernel_and_back_ends(folder: Path) -> None:
+    text = kw(folder, "breed", "--explain", "median.py")
+    assert text.returncode == 0, text.stderr
+    for word in (
+        "<value> ::= min(<value>, <value>)",
+        "program 1",
+        "is derived",
+        "__global__",
+        "median = ",
+        "the back end:",
+    ):
+        assert word in text.stdout
+    found = json.loads(kw(folder, "breed", "--explain", "search", "--json").stdout)
+    assert found["start"] == "c-block" and found["cases"] == 32 and len(found["programs"]) == 3
+    assert {row["back end"] for row in found["backends"]} == {"interpreted", "host"}
+    assert not (folder / "kw-runs" / "search-1").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "nothing to breed"),
+        (("keijzer",), "did you mean keijzer6"),
+        (("missing.py",), "does not exist"),
+        (("endless.py",), "never ends"),
+        (("undefined.py",), "<value> has no rule"),
+        (("nothing.py",), "begins with a rule"),
+        (("empty.py",), "defines no `problem`"),
+        (("broken.py",), "ZeroDivisionError"),
+        (("cases.py",), "6 and 64 cases"),
+        (("median.py", "--population", "1"), "too small"),
+        (("median.py", "--generations", "0"), "0 generations"),
+        (("median.py", "--jobs", "0"), "--jobs 0"),
+        (("median.py", "--backend", "gpu"), "interpreted, host, virtual, cuda"),
+        (("--resume", "nothing"), "there is no run"),
+        (("median.py", "--resume", "median-1"), "knows what it breeds"),
+    ],
+)
+def test_misuse_is_told_in_a_sentence(
+    folder: Path, bred: dict[str, Any], arguments: tuple[str, ...], says: str
+) -> None:
+    done = kw(folder, "breed", *arguments)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr and "Traceback" not in done.stderr and "next: " in done.stderr
