@@ -23,6 +23,8 @@ _PUBLIC = {
     "Kernel": "kernelwright.pipeline",
     "Device": "kernelwright.device.api",
     "evolve": "kernelwright.stories.evolve",
+    "breed": "kernelwright.stories.breed",
+    "Problem": "kernelwright.grammar.problem",
     "Run": "kernelwright.evaluate.run",
     "KernelwrightError": "kernelwright.errors",
     "CompileError": "kernelwright.errors",

@@ -37,6 +37,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "Populations to cubins: nvcc, NVRTC, resident workers, and our farm; tables 1 to 3 of the paper, and its figures.",
     ),
     "pool": ("kernelwright.bench.pool", "Worker processes: what they cost beside the work they do."),
+    "breed": (
+        "kernelwright.bench.breed",
+        "Breeding: programs are worth the same on every back end, and the paper's problems reach their fitness.",
+    ),
     "chaos": (
         "kernelwright.bench.chaos",
         "Worker processes under attack: every good item gets its result, every bad one its cause, nothing is left behind.",

@@ -1,0 +1,216 @@
+"""Breeding: random programs of the paper's problems are worth the same on every back end, and breeding solves the problems.
+
+Programs of whole numbers must be worth exactly the same. Keijzer-6 uses functions of single precision, which the C library,
+NumPy and libdevice each round in their own way, by up to four units in the last place (libdevice's documented worst case for
+those of its grammar is two, and NumPy's is four). What a program may be off by is therefore what its fitness moves by when
+all its functions are off by as much, up or down, or by signs at random, and one part in a million besides.
+
+Promises: no program of any problem is worth anything else on any back end; each problem reaches its fitness from the stated
+seeds within the stated number of programs (search: at least one seed of ten).
+"""
+
+from __future__ import annotations
+
+import math
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.bench.measured import Measured, Say
+from kernelwright.errors import KernelwrightError
+from kernelwright.evaluate.outcome import Rejected
+from kernelwright.farm.backends.backend import Backend
+from kernelwright.farm.backends.frame import Frame
+from kernelwright.farm.backends.llvm_ir import LlvmIr
+from kernelwright.farm.backends.nvrtc import Nvrtc
+from kernelwright.farm.backends.ptx import Ptx
+from kernelwright.grammar import Problem, load_problem
+from kernelwright.grammar.c.interpret import OPERATIONS
+from kernelwright.grammar.c.tree import MATH
+from kernelwright.grammar.problems import NAMES, path_of
+from kernelwright.stories.breed import breed
+from kernelwright.stories.breeding import frames
+from kernelwright.stories.breeding.choice import sample
+from kernelwright.stories.breeding.executor import Interpreted, deep
+from kernelwright.stories.breeding.table import BACKENDS, executor
+
+PROGRAMS, QUICK_PROGRAMS = 1000, 60
+BATCH = 100
+UNITS = 4
+"""In the last place: how far the result of a math function may be off."""
+FLOOR = 1e-6
+"""Of the fitness; the least that is tolerated."""
+ROUNDS_OF_SIGNS = 6
+
+EXACT_FUNCTIONS = frozenset({"sqrt", "fabs", "floor", "ceil", "fmin", "fmax"})
+
+REACHED: Mapping[str, tuple[tuple[int, ...], int, int]] = {
+    "keijzer6": ((1, 2, 3, 4), 4, 15_000),
+    "search": (tuple(range(1, 11)), 1, 15_000),
+    "multiplier5": ((1, 2), 2, 20_000),
+}
+"""Seeds, of how many of them the problem's target is promised, and within how many programs each."""
+
+COMPILED: tuple[tuple[Backend, Callable[[Problem], Frame], Callable[[Problem, str], str]], ...] = (
+    (Nvrtc(), frames.cuda_frame, frames.cuda),
+    (LlvmIr(), frames.gpu_ir_frame, frames.gpu_ir),
+    (Ptx(), frames.ptx_frame, frames.ptx),
+)
+"""Those whose code only a GPU runs: a back end, its frame, its translation."""
+
+
+def measure(quick: bool, say: Say) -> Measured:
+    """``quick``: 60 programs of each problem, and one seed."""
+    result = Measured("breed")
+    deep()
+    for name in NAMES:
+        problem = load_problem(path_of(name))
+        texts = sample(problem, QUICK_PROGRAMS if quick else PROGRAMS, seed=1)
+        say(f"{name}: {len(texts)} random programs")
+        _equal(result, problem, texts)
+        _assembled(result, problem, texts)
+    for name, (seeds, least, most) in REACHED.items():
+        _reached(result, name, seeds[:1] if quick else seeds, 0 if quick else least, most, say)
+    return result
+
+
+# -- equal fitness -----------------------------------------------------------------------------------------------------
+
+
+def _equal(result: Measured, problem: Problem, texts: Sequence[str]) -> None:
+    expected = worths(problem, Interpreted(problem), texts)
+    slack = tolerances(problem, texts, expected)
+    for backend in [each for each in BACKENDS if each != "interpreted"]:
+        begin = time.process_time()
+        try:
+            running = executor(backend, problem)
+        except KernelwrightError as error:
+            result.notes.append(f"{problem.name} on {backend}: not run here, {error.message}")
+            continue
+        found = worths(problem, running, texts)
+        running.close()
+        apart = [deviation(a, b) for a, b in zip(expected, found, strict=True)]
+        wrong = [n for n, each in enumerate(apart) if not each <= slack[n]]
+        result.rows.append(
+            {
+                "problem": problem.name,
+                "back end": backend,
+                "programs": len(texts),
+                "equal to the bit": sum(each == 0 for each in apart),
+                "largest deviation": max((each for each in apart if math.isfinite(each)), default=0.0),
+                "beyond tolerance": len(wrong),
+                "cpu ms each": round((time.process_time() - begin) / len(texts) * 1e3, 3),
+            }
+        )
+        result.notes += [f"{problem.name} on {backend}: {texts[n]!r:.120}" for n in wrong[:3]]
+        result.at_most(f"breed: {problem.name} programs worth something else on {backend}", len(wrong), 0)
+    if any(slack):
+        loose = sum(each > 1e-4 for each in slack)
+        result.notes.append(
+            f"{problem.name}: the tolerance is below 1e-4 for all but {loose} programs, which are ill-conditioned"
+        )
+
+
+def worths(problem: Problem, running: Any, texts: Sequence[str]) -> list[float | None]:
+    """The fitness of each; None for those that have none, or were rejected."""
+    found: list[float | None] = []
+    for begin in range(0, len(texts), BATCH):
+        for answers in running.answers(texts[begin : begin + BATCH]):
+            found.append(None if isinstance(answers, Rejected) else problem.worth(answers))
+    return found
+
+
+def deviation(a: float | None, b: float | None) -> float:
+    """Relative; infinite where one has no fitness and the other has."""
+    if a is None or b is None:
+        return 0.0 if a is b else math.inf
+    return abs(a - b) / max(abs(a), abs(b)) if a != b else 0.0
+
+
+def tolerances(problem: Problem, texts: Sequence[str], expected: Sequence[float | None]) -> list[float]:
+    """Of each program: how far its fitness moves when its math functions are off by ``UNITS``; 0 where there are none."""
+    if not any(name in str(problem.language) for name in MATH if name not in EXACT_FUNCTIONS):
+        return [0.0] * len(texts)
+    random = np.random.default_rng(0)
+    moved = [FLOOR] * len(texts)
+    signs: list[Callable[[tuple[int, ...]], NDArray[Any]]] = [
+        lambda shape: np.ones(shape),
+        lambda shape: -np.ones(shape),
+        *[lambda shape: random.choice([-1.0, 1.0], shape)] * ROUNDS_OF_SIGNS,
+    ]
+    for sign in signs:
+        shaken = worths(problem, Interpreted(problem, _shaken(sign)), texts)
+        for n, (a, b) in enumerate(zip(expected, shaken, strict=True)):
+            moved[n] = max(moved[n], 2 * deviation(a, b))
+    return moved
+
+
+def _shaken(sign: Callable[[tuple[int, ...]], NDArray[Any]]) -> Mapping[str, Callable[..., NDArray[Any]]]:
+    """The interpreter's operations, its math functions off by ``UNITS`` in the last place."""
+
+    def off(function: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
+        def operation(*values: NDArray[Any]) -> NDArray[Any]:
+            exact = function(*values)
+            shaken = exact + sign(exact.shape) * UNITS * np.spacing(np.abs(exact))
+            return np.asarray(np.where(np.isfinite(exact), shaken, exact)).astype(exact.dtype)
+
+        return operation
+
+    shaken = {name: off(OPERATIONS[name]) for name in MATH if name not in EXACT_FUNCTIONS}
+    return {**OPERATIONS, **shaken}
+
+
+# -- code for a GPU ----------------------------------------------------------------------------------------------------
+
+
+def _assembled(result: Measured, problem: Problem, texts: Sequence[str]) -> None:
+    """Every program becomes machine code; without a GPU at hand nobody has run it."""
+    for backend, frame, translated in COMPILED:
+        if missing := backend.missing():
+            result.notes.append(f"{problem.name} with {backend.name}: {missing}")
+            continue
+        begin, surround, places = time.process_time(), frame(problem), 0
+        for at in range(0, len(texts), BATCH):
+            image = backend.compile([translated(problem, t) for t in texts[at : at + BATCH]], surround, "quick")
+            places += len(image.places)
+        seconds = time.process_time() - begin
+        result.rows.append(
+            {
+                "problem": problem.name,
+                "to a cubin with": backend.name,
+                "programs": places,
+                "cpu ms each": round(seconds / len(texts) * 1e3, 3),
+            }
+        )
+        result.at_least(f"breed: {problem.name} programs compiled by {backend.name}", places, len(texts))
+
+
+# -- reaching a fitness ------------------------------------------------------------------------------------------------
+
+
+def _reached(result: Measured, name: str, seeds: Sequence[int], least: int, most: int, say: Say) -> None:
+    path, reached = path_of(name), 0
+    for seed in seeds:
+        say(f"{name}, seed {seed}")
+        with tempfile.TemporaryDirectory() as folder:
+            with breed(path, folder=Path(folder, "run"), seed=seed, backend="interpreted") as run:
+                best, count = run.best, len(run.journal)
+                done = best is not None and run.reaches(best.fitness) and count <= most
+                reached += done
+                result.rows.append(
+                    {
+                        "problem": name,
+                        "seed": seed,
+                        "fitness": float(f"{best.fitness:.4g}") if best else None,
+                        "target": run.target,
+                        "programs tried": count,
+                        "generations": len(run.generations),
+                        "reached": "yes" if done else "no",
+                    }
+                )
+    result.at_least(f"breed: seeds that reach the target of {name} within {most} programs", reached, least)
