@@ -179,6 +179,20 @@ def test_impossible_buffers_are_refused(arena: Arena, size: int, align: int) -> 
         arena.allocate(size, "x", align)
 
 
+def test_neither_an_arena_nor_what_is_left_of_it_counts_as_allocated() -> None:
+    """Workers are held to a limit of private memory (RLIMIT_DATA); what an arena reserves is far beyond any."""
+
+    def private() -> int:
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("VmData:"))
+
+    before = private()
+    arena = Arena()
+    assert private() - before < 1 << 30 < arena.reserve
+    arena.close()
+    assert private() - before < 1 << 30
+
+
 def test_a_closed_arena_refuses_and_its_views_do_not_crash() -> None:
     arena = Arena()
     buffer = arena.allocate(4096, "x")

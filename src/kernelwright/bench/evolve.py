@@ -145,7 +145,7 @@ def _promise(result: Measured) -> None:
     found, control = (statistics.geometric_mean([r["as GEVO would"] for r in rows(arm)]) for arm in ("found", "gevo"))
     result.at_least("default over gevo at equal evaluations, geometric mean of speed-ups", found / control, 1.0)
     for program, bound in RATE_BOUNDS.items():
-        fastest = max((r["variants/s"] or 0.0 for r in result.rows if r["program"] == program), default=0.0)
+        fastest = max((r["variants/s"] or 0.0 for r in rows("found") if r["program"] == program), default=0.0)
         result.at_least(f"variants per second, {program}", fastest, bound)
     result.at_most("longest run, s", max((r["seconds"] or 0.0 for r in result.rows), default=0.0), MOST_SECONDS)
 
