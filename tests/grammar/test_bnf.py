@@ -48,7 +48,7 @@ def test_any_grammar_survives_being_printed(alternatives: list[list[Symbol | str
             else:
                 parts.append(part)
         joined.append(tuple(parts))
-    rules = {name: (("1",), *joined) for name in ("a", "b", "c-d")}
+    rules = dict.fromkeys(("a", "b", "c-d"), (("1",), *joined))
     grammar = Grammar(rules, "a")
     assert Grammar.parse(str(grammar)).rules == rules
 

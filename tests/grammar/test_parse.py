@@ -25,7 +25,7 @@ def test_a_for_is_its_first_part_and_a_while() -> None:
 
 
 def test_a_variable_of_an_inner_block_is_another_one() -> None:
-    statements, scope = parse("{ int n = 1; { int n = 2; n++; } n++; } n = 5;", SCOPE)
+    statements, _scope = parse("{ int n = 1; { int n = 2; n++; } n++; } n = 5;", SCOPE)
     assert [s.name for s in statements if isinstance(s, Assign)] == ["n_", "n__", "n__", "n_", "n"]
 
 

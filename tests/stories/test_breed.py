@@ -139,7 +139,7 @@ def test_a_fitness_that_fails_for_all_is_told_at_once(tmp_path: Path, fitness: s
 
 
 def test_a_fitness_that_ends_its_process_is_told_at_once(tmp_path: Path) -> None:
-    with pytest.raises(Misuse, match="none of .* crash"):
+    with pytest.raises(Misuse, match=r"none of .* crash"):
         breed(problem_file(tmp_path, "import os; os._exit(3)"), folder=tmp_path / "run", jobs=1, population=20)
 
 

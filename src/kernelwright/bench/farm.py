@@ -8,9 +8,11 @@ NVRTC              the same kernels in this process
 NVRTC, n workers   the same shared among resident workers: the paper's daemons
 ours, n workers    the farm: programs to PTX to machine code, all in the workers
 
-Every figure is a ratio to nvcc in the same round, by wall time and by processor time; both are given, for processor time tells
-what a busy machine does to wall time. Promises, for 300 programs: 18 times nvcc on all cores, by wall time; 10 times on one core,
-by processor time; what the farm does besides compiling takes less than a tenth.
+Every figure is a ratio to nvcc in the same round, by wall time and by processor time. On a busy machine, which is seen by
+nvcc's wall time being far beyond its processor time, ratios of wall times say nothing, and what depends on them is not judged.
+Half or more of what is gained on the smaller programs is the bundling, which nvcc can have too: its second row shows that.
+Promises, for 300 programs: 18 times nvcc on all cores, by wall time; 10 times on one core, by processor time; what the farm
+does besides compiling takes less than a tenth.
 """
 
 from __future__ import annotations
@@ -46,6 +48,8 @@ LARGEST = 300
 ROUNDS = 3
 ARCH = "sm_90"
 DEEP = 20_000
+BUSY = 1.5
+"""nvcc's wall time over its processor time; alone on a core it is hardly more than 1."""
 FIGURES = Path("kw-bench", "farm")
 TITLES = {"search": "Search", "keijzer6": "Keijzer-6", "multiplier5": "5-bit multiplier"}
 NVCC, BUNDLED, IN_PROCESS = "nvcc", "nvcc, bundled", "NVRTC"
@@ -244,7 +248,13 @@ def _promise(result: Measured, taken: dict[Key, list[Seconds]], overheads: dict[
     for name in NAMES:
         base = taken.get(Key(name, LARGEST, NVCC))
         many, one = (taken[Key(name, LARGEST, f"ours, {workers} workers")] for workers in (cores, 1))
-        result.at_least(f"{name}: times nvcc on {cores} cores", _ratio(base, many, 0) if cores > 1 else None, 18.0)
+        busy = base is not None and statistics.median(wall / cpu for wall, cpu in base) > BUSY
+        if busy:
+            result.notes.append(
+                f"{name}: other work held the cores, so wall times mean nothing here; run it again on a quiet machine"
+            )
+        by_wall = None if busy or cores == 1 else _ratio(base, many, 0)
+        result.at_least(f"{name}: times nvcc on {cores} cores", by_wall, 18.0)
         result.at_least(f"{name}: times nvcc on one core", _ratio(base, one, 1), 10.0)
         result.at_most(f"{name}: the farm's share beside compiling", overheads[name], 0.10)
 

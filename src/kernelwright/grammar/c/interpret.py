@@ -173,7 +173,8 @@ def convert(value: Values, kind: Type) -> Values:
     if value.dtype.kind == "f" and kind in ("int", "unsigned"):
         limits = np.iinfo(DTYPES[kind])
         cut = np.nan_to_num(np.trunc(value.astype(np.float64)), nan=0.0, posinf=limits.max, neginf=limits.min)
-        return np.clip(cut, limits.min, limits.max).astype(np.int64).astype(DTYPES[kind])
+        whole: Values = np.clip(cut, limits.min, limits.max).astype(np.int64).astype(DTYPES[kind])
+        return whole
     return value.astype(DTYPES[kind])
 
 
@@ -185,7 +186,8 @@ def _quotient(a: Values, b: Values) -> Values:
 
 def _shift(shift: Callable[..., Values]) -> Callable[[Values, Values], Values]:
     def by_31_at_most(value: Values, by: Values) -> Values:
-        return shift(value, (by & 31).astype(value.dtype))
+        shifted: Values = shift(value, (by & 31).astype(value.dtype))
+        return shifted
 
     return by_31_at_most
 

@@ -43,5 +43,12 @@ problem = Problem(
     after=after,
     fitness=wrong_bits,
     perfect=0.0,
-    settings={"population": 200, "generations": 100, "tournament": 7, "crossover": 0.5, "longest": 400, "target": 3100.0},
+    settings={
+        "population": 200,
+        "generations": 100,
+        "tournament": 7,
+        "crossover": 0.5,
+        "longest": 400,
+        "target": 3100.0,
+    },
 )

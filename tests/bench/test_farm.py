@@ -1,0 +1,44 @@
+"""The farm's benchmark: what it says of a machine that is busy, and the figures it draws."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelwright.bench import farm
+from kernelwright.bench.measured import Measured
+from kernelwright.grammar.problems import NAMES
+
+
+def _taken(nvcc_wall: float) -> dict[farm.Key, list[farm.Seconds]]:
+    """nvcc takes a second of processor time, NVRTC as much, ours 0.05 on one core and half of that on two."""
+    routes = {farm.NVCC: (nvcc_wall, 1.0), farm.IN_PROCESS: (1.0, 1.0), "ours, 1 workers": (0.05, 0.05)}
+    routes["ours, 2 workers"] = (0.025, 0.05)
+    return {
+        farm.Key(name, population, route): [spent] * 3
+        for name in NAMES
+        for population in farm.POPULATIONS
+        for route, spent in routes.items()
+    }
+
+
+@pytest.mark.parametrize(("wall", "holds"), [(1.1, True), (0.4, False), (9.0, None)])
+def test_a_busy_machine_is_no_judge_of_wall_times(
+    wall: float, holds: bool | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(farm, "available_cores", lambda: 2)
+    result = Measured("farm")
+    farm._promise(result, _taken(wall), dict.fromkeys(NAMES, 0.02))
+    found = {promise.name: promise.holds for promise in result.promises}
+    assert [found[f"{name}: times nvcc on 2 cores"] for name in NAMES] == [holds] * 3
+    assert all(found[f"{name}: times nvcc on one core"] for name in NAMES)
+    assert bool(result.notes) == (holds is None)
+
+
+def test_the_figures_of_the_paper_are_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(farm, "FIGURES", tmp_path)
+    farm._draw(_taken(1.0))
+    names = sorted(path.stem.split("-")[1] for path in tmp_path.glob("*.svg"))
+    assert names == sorted(["2", "3", "4", "5", "9", "10", "11", "12", "13", "14"])
+    assert "times nvcc" in (tmp_path / "figure-5.svg").read_text()

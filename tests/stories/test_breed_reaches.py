@@ -1,0 +1,47 @@
+"""The paper's problems reach their fitness from stated seeds within a stated number of programs, and the same on every run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kernelwright.bench.breed import REACHED, deviation, tolerances
+from kernelwright.grammar import load_problem
+from kernelwright.grammar.problems import NAMES, path_of
+from kernelwright.stories.breed import breed
+from kernelwright.stories.breeding.executor import Interpreted
+
+
+def test_search_is_solved(tmp_path: Path) -> None:
+    """Seed 10 needs the fewest programs."""
+    with breed("search", folder=tmp_path / "run", seed=10, generations=5, backend="interpreted", jobs=1) as run:
+        best = run.best
+        assert best is not None and best.fitness == 32 and len(run.journal) <= 1500
+        assert "for(i=0;i < LENINPUT;i++)" in best.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_targets_are_reached(name: str, tmp_path: Path) -> None:
+    seeds, least, most = REACHED[name]
+    reached = 0
+    for seed in seeds:
+        with breed(name, folder=tmp_path / str(seed), seed=seed, backend="interpreted") as run:
+            best = run.best
+            reached += best is not None and run.reaches(best.fitness) and len(run.journal) <= most
+    assert reached >= least
+
+
+def test_the_tolerance_of_a_program_is_what_its_functions_may_move() -> None:
+    problem = load_problem(path_of("keijzer6"))
+    texts = ["x + 1.00", "logf(fabsf(x)+1)", "sinf(expf(x))", "expf(expf(expf(expf(x))))"]
+    expected = [
+        problem.worth(each)  # type: ignore[arg-type]
+        for each in Interpreted(problem).answers(texts)
+    ]
+    plain, smooth, wild, none = tolerances(problem, texts, expected)
+    assert plain == 1e-6 and smooth < 1e-4 < wild and none == 1e-6 and expected[3] is None
+    assert deviation(None, 1.0) == float("inf") and deviation(2.0, 1.0) == 0.5 and deviation(None, None) == 0
+    multiplier = load_problem(path_of("multiplier5"))
+    assert tolerances(multiplier, ["o0=a0;"], [1.0]) == [0.0]
