@@ -2,21 +2,51 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import shutil
 import sqlite3
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
 
+from kernelwright.cli.app import app
+from kernelwright.cli.guard import tell
+from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.run import Run
 
 
-def kw(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "kernelwright", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def kw(folder: Path, *arguments: str) -> Done:
+    """The command in this process, which is a second quicker than in one of its own; errors as ``guard`` tells them."""
+    command = typer.main.get_command(app)
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(sys, "argv", ["kw", *arguments])
+                code = command(prog_name="kw", standalone_mode=False)
+        except KernelwrightError as error:
+            tell(str(error))
+            code = error.exit_code
+    return Done(code or 0, out.getvalue(), err.getvalue())
+
+
+def test_the_command_itself(folder: Path) -> None:
+    command = [sys.executable, "-m", "kernelwright", "explain", "again-1:v999"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 2 and done.stderr.startswith("kw: again-1 has no variant 'v999'\nnext: ")
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +96,7 @@ def test_prove_shows_the_proof_there_is_and_makes_one_of_another_variant(folder:
     known = kw(folder, "prove", "again-1")
     assert known.returncode == 0 and known.stdout.startswith(f"{best}: clean - ")
     with Run.open(folder / "kw-runs" / "again-1") as run:
-        other = next(f.name for f in run.accepted if f.candidate and f.is_gain and run.proof(f.name) is None)
+        other = [f.name for f in run.accepted if f.candidate and f.is_gain and f.name != best][-1]
     made = json.loads(kw(folder, "prove", f"again-1:{other}", "--json").stdout)
     assert made["variant"] == other and {"label", "checks", "speedup"} <= made.keys()
     with Run.open(folder / "kw-runs" / "again-1") as run:
@@ -157,4 +187,4 @@ def test_a_run_that_is_being_written_can_be_read(folder: Path, best: str) -> Non
             assert kw(folder, command, "again-1").returncode == 0
         for command in ("explain", "prove"):
             done = kw(folder, command, "again-1", "--again")
-            assert done.returncode == 2 and "is being written by process" in done.stderr
+            assert done.returncode == 2 and "is being written by" in done.stderr

@@ -131,6 +131,8 @@ def test_random_programs_of_the_paper(name: str, count: int) -> None:
 TRICKY = [
     "x = 3; y = x; x = y + n; r = x - y;",
     "x = a[1 + n % 3]; y = a[1 + n % 3]; n1 = n; r = x * y;",
+    "x = a[1 + n % 3]; x = x + 1; y = a[1 + n % 3]; r = x * 50 + y;",
+    "x = n; y = x % 4; for (i = 0; i < 3; i++) { y = y * 3 + x % 4; x = x + 1; } r = y;",
     "x = n % 7; if (n > 2) { x = 5; y = n % 7; } r = n % 7 + x - y;",
     "x = n % 7; for (i = 0; i < n; i++) { x = x + i % 5; i = i + x % 2; } r = x + i % 5;",
     "for (i = 0; i < 9; i++) { x = x + n % 4; if (x > 3) { x = x - n % 4; y = y + 1; } else { y = y - x % 3; } } r = x * 100 + y;",
@@ -155,3 +157,25 @@ def test_what_is_remembered_and_predicated_is_still_right(text: str) -> None:
         fitness=lambda r: 0.0,
     )
     assert answers(problem, ptx(problem, text)) == (oracle(problem, text), [0] * 16)
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        ("for (i = 0; i < 9; i++) { x = x + 1; }", False),
+        ("for (i = 0; i < 9; i++) { i = i - 1; }", True),
+        ("for (i = 0; i < x; i++) { x = x + 1; }", True),
+        ("for (i = n; i < 9; i++) { x = 1; }", True),
+        ("for (i = 0; i < 900000; i++) { x = 1; }", True),
+        ("for (i = 0; i < 9; x++) { x = 1; }", True),
+    ],
+)
+def test_only_loops_that_evidently_end_are_not_counted(text: str, counted: bool) -> None:
+    problem = Problem(
+        grammar="<s> ::= r = n;",
+        cases={"n": np.arange(4, dtype=np.int32)},
+        answer="int r",
+        before="int x = 0; int i = 0;",
+        fitness=lambda r: 0.0,
+    )
+    assert ("mov.b32 %fault, 3;" in ptx(problem, text)) == counted

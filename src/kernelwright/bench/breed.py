@@ -31,6 +31,7 @@ from kernelwright.farm.backends.nvrtc import Nvrtc
 from kernelwright.farm.backends.ptx import Ptx
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.c.interpret import OPERATIONS
+from kernelwright.grammar.c.llvm import named_functions
 from kernelwright.grammar.c.tree import MATH
 from kernelwright.grammar.problems import NAMES, path_of
 from kernelwright.stories.breed import breed
@@ -134,7 +135,7 @@ def deviation(a: float | None, b: float | None) -> float:
 
 def tolerances(problem: Problem, texts: Sequence[str], expected: Sequence[float | None]) -> list[float]:
     """Of each program: how far its fitness moves when its math functions are off by ``UNITS``; 0 where there are none."""
-    if not any(name in str(problem.language) for name in MATH if name not in EXACT_FUNCTIONS):
+    if named_functions(f"{problem.language} {problem.before} {problem.after}") <= EXACT_FUNCTIONS:
         return [0.0] * len(texts)
     random = np.random.default_rng(0)
     moved = [FLOOR] * len(texts)

@@ -8,11 +8,12 @@ NVRTC              the same kernels in this process
 NVRTC, n workers   the same shared among resident workers: the paper's daemons
 ours, n workers    the farm: programs to PTX to machine code, all in the workers
 
-Every figure is a ratio to nvcc in the same round, by wall time and by processor time. On a busy machine, which is seen by
-nvcc's wall time being far beyond its processor time, ratios of wall times say nothing, and what depends on them is not judged.
-Half or more of what is gained on the smaller programs is the bundling, which nvcc can have too: its second row shows that.
-Promises, for 300 programs: 18 times nvcc on all cores, by wall time; 10 times on one core, by processor time; what the farm
-does besides compiling takes less than a tenth.
+Every figure is a ratio to nvcc in the same round, by wall time and by processor time. On a busy machine, which is seen by nvcc's
+wall time being far beyond its processor time, ratios of wall times say nothing, and what depends on them is not judged. Much of
+what is gained on small programs is the bundling, which nvcc can have too: its second row shows how much.
+
+Promises, for 300 programs: 18 times nvcc on all cores, by wall time; 10 times on one core, by processor time; what the farm does
+besides compiling takes less than a tenth.
 """
 
 from __future__ import annotations

@@ -182,7 +182,6 @@ class Writer:
             self.lines.append(f"add.s32 {rounds}, {rounds}, 1;")
         self.lines += [f"bra {head};", f"{end}:"]
         self._found = found
-        self._forget(changed)
 
     def _ends(self, each: While, before: Statement | None) -> bool:
         """Whether it is ``for (i = 0; i < n; i++)`` with an n that stays and is small, and an i that only counts."""
