@@ -1,9 +1,9 @@
 """Breeding: random programs of the paper's problems are worth the same on every back end, and breeding solves the problems.
 
 Programs of whole numbers must be worth exactly the same. Keijzer-6 uses functions of single precision, which the C library,
-NumPy and libdevice each round in their own way, by up to four units in the last place (libdevice's documented worst case for
-those of its grammar is two, and NumPy's is four). What a program may be off by is therefore what its fitness moves by when
-all its functions are off by as much, up or down, or by signs at random, and one part in a million besides.
+NumPy and libdevice each round in their own way; we allow each four units in the last place. What a program may be off by is
+therefore what its fitness moves by when all its functions are off by as much, up, down, or by signs at random, twice that for
+two libraries compared, and one part in a million at least.
 
 Promises: no program of any problem is worth anything else on any back end; each problem reaches its fitness from the stated
 seeds within the stated number of programs (search: at least one seed of ten).
