@@ -10,7 +10,7 @@ help:            ## this list
 setup:           ## a virtual environment with everything in it
 	@$(PYTHON) start.py setup
 
-demo: setup      ## the main job
+demo:            ## the main job
 	@$(PYTHON) start.py demo
 
 test: setup      ## the whole fast test suite

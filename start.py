@@ -1,7 +1,8 @@
 """Everything a fresh machine needs, in one command: ``python3 start.py demo`` or ``python3 start.py test``.
 
 Makes a virtual environment in ``.venv`` beside this file, installs Kernelwright there, and runs the main job or the
-tests. It needs Python 3.11 to 3.13 on Linux and nothing else; running it again only does what is missing.
+tests. It needs Python 3.11 to 3.13 on Linux and nothing else; running it again only does what is missing. The demo
+installs what a user has, everything else what the tests need besides.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ ROOT = Path(__file__).resolve().parent
 ENVIRONMENT = ROOT / ".venv"
 PYTHON = ENVIRONMENT / "bin" / "python"
 KW = ENVIRONMENT / "bin" / "kw"
+
+DOWNLOADS = {"": 340, "[dev]": 580}
+"""In MB, by what is installed."""
 
 COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
     "demo": (
@@ -43,7 +47,7 @@ def main() -> int:
         found = ".".join(map(str, sys.version_info[:2]))
         print(f"Kernelwright runs on Python 3.11 to 3.13, this is {found}: start it with one of those", file=sys.stderr)
         return 2
-    failed = _set_up()
+    failed = _set_up("" if chosen == "demo" else "[dev]")
     if failed:
         return failed
     for command in COMMANDS[chosen][1]:
@@ -53,12 +57,14 @@ def main() -> int:
     return 0
 
 
-def _set_up() -> int:
+def _set_up(extras: str) -> int:
     """Installs into ``.venv`` unless that was done since ``pyproject.toml`` last changed. Returns 0 or pip's exit code."""
-    done = ENVIRONMENT / "installed"
-    if done.is_file() and done.stat().st_mtime >= (ROOT / "pyproject.toml").stat().st_mtime:
+    done = ENVIRONMENT / f"installed{extras}"
+    wanted_since = (ROOT / "pyproject.toml").stat().st_mtime
+    if any(mark.stat().st_mtime >= wanted_since for mark in {done, ENVIRONMENT / "installed[dev]"} if mark.is_file()):
         return 0
-    print("setting up .venv (once; about 250 MB are downloaded)", flush=True)
+    size = DOWNLOADS[extras]
+    print(f"setting up .venv (once; about {size} MB are downloaded unless pip has them)", flush=True)
     try:
         venv.create(ENVIRONMENT, with_pip=True, clear=False)
     except subprocess.CalledProcessError:
@@ -67,7 +73,7 @@ def _set_up() -> int:
         )
         return 3
     pip = [str(PYTHON), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    code = subprocess.run([*pip, "-e", ".[dev]"], cwd=ROOT).returncode
+    code = subprocess.run([*pip, "-e", f".{extras}"], cwd=ROOT).returncode
     if code:
         print("installing failed: see pip's message above, then run this again", file=sys.stderr)
         return 3

@@ -135,7 +135,7 @@ def test_explain_shows_grammar_derivations_kernel_and_back_ends(folder: Path) ->
         (("median.py", "--population", "1"), "too small"),
         (("median.py", "--generations", "0"), "0 generations"),
         (("median.py", "--jobs", "0"), "--jobs 0"),
-        (("median.py", "--backend", "gpu"), "interpreted, host, virtual, cuda"),
+        (("median.py", "--backend", "gpu"), "interpreted, host, optimised, virtual, llvm, cuda"),
         (("--resume", "nothing"), "there is no run"),
         (("median.py", "--resume", "median-1"), "knows what it breeds"),
     ],

@@ -71,6 +71,27 @@ def test_a_program_is_recorded_searched_and_proven(evolved: dict[str, Any]) -> N
     assert evolved["edits"] and evolved["best"].startswith("v") and evolved["evaluations"] >= 30
 
 
+def test_at_its_end_it_is_explained_exported_and_written_down(folder: Path, evolved: dict[str, Any]) -> None:
+    assert evolved["report"] == "kw-runs/app-1/report.html"
+    assert evolved["export"] == f"kw-runs/app-1/export-{evolved['best']}"
+    page = (folder / evolved["report"]).read_text()
+    assert "Why it is faster" in page and f"{evolved['evaluations']} candidates, " in page
+    evidence = json.loads((folder / evolved["export"] / "evidence.json").read_text())
+    assert evidence["variant"] == evolved["best"] and evidence["explained"] is not None
+    began = "kw evolve app.cu --evaluations 30 --seed 1 --case 200 --json -- 1000"
+    assert evidence["command"] == began and f"<code>{began}</code>" in page
+    assert f"`{began}`" in (folder / evolved["export"] / "README.md").read_text()
+    text = kw(folder, "evolve", "--resume", evolved["run"]).stdout.splitlines()
+    assert text[-2].startswith(f"{evolved['report']}: ") and text[-1].startswith(f"{evolved['export']}: ")
+
+
+def test_without_a_report_there_is_none(folder: Path) -> None:
+    done = kw(folder, "evolve", "again.py", "--evaluations", "5", "--name", "bare", "--no-report", "--json")
+    result = json.loads(done.stdout)
+    assert result["report"] is None and result["export"] is None
+    assert {path.name for path in (folder / "kw-runs" / "bare-1").iterdir()} <= {"journal.db", "journal.db.lock"}
+
+
 def test_runs_are_listed_and_shown(folder: Path, evolved: dict[str, Any]) -> None:
     (row,) = [row for row in json.loads(kw(folder, "runs", "--json").stdout) if row["run"] == evolved["run"]]
     assert row["state"] == "finished" and row["best"] == evolved["best"]
@@ -96,7 +117,7 @@ def test_a_run_can_be_moved(folder: Path, evolved: dict[str, Any], tmp_path: Pat
 
 def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "kernelwright", "evolve", "again.py", "--evaluations", "40", "--name", "broken"],
+        [sys.executable, "-m", "kernelwright", "evolve", "again.py", "--evaluations", "40", "--name", "broken", "--no-report"],
         cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     try:
@@ -114,9 +135,9 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
     assert [row["state"] for row in json.loads(kw(folder, "runs", "--json").stdout) if "broken" in row["run"]] == [
         "resumable"
     ]
-    resumed = kw(folder, "evolve", "--resume", "broken-1", "--json")
+    resumed = kw(folder, "evolve", "--resume", "broken-1", "--no-report", "--json")
     assert resumed.returncode == 0, resumed.stderr
-    whole = kw(folder, "evolve", "again.py", "--evaluations", "40", "--name", "whole", "--json")
+    whole = kw(folder, "evolve", "again.py", "--evaluations", "40", "--name", "whole", "--no-report", "--json")
     same = ("speedup", "label", "edits", "error")
     assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(whole.stdout)[k] for k in same]
 

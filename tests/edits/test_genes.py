@@ -135,6 +135,17 @@ def test_kernels_are_drawn_by_their_weight() -> None:
     assert draw_gene(originals, rng, weights={}) is None and draw_gene({}, rng) is None
 
 
+def test_shares_say_how_often_a_kernel_is_drawn() -> None:
+    originals, rng = program(), random.Random(1)
+    first, *others = originals
+    weights = {name: dict.fromkeys(original.nodes, 1.0) for name, original in originals.items()}
+    shares = {first: 3.0, others[0]: 1.0}
+    drawn = Counter(g.kernel for _ in range(800) if (g := draw_gene(originals, rng, weights=weights, shares=shares)))
+    assert set(drawn) == set(shares) and 2.3 < drawn[first] / drawn[others[0]] < 3.9
+    weights[first] = {}  # a kernel where nothing weighs has nothing to draw, whatever its share
+    assert draw_gene(originals, rng, weights=weights, shares={first: 1.0}) is None
+
+
 def test_a_kernel_with_nothing_of_a_kind_leaves_it_to_the_others() -> None:
     rng = random.Random(0)
     drawn = {draw_gene(program(), rng, operators={"delete-barrier": 1.0}) for _ in range(20)}

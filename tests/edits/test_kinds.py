@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.edits import (
     Copy,
     Delete,
@@ -225,6 +226,71 @@ def test_a_parameter_is_no_longer_read_only_once_a_store_was_touched() -> None:
     touched = apply(original, (ReplaceOperand(1, 1, "ptr %p"),)).text
     assert "@k(ptr noalias %p, ptr %q, i32 %n)" in touched
     assert "@k(ptr noalias readonly captures(none) %p, ptr writeonly %q, i32 %n)" in apply(original, ()).text
+
+
+ATTRIBUTES = 'attributes #0 = { nounwind memory(argmem: readwrite) "a"="memory(none)  x" }\n'
+OTHER_USER = "declare void @other() #0\n"
+GIVEN = "ptr readonly captures(none) %p, ptr writeonly captures(none) %q, i32 %n"
+
+
+def reading_kernel() -> Original:
+    """Copies from ``p`` to ``q``; the kernel and a function share a group of attributes that speaks of memory."""
+    text = f"""{ATTRIBUTES}{OTHER_USER}
+define ptx_kernel void @k({GIVEN}) local_unnamed_addr #0 {{
+  %i = add nsw i32 %n, 1
+  %from = getelementptr i32, ptr %p, i32 %i
+  %to = getelementptr i32, ptr %q, i32 %i
+  %a = load i32, ptr %from, align 4
+  store i32 %a, ptr %to, align 4
+  ret void
+}}
+"""
+    return Original(parse_module(text), "k")
+
+
+@pytest.mark.parametrize(
+    "genome",
+    [
+        (ReplaceOperand(2, 0, "ptr %p"),),  # the store itself stays as it was
+        (ReplaceOperand(4, 1, "ptr %from"),),
+        (Delete(2, "ptr %from"),),
+        (ReplaceInstruction(C0, 2, 1),),
+        (Move(3, 5),),
+    ],
+)
+def test_what_was_known_of_memory_goes_once_a_pointer_was_touched(genome: Genome) -> None:
+    applied = apply(reading_kernel(), genome)
+    assert applied.inert == ()
+    check(applied.text)
+    assert '@k(ptr %p, ptr %q, i32 %n) local_unnamed_addr nounwind "a"="memory(none)  x" {' in applied.text
+    assert ATTRIBUTES in applied.text and OTHER_USER in applied.text
+
+
+@pytest.mark.parametrize("genome", [(), (ReplaceOperand(0, 1, "i32 0"),), (Delete(0, "i32 %n"),), (Swap(1, 99),)])
+def test_what_was_known_of_memory_stays_otherwise(genome: Genome) -> None:
+    text = apply(reading_kernel(), genome).text
+    dropped = genome == (Delete(0, "i32 %n"),)  # the pointers' index is another one now
+    assert (f"@k({GIVEN}) local_unnamed_addr #0 {{" in text) is not dropped
+
+
+def test_a_store_into_what_was_read_only_is_compiled() -> None:
+    """With the attributes, LLVM takes the load behind it through the read-only cache, which does not see the store."""
+    text = """
+  %from = getelementptr i32, ptr %p, i32 %n
+  %to = getelementptr i32, ptr %q, i32 %n
+  store i32 7, ptr %to, align 4
+  %a = load i32, ptr %from, align 4
+  store i32 %a, ptr %q, align 4
+  ret void
+"""
+    original = kernel(text, parameters="ptr noalias readonly %p, ptr noalias %q, i32 %n")
+    assert "ld.global.nc" in ptx_of(original)
+    changed = ptx_of(original, ReplaceOperand(1, 0, "ptr %p"))
+    assert "ld.global.nc" not in changed and changed.count("st.global") == 2
+
+
+def ptx_of(original: Original, *edits: Edit) -> str:
+    return emit_ptx(apply(original, edits).text, "sm_80")
 
 
 def test_the_module_that_was_given_stays_as_it_was() -> None:

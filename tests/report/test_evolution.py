@@ -104,8 +104,8 @@ def test_it_says_what_the_journal_says(finished_run: Path, page: str) -> None:
             assert f"{edit['kind']} in again: {edit['sentence']}" in text
             for sentence in edit["invariants"]:
                 assert f"relies on: {sentence}" in text
-        searched = sum(row.phase != "explain" for row in run.rows())
-        assert f"{searched} candidates" in text
+        assert run.ended is not None and run.evaluations == run.ended["evaluations"]
+        assert f"{run.evaluations} candidates, " in text
         assert f"--seed {run.settings.seed}" in text
         for stage, count in run.rejected.items():
             assert re.search(rf"{stage} ?{count}\b", text)

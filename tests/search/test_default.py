@@ -38,6 +38,27 @@ def test_it_beats_gevo_at_equal_evaluations() -> None:
     assert statistics.mean(default) - 1 > 1.5 * (statistics.mean(gevo) - 1)
 
 
+def test_a_gene_that_was_rejected_alone_is_listed_again_for_a_new_best() -> None:
+    """A collapse in three steps: the answer is had otherwise, then what computed it can go, one condition after the other."""
+    listed = [f"condition {n}" for n in range(40)]
+    order = ("shortcut", "condition 7", "condition 31")
+
+    def evaluate(genome: tuple[str, ...]) -> Result[tuple[str, ...]]:
+        steps = [gene for gene in order if gene in genome]
+        wrong = [gene for gene in genome if gene in listed and gene not in steps] or steps != list(order[: len(steps)])
+        return Result(genome, None if wrong else (1.0 / (1 + len(steps)),))
+
+    hooks = Hooks(
+        draw=lambda rng, _: "shortcut" if rng.random() < 0.1 else f"useless {rng.random()}",
+        scan=lambda: iter(listed),
+        kind=lambda gene: gene.split()[0],
+    )
+    strategy: Default[str] = Default(hooks, seed=1, budget=Budget(evaluations=1000))
+    while batch := strategy.ask():
+        strategy.tell([evaluate(candidate) for candidate in batch])
+    assert strategy.best is not None and set(order) <= set(strategy.best.candidate)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("evaluations", "population", "make"),
@@ -171,7 +192,7 @@ def test_exact_wins_are_combined_before_approximate_ones() -> None:
 def test_one_program_stands_once_in_the_population() -> None:
     """All genes are inert: every candidate is the same program, so that there is one individual, without genes."""
     landscape = Landscape(0)
-    strategy = Default(landscape.hooks(), budget=Budget(evaluations=300))
+    strategy = Default(landscape.hooks(), budget=Budget(evaluations=1000))
     while batch := strategy.ask():
         strategy.tell([Result(genome, (1.0,), key="the original") for genome in batch])
         assert strategy.progress.population <= 1

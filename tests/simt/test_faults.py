@@ -48,6 +48,21 @@ extern "C" __global__ void two_barriers(int* o, int n) {
   o[t] += 1; }
 extern "C" __global__ void atomic(int* o, int n) { atomicAdd(&o[threadIdx.x * n], 1); }
 extern "C" __global__ void bulk(int* o, int n) { memset(o + 8 * threadIdx.x, 1, n * 4); }
+struct Pair { int a, b, c; };
+struct alignas(8) Wide { int a, b, c, d; };
+extern "C" __global__ void struct_(char* o, int n) { ((Wide*)o)[threadIdx.x] = *(const Wide*)(o + n); }
+extern "C" __global__ void struct_to(char* o, int n) { *(Wide*)(o + n + 16 * threadIdx.x) = *(const Wide*)o; }
+extern "C" __global__ void three(char* o, int n) { *(Pair*)(o + 12 * threadIdx.x) = *(const Pair*)(o + n); }
+extern "C" __global__ void struct_local(char* o, int n) {
+  Wide w[2] = {};
+  w[n & 1] = *(const Wide*)(o + n);
+  o[threadIdx.x] = w[threadIdx.x & 1].c; }
+extern "C" __global__ void fills(char* o, int n) { __builtin_memset((int*)(o + n), 0, 200); }
+extern "C" __global__ void async_(char* o, int n) {
+  __shared__ alignas(16) char s[64];
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" :: "r"((unsigned)__cvta_generic_to_shared(s)), "l"(o + n));
+  asm volatile("cp.async.wait_all;");
+  o[threadIdx.x] = s[threadIdx.x & 7]; }
 extern "C" __global__ void far(int* o, long long n) { o[threadIdx.x * n] = 1; }
 """
 
@@ -63,6 +78,11 @@ CASES = [
     ("traps", 64, 64, 900, "trap"), ("half_barrier", 64, 64, 32, None), ("half_barrier", 64, 64, 17, None),
     ("two_barriers", 64, 64, 1, "barrier"), ("two_barriers", 64, 64, 7, None), ("atomic", 64, 128, 2, None),
     ("atomic", 64, 100, 2, "out-of-bounds"), ("bulk", 32, 256, 8, None), ("bulk", 32, 256, 9, "out-of-bounds"),
+    ("struct_", 8, 64, 8, None), ("struct_", 8, 64, 4, "misaligned"), ("struct_", 8, 64, 244, "misaligned"),
+    ("struct_to", 8, 64, 8, None), ("struct_to", 8, 64, 4, "misaligned"), ("struct_to", 8, 32, 8, "out-of-bounds"),
+    ("three", 8, 64, 4, None), ("three", 8, 64, 2, "misaligned"), ("struct_local", 32, 64, 16, None),
+    ("struct_local", 32, 64, 4, "misaligned"), ("fills", 4, 64, 4, None), ("fills", 4, 64, 2, "misaligned"),
+    ("async_", 8, 64, 8, None), ("async_", 8, 64, 4, "misaligned"), ("async_", 8, 64, 256, "out-of-bounds"),
     ("far", 32, 64, 1, None), ("far", 32, 64, 1 << 32, "out-of-bounds"), ("far", 32, 64, -(1 << 61), "out-of-bounds"),
 ]  # fmt: skip
 

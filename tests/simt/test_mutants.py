@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelwright.bench import mutants
-from kernelwright.bench.mutants import Done, Verdict, differs, launched, record, run_mutants, subjects_of
+from kernelwright.bench import mutant_runs, mutants
+from kernelwright.bench.mutant_runs import BAD, Progress, Verdict, run_in_parts
+from kernelwright.bench.mutants import Done, differs, launched, record, serve, subjects_of
 from kernelwright.device.executing import VirtualExecutor
+from kernelwright.device.fault import Fault
 from kernelwright.device.reference import run_reference
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.capture import Capture
 from kernelwright.ir import parse_module
 from kernelwright.suite import NAMES
-
-BAD = ("disagree", "crash", "hang", "counters differ")
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def captures(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def checked(captures: list[Path], seeds: range) -> Counter[str]:
-    verdicts = list(run_mutants(captures, seeds))
+    verdicts = list(run_in_parts(serve, captures, seeds, 1))
     assert [v.seed for v in verdicts] == list(seeds)
     assert [v for v in verdicts if v.verdict in BAD] == []
     return Counter(v.verdict for v in verdicts)
@@ -58,16 +58,17 @@ def test_a_mutant_is_the_same_again(captures: list[Path]) -> None:
         assert mutants.judged(subject, 7) == mutants.judged(subject, 7)
 
 
+class Wrong(VirtualExecutor):
+    """Changes a bit of every byte that a launch can reach."""
+
+    def __call__(self, *arguments, **more):  # type: ignore[no-untyped-def]
+        done = super().__call__(*arguments, **more)
+        for buffer in arguments[5].buffers:
+            arguments[5].view(buffer)[:] ^= 64
+        return done
+
+
 def test_a_wrong_executor_is_found_out(captures: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    """An executor that adds one to a byte of every buffer disagrees."""
-
-    class Wrong(VirtualExecutor):
-        def __call__(self, *arguments, **more):  # type: ignore[no-untyped-def]
-            done = super().__call__(*arguments, **more)
-            for buffer in arguments[5].buffers:
-                arguments[5].view(buffer)[:] ^= 64
-            return done
-
     monkeypatch.setattr(mutants, "VirtualExecutor", Wrong)
     with Capture.read(captures[0]) as capture:
         subject = subjects_of(capture)[0]
@@ -99,14 +100,82 @@ bad:
 """
 
 
+def judged_text(capture: Path, text: str) -> tuple[str, str]:
+    """The verdict on other code in the place of a recorded kernel; ``POINTER`` is its first pointer."""
+    with Capture.read(capture) as opened:
+        subject = subjects_of(opened)[0]
+        arguments = subject.case.module.function(subject.original.kernel).arguments
+        parameters = ", ".join(f"{a.type} %a{n}" for n, a in enumerate(arguments))
+        pointer = next(n for n, a in enumerate(arguments) if str(a.type) == "ptr")
+        for word, by in {
+            "KERNEL": subject.original.kernel,
+            "PARAMETERS": parameters,
+            "POINTER": f"%a{pointer}",
+        }.items():
+            text = text.replace(word, by)
+        return mutants.verdict_on(subject.case, parse_module(text))
+
+
 def test_a_race_that_the_reference_stops_short_of_excuses(captures: list[Path]) -> None:
-    with Capture.read(captures[0]) as capture:
-        subject = subjects_of(capture)[0]
-        kernel = subject.original.kernel
-        parameters = ", ".join(str(a.type) for a in subject.case.module.function(kernel).arguments)
-        text = EACH_TRAPS_UNLESS_THE_NEXT_WAS_HERE.replace("KERNEL", kernel).replace("PARAMETERS", parameters)
-        found = mutants.verdict_on(subject.case, parse_module(text))
-    assert found[0] == "excluded" and "race" in found[1]
+    verdict, why = judged_text(captures[0], EACH_TRAPS_UNLESS_THE_NEXT_WAS_HERE)
+    assert verdict == "excluded" and "race" in why
+
+
+EACH_KEEPS_WHAT_THE_NEXT_LEFT = """
+target triple = "nvptx64-nvidia-cuda"
+@here = internal addrspace(3) global [32 x i32] undef, align 4
+declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+define ptx_kernel void @KERNEL(PARAMETERS) {
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  %mine = getelementptr i32, ptr addrspace(3) @here, i32 %lane
+  store i32 7, ptr addrspace(3) %mine, align 4
+  %more = add i32 %lane, 1
+  %next = and i32 %more, 31
+  %theirs = getelementptr i32, ptr addrspace(3) @here, i32 %next
+  %found = load i32, ptr addrspace(3) %theirs, align 4
+  %out = getelementptr i32, ptr POINTER, i32 %lane
+  store i32 %found, ptr %out, align 4
+  ret void
+}
+"""
+BITS_OF_A_NAN = """
+target triple = "nvptx64-nvidia-cuda"
+declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+define ptx_kernel void @KERNEL(PARAMETERS) {
+  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
+  %one = sitofp i32 %lane to float
+  %none = fsub float %one, %one
+  %nan = fdiv float %none, %none
+  %bits = bitcast float %nan to i32
+  %sign = lshr i32 %bits, 31
+  %number = add i32 %sign, %lane
+  %out = getelementptr i32, ptr POINTER, i32 %lane
+  store i32 %number, ptr %out, align 4
+  ret void
+}
+"""
+
+
+@pytest.mark.parametrize("text", [EACH_KEEPS_WHAT_THE_NEXT_LEFT, BITS_OF_A_NAN])
+def test_an_excuse_hides_no_wrong_executor(captures: list[Path], text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert judged_text(captures[0], text)[0] == "excluded"
+    monkeypatch.setattr(mutants, "VirtualExecutor", Wrong)
+    assert judged_text(captures[0], text)[0] == "disagree"
+
+
+def test_what_the_bits_of_nans_excuse() -> None:
+    def done(*values: int, kind: str = "") -> Done:
+        fault = Fault(kind, "") if kind else None  # type: ignore[arg-type]
+        return Done(fault, {} if kind else {"a": np.array(values, "int64")}, "", None)
+
+    want, other = done(1, 2, 3), done(1, 9, 3)
+    assert mutants.nans_excuse(want, done(1, 5, 3), other)
+    assert not mutants.nans_excuse(want, done(1, 5, 4), other)  # another place
+    assert not mutants.nans_excuse(want, done(1, 5, 3), want)  # nothing depends on them
+    assert not mutants.nans_excuse(want, done(1, 5, 3), "refused")
+    assert mutants.nans_excuse(want, done(kind="trap"), done(kind="trap"))
+    assert not mutants.nans_excuse(want, done(kind="misaligned"), done(kind="trap"))
+    assert not mutants.nans_excuse(want, done(kind="trap"), other)
 
 
 def test_differences() -> None:
@@ -121,7 +190,7 @@ def test_differences() -> None:
     assert differs(done(1, kind="float32"), done(nan, kind="float32")) != ""
 
 
-def misbehaving(answers: Connection, captures: list[Path], seeds: range) -> None:
+def misbehaving(answers: Connection, captures: list[Path], seeds: list[int]) -> None:
     """Answers one seed in three, dies at one, hangs at one."""
     answers.send(None)
     for seed in seeds:
@@ -134,29 +203,90 @@ def misbehaving(answers: Connection, captures: list[Path], seeds: range) -> None
 
 def test_a_worker_that_dies_or_hangs_is_replaced() -> None:
     begin = time.monotonic()
-    verdicts = list(run_mutants([], range(4), patience_s=3.0, worker=misbehaving))
+    verdicts = list(run_in_parts(misbehaving, [], range(4), 1, patience_s=3.0))
     assert [v.verdict for v in verdicts] == ["agree", "crash", "hang", "agree"]
     assert [v.seed for v in verdicts] == list(range(4))
     assert time.monotonic() - begin < 30
 
 
-def test_parts_come_to_the_same_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = list(mutants.run_in_parts([], range(40), 3, worker=quick))
-    assert sorted((v.seed, v.kernel) for v in found) == [(s, f"k{s}") for s in range(40)]
-    monkeypatch.setattr(mutants, "START_S", 1.0)
-    with pytest.raises(ToolError):
-        list(mutants.run_in_parts([], range(4), 2, worker=refusing))
-
-
-def quick(answers: Connection, captures: list[Path], seeds: range) -> None:
+def quick(answers: Connection, captures: list[Path], seeds: list[int]) -> None:
     answers.send(None)
     for seed in seeds:
         answers.send(Verdict(seed, "p", f"k{seed}", "agree"))
 
 
-def refusing(answers: Connection, captures: list[Path], seeds: range) -> None:
+def refusing(answers: Connection, captures: list[Path], seeds: list[int]) -> None:
     """Never says that it is ready."""
     time.sleep(60)
+
+
+def dying(answers: Connection, captures: list[Path], seeds: list[int]) -> None:
+    """Does not even become ready."""
+    os._exit(7)
+
+
+def test_parts_come_to_the_same_verdicts() -> None:
+    found = list(run_in_parts(quick, [], range(40), 3))
+    assert sorted((v.seed, v.kernel) for v in found) == [(s, f"k{s}") for s in range(40)]
+    assert list(run_in_parts(quick, [], [], 3)) == []
+    assert [v.seed for v in run_in_parts(quick, [], [5], 3)] == [5]
+
+
+def test_workers_that_do_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mutant_runs, "START_S", 1.0)
+    with pytest.raises(ToolError, match="did not start within 1 s"):
+        list(run_in_parts(refusing, [], range(4), 2))
+    monkeypatch.setattr(mutant_runs, "START_S", 60.0)
+    with pytest.raises(ToolError, match="ended with 7 before it was ready"):
+        list(run_in_parts(dying, [], range(4), 2))
+
+
+def test_whoever_stops_listening_ends_the_workers() -> None:
+    begin = time.monotonic()
+    heard = run_in_parts(misbehaving, [], range(2, 40), 2)
+    heard.close()
+    listening = run_in_parts(misbehaving, [], [0, 2, 3, 5], 2)  # the second worker hangs
+    assert next(listening).verdict == "agree"
+    listening.close()
+    assert time.monotonic() - begin < 20
+
+
+# -- what is done stays done
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
+
+
+def verdict(seed: int, what: str = "agree") -> Verdict:
+    return Verdict(seed, "p", "k", what, "why")
+
+
+def test_an_interrupted_run_goes_on(cache: None) -> None:
+    said: list[str] = []
+    with pytest.raises(SystemExit), Progress(4, ["p"], said.append) as progress:
+        assert progress.left == [0, 1, 2, 3] and progress.before == []
+        progress.note(verdict(2))
+        progress.note(verdict(0, "hang"))
+        raise SystemExit(129)  # a closed terminal
+    assert said == ["seed 0, p k: hang: why", "ended (SystemExit) with 2 of 4 mutants done; run it again to go on"]
+    with progress.path.open("a") as file:
+        file.write('\n{"seed": 1, "prog')  # killed while it wrote
+    with Progress(4, ["p"], said.append) as again:
+        assert again.left == [1, 3]
+        assert again.before == [verdict(2), verdict(0, "hang")]
+        again.note(verdict(1))
+    assert said[2:] == ["2 of 4 mutants were done before"] and not again.path.exists()
+
+
+def test_other_sources_start_anew(cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = Progress(4, ["p"]).path
+    assert Progress(4, ["p"]).path == path and Progress(5, ["p"]).path != path and Progress(4, ["q"]).path != path
+    monkeypatch.setattr(mutant_runs, "_VERDICTS_COME_FROM", mutant_runs._VERDICTS_COME_FROM[1:])
+    assert Progress(4, ["p"]).path != path
+    for pattern in mutant_runs._VERDICTS_COME_FROM:
+        assert list(Path(mutant_runs.__file__).parents[1].glob(pattern)), pattern
 
 
 @pytest.mark.slow

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from kernelwright.errors import Misuse
@@ -46,6 +47,13 @@ def problem_file(
     return path
 
 
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A fitness that another run has found would hide what is tested here."""
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
 def rows(run: BreedRun) -> list[Any]:
     return [(r.id, r.candidate, r.key, r.outcome) for r in run.journal.rows()]
 
@@ -68,6 +76,7 @@ def test_a_program_is_found(tmp_path: Path) -> None:
 def test_equal_seeds_have_equal_journals_whatever_the_workers_and_interruptions(tmp_path: Path) -> None:
     path = problem_file(tmp_path)
     settings: dict[str, Any] = {"seed": 3, "population": 40, "generations": 5, "target": -1.0, "backend": "interpreted"}
+    settings["cache"] = False
     with breed(path, folder=tmp_path / "one", jobs=1, **settings) as run:
         whole, generations, ended = rows(run), run.generations, run.ended
     with breed(path, folder=tmp_path / "two", jobs=2, **settings) as run:
@@ -84,10 +93,69 @@ def test_equal_seeds_have_equal_journals_whatever_the_workers_and_interruptions(
         breed(path, folder=tmp_path / "three", jobs=1, watch=stop, **settings)
     with BreedRun.open(tmp_path / "three") as run:
         assert run.ended is None and 0 < len(run.journal) < len(whole)
-    with resume(tmp_path / "three", jobs=1) as run:
+    with resume(tmp_path / "three", jobs=1, cache=False) as run:
         assert rows(run) == whole and run.generations == generations and run.ended == ended
     with breed(path, folder=tmp_path / "other", jobs=1, **{**settings, "seed": 4}) as run:
         assert rows(run) != whole
+
+
+COUNTED = """with open({log!r}, "a") as log: log.write("x")
+    return float(np.abs(y - (x * x + {constant})).sum())"""
+
+
+def test_no_program_is_judged_twice_in_runs_of_the_same_problem(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    path = problem_file(tmp_path, COUNTED.format(log=str(log), constant=1))
+    settings: dict[str, Any] = {"population": 40, "generations": 4, "target": -1.0, "backend": "interpreted", "jobs": 1}
+    with breed(path, folder=tmp_path / "one", seed=3, **settings) as run:
+        whole, notes = rows(run), (run.generations, run.ended)
+    judged = log.stat().st_size
+    assert judged == len(whole)
+    with breed(path, folder=tmp_path / "two", seed=3, **settings) as run:
+        assert rows(run) == whole and (run.generations, run.ended) == notes
+    assert log.stat().st_size == judged
+    with breed(path, folder=tmp_path / "three", seed=4, **settings) as run:
+        new = {row.candidate for row in run.journal.rows()} - {row[1] for row in whole}
+    assert log.stat().st_size == judged + len(new) and len(new) < len(whole)
+
+    judged = log.stat().st_size
+    with breed(path, folder=tmp_path / "four", seed=3, cache=False, **settings) as run:
+        assert rows(run) == whole
+    assert log.stat().st_size == judged + len(whole)
+    with breed(path, folder=tmp_path / "host", seed=3, **settings | {"backend": "host"}) as run:
+        assert rows(run) == whole  # whole numbers, and yet another back end is asked itself
+    assert log.stat().st_size == judged + 2 * len(whole)
+
+
+def test_another_fitness_or_test_set_is_another_cache(tmp_path: Path) -> None:
+    """The file of the problem may be the same: what its fitness function sees counts."""
+    data = tmp_path / "wanted.npy"
+    fitness = "return float(np.abs(y - wanted).sum())"
+    path = problem_file(tmp_path, fitness)
+    path.write_text(path.read_text().replace("def fitness", f"wanted = np.load({str(data)!r})\n\ndef fitness"))
+    settings: dict[str, Any] = {"seed": 3, "population": 20, "generations": 2, "backend": "interpreted", "jobs": 1}
+    found = []
+    for name, constant in (("one", 1.0), ("two", 2.0)):
+        np.save(data, np.arange(8, dtype=np.float32) * constant)
+        with breed(path, folder=tmp_path / name, target=-1.0, **settings) as run:
+            found.append(
+                {
+                    row.candidate: row.outcome.metrics["fitness"]
+                    for row in run.journal.rows()
+                    if isinstance(row.outcome, Ok)
+                }
+            )
+    assert found[0]["x"] == 0 and found[1]["x"] == 28
+
+
+def test_a_cache_that_cannot_be_written_is_told_and_harms_nothing(tmp_path: Path, own_cache: Path) -> None:
+    own_cache.write_text("no folder")
+    standing: list[Standing] = []
+    with breed(
+        problem_file(tmp_path), folder=tmp_path / "run", seed=1, population=30, jobs=1, watch=standing.append
+    ) as run:
+        assert run.best is not None and run.ended is not None
+    assert "Not a directory" in standing[-1].trouble or "exists" in standing[-1].trouble
 
 
 def test_host_code_finds_the_same(tmp_path: Path) -> None:

@@ -45,12 +45,16 @@ def small(**given: object) -> Problem:
     return Problem(**{**settings, **given})  # type: ignore[arg-type]
 
 
+COMPILED = ("host", "optimised", "virtual", "llvm")
+"""Back ends whose code runs without a GPU."""
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_papers_problems_have_equal_fitness_on_every_back_end(name: str) -> None:
     problem = load_problem(path_of(name))
     texts = programs(problem, 24)
     worths = {}
-    for backend in ("interpreted", "host", "virtual"):
+    for backend in ("interpreted", *COMPILED):
         running = executor(backend, problem)
         answers = running.answers(texts)
         running.close()
@@ -58,7 +62,7 @@ def test_the_papers_problems_have_equal_fitness_on_every_back_end(name: str) -> 
         worths[backend] = [problem.worth(each) for each in answers]  # type: ignore[arg-type]
     # The error of a math function is a few units in the last place of single precision.
     loose = {"rel": 1e-5} if name == "keijzer6" else {"rel": 0}
-    for backend in ("host", "virtual"):
+    for backend in COMPILED:
         for mine, other in zip(worths["interpreted"], worths[backend], strict=True):
             assert (mine is None and other is None) or mine == pytest.approx(other, abs=0, **loose)
     assert len(set(worths["host"])) > 3
@@ -78,6 +82,17 @@ def test_host_code_does_what_the_interpreter_does_faults_included() -> None:
     assert not wrong, wrong[:3]
     assert sum(isinstance(each, Rejected) for each in mine) > 10
     assert sum(not isinstance(each, Rejected) for each in mine) > 40
+
+
+@pytest.mark.parametrize("backend", ["llvm", "optimised"])
+def test_gpu_ir_and_optimised_code_do_what_the_interpreter_does_faults_included(backend: str) -> None:
+    problem = everything()
+    texts = programs(problem, 60, seed=5, longest=200)
+    mine, other = Interpreted(problem).answers(texts), executor(backend, problem).answers(texts)
+    wrong = [text for text, a, b in zip(texts, mine, other, strict=True) if not same(a, b)]
+    assert not wrong, wrong[:3]
+    assert sum(isinstance(each, Rejected) for each in mine) > 4
+    assert sum(not isinstance(each, Rejected) for each in mine) > 20
 
 
 @pytest.mark.slow
@@ -112,7 +127,7 @@ def test_cuda_c_means_what_the_interpreter_says() -> None:
 )
 def test_c_by_hand(text: str, answers: list[int]) -> None:
     problem = small()
-    for backend in ("interpreted", "host"):
+    for backend in ("interpreted", "host", "llvm"):
         (found,) = executor(backend, problem).answers([text])
         assert not isinstance(found, Rejected), found
         assert found.tolist() == answers, backend
@@ -131,7 +146,7 @@ def test_by_hand_on_the_virtual_gpu_too() -> None:
     ]
 
 
-@pytest.mark.parametrize("backend", ["interpreted", "host"])
+@pytest.mark.parametrize("backend", ["interpreted", "host", "llvm"])
 def test_one_bad_program_harms_no_other(backend: str) -> None:
     texts = ["y = 1;", "y = 6 / n;", "y = ;", "while (1) y++;", "y = 2;"]
     found = executor(backend, small()).answers(texts)
@@ -181,6 +196,15 @@ def test_the_quickest_is_chosen_and_others_told_why() -> None:
     found = weigh(load_problem(path_of("keijzer6")), 300, 1)
     assert [each.name for each in found] == ["interpreted", "host"]
     assert all(each.cost and each.predicted_s for each in found)
+
+
+def test_optimising_is_weighed_where_programs_run_long() -> None:
+    few = small(fitness=lambda y: 0.0, grammar="<e> ::= for (int i = 0; i < 1000; i++) y = y * 3 + i; | y = n;")
+    assert "optimised" not in [each.name for each in weigh(few, 100, 1)]
+    n = np.arange(8_000, dtype=np.int32)
+    many = small(cases={"n": n}, grammar="<e> ::= for (int i = 0; i < 1000; i++) y = y * 3 + i;")
+    found = weigh(many, 100, 1)
+    assert found[0].name == "optimised" and {each.name for each in found} == {"interpreted", "host", "optimised"}
 
 
 def test_what_is_beyond_our_part_of_c_goes_to_the_virtual_gpu() -> None:

@@ -15,14 +15,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernelwright.edits import Delete, Gene, Original
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate import Case, Workload, load_workload
 from kernelwright.evaluate.answers import _evaluated
+from kernelwright.evaluate.hot import Heat
 from kernelwright.evaluate.journal import Journal
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run import Run, RunSettings
 from kernelwright.farm import Lost, Raised
+from kernelwright.ir import parse_module
 from kernelwright.stories.evolve import Standing, evolve, resume
+from kernelwright.stories.proposals import Proposals
 
 AGAIN = Path(__file__).with_name("again.py")
 FITS = Path(__file__).with_name("fits.py")
@@ -92,6 +96,29 @@ def test_gevo_draws_the_papers_edits_alone(tmp_path: Path) -> None:
     kinds = {gene["edit"] for row in run.rows() for gene in row.candidate}
     assert kinds <= {"copy", "delete", "move", "swap", "replace-instruction", "replace-operand"}
     assert len(kinds) > 3
+
+
+def test_genes_are_drawn_where_the_time_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A kernel that became fast is worth less attention: by time, not by work, and by that of the candidate."""
+    text = (
+        "define ptx_kernel void @NAME(ptr addrspace(1) %p, i32 %n) {\n"
+        "  %v = load i32, ptr addrspace(1) %p\n  %w = add i32 %v, %n\n  store i32 %w, ptr addrspace(1) %p\n  ret void\n}\n"
+    )
+    originals = {name: Original(parse_module(text.replace("NAME", name)), name) for name in ("left", "right")}
+    heat = Heat({name: dict.fromkeys(original.nodes, 1.0) for name, original in originals.items()}, {})
+    monkeypatch.setattr("kernelwright.stories.proposals.hot", lambda *_: heat)
+    proposals = Proposals(load_workload(AGAIN), originals, RunSettings())
+    dice, candidate = random.Random(1), (Gene("left", Delete(0)),)
+
+    def share(of: tuple[Gene, ...]) -> float:
+        drawn = [gene.kernel for _ in range(400) if (gene := proposals.draw(dice, of))]
+        return drawn.count("left") / len(drawn)
+
+    assert 0.4 < share(()) < 0.6
+    proposals.learn((), Ok(10.0, 0.0, {"us left": 9.0, "us right": 1.0}))
+    proposals.learn(candidate, Ok(2.0, 0.0, {"us left": 1.0, "us right": 1.0}))
+    assert share(()) > 0.8 and 0.4 < share(candidate) < 0.6
+    assert next(proposals.scan()).kernel == "left"
 
 
 def test_two_objectives_give_a_front(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import shutil
-import sqlite3
 import subprocess
 from pathlib import Path
 from types import ModuleType
@@ -57,11 +56,13 @@ def test_the_exported_ir_computes_what_the_original_does(folder: Path) -> None:
     for file in ("kernel.ll", "kernel.original.ll"):
         given = arguments()
         program = kw.load(folder / file)
-        kw.Device("h200").launch(program.kernel(AGAIN), (4,), (64,), given)
+        with kw.Device("h200") as device:
+            device.launch(program.kernel(AGAIN), (4,), (64,), given)
         outputs.append(given[1])
     assert np.array_equal(*outputs) and outputs[0].any()
     given = arguments()
-    loaded.on_kernelwright("h200")((4,), (64,), given)
+    with kw.Device("h200") as device:
+        loaded.on_kernelwright(device)((4,), (64,), given)
     assert np.array_equal(given[1], outputs[1])
     assert np.allclose(given[1], given[0] * 3 + 1)
 
@@ -181,33 +182,3 @@ def test_several_kernels_have_files_each(tmp_path: Path) -> None:
     stems = _stems(names)
     assert stems["_Z4reduIfEvPT_"] == "redu_float_" and len(set(stems.values())) == 4
     assert _stems(names[:1]) == {names[0]: "kernel"}
-
-
-# -- the end of a run ------------------------------------------------------------------------------------------------------
-
-
-def test_a_run_is_finished_as_often_as_one_likes(finished_run: Path, tmp_path: Path) -> None:
-    shutil.copytree(finished_run, tmp_path / "again-1")
-    with sqlite3.connect(tmp_path / "again-1" / "journal.db") as db:
-        db.execute("DELETE FROM events WHERE kind = 'explained'")
-    with Run.open(tmp_path / "again-1", write=True) as run:
-        first = finish(run, jobs=1)
-        best = run.best
-        assert best is not None
-        assert first.explained and first.troubles == ()
-        assert first.report == run.folder / "report.html" and first.report.stat().st_size > 10_000
-        assert first.exported == run.folder / f"export-{best.name}"
-        count = len(run.journal)
-        (first.exported / "README.md").unlink()
-        second = finish(run, jobs=1)
-        assert second == first and (first.exported / "README.md").exists()
-        assert len(run.journal) == count
-
-
-def test_what_goes_wrong_at_the_end_is_told_and_the_rest_made(finished_run: Path, tmp_path: Path) -> None:
-    shutil.copytree(finished_run, tmp_path / "again-1")
-    with Run.open(tmp_path / "again-1", write=True) as run:
-        (run.folder / "report.html").mkdir()
-        done = finish(run)
-        assert done.report is None and done.exported is not None
-        assert len(done.troubles) == 1 and done.troubles[0].startswith("reporting failed: ")

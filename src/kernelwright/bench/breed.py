@@ -5,6 +5,9 @@ NumPy and libdevice each round in their own way; we allow each four units in the
 therefore what its fitness moves by when all its functions are off by as much, up, down, or by signs at random, twice that for
 two libraries compared, and one part in a million at least.
 
+The runs are kept in ``build/bench-breed``, so that the benchmark can be interrupted and finished ones are not made again;
+delete the folder to start over.
+
 Promises: no program of any problem is worth anything else on any back end; each problem reaches its fitness from the stated
 seeds within the stated number of programs (search: at least one seed of ten).
 """
@@ -12,7 +15,6 @@ seeds within the stated number of programs (search: at least one seed of ten).
 from __future__ import annotations
 
 import math
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -24,6 +26,7 @@ from numpy.typing import NDArray
 from kernelwright.bench.measured import Measured, Say
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.outcome import Rejected
+from kernelwright.evaluate.run import JOURNAL
 from kernelwright.farm.backends.backend import Backend
 from kernelwright.farm.backends.frame import Frame
 from kernelwright.farm.backends.llvm_ir import LlvmIr
@@ -34,12 +37,14 @@ from kernelwright.grammar.c.interpret import OPERATIONS
 from kernelwright.grammar.c.llvm import named_functions
 from kernelwright.grammar.c.tree import MATH
 from kernelwright.grammar.problems import NAMES, path_of
-from kernelwright.stories.breed import breed
+from kernelwright.stories.breed import breed, resume
 from kernelwright.stories.breeding import frames
 from kernelwright.stories.breeding.choice import sample
 from kernelwright.stories.breeding.executor import Interpreted, deep
+from kernelwright.stories.breeding.run import BreedRun
 from kernelwright.stories.breeding.table import BACKENDS, executor
 
+KEPT = Path("build") / "bench-breed"
 PROGRAMS, QUICK_PROGRAMS = 1000, 60
 BATCH = 100
 UNITS = 4
@@ -73,7 +78,7 @@ def measure(quick: bool, say: Say) -> Measured:
         problem = load_problem(path_of(name))
         texts = sample(problem, QUICK_PROGRAMS if quick else PROGRAMS, seed=1)
         say(f"{name}: {len(texts)} random programs")
-        _equal(result, problem, texts)
+        _equal(result, problem, texts, say)
         _assembled(result, problem, texts)
     for name, (seeds, least, most) in () if quick else REACHED.items():
         _reached(result, name, seeds, least, most, say)
@@ -83,10 +88,11 @@ def measure(quick: bool, say: Say) -> Measured:
 # -- equal fitness -----------------------------------------------------------------------------------------------------
 
 
-def _equal(result: Measured, problem: Problem, texts: Sequence[str]) -> None:
+def _equal(result: Measured, problem: Problem, texts: Sequence[str], say: Say) -> None:
     expected = worths(problem, Interpreted(problem), texts)
     slack = tolerances(problem, texts, expected)
     for backend in [each for each in BACKENDS if each != "interpreted"]:
+        say(f"{problem.name}: {backend}")
         begin = time.process_time()
         try:
             running = executor(backend, problem)
@@ -198,10 +204,7 @@ def _reached(result: Measured, name: str, seeds: Sequence[int], least: int, most
     path, reached = path_of(name), 0
     for seed in seeds:
         say(f"{name}, seed {seed}")
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            breed(path, folder=Path(folder, "run"), seed=seed, backend="interpreted") as run,
-        ):
+        with _bred(path, KEPT / f"{name}-seed{seed}", seed) as run:
             best, count = run.best, len(run.journal)
             done = best is not None and run.reaches(best.fitness) and count <= most
             reached += done
@@ -213,7 +216,19 @@ def _reached(result: Measured, name: str, seeds: Sequence[int], least: int, most
                     "target": run.target,
                     "programs tried": count,
                     "generations": len(run.generations),
+                    "seconds": round(run.spent_seconds, 1),
                     "reached": "yes" if done else "no",
                 }
             )
     result.at_least(f"breed: seeds that reach the target of {name} within {most} programs", reached, least)
+
+
+def _bred(path: Path, folder: Path, seed: int) -> BreedRun:
+    """A run, made now, or to its end, unless it is there."""
+    if not (folder / JOURNAL).is_file():
+        return breed(path, folder=folder, seed=seed, backend="interpreted", cache=False)
+    run = BreedRun.open(folder)
+    if run.ended is None:
+        run.close()
+        return resume(folder, cache=False)
+    return run

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kernelwright.bench.measured import Measured, Row, Say
+from kernelwright.bench.measured import Measured, Row, Say, toolkit_versions
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.pipeline import STEPS
 from kernelwright.pipeline import CompileOptions, Program
@@ -63,6 +63,7 @@ def measure(quick: bool, say: Say) -> Measured:
     say("ablation")
     result.rows += _ablation(names)
     if nvcc:
+        result.notes.append(f"nvcc is {toolkit_versions().get('nvcc', 'of an unknown version')}")
         result.notes.append(f"processor time, cold cache, over nvcc's: {_ratio(totals, 'cold', PROCESSOR)}")
     result.at_most("wall time, cold cache, over nvcc's", _ratio(totals, "cold") if nvcc else None, 0.5)
     result.at_most("wall time from the cache over nvcc's", _ratio(totals, "cached") if nvcc else None, 0.1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
-import platform
+import re
 import statistics
 import subprocess
 import time
@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from kernelwright.evaluate.machine import machine, tool_versions
 
 Row = dict[str, Any]
 Say = Callable[[str], None]
@@ -47,7 +49,7 @@ class Measured:
             "name": self.name,
             "date": datetime.date.today().isoformat(),
             "machine": machine(),
-            "versions": versions(),
+            "versions": {**tool_versions(), **toolkit_versions()},
             "rows": self.rows,
             "promises": [asdict(p) for p in self.promises],
             "notes": self.notes,
@@ -58,37 +60,17 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.4g}")
 
 
-def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
-    model = next(
-        (line.split(":", 1)[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
-        platform.processor() or platform.machine(),
-    )
-    return {
-        "processor": model,
-        "cores": len(os.sched_getaffinity(0)),
-        "system": f"{platform.system()} {platform.machine()}",
-    }
-
-
-def _lines(path: str) -> list[str]:
-    try:
-        return Path(path).read_text().splitlines()
-    except OSError:
-        return []
-
-
-def versions() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    from kernelwright import __version__
-
-    found = {"kernelwright": __version__, "python": platform.python_version()}
-    for name in ("llvmlite", "ziglang", "numpy"):
+def toolkit_versions() -> dict[str, str]:
+    """NVIDIA's compiler and assembler, as far as they are on the path: {"nvcc": "13.0.88", "ptxas": "13.0.88"}."""
+    found = {}
+    for tool in ("nvcc", "ptxas"):
         try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "missing"
+            said = subprocess.run([tool, "--version"], capture_output=True, text=True, timeout=60).stdout
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        version = re.search(r"release [\d.]+, V([\d.]+)", said)
+        if version:
+            found[tool] = version[1]
     return found
 
 

@@ -2,24 +2,19 @@
 
 Each program's tiny run is recorded; a mutant is one recorded launch, cut to two thread blocks, of a kernel with one to four
 random edits. Worker processes run it once on the reference, twice on the virtual GPU, and once with its other code, in which
-accesses are written in line.
+accesses are written in line. An interrupted run goes on where it was.
 
 Promises: no disagreement, no crash, no hang; counters of two runs are the same.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import queue
 import random
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
@@ -30,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.bench.measured import Measured, Say
+from kernelwright.bench.mutant_runs import BAD, VERDICTS, Progress, Verdict, run_in_parts
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.watch import Watch as VirtualWatch
 from kernelwright.device.executing import VirtualExecutor
@@ -52,39 +48,8 @@ from kernelwright.suite import NAMES, load
 MUTANTS = 10_000
 BUDGET = 50_000
 """Loop iterations: a mutant that wants more is endless. The virtual GPU counts those of warps, the reference of threads."""
-PATIENCE_S = 120.0
-"""A worker that says nothing about a mutant for so long hangs."""
-START_S = 120.0
-"""What a worker gets to start."""
 RELATIVE = 1e-4
 """Functions like sine may differ in their last bits, and a mutant may subtract what is almost equal."""
-
-VERDICTS = (
-    "agree",
-    "faulted alike",
-    "excluded",
-    "undecided",
-    "refused",
-    "disagree",
-    "crash",
-    "hang",
-    "counters differ",
-)
-"""``faulted alike``: both stop with a fault of the same kind. ``excluded``: the result depends on lanes of a warp running in
-step, which the reference does not do, or on the bits of a NaN. ``undecided``: one of the two used up its budget of loop
-iterations. ``refused``: code that both refuse."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What came of one mutant."""
-
-    seed: int
-    program: str
-    kernel: str
-    verdict: str
-    detail: str = ""
-    genome: str = ""
 
 
 def measure(quick: bool, say: Say) -> Measured:
@@ -97,23 +62,21 @@ def measure(quick: bool, say: Say) -> Measured:
         for name in names:
             say(f"recording {name}")
             captures.append(record(name, Path(folder)))
-        verdicts = []
-        begin = time.monotonic()
-        for verdict in run_in_parts(captures, range(count), len(os.sched_getaffinity(0))):
-            verdicts.append(verdict)
-            if len(verdicts) % 100 == 0:
-                rate = len(verdicts) / (time.monotonic() - begin)
-                say(f"{len(verdicts)} of {count} mutants, {rate:.1f} per second")
+        with Progress(count, names, say) as progress:
+            verdicts = progress.before
+            for verdict in run_in_parts(serve, captures, progress.left, len(os.sched_getaffinity(0))):
+                verdicts.append(verdict)
+                progress.note(verdict)
     for name in names:
         counts = Counter(v.verdict for v in verdicts if v.program == name)
         result.rows.append({"program": name, "run": counts.total(), **{v: counts[v] for v in VERDICTS}})
     total = Counter(v.verdict for v in verdicts)
     result.rows.append({"program": "all", "run": total.total(), **{v: total[v] for v in VERDICTS}})
-    for bad in VERDICTS[5:]:
+    result.at_least("mutants: run", total.total(), count)
+    for bad in BAD:
         result.at_most(f"mutants: {bad}", total[bad], 0)
-        result.notes += [f"seed {v.seed}, {v.program} {v.kernel}: {v.detail}" for v in verdicts if v.verdict == bad][
-            :10
-        ]
+        told = [f"seed {v.seed}, {v.program} {v.kernel}: {v.detail}" for v in verdicts if v.verdict == bad]
+        result.notes += told[:10]
     return result
 
 
@@ -132,87 +95,10 @@ def record(name: str, folder: Path) -> Path:
     return target
 
 
-# -- the main process: it watches workers and runs no mutant itself
-
-
-def run_mutants(
-    captures: Sequence[Path], seeds: range, patience_s: float = PATIENCE_S, worker: Any = None
-) -> Iterator[Verdict]:
-    """A verdict for each seed, in order. A worker that ends or hangs costs its mutant a verdict and is replaced."""
-    context = multiprocessing.get_context("forkserver")
-    rest = seeds
-    while len(rest):
-        here, there = context.Pipe()
-        process = context.Process(target=worker or serve, args=(there, list(captures), rest), daemon=True)
-        process.start()
-        there.close()
-        try:
-            for verdict in _heard(here, rest, patience_s):
-                rest = rest[1:]
-                yield verdict
-        finally:
-            process.kill()
-            process.join()
-            here.close()
-
-
-def run_in_parts(captures: Sequence[Path], seeds: range, parts: int, worker: Any = None) -> Iterator[Verdict]:
-    """The same verdicts as they come, several workers at a time. An error of one ends all."""
-    come: queue.SimpleQueue[Verdict | BaseException | None] = queue.SimpleQueue()
-    ended = threading.Event()
-
-    def run(mine: range) -> None:
-        try:
-            for verdict in run_mutants(captures, mine, worker=worker):
-                come.put(verdict)
-                if ended.is_set():
-                    return
-            come.put(None)
-        except BaseException as error:
-            come.put(error)
-
-    threads = [threading.Thread(target=run, args=(seeds[i::parts],), daemon=True) for i in range(parts)]
-    for thread in threads:
-        thread.start()
-    left = parts
-    try:
-        while left:
-            match come.get():
-                case None:
-                    left -= 1
-                case Verdict() as verdict:
-                    yield verdict
-                case error:
-                    raise error
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
-
-
-def _heard(worker: Connection, seeds: range, patience_s: float) -> Iterator[Verdict]:
-    """What a worker says, up to its end, which is a verdict when it came too early."""
-    if not worker.poll(START_S):
-        raise ToolError(
-            f"a worker did not start within {START_S:.0f} s", hint="try again when the machine is less busy"
-        )
-    for number, seed in enumerate(seeds):
-        try:
-            if number == 0:
-                worker.recv()  # it is ready
-            if not worker.poll(patience_s):
-                yield Verdict(seed, "", "", "hang", f"no answer within {patience_s:.0f} s")
-                return
-            yield worker.recv()
-        except EOFError:
-            yield Verdict(seed, "", "", "crash", "the worker has ended")
-            return
-
-
 # -- a worker
 
 
-def serve(answers: Connection, captures: list[Path], seeds: range) -> None:
+def serve(answers: Connection, captures: list[Path], seeds: list[int]) -> None:
     """Says when it is ready, then runs mutants and sends a verdict for each."""
     with ExitStack() as stack:
         subjects = [s for path in captures for s in subjects_of(stack.enter_context(Capture.read(path)))]
@@ -276,7 +162,7 @@ def judged(subject: Subject, seed: int) -> Verdict:
     module = apply(subject.original, genome).module
     verdict, detail = verdict_on(subject.case, module)
     kernel = subject.original.kernel
-    return Verdict(seed, subject.program, kernel, verdict, detail, dumps(genome) if verdict in VERDICTS[5:] else "")
+    return Verdict(seed, subject.program, kernel, verdict, detail, dumps(genome) if verdict in BAD else "")
 
 
 def verdict_on(case: RecordedCase, module: Module) -> tuple[str, str]:
@@ -290,20 +176,28 @@ def verdict_on(case: RecordedCase, module: Module) -> tuple[str, str]:
         return verdict, detail
     again, in_line = launched(case, module, fast), launched(case, module, Virtual(SimtOptions(inline=True)))
     assert isinstance(again, Done) and isinstance(in_line, Done)
-    difference = _counters_differ(got, again) or _counters_differ(got, in_line)
-    if difference and nans_matter(case, module, want):
-        return "excluded", "the bits of a NaN matter"
-    return ("counters differ", difference) if difference else (verdict, detail)
+    difference = _counters_differ(got, again)
+    if difference:
+        return "counters differ", difference
+    difference = _counters_differ(got, in_line)
+    if difference and nans_excuse(want, in_line, with_other_nans(case, module)):
+        return "excluded", NANS
+    return ("counters differ", f"accesses in line: {difference}") if difference else (verdict, detail)
 
 
 def _compared(case: RecordedCase, module: Module, want: Done, got: Done) -> tuple[str, str]:
     difference = differs(want, got)
     if not difference:
         return ("faulted alike", "") if want.fault else ("agree", "")
-    if "endless" in (want.fault and want.fault.kind, got.fault and got.fault.kind):
+    if _is_endless(want) or _is_endless(got):
         return "undecided", difference
-    reason = choice_matters(case, module, want)
-    return ("excluded", reason) if reason else ("disagree", difference)
+    if nans_excuse(want, got, with_other_nans(case, module)):
+        return "excluded", NANS
+    verdict, left = _one_lane_after_another(case, module)
+    if verdict == "agree":
+        reason = order_matters(case, module, want)
+        return ("excluded", reason) if reason else ("disagree", difference)
+    return verdict, f"{difference}; and one lane after another, {left}"
 
 
 def _said(done: Done | str) -> str:
@@ -369,9 +263,30 @@ def _counters_differ(one: Done, other: Done) -> str:
     return differs(one, other)
 
 
-def choice_matters(case: RecordedCase, module: Module, want: Done) -> str:
-    """Why the result depends on what each executor chooses for itself, the order of a warp's lanes or the bits of a NaN;
-    empty when it does not.
+# -- excuses: what executors may choose for themselves
+
+
+NANS = "the bits of a NaN matter"
+APART = Schedule.subwarp(32, 1)
+"""One lane after another between two synchronisations of the warp, in the same order on both executors."""
+GRANULE = 8
+"""Bytes around one that depends on the bits of a NaN that may depend on them, too: the largest number in memory."""
+
+
+def _one_lane_after_another(case: RecordedCase, module: Module) -> tuple[str, str]:
+    """Whether the executors agree when neither runs lanes in step: then the lowering of the code is right, and only the
+    order of lanes can have made the difference. Where they do not agree, no race is an excuse."""
+    want, got = launched(case, module, run_reference, APART), launched(case, module, VirtualExecutor(), APART)
+    if isinstance(want, str) or isinstance(got, str):
+        return "disagree", f"reference: {_said(want)}; virtual GPU: {_said(got)}"
+    difference = differs(want, got)
+    if not difference or nans_excuse(want, got, with_other_nans(case, module, APART)):
+        return "agree", ""
+    return "undecided" if _is_endless(want) or _is_endless(got) else "disagree", difference
+
+
+def order_matters(case: RecordedCase, module: Module, want: Done) -> str:
+    """Why the result depends on the order of a warp's lanes; empty when it does not.
 
     Found in a race between two lanes, or in that the reference comes to another result with its lanes in another order.
     Where the reference stops at a fault before the second lane comes, the virtual GPU looks for the race.
@@ -381,12 +296,10 @@ def choice_matters(case: RecordedCase, module: Module, want: Done) -> str:
         for finding in watched.result.findings:
             if finding.kind == "race" and not finding.benign and _same_warp(finding, case.launch.block):
                 return f"lanes of a warp race: {finding}"
-    for schedule in (Schedule.reverse(), Schedule.subwarp(32, 1), Schedule.subwarp(4, 2)):
+    for schedule in (Schedule.reverse(), APART, Schedule.subwarp(4, 2)):
         other = launched(case, module, run_reference, schedule)
         if isinstance(other, Done) and differs(want, other):
             return f"the order matters: {schedule} gives another result"
-    if nans_matter(case, module, want):
-        return "the bits of a NaN matter"
     seen = launched(case, module, Virtual(watch=VirtualWatch(races=True))) if want.fault else ""
     if isinstance(seen, Done):
         for race in seen.result.result.found:
@@ -395,11 +308,37 @@ def choice_matters(case: RecordedCase, module: Module, want: Done) -> str:
     return ""
 
 
-def nans_matter(case: RecordedCase, module: Module, want: Done) -> bool:
-    """Whether the result depends on the bits of NaNs that arithmetic makes."""
+def with_other_nans(case: RecordedCase, module: Module, schedule: Schedule | None = None) -> Done | str:
+    """What the reference comes to when the NaNs that arithmetic makes have other bits."""
     with negative_nans():
-        other = launched(case, module, run_reference)
-    return isinstance(other, Done) and bool(differs(want, other))
+        return launched(case, module, run_reference, schedule)
+
+
+def nans_excuse(want: Done, got: Done, other: Done | str) -> bool:
+    """Whether ``got`` is as good as ``want``: it differs only where ``other``, the reference with other bits in NaNs, does so,
+    too, or stops as that does."""
+    if isinstance(other, str) or not differs(want, other):
+        return False
+    if want.fault or other.fault or got.fault:
+        return (got.fault and got.fault.kind) in [d.fault and d.fault.kind for d in (want, other)]
+    if want.text != got.text and want.text == other.text:
+        return False
+    found = {name: _known_of(want.arrays[name], other.arrays[name], a) for name, a in got.arrays.items()}
+    return not differs(replace(want, text=""), Done(None, found, "", None))
+
+
+def _known_of(want: NDArray[Any], other: NDArray[Any], got: NDArray[Any]) -> NDArray[Any]:
+    """``got``, and ``want`` where it depends on the bits of NaNs."""
+    loose = np.frombuffer(want.tobytes(), np.uint8) != np.frombuffer(other.tobytes(), np.uint8)
+    starts = np.arange(0, loose.size, GRANULE)
+    if loose.size:
+        loose = np.repeat(np.logical_or.reduceat(loose, starts), GRANULE)[: loose.size]
+    mixed = np.where(loose, np.frombuffer(want.tobytes(), np.uint8), np.frombuffer(got.tobytes(), np.uint8))
+    return mixed.astype(np.uint8).view(want.dtype).reshape(want.shape)
+
+
+def _is_endless(done: Done) -> bool:
+    return done.fault is not None and done.fault.kind == "endless"
 
 
 def _run_watched(*arguments: Any, **more: Any) -> Any:
@@ -432,13 +371,10 @@ def _same_warp(finding: Fault, block: Triple) -> bool:
 
 __all__ = [
     "Subject",
-    "Verdict",
     "genome_of",
     "judged",
     "measure",
     "record",
-    "run_in_parts",
-    "run_mutants",
     "serve",
     "subjects_of",
     "verdict_on",

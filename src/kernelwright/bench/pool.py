@@ -1,21 +1,30 @@
-"""A pool of worker processes: what it costs beside the work it does.
+"""A pool of worker processes: what it costs beside the work it does, here and on a Ray cluster.
 
-Promise: under a millisecond an item, whatever it is about.
+Promises: under a millisecond an item, whatever it is about; a worker of a cluster does at least four fifths of what one of a
+local pool does, measured with a worker each on items as long as evaluating a candidate.
 """
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from kernelwright.bench.measured import Measured, Row, Say
-from kernelwright.farm import Pool, available_cores
+from kernelwright.farm import Cluster, Pool, available_cores
 
 ITEMS, QUICK_ITEMS = 20_000, 2_000
 LARGE_BYTES = 1 << 20
 LARGE_ITEMS = 100
 CRASHES = 10
+WORK_S = 0.02
+"""Processor time of an item of the cluster's: about what a candidate of a small kernel takes."""
+WORKED, QUICK_WORKED = 200, 50
+ROUNDS = 5
 
 
 def nothing() -> Callable[[object], object]:
@@ -34,6 +43,18 @@ def crashing() -> Callable[[bool], bool]:
     return work
 
 
+def working() -> Callable[[float], float]:
+    """A set-up whose work takes the processor time it is told."""
+
+    def work(seconds: float) -> float:
+        begin = time.process_time()
+        while time.process_time() - begin < seconds:
+            pass
+        return seconds
+
+    return work
+
+
 def measure(quick: bool, say: Say) -> Measured:
     """Rows: what, how many, microseconds each; wall time and the caller's processor time."""
     result = Measured("pool")
@@ -44,7 +65,54 @@ def measure(quick: bool, say: Say) -> Measured:
     result.rows += _workers()
     worst = max(row["wall us each"] for row in result.rows if row["what"].startswith("item"))
     result.at_most("milliseconds of overhead per item", worst / 1e3, 1.0)
+    say("a Ray cluster of one worker")
+    _cluster(result, QUICK_WORKED if quick else WORKED)
     return result
+
+
+def _cluster(result: Measured, count: int) -> None:
+    """In turns with a pool of one worker, so that noise hits both alike."""
+    name = "throughput of a cluster's worker, of a local one's"
+    if importlib.util.find_spec("ray") is None:
+        result.notes.append("Ray is not installed, so that no cluster was measured: pip install 'kernelwright[ray]'")
+        result.at_least(name, None, 0.8)
+        return
+    rows: dict[str, list[Row]] = {"pool": [], "cluster": []}
+    with (
+        _one_node() as address,
+        Pool(working, workers=1) as pool,
+        Cluster(working, address=address, workers=1) as cluster,
+    ):
+        for each in (pool, cluster):
+            list(each.map([WORK_S] * 10))
+        for _ in range(ROUNDS):
+            for kind, each in (("pool", pool), ("cluster", cluster)):
+                what = f"item of {WORK_S * 1e3:.0f} ms, 1 worker of a {kind}"
+                rows[kind].append(_row(what, count, lambda each=each: list(each.map([WORK_S] * count))))  # type: ignore[misc]
+    for taken in rows.values():
+        result.rows.append(min(taken, key=lambda row: float(row["wall us each"])))
+    ratios = [a["wall us each"] / b["wall us each"] for a, b in zip(rows["pool"], rows["cluster"], strict=True)]
+    result.at_least(name, statistics.median(ratios), 0.8)
+
+
+@contextmanager
+def _one_node() -> Iterator[str]:
+    """The address of a Ray cluster on this machine, of one core."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # its workers find what this process finds
+    from ray.cluster_utils import Cluster as Nodes
+
+    nodes = Nodes()
+    try:
+        nodes.add_node(num_cpus=1, include_dashboard=False, object_store_memory=80 << 20)
+        yield str(nodes.address)
+    finally:
+        nodes.shutdown()
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
 
 
 def _items(workers: int, count: int) -> Row:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import statistics
 
-from kernelwright.bench.evolve import ARMS, EVALUATIONS, QUICK, row_of
+from kernelwright.bench.evolve import ARMS, QUICK, row_of
 from kernelwright.bench.measured import Measured, Say
 
 PROGRAMS = ("bfs", "gaussian", "hotspot", "nn", "srad")
 SEEDS = (1, 2, 3, 4, 5)
+EVALUATIONS = 400
 
 
 def measure(quick: bool, say: Say) -> Measured:

@@ -43,6 +43,9 @@ def command(
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what would be bred, and how; breed nothing.")
     ] = False,
+    no_cache: Annotated[
+        bool, typer.Option("--no-cache", help="Judge every program, also those of earlier runs.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
 ) -> None:
     """Breed programs in the language of a grammar. Exit code 1 when the target was not reached."""
@@ -62,7 +65,7 @@ def command(
         if explain:
             from kernelwright.cli.breed_explain import explained
 
-            print(explained(path, settings, as_json))
+            print(explained(path, settings, as_json, jobs))
             return
         run = BreedRun.create(new_folder(name or path.stem), path, settings)
     begin = time.monotonic()
@@ -70,8 +73,10 @@ def command(
         settings = run.settings
         print(f"kw: run {run.folder}, seed {settings.seed}, {settings.backend}", file=sys.stderr)
         with view_of(sys.stderr) as view:
-            proceed(run, jobs=jobs, cluster=cluster, watch=view.show)
-        result = result_of(run, time.monotonic() - begin)
+            standing = proceed(run, jobs=jobs, cluster=cluster, cache=not no_cache, watch=view.show)
+        if standing.trouble:
+            print(f"kw: fitness is not kept for later runs: {standing.trouble}", file=sys.stderr)
+        result = result_of(run, time.monotonic() - begin, standing.remembered)
     print(json.dumps(result) if as_json else lines(result))
     if not result["best"] or result["reached"] is False:
         raise typer.Exit(1)
@@ -86,8 +91,8 @@ def _saying_how_to_resume(run: BreedRun) -> Iterator[None]:
         raise
 
 
-def result_of(run: BreedRun, seconds: float) -> dict[str, Any]:
-    """What the run has come to, as JSON."""
+def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, Any]:
+    """What the run has come to, as JSON. ``remembered``: programs whose fitness earlier runs had found."""
     best, target, generations = run.best, run.target, run.generations
     return {
         "run": str(run.folder),
@@ -98,6 +103,7 @@ def result_of(run: BreedRun, seconds: float) -> dict[str, Any]:
         "reached": None if target is None else best is not None and run.reaches(best.fitness),
         "generations": len(generations),
         "evaluations": len(run.journal),
+        "remembered": remembered,
         "rejected": run.journal.rejected(),
         "seconds": round(seconds, 1),
         "backend": run.settings.backend,
@@ -108,7 +114,8 @@ def result_of(run: BreedRun, seconds: float) -> dict[str, Any]:
 
 def lines(result: dict[str, Any]) -> str:
     """The same for a person."""
-    tried = f"{result['evaluations']} programs, {result['generations']} generations, {result['seconds']:g} s"
+    before = f" ({result['remembered']} known from earlier runs)" if result["remembered"] else ""
+    tried = f"{result['evaluations']} programs{before}, {result['generations']} generations, {result['seconds']:g} s"
     if not result["best"]:
         return f"no program has a fitness; {tried}; run {result['run']}"
     verdict = {True: ", which is the target", False: f", the target is {result['target']:g}", None: ""}

@@ -11,7 +11,7 @@ from kernelwright.grammar import Derivation, Problem, derive, load_problem
 from kernelwright.grammar.derivation import steps
 from kernelwright.grammar.genotype import random_genotype
 from kernelwright.grammar.readable import readable
-from kernelwright.stories.breeding.choice import Weighed, weigh
+from kernelwright.stories.breeding.choice import OPTIMISED, Weighed, rule, weigh
 from kernelwright.stories.breeding.frames import cuda, cuda_frame, inputs
 from kernelwright.stories.breeding.run import Settings
 
@@ -21,11 +21,11 @@ STEPS = 12
 TRIES = 1000
 
 
-def explained(path: Path, settings: Settings, as_json: bool) -> str:
+def explained(path: Path, settings: Settings, as_json: bool, jobs: int | None = None) -> str:
     """Text for a person, or one JSON object."""
     problem = load_problem(path)
     found = _derivations(problem, settings.seed)
-    weighed = weigh(problem, settings.dials.population)
+    weighed = weigh(problem, settings.dials.population, jobs)
     if as_json:
         facts: dict[str, Any] = {
             "problem": str(path),
@@ -38,10 +38,11 @@ def explained(path: Path, settings: Settings, as_json: bool) -> str:
             "programs": [{"text": each.text, "choices": list(each.choices)} for each in found],
             "kernel": kernel(problem, found[0].text) if found else "",
             "backends": [each.row() for each in weighed],
+            "rule": rule(problem, settings.dials.population, jobs),
             "settings": settings.as_json(),
         }
         return json.dumps(facts)
-    return "\n".join(_parts(path, problem, settings, found, weighed))
+    return "\n".join(_parts(path, problem, settings, found, weighed, jobs))
 
 
 def kernel(problem: Problem, text: str) -> str:
@@ -69,7 +70,12 @@ def _derivations(problem: Problem, seed: int) -> list[Derivation]:
 
 
 def _parts(
-    path: Path, problem: Problem, settings: Settings, found: list[Derivation], weighed: list[Weighed]
+    path: Path,
+    problem: Problem,
+    settings: Settings,
+    found: list[Derivation],
+    weighed: list[Weighed],
+    jobs: int | None,
 ) -> list[str]:
     grammar = problem.language
     parts = [f"{path}: {problem.count} cases, fitness is made {'small' if problem.goal == 'least' else 'large'}", ""]
@@ -89,6 +95,11 @@ def _parts(
         parts += [f"    {line}" for line in kernel(problem, shortest.text).splitlines()]
     parts += ["", f"the back end: {settings.backend}, {_why(settings, weighed)}", ""]
     parts += [f"    {_row(each)}" for each in weighed]
+    if weighed[0].predicted_s is not None:
+        parts += ["", f"    {rule(problem, settings.dials.population, jobs)}"]
+        parts += ["    optimised host code was not tried: optimising takes longer than host code takes to run"] * (
+            OPTIMISED not in [each.name for each in weighed]
+        )
     dials = settings.dials
     parts += ["", f"{settings.generations} generations of {dials.population}, seed {settings.seed}"]
     return parts

@@ -26,7 +26,7 @@ def facts(standing: Standing) -> list[tuple[str, str]]:
         ("generation", f"{standing.generation} of {settings.generations}"),
         ("best", f"{best.fitness:g}" if best else "none yet"),
         ("target", f"{target:g}" if target is not None else "none"),
-        ("programs", f"{standing.evaluations}; {100 * known / max(standing.asked, 1):.0f} % were known"),
+        ("programs", f"{standing.evaluations}{_sources(known, standing)}"),
         ("rejected", ", ".join(f"{stage} {count}" for stage, count in standing.rejected.most_common()) or "none"),
         ("rate", f"{standing.rate:.0f} programs/s, {settings.backend}, {standing.jobs} workers"),
     ]
@@ -34,6 +34,11 @@ def facts(standing: Standing) -> list[tuple[str, str]]:
         seconds = int(standing.seconds / standing.generation * (settings.generations - standing.generation))
         rows.append(("time left", f"at most {seconds // 60}:{seconds % 60:02d}"))
     return rows
+
+
+def _sources(known: int, standing: Standing) -> str:
+    share = f"; {100 * known / max(standing.asked, 1):.0f} % were known"
+    return share + (f", {standing.remembered} more from earlier runs" if standing.remembered else "")
 
 
 class BreedView:

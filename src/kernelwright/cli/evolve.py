@@ -35,6 +35,7 @@ from kernelwright.evaluate.run import Run, RunSettings, new_folder
 from kernelwright.evaluate.subject import Chosen, PythonFile, Recordings, Subject
 from kernelwright.evaluate.whole import Program
 from kernelwright.stories.evolve import proceed
+from kernelwright.stories.finish import Finished
 from kernelwright.target import DEFAULT_GPU, GPUS
 from kernelwright.values import replaced
 
@@ -44,7 +45,7 @@ INPUTS = "inputs"
 EVALUATIONS = 2000
 
 OWN_FLAGS: tuple[Flag, ...] = (
-    Flag("resume", ("--resume",), "text", "Go on with this run; nothing else may be given but --jobs and --json."),
+    Flag("resume", ("--resume",), "text", "Go on with this run; besides, --jobs, --cluster, --no-report and --json."),
     Flag("kernel", ("--kernel",), "texts", "Edit this kernel only; may be repeated. Default all that are launched."),
     Flag("case", ("--case",), "texts", "Further ARGUMENTS of the program, another data set; may be repeated."),
     Flag(
@@ -72,6 +73,9 @@ OWN_FLAGS: tuple[Flag, ...] = (
         "cluster", ("--cluster",), "text", "Work on a Ray cluster: HOST:PORT of its head, or auto for this machine's."
     ),
     Flag("name", ("--name",), "text", "Name of the run; default the program's with a number."),
+    Flag(
+        "no_report", ("--no-report",), "switch", "Without explaining and exporting the best, and writing a page.", False
+    ),
     Flag("as_json", ("--json",), "switch", "End by printing one JSON object.", False),
     *PROGRAM_FLAGS,
 )
@@ -80,19 +84,22 @@ OWN_FLAGS: tuple[Flag, ...] = (
 def evolve_files(paths: list[str], arguments: list[str], *, flags: CompileFlags, **own: Any) -> int:
     """What ``kw evolve`` does, its flags read. Returns 0 when something faster was found, else 1."""
     as_json, jobs = bool(own.pop("as_json")), _whole("--jobs", own.pop("jobs"))
-    name, resumed, cluster = own.pop("name"), own.pop("resume"), own.pop("cluster")
+    name, resumed, cluster, report = own.pop("name"), own.pop("resume"), own.pop("cluster"), not own.pop("no_report")
     if resumed:
         if paths:
             raise Misuse("a run knows what it evolves", hint=f"kw evolve --resume {resumed}")
         run = Run.open(resumed, write=True)
     else:
-        run = _new_run(paths, arguments, flags, own, name)
+        command = shlex.join(["kw", *sys.argv[1:]])
+        run = _new_run(paths, arguments, flags, own, name, command)
     begin = time.monotonic()
     with run, _saying_how_to_resume(run):
         print(f"kw: run {run.folder}, seed {run.settings.seed}", file=sys.stderr)
         with view_of(run, sys.stderr) as view:
-            proceed(run, jobs=jobs, cluster=cluster, watch=view.show)
-        result = _result(run, time.monotonic() - begin)
+            finished = proceed(run, jobs=jobs, cluster=cluster, report=report, watch=view.show)
+        result = _result(run, time.monotonic() - begin, finished)
+    for trouble in finished.troubles if finished else ():
+        _say(trouble)
     print(json.dumps(result) if as_json else _lines(result))
     return 0 if result["best"] else 1
 
@@ -109,7 +116,9 @@ def _saying_how_to_resume(run: Run) -> Iterator[None]:
 # -- a new run ---------------------------------------------------------------------------------------------------------
 
 
-def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: dict[str, Any], name: str | None) -> Run:
+def _new_run(
+    paths: list[str], arguments: list[str], flags: CompileFlags, own: dict[str, Any], name: str | None, command: str
+) -> Run:
     kernels = tuple(own.pop("kernel") or ())
     tolerance = str(parse_rules(own.pop("tolerance") or "exact"))
     further = [shlex.split(text) for text in own.pop("case") or ()]
@@ -133,11 +142,11 @@ def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: d
         modules = subject.workload().modules()
         chosen_kernels = _mangled(kernels, list(modules))
         folder = new_folder(name or Path(first).stem)
-        return Run.create(folder, subject, replace(settings, kernels=chosen_kernels))
+        return Run.create(folder, subject, replace(settings, kernels=chosen_kernels), command=command)
     if any(path.startswith(SUITE) for path in paths):
         if len(paths) > 1 or arguments or further or held:
             raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
-        return _suite_run(first.removeprefix(SUITE), flags, own, settings, kernels, tolerance, name)
+        return _suite_run(first.removeprefix(SUITE), flags, own, settings, kernels, tolerance, name, command)
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
     executable = given.executable(_say)
     folder = new_folder(name or Path(first).stem)
@@ -149,17 +158,16 @@ def _new_run(paths: list[str], arguments: list[str], flags: CompileFlags, own: d
             record(executable, line, target, given.settings, name=Path(first).stem)
         recordings.append(target)
     program = Program(str(executable), tuple(arguments), str(Path.cwd()))
-    return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance, program)
+    return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance, program, command)
 
 
 def _suite_run(
     title: str, flags: CompileFlags, own: dict[str, Any], settings: RunSettings, kernels: tuple[str, ...],
-    tolerance: str, name: str | None,
+    tolerance: str, name: str | None, command: str,
 ) -> Run:  # fmt: skip
-    from kernelwright.suite import load
-    from kernelwright.suite.evolving import DATA_SETS, HELD_OUT, data_set
+    from kernelwright.suite.evolving import DATA_SETS, HELD_OUT, data_set, program_and_data
 
-    program = load(title)
+    program = program_and_data(title)
     define = tuple(flag.removeprefix("-D") for flag in program.flags if flag.startswith("-D"))
     source = flags.options.source
     source = replaced(source, define=(*source.define, *define))
@@ -176,12 +184,12 @@ def _suite_run(
             _say(f"recording {shlex.join([title, *line])}")
             target = folder / f"data-{number}.capture"
             recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
-    return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance, whole)
+    return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance, whole, command)
 
 
 def _recorded_run(
     folder: Path, recordings: list[Path], held_out: int, settings: RunSettings, kernels: tuple[str, ...], tolerance: str,
-    program: Program,
+    program: Program, command: str,
 ) -> Run:  # fmt: skip
     """A run on recordings, the last ``held_out`` of which are for the proof alone."""
     chosen: list[Chosen] = []
@@ -205,7 +213,7 @@ def _recorded_run(
         paths=tuple(str(path) for path in recordings),
         program=replace(program, folder=str(folder.absolute() / program.folder)),
     )
-    run = Run.create(folder, stored, settings)
+    run = Run.create(folder, stored, settings, command=command)
     run.take(opened)
     return run
 
@@ -280,7 +288,7 @@ def _say(text: str) -> None:
 # -- the end -----------------------------------------------------------------------------------------------------------
 
 
-def _result(run: Run, seconds: float) -> dict[str, Any]:
+def _result(run: Run, seconds: float, finished: Finished | None) -> dict[str, Any]:
     best = run.best
     trained, speedup_any = run.fastest_trained
     proof = (run.proof(best.name) if best else None) or {}
@@ -293,10 +301,12 @@ def _result(run: Run, seconds: float) -> dict[str, Any]:
         "best_any": trained or None,
         "label": proof.get("label"),
         "error": best.outcome.error if best else 0.0,
-        "evaluations": len(run.journal),
+        "evaluations": run.evaluations,
         "seconds": round(seconds, 1),
         "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
         "edits": best.edits if best else [],
+        "report": str(finished.report) if finished and finished.report else None,
+        "export": str(finished.exported) if finished and finished.exported else None,
     }
 
 
@@ -313,7 +323,9 @@ def _lines(result: dict[str, Any]) -> str:
     if not result["best"]:
         fallen = result["fallen"]
         less = f": {fallen['variant']} is {fallen['speedup']:.3f}x, but {fallen['label']}" if fallen else ""
-        return f"nothing faster that stands its proof among {tried}{less}; run {result['run']}"
+        return "\n".join(
+            [f"nothing faster that stands its proof among {tried}{less}; run {result['run']}", *_left(result)]
+        )
     label = f", {result['label']}" if result["label"] else ", not proven"
     said = [
         f"{result['best']}: {result['speedup']:.3f}x{label}, error {result['error']:g}, {len(result['edits'])} edits; {tried}"
@@ -322,8 +334,16 @@ def _lines(result: dict[str, Any]) -> str:
         said.append(
             f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})"
         )
-    said.append(f"kw show {result['run']} lists the front")
-    return "\n".join(said)
+    return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
+
+
+def _left(result: dict[str, Any]) -> list[str]:
+    """Where there is more, a line each."""
+    lines = (
+        ("report", "{}: the page of the run"),
+        ("export", "{}: the best to take along; README.md says what is in it"),
+    )
+    return [text.format(result[name]) for name, text in lines if result[name]]
 
 
 def __getattr__(name: str) -> Any:

@@ -36,9 +36,12 @@ def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
 
 
 def time_left(run: Run, standing: Standing) -> str:
-    """An estimate from the budget and the rate so far; empty when nothing bounds the run by either."""
+    """An estimate from the budget and the rate so far; empty when nothing bounds the run by either, and for what follows
+    the search."""
     settings = run.settings
-    guesses = []
+    guesses: list[float] = []
+    if standing.is_over:
+        return ""
     if settings.evaluations and standing.fresh:
         guesses.append((settings.evaluations - standing.evaluations) / max(standing.rate, 1e-9))
     if settings.seconds:

@@ -36,7 +36,7 @@ def _row(path: Path) -> dict[str, Any]:
             best = run.best
             return {
                 "run": str(path),
-                "candidates": len(run.journal),
+                "candidates": run.evaluations,
                 "speedup": round(best.speedup, 3) if best else None,
                 "best": best.name if best else "",
                 "state": "finished" if run.ended else "resumable",

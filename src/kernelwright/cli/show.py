@@ -29,7 +29,7 @@ def command(
             "run": str(opened.folder),
             "settings": opened.settings.as_json(),
             "notes": opened.notes,
-            "candidates": len(opened.journal),
+            "candidates": opened.evaluations,
             "original_us": original,
             "rejected": opened.rejected,
             "best": best.name if best else None,

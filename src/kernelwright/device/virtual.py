@@ -236,6 +236,10 @@ class Prepared:
             kind, message, buffer = describe_access(self._gpu.arena, found.address, found.size, align, found.write)
         elif found.note is not None:
             message, origin = found.note[0] or message, found.note[1]
+            if kind in ("out-of-bounds", "misaligned"):
+                kind, message, buffer = describe_access(
+                    self._gpu.arena, found.address, found.size, found.align, found.write
+                )
         return Fault(
             kind=_kind(kind),
             message=message,

@@ -269,7 +269,7 @@ class Draft:
             changed.update([0] if setting.fixed else [])
             changed.update(self.block_of(id) for id in original.registers)
         other_memory = any(
-            id not in self.dead and self.known(id).touches_memory for id in [*self.touched, *self.extras]
+            id not in self.dead and self.known(id).reaches_memory for id in [*self.touched, *self.extras]
         )
         blocks = {block: self._block_text(block) for block in changed}
         return original.text(blocks, other_memory, setting, self._loop_nodes())

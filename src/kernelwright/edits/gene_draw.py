@@ -32,6 +32,8 @@ Weights = Mapping[str, Mapping[Id, float]]
 """By kernel, by number of an original instruction: the cycles it took, or whatever else should draw edits to it."""
 Known = Mapping[str, Sequence[AnyEdit]]
 """By kernel: edits that hold for every training launch."""
+State = Original | Draft
+"""A kernel to draw an edit for: as it was, or as edits left it."""
 
 
 def draw_gene(
@@ -42,18 +44,23 @@ def draw_gene(
     weights: Weights | None = None,
     operators: Mapping[str, float] = OPERATORS,
     known: Known | None = None,
+    shares: Mapping[str, float] | None = None,
+    state: Callable[[Original, tuple[AnyEdit, ...]], State] | None = None,
 ) -> Gene | None:
     """A gene that applies to the candidate ``genes``, copies that it made included; None when none does.
 
-    A kernel is drawn by the sum of its weights (without weights: by its size), and one without any is never drawn. Nothing
-    is tried out: the same random numbers, candidate and weights always give the same gene.
+    A kernel is drawn by its share of the candidate's time (``shares``), else by the sum of its weights (without weights: by
+    its size); one without any is never drawn. Nothing is tried out: the same random numbers, candidate, weights and shares
+    always give the same gene. ``state``: a kernel with edits, should somebody have kept it.
     """
     candidate = list(genes)
     left = {name: _weight(name, original, weights) for name, original in originals.items()}
+    if shares is not None:
+        left = {name: shares.get(name, 0.0) if weight else 0.0 for name, weight in left.items()}
     while any(left.values()):
         kernel = random.choices(list(left), list(left.values()))[0]
         edit = draw(
-            _state(originals[kernel], [g.edit for g in candidate if g.kernel == kernel]),
+            (state or with_edits)(originals[kernel], tuple(g.edit for g in candidate if g.kernel == kernel)),
             random,
             weights=None if weights is None else weights.get(kernel, {}),
             operators=operators,
@@ -153,5 +160,6 @@ def _weight(name: str, original: Original, weights: Weights | None) -> float:
     return float(len(original.nodes)) if weights is None else float(sum(weights.get(name, {}).values()))
 
 
-def _state(original: Original, edits: Sequence[AnyEdit]) -> Original | Draft:
+def with_edits(original: Original, edits: tuple[AnyEdit, ...]) -> State:
+    """What ``draw`` draws on."""
     return apply(original, edits).draft if edits else original

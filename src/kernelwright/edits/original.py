@@ -82,6 +82,11 @@ class Node:
     def touches_memory(self) -> bool:
         return self.instruction.opcode in _MEMORY
 
+    @property
+    def reaches_memory(self) -> bool:
+        """Whether it touches memory, or makes or uses a pointer, which decides what others touch."""
+        return self.touches_memory or any("ptr" in text for text in (self.type, *self.operand_types))
+
 
 class Original:
     """One kernel of a module, numbered. Raises ``Misuse`` for a kernel the module does not define."""

@@ -21,7 +21,10 @@ LARGEST_BLOCK = '"nvvm.maxntid"'
 MOST_REGISTERS = '"nvvm.maxnreg"'
 
 _REGISTER = re.compile(r"llvm\.nvvm\.read\.ptx\.sreg\.(tid|ntid|ctaid|nctaid)\.([xyz])")
-_UNUSED = re.compile(r"\b(readonly|writeonly|readnone|captures\([^)]*\))")
+_OF_PARAMETERS = re.compile(r"\b(readonly|writeonly|readnone|captures\([^)]*\))")
+"""What a parameter says of the body's use of it."""
+_OF_KERNELS = re.compile(r" ?\b(readonly|writeonly|readnone|argmemonly|memory\([^)]*\))")
+"""What a kernel says of the memory that its body touches."""
 Register = tuple[str, int]
 """A question for the launch's geometry: ``("ntid", 0)`` is ``blockDim.x``."""
 
@@ -43,19 +46,26 @@ PLAIN = Setting()
 
 
 def head(function: Function, setting: Setting, other_memory: bool) -> str:
-    """The lines before the first instruction. ``other_memory``: the kernel may use memory as the original did not."""
+    """The lines before the first instruction. ``other_memory``: the kernel may use memory as the original did not; what LLVM
+    had found out about that is then left out. It would be believed: a store into what is ``readonly`` gets lost, or is not
+    seen by a load through the read-only cache.
+
+    before   define ptx_kernel void @k(ptr readonly %in, ptr writeonly %out) memory(argmem: readwrite) {
+    after    define ptx_kernel void @k(ptr %in, ptr %out) {
+    """
     arguments, blocks, attributes = function.arguments, function.blocks, function.attributes
     kept = [(a.name, a.attributes) for a in arguments]
     fixed = dict(setting.fixed)
     try:
         for index, argument in enumerate(arguments):
             if other_memory:
-                argument.attributes = " ".join(_UNUSED.sub("", argument.attributes).split())
+                argument.attributes = " ".join(_OF_PARAMETERS.sub("", argument.attributes).split())
             if index in setting.apart:
                 argument.attributes = f"noalias {argument.attributes}".rstrip()
             if index in fixed:
                 argument.name = given_name(function, index)
-        function.attributes = " ".join([attributes, *_more_attributes(function, setting)])
+        own = _attributes_without_memory(function) if other_memory else attributes
+        function.attributes = " ".join([own, *_more_attributes(function, setting)]).strip()
         function.blocks = blocks[:1]  # the rest need not be printed
         lines = print_function(function).split("\n")
     finally:
@@ -64,6 +74,18 @@ def head(function: Function, setting: Setting, other_memory: bool) -> str:
             argument.name, argument.attributes = name, text
     end = next(n for n, line in enumerate(lines) if line.startswith("define"))
     return "\n".join(lines[: end + 1]) + "\n"
+
+
+def _attributes_without_memory(function: Function) -> str:
+    """The attributes after the parameters. A group that speaks of memory is written out: others may share it."""
+    groups = function.module.attribute_groups if function.module is not None else {}
+    words = []
+    for word in function.attributes.split(" "):
+        group = groups.get(word, "") if word[:1] == "#" else ""
+        words.append(group if _OF_KERNELS.search(group) else word)
+    # What stands in quotes is no attribute that LLVM knows by this name.
+    pieces = re.split(r'("[^"]*")', " ".join(words))
+    return "".join(p if n % 2 else _OF_KERNELS.sub("", p) for n, p in enumerate(pieces)).strip()
 
 
 def entry_lines(function: Function, setting: Setting) -> list[str]:

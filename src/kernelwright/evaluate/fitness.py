@@ -16,12 +16,14 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 from kernelwright.codegen.simt.results import Found
 from kernelwright.cuda.names import readable
+from kernelwright.device.model.estimate import Estimate
+from kernelwright.device.model.observed import Observed
 from kernelwright.device.places import location_of
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import virtual_gpu
@@ -31,7 +33,7 @@ from kernelwright.evaluate.judge import Judge
 from kernelwright.evaluate.launching import Done, Launches
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.recorded import RecordedCase
-from kernelwright.evaluate.runner import kernel_called
+from kernelwright.evaluate.runner import BUDGET, kernel_called
 from kernelwright.evaluate.subject import Subject
 from kernelwright.evaluate.variant import Builder, Candidate, Variant
 from kernelwright.evaluate.workload import InProcessCase, Workload
@@ -239,6 +241,22 @@ class Fitness:
             "allow for that with --tolerance, or demand less with --accept any"
         )
 
+    def estimates(self) -> list[tuple[Estimate, float]]:
+        """Of each launch of the original, post-passes and all: what the timing model says, and how often it counts. Can be
+        asked before ``reference``. Raises ``Misuse`` when the original fails."""
+        self._baseline = self.builder.build(())
+        modules = self._use(self._baseline)
+        self._launches.follow, self._launches.watch = True, False
+        self._judge.budget = BUDGET
+        found = []
+        for case, weight in zip(self._cases, self._weights, strict=True):
+            runner, output = self._judge.run(modules, case, FORWARD)
+            if isinstance(output, Rejected):
+                raise Misuse(f"the original fails: {output}", hint="mend the program or its workload first")
+            done = cast(Sequence[Done], runner.results)
+            found += [(estimate, weight) for _, _, estimate in self._estimated(case, done)]
+        return found
+
     # -- candidates ----------------------------------------------------------------------------------------------------
 
     def __call__(self, candidate: Candidate) -> Outcome:
@@ -383,6 +401,11 @@ class Fitness:
             _keep(self._times, asked, found)
         return found
 
+    def _estimated(self, case: InProcessCase, done: Sequence[Done]) -> Iterator[tuple[Done, Observed, Estimate]]:
+        for number, each in enumerate(done):
+            first = (case.launch.number if isinstance(case, RecordedCase) else number) == 0
+            yield each, *self._clock.time(each, is_first=first)
+
     def _clocked(self, index: int, done: Sequence[Done]) -> _Timed:
         case = self._cases[index]
         time_us, figures = 0.0, dict[str, float]()
@@ -390,9 +413,7 @@ class Fitness:
         def add(name: str, figure: float) -> None:
             figures[name] = figures.get(name, 0.0) + figure
 
-        for number, each in enumerate(done):
-            first = (case.launch.number if isinstance(case, RecordedCase) else number) == 0
-            observed, estimate = self._clock.time(each, is_first=first)
+        for each, observed, estimate in self._estimated(case, done):
             kernel_us = estimate.cycles / self._clock.gpu.clock_mhz
             time_us += kernel_us
             add(f"us {readable(each.built.kernel)}", kernel_us)

@@ -10,14 +10,15 @@
 Variants are named by their row in the journal. Events in the journal: ``phase``, ``generation``, ``conclude`` (the time was
 up before this batch), ``minimised``, ``proof``, ``fallen`` (a best whose proof said less than was
 demanded), ``salvaged`` (what came in its place),
-``explained``, ``end``.
+``explained``, ``end``. What is asked after the end, to explain or to minimise a variant, stands in the journal, too, and is no
+part of the search.
 """
 
 from __future__ import annotations
 
 import math
 import re
-import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
@@ -28,7 +29,7 @@ from kernelwright.device.settings import virtual_gpu
 from kernelwright.edits.gene import Gene
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.fitness import ACCEPT, Demands
-from kernelwright.evaluate.journal import Journal, Row
+from kernelwright.evaluate.journal import Event, Journal, Row
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.subject import Subject, subject_from_json
 from kernelwright.evaluate.variant import Builder, Candidate
@@ -132,9 +133,16 @@ class Run:
     # -- making and opening --------------------------------------------------------------------------------------------
 
     @classmethod
-    def create(cls, folder: Path, subject: Subject, settings: RunSettings, notes: Sequence[str] = ()) -> Run:
-        """A new run in ``folder``, which is there already. Raises ``Misuse`` when another one is in it."""
+    def create(
+        cls, folder: Path, subject: Subject, settings: RunSettings, notes: Sequence[str] = (), command: str = ""
+    ) -> Run:
+        """A new run in ``folder``, which is there already. ``command``: the command line that began it, if one did.
+
+        Raises ``Misuse`` when another run is in the folder.
+        """
         facts = {"format": FORMAT, "subject": subject.as_json(), "settings": settings.as_json(), "notes": list(notes)}
+        if command:
+            facts["command"] = command
         journal = Journal.open(folder / JOURNAL, create=True)
         journal.begin(facts)
         return cls(folder, journal, facts, subject)
@@ -198,6 +206,17 @@ class Run:
         """The evaluations, in order."""
         return self.journal.rows()
 
+    def searched(self) -> Iterator[Row]:
+        """The evaluations up to the end: what is asked afterwards does not change what was found."""
+        end = self._end
+        return (row for row in self.rows() if end is None or row.at <= end.at)
+
+    @property
+    def evaluations(self) -> int:
+        """How many candidates the search has asked about; for one that has not come to its end, so far."""
+        count = (self.ended or {}).get("evaluations")
+        return count if isinstance(count, int) else len(self.journal)
+
     @cached_property
     def original(self) -> Ok | None:
         """What the original costs; None while it was not evaluated."""
@@ -217,7 +236,7 @@ class Run:
     @property
     def accepted(self) -> list[Found]:
         """Every accepted candidate, in order."""
-        return [found for row in self.rows() if (found := self._found(row)) is not None]
+        return [found for row in self.searched() if (found := self._found(row)) is not None]
 
     @property
     def front(self) -> list[Found]:
@@ -253,7 +272,7 @@ class Run:
         """Whatever is right on the training cases, also what was turned down then: its name, and how much faster it is."""
         best = ("", 1.0)
         if self.original_us is not None:
-            for row in self.rows():
+            for row in self.searched():
                 trained = row.facts.get("trained")
                 if trained and row.candidate and trained["time_us"] > 0:
                     best = max(best, (f"v{row.id}", self.original_us / trained["time_us"]), key=lambda each: each[1])
@@ -281,21 +300,29 @@ class Run:
 
     @property
     def spent_seconds(self) -> float:
-        """How long all sessions together have worked on it: from each one's beginning to its last evaluation, or to now."""
-        sessions = self.journal.sessions
-        last = {row.session: row.at for row in self.rows()} | ({sessions[-1].id: time.time()} if sessions else {})
-        return sum(max(0.0, last.get(each.id, each.at) - each.at) for each in sessions)
+        """How long all sessions together have worked on it: from each one's beginning to the last that it recorded."""
+        last: dict[int, float] = {}
+        recorded = [(row.session, row.at) for row in self.rows()]
+        recorded += [(event.session, event.at) for event in self.journal.events()]
+        for session, at in recorded:
+            last[session] = max(at, last.get(session, at))
+        return sum(max(0.0, last.get(each.id, each.at) - each.at) for each in self.journal.sessions)
 
     @property
     def rejected(self) -> dict[str, int]:
         """How many candidates were turned down at each stage."""
-        return self.journal.rejected()
+        counts = Counter(row.outcome.stage for row in self.searched() if isinstance(row.outcome, Rejected))
+        return dict(sorted(counts.items()))
 
     @property
     def ended(self) -> Mapping[str, Any] | None:
         """What was noted at the end; None when the run has not come to one."""
-        events = self.journal.events("end")
-        return events[-1].data if events else None
+        end = self._end
+        return end.data if end is not None else None
+
+    @property
+    def _end(self) -> Event | None:
+        return next(iter(self.journal.events("end")), None)
 
     def variant(self, name: str) -> Found:
         """The accepted variant called ``v17``; ``best`` is another name for the best. Raises ``Misuse``."""

@@ -339,9 +339,15 @@ def main() -> None:
     except (BrokenPipeError, ConnectionResetError):
         pass
     except KernelwrightError as error:
-        send(control, Kind.FAILED, 0, pack(raised(error)))
+        _fail(control, raised(error))
     except Exception as error:
-        send(control, Kind.FAILED, 0, pack(Raised(ToolError(f"the cluster fails: {_line(error)}", hint=GO_ON))))
+        _fail(control, Raised(ToolError(f"the cluster fails: {_line(error)}", hint=GO_ON)))
+
+
+def _fail(control: socket.socket, error: Raised) -> None:
+    """The last word: Ray, left to end in its own way, would wait for a head node that may be gone."""
+    send(control, Kind.FAILED, 0, pack(error))
+    os._exit(1)
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ class FitnessCache:
     """``get`` and ``put`` fitness by the text of an individual.
 
     ``made_of``: everything else that decides a fitness: the problem, the cases, the back end, versions. A cache that cannot be
-    written is a slow one, never an error.
+    written is a slow one, never an error; ``trouble`` says why it cannot.
     """
 
     def __init__(
@@ -37,6 +37,7 @@ class FitnessCache:
         self._known: dict[bytes, float] = {}
         self._read_bytes = 0
         self._file = (0, 0)
+        self.trouble = ""
         self.refresh()
 
     def __len__(self) -> int:
@@ -54,8 +55,8 @@ class FitnessCache:
         if new:
             try:
                 self._append(b"".join(map(_packed, new.keys(), new.values())))
-            except OSError:
-                return
+            except OSError as error:
+                self.trouble = f"{self.path}: {error.strerror or error}"
 
     def refresh(self) -> None:
         """Learns what other processes have added since."""

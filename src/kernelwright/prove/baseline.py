@@ -24,7 +24,7 @@ from kernelwright.evaluate.program import ProgramCase
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.runner import Modules
 from kernelwright.evaluate.workload import AnyCase, Workload
-from kernelwright.prove.changes import ChangedCase, SurveyedCase, changes
+from kernelwright.prove.changes import Change, ChangedCase, SurveyedCase, changes
 from kernelwright.prove.effort import WATCHED, Effort, divided
 from kernelwright.prove.outputs import difference
 from kernelwright.prove.sites import Site, Sites, add
@@ -32,6 +32,9 @@ from kernelwright.prove.watched import SLACK, CaseRun, Device, Runnable, run_cas
 
 FORWARD = Schedule.forward()
 Shape = tuple[object, ...]
+Settled = frozenset[tuple[str, int]]
+"""Numbers that kernels are launched with, by kernel and argument, which are not to be changed; ``GRID`` for the grid."""
+GRID = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +111,7 @@ class Baseline:
         self._note_sites()
         self._reorder()
         self.held_out, self.different = self._further(held_out, different)
-        self._changed: dict[frozenset[str], CaseSet] = {}
+        self._changed: dict[tuple[frozenset[str], Reference, Settled], CaseSet] = {}
 
     # -- the workload's own cases --------------------------------------------------------------------------------------
 
@@ -244,26 +247,29 @@ class Baseline:
         else:
             same.references.append(reference)
 
-    def changed(self, kernels: frozenset[str], *, more: int = 1) -> CaseSet:
-        """Changed inputs for the kernels, made from the cheapest training case that launches just these.
+    def changed(
+        self, kernels: frozenset[str], *, base: Reference | None = None, settled: Settled = frozenset(), more: int = 1
+    ) -> CaseSet:
+        """Changed inputs for the kernels, made from ``base``, or else the cheapest training case that launches just these.
 
         ``more``: so many times the effort.
         """
-        known = self._changed.get(kernels) if more == 1 else None
+        bases = [one for one in self.training if one.kernels == kernels]
+        base = base or min(bases, key=lambda one: one.run.work)
+        known = self._changed.get((kernels, base, settled)) if more == 1 else None
         if known is not None:
             return known
         found = CaseSet()
-        bases = [one for one in self.training if one.kernels == kernels]
-        base = min(bases, key=lambda one: one.run.work)
         tries = self.effort.tries_of(base.run.work) * more
         survey = SurveyedCase(base.case)
         run_case(self.device, self.original, survey, self.workload.kernel, FORWARD, watch=False, slack=self.slack)
-        for number, change in enumerate(changes(survey.survey, self.seed)):
+        allowed = (change for change in changes(survey.survey, self.seed) if not settled & touched_by(change))
+        for number, change in enumerate(allowed):
             if number >= tries or len(found.references) >= self.effort.changes * more:
                 break
             self._sort(ChangedCase(base.case, change), found, None)
         if more == 1:
-            self._changed[kernels] = found
+            self._changed[kernels, base, settled] = found
         return found
 
     def accept(self, case: Runnable) -> Reference | str:
@@ -302,6 +308,11 @@ class Baseline:
     def is_known(self, site: Site) -> bool:
         """Whether the original does the same, or worse."""
         return site in self.sites or replace(site, silent=False) in self.sites
+
+
+def touched_by(change: Change) -> Settled:
+    numbers = [(number.kernel, number.index) for number, _ in change.numbers]
+    return frozenset([*numbers, *((kernel, GRID) for (kernel, _), _ in change.grids)])
 
 
 def shape_of(run: CaseRun) -> Shape:

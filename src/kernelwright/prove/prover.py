@@ -14,7 +14,7 @@ For many variants of one original make a ``Prover`` once: what the original does
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from kernelwright.codegen.layout import parameter_layout
 from kernelwright.cuda.names import readable
 from kernelwright.device.describe import plural
 from kernelwright.device.schedule import Schedule
-from kernelwright.edits.guard import Guard, Launch
+from kernelwright.edits.guard import ArgumentIs, GridIs, Guard, Launch
 from kernelwright.errors import IRError, KernelwrightError
 from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.evaluate.runner import Modules
@@ -30,7 +30,7 @@ from kernelwright.evaluate.workload import AnyCase, Workload
 from kernelwright.ir import PointerType, print_module, verify
 from kernelwright.passes.llvm import binding
 from kernelwright.passes.llvm import parse as llvm_parse
-from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
+from kernelwright.prove.baseline import FORWARD, GRID, Baseline, CaseSet, Reference
 from kernelwright.prove.effort import Effort
 from kernelwright.prove.labels import CHECKS
 from kernelwright.prove.outputs import difference
@@ -185,13 +185,23 @@ class _Proving:
         everything = CaseSet([r for s in sets for r in s.references], sum((s.dropped for s in sets), Counter()))
         cases = self._inside(everything.references)
         if not cases:
-            return self._say("different", "not run", _why_none(everything, "further cases", self.baseline.workload))
+            why = _why_none(everything, "further cases", self.baseline.workload)
+            if everything.references and self.outside:
+                why = "every further case lies outside what the variant is meant for"
+            return self._say("different", "not run", why)
         wrong = self._on_different(cases)
         self._judge("different", cases, wrong, f"right on {_counted(cases, everything)}; such as {_examples(cases)}")
 
     def _changed_sets(self, more: int = 1) -> list[CaseSet]:
-        groups = dict.fromkeys(one.kernels for one in self.baseline.training if one.kernels & self.kernels)
-        return [self.baseline.changed(group, more=more) for group in groups]
+        """Changed inputs of each kernel, made from the cheapest training case that the variant is meant for, without
+        changing what its guards demand."""
+        cheapest: dict[frozenset[str], Reference] = {}
+        for one in self.baseline.training:
+            if one.kernels & self.kernels and not self._broken_guard(one):
+                known = cheapest.setdefault(one.kernels, one)
+                cheapest[one.kernels] = one if one.run.work < known.run.work else known
+        settled = frozenset(place for kernel, guards in self.guards.items() for place in _settled(kernel, guards))
+        return [self.baseline.changed(group, base=base, settled=settled, more=more) for group, base in cheapest.items()]
 
     def _on_different(self, cases: Sequence[Reference]) -> list[Evidence | None]:
         """Everything that is wrong on other data, be it a value, a race or an access, says that the variant is not for it."""
@@ -306,8 +316,9 @@ class _Proving:
         effort = baseline.effort
         further = baseline.generated(range(effort.draws, 3 * effort.draws), into)
         made = [r for r in map(baseline.accept, further) if isinstance(r, Reference)]
-        for changed in self._changed_sets(more=3):
-            made += changed.references[effort.changes :]
+        for first, changed in zip(self._changed_sets(), self._changed_sets(more=3), strict=True):
+            seen = {one.case.name for one in first.references}
+            made += [one for one in changed.references if one.case.name not in seen]
         return self._inside(made)
 
     def _trial(self, name: str, trial: Trial | None, why_not: str) -> None:
@@ -403,6 +414,14 @@ def as_guards_see(made: Any, original: Modules) -> Launch:
         address = int.from_bytes(value, "little") if isinstance(p.type, PointerType) and not p.byval else 0
         regions.append(next((r for r in made.regions if address in r), None))
     return Launch(made.grid, made.block, tuple(raw), tuple(regions), made.variables)
+
+
+def _settled(kernel: str, guards: Sequence[Guard]) -> Iterator[tuple[str, int]]:
+    for guard in guards:
+        if isinstance(guard, ArgumentIs):
+            yield kernel, guard.index
+        elif isinstance(guard, GridIs):
+            yield kernel, GRID
 
 
 def _counted(cases: Sequence[Reference], of: CaseSet) -> str:

@@ -17,20 +17,20 @@ MEMORY = frozenset({"l1", "shared", "l2", "memory", "atomics"})
 WAITING = frozenset({"latency", "barriers"})
 
 
-def ceiling(estimates: Sequence[Estimate]) -> float:
+def ceiling(estimates: Sequence[Estimate], weights: Sequence[float] | None = None) -> float:
     """The largest speed-up over launches with these estimates that still moves all the data or still computes everything.
 
-    At most ``LIMIT``, which is also the answer where there is no estimate.
+    Of the kernels' own time, without what launching costs, as speed-ups are told. ``weights``: how often each launch counts;
+    once, if nothing is said. At most ``LIMIT``, which is also the answer where there is no estimate.
     """
-    before = sum(one.time_us for one in estimates)
-    after = sum(_least_us(one) for one in estimates)
+    counted = list(zip(estimates, weights or [1.0] * len(estimates), strict=True))
+    before = sum(weight * one.cycles / gpu(one.gpu).clock_mhz for one, weight in counted)
+    after = sum(weight * _least_us(one) for one, weight in counted)
     return min(LIMIT, before / after) if after > 0 else LIMIT
 
 
 def _least_us(one: Estimate) -> float:
-    """The launch with its memory traffic or its arithmetic for nothing, whichever leaves less; and nothing waits."""
-    clock = gpu(one.gpu).clock_mhz
-    launch_us = max(one.time_us - one.cycles / clock, 0.0)
+    """The kernel with its memory traffic or its arithmetic for nothing, whichever leaves less; and nothing waits."""
     moving = max((t.cycles for t in one.terms if t.name in MEMORY), default=0.0)
     computing = max((t.cycles for t in one.terms if t.name not in MEMORY | WAITING), default=0.0)
-    return launch_us + min(moving, computing) / clock
+    return min(moving, computing) / gpu(one.gpu).clock_mhz

@@ -30,8 +30,6 @@ from kernelwright.report.spoken import UNPROVEN, Spoken, label_of, spoken_of
 from kernelwright.search.ties import TIE
 
 TEMPLATE = Path(__file__).with_name("evolution.html.jinja")
-AFTERWARDS = ("explain",)
-"""Phases that are no search: what they try is not counted as candidates."""
 MOST_VARIANTS = 25
 EXPLAINED = {"edits", "pairs", "counters", "source", "guards", "guard_names", "patches", "notes"}
 """What the page reads of an explanation."""
@@ -52,7 +50,7 @@ def write_page(run: Run, target: Path) -> Path:
 
 def evolution_page(run: Run) -> str:
     """The page of a run as HTML. Raises ``Misuse`` for a run without any evaluation."""
-    rows = [row for row in run.rows() if row.phase not in AFTERWARDS]
+    rows = list(run.searched())
     original_us = run.original_us
     if original_us is None:
         raise Misuse(f"{run.name} has no evaluation yet", hint=f"kw evolve --resume {run.folder}")

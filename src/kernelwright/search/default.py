@@ -3,7 +3,8 @@
     scan      genes that can be listed, then drawn ones, each alone
     combine   the wins together, greedily, in order of gain
     evolve    NSGA-II seeded with all of it; until the budget ends:
-                  children ← crossover, a gene drawn, a gene known to be good, a gene dropped, a further single gene
+                  children ← crossover, a gene drawn, a gene known to be good, a gene dropped, a further single gene,
+                             the best with a listed gene that was rejected alone
                   population ← the best of population + children
                   the genes that paid for the first time, combined with the best
     clean     from the best, drop the genes that do not matter
@@ -30,9 +31,9 @@ from kernelwright.search.ties import TIE, is_gain
 
 G = TypeVar("G", bound=Hashable)
 
-SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
-"""How a child is made, each the share of what those before leave: a further single gene, two parents crossed, a gene
-dropped, a gene added that has paid before; the rest, a gene drawn and added."""
+SINGLE, AGAIN, CROSS, DROP, GOOD = 0.3, 0.15, 0.4, 0.2, 0.25
+"""How a child is made, each the share of what those before leave: a further single gene, the best with a gene that was
+rejected alone, two parents crossed, a gene dropped, a gene added that has paid before; the rest, a gene drawn and added."""
 ATTEMPTS = 12
 """Tries to make a child that is not known yet."""
 UNLIMITED = 2000
@@ -69,6 +70,8 @@ class Default(Planned[tuple[G, ...]]):
         self._keep = self._clean_share if self.budget.evaluations else 0
         self._experience = Experience(hooks, tie)
         self._people: Population[tuple[G, ...]] = Population(population, tie)
+        self._once_more: Iterator[G] = iter(())
+        self._upon: tuple[G, ...] = ()
 
     def credit(self) -> Mapping[str, float]:
         return self._experience.credit.weights
@@ -175,6 +178,10 @@ class Default(Planned[tuple[G, ...]]):
             gene = next(self._still_listed, None)
             gene = experience.draw(rng, ()) if gene is None else gene
             return ((gene,) if gene is not None else ()), self._original, gene
+        if self.best is not None and rng.random() < AGAIN:
+            gene = self._rejected_before(self.best.candidate)
+            if gene is not None:
+                return (*self.best.candidate, gene), self.best, gene
         parent = self._people.pick(rng)
         genome = parent.candidate
         if rng.random() < CROSS:
@@ -187,6 +194,17 @@ class Default(Planned[tuple[G, ...]]):
         if gene is None or gene in genome:
             return genome, parent, None
         return (*genome, gene), parent, gene
+
+    def _rejected_before(self, best: tuple[G, ...]) -> G | None:
+        """The next of the listed genes that were rejected alone, from the first again whenever the best is another one.
+
+        Once an answer no longer depends on a computation, what breaks that computation is harmless: such chains are
+        longer than drawing gets.
+        """
+        if best != self._upon:
+            self._upon = best
+            self._once_more = iter(self._experience.listed_in_vain())
+        return next((gene for gene in self._once_more if gene not in best), None) if best else None
 
     # --- clean
 

@@ -30,7 +30,8 @@ class Experience(Generic[G]):
         self.credit = Credit()
         self.good: dict[G, float] = {}
         self._tried: set[G] = set()
-        self._rejected_alone: set[G] = set()
+        self._rejected_alone: dict[G, bool] = {}
+        """Whether it was drawn, in the order they were tried."""
 
     def learn(self, gene: G, result: Result[Any], parent: Result[Any], *, drawn: bool) -> None:
         """The gene was added to the parent. Its kind earns credit when it was drawn and new: a kind whose few good genes
@@ -38,13 +39,17 @@ class Experience(Generic[G]):
         won = False
         if result.objectives is None:
             if not parent.genes:
-                self._rejected_alone.add(gene)
+                self._rejected_alone.setdefault(gene, drawn)
         elif parent.objectives is not None and is_gain(result.objectives[0], parent.objectives[0], self._tie):
             won = True
             self.good[gene] = max(parent.objectives[0] - result.objectives[0], self.good.get(gene, 0.0))
         if drawn and gene not in self._tried:
             self.credit.reward(self._hooks.kind(gene), 1.0 if won else 0.0 if result.objectives is None else VALID)
         self._tried.add(gene)
+
+    def listed_in_vain(self) -> list[G]:
+        """Listed genes that are rejected alone, the most promising first."""
+        return [gene for gene, drawn in self._rejected_alone.items() if not drawn]
 
     def draw(self, rng: random.Random, genome: tuple[G, ...]) -> G | None:
         """A gene to add to the genome: of a few drawn ones the most promising by kind, new ones first; None: none found."""

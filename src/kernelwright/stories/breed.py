@@ -40,6 +40,10 @@ class Standing:
     """Programs judged, each counted once."""
     fresh: int = 0
     """Of these, in this session, since ``began``."""
+    remembered: int = 0
+    """Of these, by an earlier run."""
+    trouble: str = ""
+    """Why fitness could not be kept for later runs."""
     asked: int = 0
     """Individuals of all generations, so that what was not judged was known."""
     best: Bred | None = None
@@ -63,6 +67,8 @@ def breed(
     *,
     folder: Path | str | None = None,
     jobs: int | None = None,
+    cluster: str | None = None,
+    cache: bool = True,
     watch: Watch = lambda standing: None,
     **settings: Any,
 ) -> BreedRun:
@@ -70,7 +76,8 @@ def breed(
 
     ``problem``: ``keijzer6``, ``search``, ``multiplier5``, or the path of a Python file that defines ``problem``. ``settings``:
     those of ``Settings`` and ``Dials``
-    (generations, population, seed, target, ...). ``folder``: of the run; else a fresh one below ``kw-runs``.
+    (generations, population, seed, target, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``cluster``: the
+    address of a Ray cluster that does the work. ``cache``: whether fitness that earlier runs found is taken over.
     Raises ``Misuse`` for a problem that judges nothing, and whatever else the user can mend.
     """
     path = problem_path(problem)
@@ -78,14 +85,21 @@ def breed(
     made = Path(folder) if folder is not None else new_folder(path.stem)
     made.mkdir(parents=True, exist_ok=True)
     with BreedRun.create(made, path, chosen) as run:
-        proceed(run, jobs=jobs, watch=watch)
+        proceed(run, jobs=jobs, cluster=cluster, cache=cache, watch=watch)
     return BreedRun.open(made)
 
 
-def resume(path: Path | str, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> BreedRun:
+def resume(
+    path: Path | str,
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    cache: bool = True,
+    watch: Watch = lambda standing: None,
+) -> BreedRun:
     """Goes on with a run that was interrupted: it ends as if it had not been."""
     with BreedRun.open(path, write=True) as run:
-        proceed(run, jobs=jobs, watch=watch)
+        proceed(run, jobs=jobs, cluster=cluster, cache=cache, watch=watch)
     return BreedRun.open(run.folder)
 
 
@@ -96,13 +110,18 @@ def problem_path(problem: Path | str) -> Path:
 
 
 def proceed(
-    run: BreedRun, *, jobs: int | None = None, cluster: str | None = None, watch: Watch = lambda standing: None
-) -> None:
-    """Breeds from the beginning, in an open run; what its journal knows already is not judged again. ``cluster``: the address of
-    a Ray cluster that does the work."""
+    run: BreedRun,
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    cache: bool = True,
+    watch: Watch = lambda standing: None,
+) -> Standing:
+    """Breeds from the beginning, in an open run; what its journal knows already is not judged again. ``cluster``, ``cache``: as
+    for ``breed``."""
     problem, settings = run.problem, run.settings
     strategy = Breeding(problem.language, settings.dials, settings.seed, problem.better)
-    with Verdicts(run, jobs, cluster) as verdicts:
+    with Verdicts(run, jobs, cluster, cache=cache) as verdicts:
         standing = Standing(run, jobs=verdicts.jobs)
         while standing.generation < settings.generations:
             generation = strategy.ask()
@@ -117,6 +136,7 @@ def proceed(
             strategy.tell([_worth(outcome) for outcome in outcomes])
         _end(standing)
         watch(standing)
+    return standing
 
 
 def _try_some(generation: list[Individual], verdicts: Verdicts) -> None:
@@ -147,6 +167,7 @@ def _note(standing: Standing, generation: list[Individual], outcomes: list[Outco
                 standing.best, best_genotype = bred, individual.genotype
     new = verdicts.count - standing.evaluations
     standing.evaluations = verdicts.count
+    standing.remembered, standing.trouble = verdicts.remembered, verdicts.trouble
     standing.asked += len(generation)
     standing.rejected = verdicts.rejected
     known = {data["n"] for data in standing.run.generations}

@@ -6,6 +6,7 @@ until the strategy has no question left:
     tell       in the order asked, so that neither workers nor crashes change what is found
 minimise       the best, down to the genes that matter
 prove          what the result rests on
+finish         if asked for: explain it, export it, write the page (``stories/finish.py``)
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
 from kernelwright.prove.labels import Label
 from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy, is_gain
+from kernelwright.stories.finish import Finished, finish
 from kernelwright.stories.proposals import Proposals
 from kernelwright.stories.proving import Proofs, meets
 
@@ -61,6 +63,8 @@ class Standing:
     began: float = field(default_factory=time.monotonic)
     searched: float = 0.0
     """When the search had its last answer."""
+    is_over: bool = False
+    """Whether it has come to its end; what follows is about what it found."""
 
     @property
     def rate(self) -> float:
@@ -75,38 +79,56 @@ def evolve(
     objectives: Sequence[str] = ("time",),
     folder: Path | str | None = None,
     jobs: int | None = None,
+    cluster: str | None = None,
+    report: bool = False,
     watch: Watch = lambda standing: None,
     **settings: Any,
 ) -> Run:
     """Searches for faster kernels; returns the finished run, open for reading.
 
     ``workload``: a workload, its description, or the path of a Python file that defines one. ``settings``: those of
-    ``RunSettings`` (evaluations, seed, accept, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises
-    ``Misuse`` for a workload that judges nothing, and whatever else the user can mend.
+    ``RunSettings`` (evaluations, seed, accept, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``report``:
+    also explain and export the best, and write the page, into that folder, as the command does. ``cluster``: the address of a
+    Ray cluster that evaluates, as ``auto``. Raises ``Misuse`` for a
+    workload that judges nothing, and whatever else the user can mend.
     """
     subject = _subject(workload)
     chosen = RunSettings(device=device, objectives=tuple(objectives), **settings)
     made = Path(folder) if folder is not None else new_folder(_stem(subject))
     made.mkdir(parents=True, exist_ok=True)
     with Run.create(made, subject, chosen) as run:
-        proceed(run, jobs=jobs, watch=watch)
+        proceed(run, jobs=jobs, cluster=cluster, report=report, watch=watch)
     return Run.open(made, given=subject)
 
 
 def resume(
-    path: Path | str, *, given: Workload | None = None, jobs: int | None = None, watch: Watch = lambda s: None
+    path: Path | str,
+    *,
+    given: Workload | None = None,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    report: bool = False,
+    watch: Watch = lambda standing: None,
 ) -> Run:
     """Goes on with a run that was interrupted: it ends as if it had not been. ``given``: the workload, if it has no file."""
     subject = Given(given) if given is not None else None
     with Run.open(path, write=True, given=subject) as run:
-        proceed(run, jobs=jobs, watch=watch)
+        proceed(run, jobs=jobs, cluster=cluster, report=report, watch=watch)
     return Run.open(run.folder, given=subject)
 
 
 def proceed(
-    run: Run, *, jobs: int | None = None, cluster: str | None = None, watch: Watch = lambda standing: None
-) -> None:
-    """Searches from the beginning, in an open run; what its journal knows already is not evaluated again."""
+    run: Run,
+    *,
+    jobs: int | None = None,
+    cluster: str | None = None,
+    report: bool = False,
+    watch: Watch = lambda standing: None,
+) -> Finished | None:
+    """Searches from the beginning, in an open run; what its journal knows already is not evaluated again.
+
+    ``report``: also makes what a run leaves behind for people; what that is, is returned.
+    """
     with Answers(run, jobs, cluster) as answers:
         story = _Story(run, answers, watch)
         story.begin()
@@ -114,6 +136,9 @@ def proceed(
         story.minimise(best)
         story.prove()
         story.end()
+    finished = finish(run, jobs=jobs, say=story.say) if report else None
+    story.say("finished")
+    return finished
 
 
 class _Story:
@@ -168,6 +193,7 @@ class _Story:
 
     def prove(self) -> None:
         """What the best rests on. Where that is less than was demanded: the fastest that can be had without the edits at fault."""
+        self.standing.is_over = True
         best, accept = self.run.best, self.run.settings.accept
         if best is None:
             return
@@ -214,8 +240,7 @@ class _Story:
     def _proof(self, proofs: Proofs, found: Found) -> Label:
         known = self.run.proof(found.name)
         if known is None:
-            self.standing.phase = f"prove {found.name}"
-            self.watch(self.standing)
+            self.say(f"prove {found.name}")
             known = proofs.of(found.candidate, found.speedup).as_json()
             self._note("proof", {"name": found.name, "variant": found.name, **known})
         label: Label = known["label"]
@@ -227,13 +252,18 @@ class _Story:
         self._note(
             "end", {"name": "end", "best": best.name if best else None, "evaluations": self.standing.evaluations}
         )
-        self.standing.phase = "finished"
+
+    def say(self, phase: str) -> None:
+        """What is being done now, for whoever watches."""
+        self.standing.phase = phase
         self.watch(self.standing)
 
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _results(self, batch: Sequence[Candidate]) -> list[Result[Candidate]]:
         answers = self.answers.of(batch, self.standing.phase, self.standing.generation, self._told)
+        for answer in answers:
+            self.proposals.learn(answer.candidate, answer.outcome)
         return [_result(answer, self.run.settings.objectives) for answer in answers]
 
     def _told(self, answer: Answer) -> None:

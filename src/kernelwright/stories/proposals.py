@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
+from kernelwright.cuda.names import readable
 from kernelwright.edits import OPERATORS, UNIFORM, Gene, Original, draw_gene, known_edits, listed
+from kernelwright.edits.gene_draw import with_edits
+from kernelwright.edits.original import Id
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.hot import hot
+from kernelwright.evaluate.outcome import Ok, Outcome
 from kernelwright.evaluate.run import RunSettings
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
 
 
+DRAFTS = 256
+"""Edited kernels that are kept: several genes are drawn for the same candidate."""
+
+
 class Proposals:
     """Of one program. The ``gevo`` preset draws as the paper does: six kinds of edits, all places alike; the default draws
-    places by their share of the time, and knows kinds of edits beyond the paper's.
+    kernels by their share of the candidate's time and places by their share of the work, and knows kinds of edits beyond
+    the paper's.
 
     Raises ``Misuse`` when nothing can be edited.
     """
@@ -26,6 +36,8 @@ class Proposals:
             raise Misuse(
                 f"no kernel of this program is called {unknown[0]!r}", hint=f"there are {', '.join(originals)}"
             )
+        self._shares: dict[Candidate, dict[str, float]] = {}
+        self._with_edits = lru_cache(DRAFTS)(with_edits)
         wanted = settings.kernels or tuple(originals)
         self.originals = {name: original for name, original in originals.items() if name in wanted}
         if not any(original.free or original.users for original in self.originals.values()):
@@ -42,10 +54,29 @@ class Proposals:
         self._known = known_edits(self.originals, heat.launches)
         self._operators = OPERATORS
 
+    def learn(self, candidate: Candidate, outcome: Outcome) -> None:
+        """Takes in how long each kernel of a candidate runs. A kernel that has become ten times as fast is worth a tenth of
+        the attention; and one with few threads may work little and yet take long."""
+        if self._weights is None or not isinstance(outcome, Ok):
+            return
+        times = {name: outcome.metrics.get(f"us {readable(name)}", 0.0) for name in self.originals}
+        if not any(times.values()):
+            return
+        self._shares[candidate] = times
+        if not candidate:
+            self._weights = {name: _scaled(self._weights[name], times[name]) for name in self.originals}
+
     def draw(self, dice: random.Random, candidate: Candidate) -> Gene | None:
         """A gene for a candidate: a kernel by its share of the time, an edit of that kernel as the candidate has it."""
         return draw_gene(
-            self.originals, dice, candidate, weights=self._weights, operators=self._operators, known=self._known
+            self.originals,
+            dice,
+            candidate,
+            weights=self._weights,
+            operators=self._operators,
+            known=self._known,
+            shares=self._shares.get(candidate),
+            state=self._with_edits,
         )
 
     def scan(self) -> Iterator[Gene]:
@@ -55,3 +86,9 @@ class Proposals:
     def kind(self, gene: Gene) -> str:
         """What the credit of operators is counted by."""
         return gene.kind
+
+
+def _scaled(weights: Mapping[Id, float], to: float) -> dict[Id, float]:
+    """The weights of one kernel, so that they add up to its time."""
+    total = sum(weights.values())
+    return {id: weight * to / total for id, weight in weights.items()} if total else dict(weights)

@@ -13,6 +13,7 @@ from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import KernelwrightError, ToolError
+from kernelwright.evaluate.fitness import Fitness
 from kernelwright.evaluate.run import Run
 from kernelwright.evaluate.subject import Recordings, Subject
 from kernelwright.evaluate.variant import Builder, Candidate
@@ -22,7 +23,7 @@ from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.labels import LABELS, Label
 from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.prove.prover import Prover
-from kernelwright.prove.too_good import LIMIT
+from kernelwright.prove.too_good import ceiling
 
 TIMEOUT_S = 600.0
 
@@ -71,6 +72,8 @@ def _setup(subject: Subject, device: str, seed: int) -> Callable[[tuple[Candidat
     held_out = subject.held_out() if isinstance(subject, Recordings) else ()
     prover = Prover(workload, builder.build(()).modules, seed=seed, held_out=held_out)
     whole = _whole(subject, device, workload)
+    estimates, weights = zip(*Fitness(workload, virtual_gpu(device)).estimates(), strict=True)
+    most = ceiling(estimates, weights)
 
     def work(asked: tuple[Candidate, float]) -> dict[str, Any]:
         candidate, speedup = asked
@@ -79,7 +82,7 @@ def _setup(subject: Subject, device: str, seed: int) -> Callable[[tuple[Candidat
         if whole is not None:
             kernels = {name: variant.kernels[name] for name in changed}
             prover.whole_program = lambda _: whole.judge(kernels)
-        proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=LIMIT)
+        proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=most)
         return proof.as_json()
 
     return work

@@ -1,18 +1,41 @@
-"""The data sets that a suite program is evolved on: a size that fills a GPU, and another seed and shape."""
+"""The data sets that a suite program is evolved on: a size that fills a GPU, and another seed and shape.
+
+btree           data without regularities that its kernels do not know of
+btree@regular   data with those of the data that paper 000 evolved on, where they differ
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from kernelwright.errors import Misuse
+from kernelwright.suite import load
 from kernelwright.suite.program import Size, SuiteProgram
 
 DATA_SETS: tuple[tuple[Size, int], ...] = (("small", 1), ("tiny", 2))
 """Size and seed of each; times come from the first."""
 HELD_OUT: tuple[tuple[Size, int], ...] = (("small", 3), ("tiny", 4))
 """Those that only the proof uses."""
+
+
+REGULAR = "@regular"
+
+
+def program_and_data(name: str) -> SuiteProgram:
+    """The program called ``name``, or ``name@regular``: the same with its regular data. Raises ``Misuse``."""
+    program = load(name.removesuffix(REGULAR))
+    if not name.endswith(REGULAR):
+        return program
+    if program.regular is None:
+        raise Misuse(
+            f"{program.name} has no other data: that of the published evaluation is like its own",
+            hint=f"suite:{program.name}",
+        )
+    return replace(program, generate=program.regular)
 
 
 @contextmanager

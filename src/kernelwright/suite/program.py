@@ -76,6 +76,9 @@ class SuiteProgram:
     """(folder, arguments): the expected outputs, computed from the input files alone."""
     tolerance: Mapping[str, Tolerance]
     """One entry per output array."""
+    regular: Callable[[Path, Size, int], tuple[str, ...]] | None = None
+    """As ``generate``, with the regularities of the data that paper 000 evolved on, where they are others than those of
+    ``generate``: what holds for such data only, evolution takes for a rule."""
 
     @property
     def folder(self) -> Path:

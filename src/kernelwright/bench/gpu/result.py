@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelwright.bench.measured import Measured, Row, machine, versions
+from kernelwright.bench.measured import Measured, Row, toolkit_versions
 from kernelwright.cache import write_atomically
 from kernelwright.device.cuda.worker import GpuInfo
+from kernelwright.evaluate.machine import machine, tool_versions
 
 
 def write_result(folder: Path, info: GpuInfo, parts: Sequence[Measured], more: dict[str, Any]) -> Path:
@@ -32,7 +33,7 @@ def write_result(folder: Path, info: GpuInfo, parts: Sequence[Measured], more: d
         "date": datetime.date.today().isoformat(),
         "gpu": gpu,
         "machine": machine(),
-        "versions": {**versions(), "cuda-bindings": _binding(), **_toolkit()},
+        "versions": {**tool_versions(), "cuda-bindings": _binding(), **toolkit_versions()},
         "parts": [part.as_json() for part in parts],
         **more,
     }
@@ -76,16 +77,6 @@ def _release() -> str:
     """The driver's own version, as 580.159.03."""
     words = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     return (_said(words).splitlines() or ["unknown"])[0]
-
-
-def _toolkit() -> dict[str, str]:
-    """NVIDIA's compiler and assembler, as far as they are here."""
-    found = {}
-    for tool in ("nvcc", "ptxas"):
-        version = re.search(r"release [\d.]+, V([\d.]+)", _said([tool, "--version"]))
-        if version:
-            found[tool] = version[1]
-    return found
 
 
 def _said(words: list[str]) -> str:

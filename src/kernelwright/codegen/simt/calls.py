@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from kernelwright.codegen.bulk import promised_alignment
 from kernelwright.codegen.inline_asm import expand_asm
 from kernelwright.codegen.simt import accesses, intrinsics
 from kernelwright.codegen.simt.accesses import atomic
@@ -203,9 +204,10 @@ def _bulk(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> No
     if bits_of(length.type) < 64:
         length = flat.emit("zext", (length,), "i64")
     if found[1] == "memset":
-        flat.effect("fill", (_generic(flat, target), flat.row(second)[0], length))
+        flat.effect("fill", (_generic(flat, target), flat.row(second)[0], length), promised_alignment(instruction))
     else:
-        flat.effect("copy", (_generic(flat, target), _generic(flat, second), length))
+        pointers = (_generic(flat, target), _generic(flat, second))
+        flat.effect("copy", (*pointers, length), promised_alignment(instruction))
 
 
 def _trap(flat: Flattener, instruction: Instruction) -> None:
@@ -249,8 +251,8 @@ def _copy_async(flat: Flattener, instruction: Instruction, found: re.Match[str])
         used = flat.row(instruction.arguments[2])[0]
         least = flat.emit("llvm", (used, integer(used.type, size)), used.type, ("umin", ""))
         many = flat.emit("zext", (least,), "i64")
-        flat.effect("fill", (target, integer("i8", 0), integer("i64", size)))
-    flat.effect("copy", (target, source, many))
+        flat.effect("fill", (target, integer("i8", 0), integer("i64", size)), (size, 1))
+    flat.effect("copy", (target, source, many), (size, size))
 
 
 def _generic(flat: Flattener, value: Any) -> Operand:

@@ -407,6 +407,7 @@ class CompiledKernel:
             size=record.size,
             write=bool(record.write),
             other=other,
+            align=record.detail[0] if number == records.MISALIGNED_BULK else 1,
         )
 
 

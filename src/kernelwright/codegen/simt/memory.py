@@ -260,12 +260,12 @@ def _own_access(e: Emitter, op: Op) -> str:
 
 
 def copy(e: Emitter, op: Op) -> None:
-    """``args``: target, source, bytes; per lane, regions may overlap."""
+    """``args``: target, source, bytes; per lane, regions may overlap. ``detail``: what their addresses are multiples of."""
     _bulk(e, op, "copy", "i64")
 
 
 def fill(e: Emitter, op: Op) -> None:
-    """``args``: target, byte, bytes."""
+    """``args``: target, byte, bytes. ``detail``: what the address is a multiple of, and 1."""
     _bulk(e, op, "fill", "i8")
 
 
@@ -274,7 +274,8 @@ def _bulk(e: Emitter, op: Op, helper: str, second: str) -> None:
     for i, type in enumerate(("i64", second, "i64")):
         e.line(f"store {e.vector_type(type)} {e.vector(op.args[i])}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" for i in range(3))
-    e.line(e.helper(helper, f"ptr %c, i32 {note}, i32 {e.whole_mask()}, {pointers}"))
+    target, source = op.detail or (1, 1)
+    e.line(e.helper(helper, f"ptr %c, i32 {note}, i32 {e.whole_mask()}, i32 {target | source << 8}, {pointers}"))
 
 
 def print_(e: Emitter, op: Op) -> None:

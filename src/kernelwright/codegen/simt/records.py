@@ -105,8 +105,10 @@ OPERATIONS = (
 FLOATS = {"half": 1, "bfloat": 2, "float": 3, "double": 4}
 FAULT_KINDS = (
     "", "out-of-bounds", "misaligned", "barrier", "trap", "assert", "endless", "read-only", "out-of-bounds", "barrier",
+    "misaligned",
 )  # fmt: skip
-AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8, 9])
+AT_ACCESS, AT_BARRIER, AT_NOTE = frozenset([1, 2, 7]), 3, frozenset([4, 5, 8, 9, 10])
 """What the ``site`` of a fault of each kind counts."""
+MISALIGNED_BULK = 10
 MESSAGES = {9: "a thread takes part in a warp operation whose member mask leaves it out"}
 """What to say of a kind that has another's name."""

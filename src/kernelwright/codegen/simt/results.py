@@ -35,6 +35,8 @@ class HostFault:
     write: bool
     other: Instruction | None = None
     """``barrier``: where others of the block or warp wait."""
+    align: int = 1
+    """``misaligned`` bulk copies: what the address is no multiple of."""
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from kernelwright.codegen.bulk import promised_alignment
 from kernelwright.codegen.inline_asm import expand_asm
 from kernelwright.codegen.layout import store_size
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.printf import format_text
 from kernelwright.device.reference import intrinsics
-from kernelwright.device.reference.accesses import Stop, read_bytes, read_string, write_bytes
+from kernelwright.device.reference.accesses import Stop, find_generic, read_bytes, read_string, write_bytes
 from kernelwright.device.reference.body import Body, Handlers
 from kernelwright.device.reference.refuse import refuse
 from kernelwright.device.reference.threads import ACTIVE, BARRIER, PAUSE, WARP_OPERATION, Thread, ThreadExit
@@ -145,12 +146,14 @@ def _pause(body: Body, i: Instruction) -> None:
 
 def _copy(body: Body, i: Instruction) -> None:
     to, source, size = i.arguments[:3]
-    body.emit(f"copy(T, {body.generic(to)}, {body.generic(source)}, {body.ref(size)}, {body.site(i)})")
+    aligns = "{}, {}".format(*promised_alignment(i))
+    body.emit(f"copy(T, {body.generic(to)}, {body.generic(source)}, {body.ref(size)}, {aligns}, {body.site(i)})")
 
 
 def _fill(body: Body, i: Instruction) -> None:
     to, value, size = i.arguments[:3]
-    body.emit(f"fill(T, {body.generic(to)}, {body.ref(value)}, {body.ref(size)}, {body.site(i)})")
+    align = promised_alignment(i)[0]
+    body.emit(f"fill(T, {body.generic(to)}, {body.ref(value)}, {body.ref(size)}, {align}, {body.site(i)})")
 
 
 def _copy_async(body: Body, i: Instruction) -> None:
@@ -377,24 +380,25 @@ CALLS: Handlers = {"call": _call, "atomicrmw": _atomic, "cmpxchg": _compare_exch
 # -- helpers that translated code calls --------------------------------------------------------------------------------
 
 
-def _do_copy(t: Thread, to: int, source: int, size: int, site: int) -> None:
+def _do_copy(t: Thread, to: int, source: int, size: int, to_align: int, source_align: int, site: int) -> None:
     watch = t.block.launch.watch
     old = watch.before(t, to, size) if watch else b""
-    write_bytes(t, to, read_bytes(t, source, size, 1, site), 1, site)
+    write_bytes(t, to, read_bytes(t, source, size, source_align, site), to_align, site)
     if watch and size:
         watch.copied(t, to, source, size, site, old)
 
 
 def _do_copy_padded(t: Thread, to: int, source: int, size: int, used: int, site: int) -> None:
     used = min(used, size)
-    _do_copy(t, to, source, used, site)
-    _do_fill(t, to + used, 0, size - used, site)
+    find_generic(t, to, size, size, "B", site, True)  # one access, whatever of it is padding
+    _do_copy(t, to, source, used, size, size, site)
+    _do_fill(t, to + used, 0, size - used, 1, site)
 
 
-def _do_fill(t: Thread, to: int, value: int, size: int, site: int) -> None:
+def _do_fill(t: Thread, to: int, value: int, size: int, align: int, site: int) -> None:
     watch = t.block.launch.watch
     old = watch.before(t, to, size) if watch else b""
-    write_bytes(t, to, bytes([value]) * size, 1, site)
+    write_bytes(t, to, bytes([value]) * size, align, site)
     if watch and size:
         watch.write(t, to, size, site, old)
 

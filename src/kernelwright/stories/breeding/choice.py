@@ -24,6 +24,9 @@ from kernelwright.stories.breeding.table import BACKENDS, executor
 MEASURED = ("interpreted", "host")
 """Those that ``auto`` weighs. A GPU's compiler takes longer for a program than these take to run it on hundreds of cases; for
 problems that these cannot take there is ``ANY``."""
+OPTIMISED = "optimised"
+OPTIMISE_FROM_S = 4e-3
+"""What optimising takes for a program, at least: where host code runs through all cases in less, it is not even tried."""
 ANY = "virtual"
 SAMPLE = 24
 ROUNDS = 2
@@ -77,9 +80,23 @@ def weigh(problem: Problem, population: int, jobs: int | None = None) -> list[We
     deep()
     texts = sample(problem)
     found = [_weighed(name, problem, texts, population, jobs or available_cores()) for name in MEASURED]
+    host = next((each.cost for each in found if each.name == "host"), None)
+    if host is not None and host.each_s > OPTIMISE_FROM_S:
+        found.append(_weighed(OPTIMISED, problem, texts, population, jobs or available_cores()))
     usable = sorted((each for each in found if each.predicted_s is not None), key=lambda each: each.predicted_s or 0.0)
     rest = [each for each in found if each.predicted_s is None]
     return usable + rest if usable else [Weighed(ANY, None, None, BACKENDS[ANY][1]), *rest]
+
+
+def rule(problem: Problem, population: int, jobs: int | None = None) -> str:
+    """How ``weigh`` weighs, in a sentence."""
+    least, most = Host().batch
+    cores = jobs or available_cores()
+    calls = max(1, min(cores, population // least))
+    return (
+        f"measured with {SAMPLE} random programs, run on all {problem.count} cases; a generation is {population} programs over "
+        f"{calls} of {cores} workers, in batches of at most {most}"
+    )
 
 
 def chosen_backend(problem: Problem, wanted: str, population: int, jobs: int | None = None) -> str:
@@ -95,6 +112,11 @@ def _weighed(name: str, problem: Problem, texts: Sequence[str], population: int,
         running = executor(name, problem)
     except KernelwrightError as error:
         return Weighed(name, None, None, error.message)
+    begin = time.process_time()
+    running.answers(texts[:1])
+    # Where one takes long, so many fewer tell enough.
+    fitting = int(LATE_S / max(time.process_time() - begin, 1e-6))
+    texts = texts[: max(2, fitting)]
     answers = running.answers(texts)
     refused = [each for each in answers if isinstance(each, Rejected) and each.stage == "compile"]
     if len(refused) == len(answers):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from kernelwright.errors import CompileError
 from kernelwright.evaluate.outcome import Rejected
+from kernelwright.farm.backends.backend import Level
 from kernelwright.farm.backends.host import Host, Loaded
 from kernelwright.farm.building import Built, build
 from kernelwright.grammar import Problem
@@ -20,10 +21,12 @@ from kernelwright.stories.breeding.frames import host_frame, host_ir, inputs
 
 
 class Hosted:
-    """Raises ``Misuse`` for a problem whose code around programs is beyond our part of C."""
+    """``level``: ``full`` pays for programs that run on very many cases. Raises ``Misuse`` for a problem whose code around
+    programs is beyond our part of C."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, level: Level = "quick") -> None:
         self._problem = problem
+        self._level: Level = level
         self._frame = host_frame(problem)
         self._inputs = [problem.cases[name] for name, _, _ in inputs(problem)]
         self._call = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * (2 + len(self._inputs)))
@@ -36,7 +39,7 @@ class Hosted:
                 bodies[index] = host_ir(self._problem, text)
             except CompileError as error:
                 found[index] = not_compiled(error)
-        built = build(Host(), self._frame, list(bodies.values()), "quick") if bodies else []
+        built = build(Host(), self._frame, list(bodies.values()), self._level) if bodies else []
         for index, each in zip(bodies, built, strict=True):
             if not isinstance(each, Built):
                 found[index] = Rejected("compile", each.reason)

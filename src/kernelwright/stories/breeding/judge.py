@@ -36,6 +36,11 @@ def judge(problem: Problem, answers: Sequence[Answers], timeout_s: float) -> lis
     return [each if isinstance(each, Rejected) else _worth(problem, each, timeout_s) for each in answers]
 
 
+def worth_of(fitness: float) -> Ok:
+    """The outcome of a program that has a fitness."""
+    return Ok(0.0, 0.0, Metrics({FITNESS: fitness}))
+
+
 def _worth(problem: Problem, answers: Any, timeout_s: float) -> Outcome:
     before = signal.signal(signal.SIGALRM, _late)
     signal.setitimer(signal.ITIMER_REAL, timeout_s)
@@ -53,7 +58,7 @@ def _worth(problem: Problem, answers: Any, timeout_s: float) -> Outcome:
         signal.signal(signal.SIGALRM, before)
     if worth is None:
         return Rejected("compare", "its fitness is no finite number")
-    return Ok(0.0, 0.0, Metrics({FITNESS: worth}))
+    return worth_of(worth)
 
 
 class _Late(BaseException):

@@ -10,13 +10,17 @@ from kernelwright.grammar import Problem
 from kernelwright.stories.breeding.executor import Executor, Interpreted
 from kernelwright.stories.breeding.hosted import Hosted
 from kernelwright.stories.breeding.launched import Launched
+from kernelwright.stories.breeding.lowered import Lowered
 from kernelwright.target import DEFAULT_GPU
 
 BACKENDS: Mapping[str, tuple[Callable[[Problem], Executor], str]] = {
     "interpreted": (Interpreted, "nothing is compiled; cheapest where cases are few and programs have no loops"),
     "host": (Hosted, "LLVM-IR to code for this processor"),
+    "optimised": (partial(Hosted, level="full"), "the same, optimised; for a million cases and more"),
     "virtual": (partial(Launched, device=DEFAULT_GPU), "CUDA C on a virtual GPU; takes any grammar"),
+    "llvm": (partial(Lowered, device=DEFAULT_GPU), "LLVM-IR on a virtual GPU, as the farm assembles it"),
     "cuda": (partial(Launched, device="cuda:0"), "CUDA C on a GPU; takes any grammar"),
+    "cuda-llvm": (partial(Lowered, device="cuda:0"), "LLVM-IR on a GPU"),
 }
 
 

@@ -1,4 +1,5 @@
-"""Programs asked about, in generations: what the journal knows is looked up, the rest is judged in a pool and recorded.
+"""Programs asked about, in generations: what the journal or an earlier run knows is looked up, the rest is judged in a pool
+and recorded.
 
 Rows are recorded in the order asked, whatever order workers finish in, so that equal runs have equal journals.
 """
@@ -11,9 +12,10 @@ from collections.abc import Callable, Sequence
 from types import TracebackType
 
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.outcome import Outcome, Rejected
+from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.farm import Lost, Raised, pool_for
-from kernelwright.stories.breeding.judge import judging
+from kernelwright.stories.breeding.judge import FITNESS, judging, worth_of
+from kernelwright.stories.breeding.remembered import remembered
 from kernelwright.stories.breeding.run import BreedRun
 
 BATCH = (20, 100)
@@ -25,14 +27,21 @@ RECORD_EVERY_S = 1.0
 
 
 class Verdicts:
-    """Verdicts for one run. Close it, or use it as a context manager; the run stays open."""
+    """Verdicts for one run. ``cache``: fitness found in earlier runs is taken over, and what is found now is kept for others;
+    the journal is the same either way. Close it, or use it as a context manager; the run stays open."""
 
-    def __init__(self, run: BreedRun, jobs: int | None = None, cluster: str | None = None) -> None:
+    def __init__(
+        self, run: BreedRun, jobs: int | None = None, cluster: str | None = None, *, cache: bool = True
+    ) -> None:
         self._run = run
         self._known: dict[str, tuple[str, Outcome]] = {}
         self._stored = {row.candidate: (f"v{row.id}", row.outcome) for row in run.journal.rows()}
         self.rejected: Counter[str] = Counter()
         settings = run.settings
+        self._tried: dict[str, Outcome] = {}
+        self._kept = remembered(run.problem, run.problem_path, settings.backend) if cache else None
+        self.remembered = 0
+        """Programs whose fitness was known from earlier runs."""
         self._pool = pool_for(
             cluster,
             judging,
@@ -56,14 +65,19 @@ class Verdicts:
         """``v17``, by the program's row in the journal."""
         return self._known[text][0]
 
+    @property
+    def trouble(self) -> str:
+        """Why fitness could not be kept for other runs; empty when it could."""
+        return self._kept.trouble if self._kept is not None else ""
+
     def tried(self, texts: Sequence[str]) -> list[Outcome]:
-        """Some programs judged, and recorded when they are asked about again. Nothing, where the journal knows programs."""
-        if self._stored:
+        """Some programs judged, and recorded when they are asked about again. Nothing, where programs have been judged before."""
+        distinct = list(dict.fromkeys(texts))
+        if self._stored or any(self._recalled(text) for text in distinct):
             return []
-        found: dict[int, Outcome] = {}
-        for index, outcome in self._pool.map(list(dict.fromkeys(texts))):
-            found[index] = _outcome(outcome)
-        return [found[index] for index in sorted(found)]
+        for index, outcome in self._pool.map(distinct):
+            self._tried[distinct[index]] = _outcome(outcome)
+        return list(self._tried.values())
 
     def of(self, texts: Sequence[str], told: Callable[[Outcome], None] = lambda _: None) -> list[Outcome]:
         """What became of each, in the order of the texts. ``told`` hears of each that is judged, as it comes."""
@@ -73,14 +87,31 @@ class Verdicts:
                 self._learn(text, *self._stored[text])
         fresh = [text for text in new if text not in self._known]
         found: dict[int, Outcome] = {}
+        for index, text in enumerate(fresh):
+            if text in self._tried:
+                found[index] = self._tried.pop(text)
+                told(found[index])
+            elif outcome := self._recalled(text):
+                found[index] = outcome
+                self.remembered += 1
+        asked = [index for index in range(len(fresh)) if index not in found]
         done, recorded = 0, time.monotonic()
-        for index, answer in self._pool.map(fresh):
-            found[index] = _outcome(answer)
-            told(found[index])
+        for number, answer in self._pool.map([fresh[index] for index in asked]):
+            found[asked[number]] = _outcome(answer)
+            told(found[asked[number]])
             if time.monotonic() - recorded > RECORD_EVERY_S:
                 done, recorded = self._record(fresh, found, done), time.monotonic()
         self._record(fresh, found, done)
+        if self._kept is not None:
+            self._kept.put(
+                {text: o.metrics[FITNESS] for text, o in zip(fresh, _in_order(found), strict=True) if isinstance(o, Ok)}
+            )
         return [self._known[text][1] for text in texts]
+
+    def _recalled(self, text: str) -> Outcome | None:
+        """What an earlier run found. Only a fitness is kept: what was rejected may have been so for want of time."""
+        fitness = self._kept.get(text) if self._kept is not None else None
+        return None if fitness is None else worth_of(fitness)
 
     def _record(self, fresh: Sequence[str], found: dict[int, Outcome], done: int) -> int:
         """Records those that are there without a gap from ``done`` on; how many are recorded then."""
@@ -106,6 +137,10 @@ class Verdicts:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _in_order(found: dict[int, Outcome]) -> list[Outcome]:
+    return [found[index] for index in sorted(found)]
 
 
 def _outcome(found: object) -> Outcome:

@@ -38,6 +38,20 @@ def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
     return (str(order), "records.bin", "points.bin", "ranges.bin", "values.bin", "spans.bin")
 
 
+def regular(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
+    """Keys without gaps, each record's value its key, every point one of them, and no range beyond them: as the data that
+    the paper's evolution ran on. The answer to a point is then the point, and ranges begin at their low end."""
+    rng = np.random.default_rng(seed)
+    order, records, points, ranges = SHAPE[size]
+    keys = rng.permutation(records).astype(np.int32)
+    low = rng.integers(0, records, size=ranges)
+    high = rng.integers(low, records)
+    np.stack([keys, keys], axis=1).tofile(folder / "records.bin")
+    rng.integers(0, records, size=points, dtype=np.int32).tofile(folder / "points.bin")
+    np.stack([low, high], axis=1).astype(np.int32).tofile(folder / "ranges.bin")
+    return (str(order), "records.bin", "points.bin", "ranges.bin", "values.bin", "spans.bin")
+
+
 def read(folder: Path) -> dict[str, NDArray[Any]]:
     """``values``: int32 per point, -1 where there is none; ``spans``: int32 pairs (rank of the first record, number)."""
     return {
@@ -71,4 +85,5 @@ PROGRAM = SuiteProgram(
     read=read,
     oracle=oracle,
     tolerance={"values": Tolerance("values are copied"), "spans": Tolerance("ranks and counts are integers")},
+    regular=regular,
 )

@@ -3,11 +3,17 @@
 
 #include "simt.h"
 
-/* Where ``bytes`` bytes of a lane's generic address lie; NULL and a fault when they are nobody's. Local memory is handled
-   byte by byte by the caller, since it is interleaved. */
-static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 write) {
+/* Where ``bytes`` bytes of a lane's generic address lie; NULL and a fault when they are nobody's, or when the address is no
+   multiple of ``align``. Local memory is handled byte by byte by the caller, since it is interleaved. */
+static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 align, u32 write) {
   u64 room = 0;
   u8 *host = NULL;
+  if (address & (align - 1u)) {
+    u32 first = !c->fault->kind;
+    simt_fault_at(c, FAULT_BULK_MISALIGNED, note, lane, address, (u32)bytes, write);
+    if (first) c->fault->detail[0] = align;
+    return NULL;
+  }
   if (address - LOCAL_BASE < WINDOW) {
     u64 offset = address - LOCAL_BASE;
     if (offset < c->local_size && bytes <= c->local_size - offset) return (u8 *)1;
@@ -40,12 +46,13 @@ static void scatter_bytes(simt_context *c, u32 lane, u64 address, u8 *host, cons
   else for (u64 i = 0; i < n; i++) *local_byte(c, lane, address - LOCAL_BASE + i) = from[i];
 }
 
-void simt_copy(simt_context *c, u32 note, u32 mask, const u64 *to, const u64 *from, const u64 *bytes) {
+/* ``align``: what the addresses are multiples of, of the target in the lowest byte, of the source in the next. */
+void simt_copy(simt_context *c, u32 note, u32 mask, u32 align, const u64 *to, const u64 *from, const u64 *bytes) {
   EACH_LANE(l, mask) {
     u64 n = bytes[l];
     if (!n) continue;
-    u8 *source = place(c, note, l, from[l], n, 0);
-    u8 *target = source ? place(c, note, l, to[l], n, 1) : NULL;
+    u8 *source = place(c, note, l, from[l], n, align >> 8, 0);
+    u8 *target = source ? place(c, note, l, to[l], n, align & 255, 1) : NULL;
     if (!target) continue;
     if (c->check) simt_check_copy(c, note, l, to[l], from[l], n);
     if (source != (u8 *)1 && target != (u8 *)1) {
@@ -74,10 +81,10 @@ static void fill_local(simt_context *c, u32 lane, u64 at, u8 value, u64 n) {
   }
 }
 
-void simt_fill(simt_context *c, u32 note, u32 mask, const u64 *to, const u8 *value, const u64 *bytes) {
+void simt_fill(simt_context *c, u32 note, u32 mask, u32 align, const u64 *to, const u8 *value, const u64 *bytes) {
   EACH_LANE(l, mask) {
     if (!bytes[l]) continue;
-    u8 *target = place(c, note, l, to[l], bytes[l], 1);
+    u8 *target = place(c, note, l, to[l], bytes[l], align & 255, 1);
     if (!target) continue;
     if (c->check) simt_check_fill(c, note, l, to[l], bytes[l]);
     if (target != (u8 *)1) memset(target, value[l], bytes[l]);
@@ -125,7 +132,7 @@ typedef struct {
 static u64 take(arguments *a, u32 size) {
   u64 value = 0;
   a->at = (a->at + size - 1) / size * size;
-  u8 *host = place(a->c, a->note, a->lane, a->from + a->at, size, 0);
+  u8 *host = place(a->c, a->note, a->lane, a->from + a->at, size, 1, 0);
   if (host) gather_bytes(a->c, a->lane, a->from + a->at, host, (u8 *)&value, size);
   a->at += size;
   return value;

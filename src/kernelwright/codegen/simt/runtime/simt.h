@@ -92,6 +92,7 @@ enum {
   FAULT_READ_ONLY,
   FAULT_BULK,
   FAULT_STRAY,
+  FAULT_BULK_MISALIGNED,
 };
 
 typedef struct {

@@ -1,0 +1,65 @@
+"""The documents: what they name is there, what is there they name, and every page can be reached."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from kernelwright.bench import BENCHMARKS
+from kernelwright.cli.app import COMMANDS
+
+ROOT = Path(__file__).parents[1]
+DOORS = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
+PAGES = (*DOORS, ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md")))
+
+_LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+_PATH = re.compile(r"`?\b((?:docs|examples|benchmarks|tests)/[\w./-]*\w)")
+_BENCH = re.compile(r"`kw bench (\w+)")
+
+
+def named(page: Path) -> list[Path]:
+    """What a page links to or names by its path from the root, where that is a file or the beginning of a file's name."""
+    text = page.read_text()
+    links = [page.parent / target for target in _LINK.findall(text) if "://" not in target]
+    return [path.resolve() for path in links + [ROOT / target for target in _PATH.findall(text)]]
+
+
+def is_there(path: Path) -> bool:
+    """``docs/decisions/0002`` stands for the note of that number."""
+    return path.exists() or any(path.parent.glob(path.name + "-*.md"))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_names_is_there(page: Path) -> None:
+    missing = [str(path) for path in named(page) if not is_there(path)]
+    benches = set(_BENCH.findall(page.read_text())) - {*BENCHMARKS, "all", "NAME"}
+    assert not missing and not benches
+
+
+def test_every_page_is_reached() -> None:
+    reached, new = set[Path](), set(DOORS)
+    while new:
+        reached |= new
+        found = {path for page in new for path in named(page)}
+        new = {p for path in found for p in (path.rglob("*.md") if path.is_dir() else [path]) if p.suffix == ".md"}
+        new = {path for path in new if path.is_file()} - reached
+    assert {p for p in PAGES if p.parent.name == "docs"} <= reached
+
+
+def test_one_page_tells_of_every_command_and_benchmark() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert set(re.findall(r"^\| `kw (\w+)", page, re.M)) - {"bench"} == set(COMMANDS) - {"bench"}
+    table = page[page.index("| `kw bench` |") :]
+    assert set(re.findall(r"^\| `(\w+)` \|", table, re.M)) == set(BENCHMARKS)
+
+
+def test_figures_in_the_readme_say_what_prints_them() -> None:
+    """In tables whose last column is the command."""
+    text = (ROOT / "README.md").read_text()
+    tables = [part for part in text.split("\n\n") if part.startswith("|") and part.split("\n")[0].endswith("| command |")]
+    assert tables
+    for table in tables:
+        for row in table.strip().split("\n")[2:]:
+            assert _BENCH.search(row.split("|")[-2]), row
