@@ -125,6 +125,7 @@ EACH_KEEPS_WHAT_THE_NEXT_LEFT = """
 target triple = "nvptx64-nvidia-cuda"
 @here = internal addrspace(3) global [32 x i32] undef, align 4
 declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
+declare i32 @llvm.nvvm.read.ptx.sreg.warpid()
 define ptx_kernel void @KERNEL(PARAMETERS) {
   %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
   %mine = getelementptr i32, ptr addrspace(3) @here, i32 %lane
@@ -133,11 +134,16 @@ define ptx_kernel void @KERNEL(PARAMETERS) {
   %next = and i32 %more, 31
   %theirs = getelementptr i32, ptr addrspace(3) @here, i32 %next
   %found = load i32, ptr addrspace(3) %theirs, align 4
-  %out = getelementptr i32, ptr POINTER, i32 %lane
+  %warp = call i32 @llvm.nvvm.read.ptx.sreg.warpid()
+  %first = icmp eq i32 %warp, 0
+  %beside = add i32 %lane, 32
+  %at = select i1 %first, i32 %lane, i32 %beside
+  %out = getelementptr i32, ptr POINTER, i32 %at
   store i32 %found, ptr %out, align 4
   ret void
 }
 """
+"""Later warps find what earlier ones left: their order is the same everywhere."""
 BITS_OF_A_NAN = """
 target triple = "nvptx64-nvidia-cuda"
 declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
@@ -188,6 +194,23 @@ def test_differences() -> None:
     assert differs(done(1, nan, kind="float32"), done(1.00001, nan, kind="float32")) == ""
     assert differs(done(1, nan, kind="float32"), done(1.01, nan, kind="float32")) != ""
     assert differs(done(1, kind="float32"), done(nan, kind="float32")) != ""
+
+
+def test_integers_that_nobody_says_are_integers() -> None:
+    """Recordings know bytes. Read as floating numbers, small integers are all next to nothing, negative ones all NaN."""
+
+    def wrong(one: list[float], other: list[float], kind: str) -> bool:
+        a, b = (np.array(values, kind).view(np.uint8) for values in (one, other))
+        return bool(mutants._wrong(a, b))
+
+    assert not wrong([1, 2, 3, 4], [1, 2, 3, 4], "int32")
+    assert wrong([1, 2, 3, 4], [1, 2, 3, 5], "int32") and wrong([0, 1], [0, 0], "int32")
+    assert wrong([-1, -2], [-1, -3], "int32") and wrong([-1, -2], [-1, -3], "int64") and wrong([7, 0], [8, 0], "int64")
+    nan = float("nan")
+    for kind in ("float32", "float64"):
+        assert not wrong([1, nan], [1.00001, -nan], kind)
+        assert not wrong([1e-9, 5], [0, 5], kind) and wrong([1, 5], [1, 5.01], kind)
+    assert wrong([1, 5], [1, nan], "float32")
 
 
 def misbehaving(answers: Connection, captures: list[Path], seeds: list[int]) -> None:

@@ -211,7 +211,7 @@ def test_btree_collapse(program: Program, tmp_path: Path) -> None:
     (value,) = drawn["points.cu:30", f"i32 {query}"]  # what is stored is the query
     (found,) = drawn["points.cu:29", "i1 true"]  # whether the key is there is not looked up
     # Nor is it searched for. (What ends the loop is on the same line: without it, it runs out of the tree.)
-    (search,) = [gene for gene in drawn["points.cu:18", "i1 false"] if btree.gain((gene,)) or btree.gain((value, gene))]
+    (search,) = [gene for gene in drawn["points.cu:18", "i1 false"] if btree.gain((value, found, gene))]
     # Each step pays, so that a search gets there one by one.
     gains = [btree.gain(candidate) for candidate in ((value,), (value, found), (value, found, search))]
     assert 1.2 < gains[0] < gains[1] < gains[2] and gains[2] > 5

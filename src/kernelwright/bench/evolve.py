@@ -32,8 +32,8 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run import FOLDER, JOURNAL, Run
 
 KEPT = Path("build") / "bench-evolve"
-EVALUATIONS = 1000
-OTHER_BUDGETS = {"heartwall": 300, "btree@regular": 3000}
+EVALUATIONS = 600
+OTHER_BUDGETS = {"heartwall": 200, "btree@regular": 3000}
 """A candidate of the first takes ten times as long as others'; the second is quick and not found soon."""
 QUICK = 60
 THIRTEEN = (

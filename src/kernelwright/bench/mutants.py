@@ -48,7 +48,7 @@ from kernelwright.suite import NAMES, load
 MUTANTS = 10_000
 BUDGET = 50_000
 """Loop iterations: a mutant that wants more is endless. The virtual GPU counts those of warps, the reference of threads."""
-RELATIVE = 1e-4
+RELATIVE, ABSOLUTE = 1e-4, 1e-6
 """Functions like sine may differ in their last bits, and a mutant may subtract what is almost equal."""
 
 
@@ -235,21 +235,35 @@ def differs(want: Done, got: Done) -> str:
 
 
 def _wrong(expected: NDArray[Any], found: NDArray[Any]) -> str:
-    if expected.dtype.kind == "f":
-        # A figure that a mutant made of poison is near the largest number: its square is not representable.
-        with np.errstate(all="ignore"):
-            far = ~np.isclose(found, expected, rtol=RELATIVE, atol=1e-6, equal_nan=True)
-    else:
-        far = np.asarray(found != expected)
+    """Where they differ, in words. Numbers of a known floating type may do so in their last bits; of a type nobody knows,
+    all must be equal to the byte, or all be numbers of one floating type that differ in their last bits."""
+    far = _far(expected, found) if expected.dtype.kind == "f" else np.asarray(found != expected)
     places = np.flatnonzero(far)
     if not places.size:
         return ""
-    if expected.dtype == np.uint8 and expected.size % 4 == 0:  # a type nobody knows: floats, perhaps
+    if expected.dtype == np.uint8:
         for kind in (np.float32, np.float64):
-            if expected.size % np.dtype(kind).itemsize == 0 and not _wrong(expected.view(kind), found.view(kind)):
+            whole = expected.size % np.dtype(kind).itemsize == 0
+            if whole and not _far(expected.view(kind), found.view(kind), guessed=True).any():
                 return ""
     at = places[0]
     return f"{places.size} elements, the first [{at}] is {found.flat[at]!r} instead of {expected.flat[at]!r}"
+
+
+def _far(expected: NDArray[Any], found: NDArray[Any], guessed: bool = False) -> NDArray[np.bool_]:
+    """``guessed``: they may be integers. Those up to 8 million, and their negatives, would be tiny numbers and NaNs that
+    arithmetic does not make: such must be equal to the bit."""
+    # A figure that a mutant made of poison is near the largest number: its square is not representable.
+    with np.errstate(all="ignore"):
+        far = ~np.isclose(found, expected, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)
+        if guessed:
+            bits = {4: np.uint32, 8: np.uint64}[expected.dtype.itemsize]
+            payload = np.array((1 << np.finfo(expected.dtype).nmant - 1) - 1, bits)
+            for numbers in (expected, found):
+                tiny = (np.abs(numbers) < np.finfo(expected.dtype).tiny) & (numbers != 0)
+                odd = np.isnan(numbers) & (numbers.view(bits) & payload != 0)
+                far |= (tiny | odd) & (expected.view(bits) != found.view(bits))
+    return np.asarray(far)
 
 
 def _counters_differ(one: Done, other: Done) -> str:
