@@ -25,7 +25,7 @@ COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
         "one CUDA program at every stage of the compiler, one run without a GPU, one made faster by evolution",
         [
             [str(KW), "suite", "show", "hotspot"],
-            [str(KW), "run", "--report", str(ROOT / "examples" / "hello.cu")],
+            [str(KW), "run", "--report", "examples/hello.cu"],
             [str(KW), "evolve", "suite:hotspot", "--evaluations", "150", "--seed", "1"],
         ],
     ),
@@ -51,9 +51,12 @@ def main() -> int:
     if failed:
         return failed
     for command in COMMANDS[chosen][1]:
+        print("$", " ".join([Path(command[0]).name, *command[1:]]), flush=True)
         code = subprocess.run(command, cwd=ROOT).returncode
         if code:
             return code
+    if chosen == "demo":
+        print("\nnext: . .venv/bin/activate; kw evolve YOUR_PROGRAM.cu -- ARGUMENTS; kw --help; README.md")
     return 0
 
 

@@ -1,6 +1,7 @@
 """Everything that needs an NVIDIA GPU, in one go; ``make gpu`` runs it. Where there is none it says so and exits 0.
 
-    python benchmarks/gpu.py                       tests, suite on both devices, calibration, compile benchmark
+    python benchmarks/gpu.py                       tests, calibration, suite on both devices and under
+                                                   compute-sanitizer, compile benchmark
     python benchmarks/gpu.py --prepare FOLDER      where there is a compiler, for a GPU machine that has none
     python benchmarks/gpu.py --prepared FOLDER     on that machine: needs Python, NumPy and this repository; build/gpu is
                                                    used without being named where there is no compiler
@@ -20,7 +21,8 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +34,9 @@ from kernelwright.errors import KernelwrightError  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 PREPARED = ROOT / "build" / "gpu"
-PARTS = ("tests", "suite", "calibration", "compile")
+TESTS_TIMEOUT_S = 1200.0
+PARTS = ("tests", "calibration", "suite", "sanitizer", "compile")
+PREPARED_PARTS = {"calibration", "suite", "sanitizer"}
 
 
 def main(arguments: list[str]) -> int:
@@ -111,6 +115,7 @@ def no_gpu(ordinal: int) -> str:
 def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.calibrate import calibrate, fit_rows, gpu_like
     from kernelwright.bench.gpu.result import write_result
+    from kernelwright.bench.gpu.sanitizer import run_sanitizer
     from kernelwright.bench.gpu.suite import run_suite
     from kernelwright.device.cuda.worker import CudaWorker
 
@@ -129,14 +134,24 @@ def _run(chosen: argparse.Namespace) -> int:
         if "tests" in only:
             worker.close()  # they take the GPU themselves
             add("tests", _tests)
-        if {"suite", "calibration"} & set(only):
-            with _prepared(chosen, only) as (folder, manifest):
-                more["preparation"] = manifest["notes"]
+        with ExitStack() as kept:
+            ready: list[tuple[Path, dict[str, Any]]] = []
+
+            def get_ready() -> Measured:
+                ready.append(kept.enter_context(_prepared(chosen, only)))
+                return Measured("preparation", notes=list(ready[0][1]["notes"]))
+
+            if PREPARED_PARTS & set(only):
+                add("preparation", get_ready)
+            for folder, manifest in ready:
                 if "calibration" in only:
-                    add("calibration", lambda: calibrate(folder, manifest, worker, say))
-                    more["fit"] = _fitted(lambda: fit_rows(folder, parts[-1].rows, gpu_like(info) or "", info.name))
+                    add("calibration", partial(calibrate, folder, manifest, worker, say))
+                    fit = partial(fit_rows, folder, parts[-1].rows, gpu_like(info) or "", info.name)
+                    more["fit"] = _fitted(fit)
                 if "suite" in only:
-                    add("suite", lambda: run_suite(folder, manifest, f"cuda:{chosen.device}", say))
+                    add("suite", partial(run_suite, folder, manifest, f"cuda:{chosen.device}", say))
+                if "sanitizer" in only:
+                    add("sanitizer", partial(run_sanitizer, folder, manifest["suite"], f"cuda:{chosen.device}", say))
         if "compile" in only:
             add("compile", _compile)
     path = write_result(chosen.results, info, parts, more)
@@ -146,8 +161,6 @@ def _run(chosen: argparse.Namespace) -> int:
             print(f"{part.name}: {promise.name}: {promise.value} ({promise.bound}): {verdict}")
         for note in part.notes:
             print(f"{part.name}: note: {note}")
-    for note in more.get("preparation", []):
-        print(f"preparation: {note}")
     print(f"written to {path}")
     return int(any(p.holds is False for part in parts for p in part.promises))
 
@@ -170,7 +183,15 @@ def _tests() -> Measured:
     files = sorted(str(f) for f in (ROOT / "tests").rglob("test_*.py") if "mark.gpu" in f.read_text())
     command = [sys.executable, "-m", "pytest", "-o", "addopts=", "-m", "gpu", "-rs", "-p", "no:cacheprovider", *files]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=ROOT)
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, env=environment, cwd=ROOT, timeout=TESTS_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired as late:
+        result.rows = [{"line": line} for line in str(late.stdout or b"", "utf-8", "replace").splitlines()[-40:]]
+        result.notes.append(f"the tests were still running after {TESTS_TIMEOUT_S:g} s and were stopped")
+        result.at_most("tests that fail", 1, 0)
+        return result
     lines = (done.stdout + done.stderr).strip().splitlines() or ["pytest said nothing"]
     if "No module named pytest" in lines[-1]:
         result.notes.append("pytest is not installed here: the tests were not run (pip install pytest)")
@@ -206,7 +227,7 @@ def _prepared(chosen: argparse.Namespace, only: tuple[str, ...] | list[str]) -> 
     from kernelwright.suite import NAMES
 
     with tempfile.TemporaryDirectory() as scratch:
-        suite = NAMES if "suite" in only else ()
+        suite = NAMES if {"suite", "sanitizer"} & set(only) else ()
         kernels = () if "calibration" in only else ("saxpy",)
         yield Path(scratch), prepare(Path(scratch), say, small=chosen.small, kernels=kernels, suite=suite, python=None)
 

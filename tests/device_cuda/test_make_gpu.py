@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from kernelwright.bench.gpu.calibrate import gpu_like, ranks_of
 from kernelwright.bench.gpu.cases import CASES
 from kernelwright.bench.gpu.prepare import prepare
 from kernelwright.bench.gpu.result import page
+from kernelwright.bench.gpu.sanitizer import TOOLS, check_program, run_sanitizer
 from kernelwright.bench.measured import Measured
 from kernelwright.cuda.protocol import DeviceProperties
+from kernelwright.device.checking.findings import FindingKind
 from kernelwright.device.cuda.worker import GpuInfo
 
 from .conftest import Fake
@@ -61,7 +64,7 @@ def test_what_was_prepared_is_timed_and_written_down(fake: Fake, prepared: Path,
     content = json.loads(found.read_text())
     assert (content["gpu"]["name"], content["gpu"]["CUDA"], content["gpu"]["arch"]) == ("Stand-in 0", "12.8", "sm_90")
     assert content["versions"]["cuda-bindings"].startswith("12.9")
-    rows = [r for r in content["parts"][0]["rows"] if "variant" in r]
+    rows = [r for r in content["parts"][1]["rows"] if "variant" in r]
     assert {r["kind"] for r in rows} == {"shape", "deletion"}
     assert {r["measured us"] for r in rows} == {10.0}
     assert all(r["estimated us"] > 0 for r in rows)
@@ -87,7 +90,7 @@ def test_a_variant_that_fails_is_a_row_with_the_reason(fake: Fake, prepared: Pat
     (broken / "manifest.json").write_text(json.dumps(manifest))
     go("--prepared", broken, "--only", "calibration", "--results", tmp_path)
     [found] = tmp_path.glob("*.json")
-    rows = [r for r in json.loads(found.read_text())["parts"][0]["rows"] if "variant" in r]
+    rows = [r for r in json.loads(found.read_text())["parts"][1]["rows"] if "variant" in r]
     failed = [r for r in rows if "failed" in r]
     assert [r["variant"] for r in failed] == [victim["name"]]
     assert "unknown opcode" in failed[0]["failed"] and "measured us" not in failed[0]
@@ -95,9 +98,15 @@ def test_a_variant_that_fails_is_a_row_with_the_reason(fake: Fake, prepared: Pat
 
 
 def test_a_folder_that_was_not_prepared(fake: Fake, tmp_path: Path) -> None:
-    done = go("--prepared", tmp_path, "--only", "calibration", "--results", tmp_path / "results")
-    assert done.returncode == 2
-    assert "was not prepared" in done.stderr and "--prepare" in done.stderr
+    """What does not need it is measured all the same."""
+    (tmp_path / "llvmlite.py").write_text("raise ImportError('llvmlite is not here')\n")
+    fake.set("PYTHONPATH", str(tmp_path))
+    done = go("--prepared", tmp_path, "--only", "calibration", "--only", "compile", "--results", tmp_path / "results")
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    first, second = json.loads(next((tmp_path / "results").glob("*.json")).read_text())["parts"]
+    assert (first["name"], second["name"]) == ("preparation", "compile")
+    assert "was not prepared" in first["notes"][0] and not first["promises"][0]["holds"]
+    assert "was not prepared" in done.stdout
 
 
 def test_running_what_was_prepared_needs_no_compiler(fake: Fake, prepared: Path, tmp_path: Path) -> None:
@@ -110,9 +119,9 @@ def test_running_what_was_prepared_needs_no_compiler(fake: Fake, prepared: Path,
     done = go("--prepared", prepared, "--only", "calibration", "--only", "compile", "--results", tmp_path)
     assert done.returncode == 1, done.stderr
     content = json.loads(next(tmp_path.glob("*.json")).read_text())
-    assert [p["name"] for p in content["parts"]] == ["calibration", "compile"]
-    assert content["parts"][0]["rows"]
-    assert any("not measured" in note for note in content["parts"][1]["notes"])
+    assert [p["name"] for p in content["parts"]] == ["preparation", "calibration", "compile"]
+    assert content["parts"][1]["rows"]
+    assert any("not measured" in note for note in content["parts"][2]["notes"])
 
 
 def test_a_machine_that_lacks_a_compiler_says_what_to_do(fake: Fake, tmp_path: Path) -> None:
@@ -126,6 +135,15 @@ def test_a_machine_that_lacks_a_compiler_says_what_to_do(fake: Fake, tmp_path: P
     assert "this Python lacks llvmlite" in done.stderr and "make setup" in done.stderr and "--prepare" in done.stderr
 
 
+def test_tests_that_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("make_gpu", ROOT / "benchmarks" / "gpu.py")
+    assert spec and spec.loader
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+    monkeypatch.setattr(module, "TESTS_TIMEOUT_S", 0.01)
+    part = module._tests()
+    assert "still running after 0.01 s" in part.notes[0] and part.promises[0].holds is False
+
+
 def test_a_part_that_fails_leaves_the_others(fake: Fake, prepared: Path, tmp_path: Path) -> None:
     broken = tmp_path / "prepared"
     broken.mkdir()
@@ -133,8 +151,13 @@ def test_a_part_that_fails_leaves_the_others(fake: Fake, prepared: Path, tmp_pat
     done = go("--prepared", broken, "--only", "calibration", "--only", "suite", "--results", tmp_path)
     assert done.returncode == 1 and "Traceback" not in done.stderr
     parts = json.loads(next(tmp_path.glob("*.json")).read_text())["parts"]
-    assert [p["name"] for p in parts] == ["calibration", "suite"]
-    assert "it ended with FileNotFoundError" in parts[0]["notes"][0] and not parts[0]["promises"][0]["holds"]
+    assert [p["name"] for p in parts] == ["preparation", "calibration", "suite"]
+    assert "it ended with FileNotFoundError" in parts[1]["notes"][0] and not parts[1]["promises"][0]["holds"]
+
+
+def test_a_program_is_checked_where_it_is_prepared(tmp_path: Path) -> None:
+    (tmp_path / "program").write_text("no program")
+    assert "failed: " in check_program(tmp_path, "nn") and not (tmp_path / "check.json").exists()
 
 
 @pytest.mark.slow
@@ -143,9 +166,10 @@ def test_the_suite_goes_to_the_gpu_as_we_and_as_nvcc_build_it(fake: Fake, tmp_pa
     folder = tmp_path / "prepared"
     manifest = prepare(folder, lambda line: None, small=True, kernels=("heat",), suite=("nn", "hotspot"), python=None)
     assert manifest["suite"] == ["nn", "hotspot"] and not manifest["notes"]
+    assert {(folder / "suite" / name / "check.json").read_text() for name in manifest["suite"]} == {"[]"}
     done = go("--prepared", folder, "--only", "suite", "--results", tmp_path)
     assert done.returncode == 1, done.stderr
-    (part,) = json.loads(next(tmp_path.glob("*.json")).read_text())["parts"]
+    _, part = json.loads(next(tmp_path.glob("*.json")).read_text())["parts"]
     ours, nvccs = part["rows"][:2], part["rows"][2:]
     for row in ours:
         assert row["against the oracle"] != "equal" and "exit code" not in row["against the oracle"]
@@ -153,6 +177,70 @@ def test_the_suite_goes_to_the_gpu_as_we_and_as_nvcc_build_it(fake: Fake, tmp_pa
     assert len(nvccs) == (2 if shutil.which("nvcc") else 0)
     assert all("exit code" not in row["against the oracle"] for row in nvccs)
     assert len([c for c in fake.named("launch") if "advance" in c]) >= 2
+
+
+SANITIZER = """#!/bin/sh
+echo "$KERNELWRIGHT_DEVICE $*" >> LOG
+while [ "${1#/}" = "$1" ]; do [ "$1" = --tool ] && tool=$2; shift; done
+"$@" || exit
+case $tool in
+    racecheck) echo "========= RACECHECK SUMMARY: HAZARDS hazards displayed (0 errors, 0 warnings)" ;;
+    synccheck) [ SYNC = silent ] || echo "========= ERROR SUMMARY: SYNC errors" ;;
+    *) echo "========= COMPUTE-SANITIZER"; echo "========= ERROR SUMMARY: 0 errors" ;;
+esac
+"""
+"""Runs the program, and counts what the test says."""
+
+
+@pytest.mark.parametrize(
+    ("found", "hazards", "sync", "verdict"),
+    [
+        ("[]", "0", "0", "agrees"),
+        ('["race", "order-dependent"]', "3", "0", "agrees"),
+        ('["race"]', "0", "0", "differs"),
+        ("[]", "1", "0", "differs"),
+        ("[]", "0", "silent", "not compared"),
+        ("[]", "2", "silent", "differs"),
+        (None, "0", "0", "not compared"),
+    ],
+)
+def test_the_sanitizers_verdict_beside_ours(
+    found: str | None, hazards: str, sync: str, verdict: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place, tools, log = tmp_path / "suite" / "nn", tmp_path / "tools", tmp_path / "log"
+    place.mkdir(parents=True)
+    tools.mkdir()
+    (place / "program").write_text(f'#!/bin/sh\ntest -n "$1" && echo program $1 >> {log}\n')
+    if found is not None:
+        (place / "check.json").write_text(found)
+    script = SANITIZER.replace("LOG", str(log)).replace("HAZARDS", hazards).replace("SYNC", sync)
+    (tools / "compute-sanitizer").write_text(script)
+    (tools / "compute-sanitizer").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
+    result = run_sanitizer(tmp_path, ["nn"], "cuda:0", lambda line: None)
+    (row,) = result.rows
+    assert row["kw check"] == verdict
+    differ, judged = result.promises
+    assert differ.holds == {"agrees": True, "differs": False, "not compared": None}[verdict]
+    assert judged.holds == (verdict != "not compared")
+    said = log.read_text().splitlines()
+    assert [line.split()[:5] for line in said[::2]] == [
+        ["cuda:0", "--tool", tool, "--target-processes", "all"] for tool in TOOLS
+    ]
+    assert all(line.startswith("program ") for line in said[1::2])
+
+
+def test_where_there_is_no_sanitizer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if Path("/usr/local/cuda/bin/compute-sanitizer").exists():
+        pytest.skip("this machine has one")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    result = run_sanitizer(tmp_path, ["nn"], "cuda:0", lambda line: None)
+    assert "not installed" in result.notes[0] and [p.holds for p in result.promises] == [None, None]
+
+
+def test_what_the_sanitizer_may_find_we_have_a_name_for() -> None:
+    kinds = [kind for kinds in TOOLS.values() for kind in kinds]
+    assert len(kinds) == len(set(kinds)) and set(kinds) < set(get_args(FindingKind))
 
 
 def test_cases_pack_their_arguments_as_the_kernels_declare_them() -> None:

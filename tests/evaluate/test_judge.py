@@ -75,6 +75,19 @@ def test_a_case_that_does_not_fill_its_blocks_sees_a_missing_guard(source: Path)
     assert isinstance(outcome, Rejected) and outcome.stage == "fault"
 
 
+def test_our_verifier_looks_before_llvm_does(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """LLVM may end the process on what is invalid."""
+    from kernelwright.evaluate import judge as judging
+
+    judge = judged(source)
+    module = parse_module(kernels.text())
+    block = next(f for name, f in module.functions.items() if "scale" in name and f.blocks).blocks[-1]
+    block.instructions.pop()  # a block without an end
+    monkeypatch.setattr(judging, "llvm_parse", lambda *_: pytest.fail("LLVM was asked"))
+    outcome = judge(module)
+    assert isinstance(outcome, Rejected) and outcome.stage == "verify"
+
+
 def test_invalid_ir_is_turned_down_by_verify(source: Path) -> None:
     judge = judged(source)
     module = kernels.module("scale")

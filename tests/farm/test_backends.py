@@ -19,6 +19,7 @@ from kernelwright.farm.backends.backend import Image, Refused
 from kernelwright.farm.backends.frame import Frame, bundle
 from kernelwright.farm.backends.host import Host, Loaded
 from kernelwright.farm.backends.llvm_ir import LlvmIr
+from kernelwright.farm.backends.needed import needed
 from kernelwright.farm.backends.nvrtc import Nvrtc
 from kernelwright.farm.backends.outlined import with_calls
 from kernelwright.farm.backends.ptx import Ptx
@@ -189,6 +190,51 @@ def test_expanded_operations_become_calls_where_there_are_many() -> None:
     assert functions.count(".func") == 2
     body = ".reg .b32 %q;\nrem.s32 %q, %x, 7;\nadd.s32 %r, %q, 1;"
     assert Ptx("sm_90").compile([body] * 20, problems.PTX).data[:4] == b"\x7fELF"
+
+
+HEAD = """
+.func (.param .b32 r) slow
+(
+\t.param .b32 slow_param_0
+)
+;
+.global .align 4 .b8 table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+.const .f32 half = 0f3F000000;
+.func  (.param .b32 r) f(
+\t.param .b32 a
+)
+{
+{ mov.u64 %rd, table; }
+}
+.func  (.param .b32 r) g(.param .b32 a)
+{
+call slow, (a);
+}
+.func  (.param .b32 r) slow(
+\t.param .b32 slow_param_0
+)
+{
+ret;
+}
+.extern .shared .b8 memory[];
+"""
+
+
+@pytest.mark.parametrize(
+    ("user", "kept"),
+    [
+        ("call (r), f, (a0);", ["table", "f", "memory"]),
+        ("call (r), g, (a0);", ["slow_param_0", "g", "memory"]),
+        ("mov.f32 %a, half;", ["half", "memory"]),
+        ("mov.f32 %f, %g;call (r), ff, (a);", ["memory"]),
+    ],
+)
+def test_functions_and_tables_that_nobody_uses_are_left_out(user: str, kept: list[str]) -> None:
+    left = needed(HEAD, [user])
+    names = {"table[8] =": "table", "half =": "half", " f(": "f", " g(": "g", "slow_param_0": "slow_param_0"}
+    assert sorted([*(name for word, name in names.items() if word in left), "memory"]) == sorted(kept)
+    assert "memory[]" in left and left.count(") slow") == 2 * ("slow_param_0" in kept)
+    assert needed(HEAD, ["f g half"]) == HEAD.rstrip("\n") and needed("", [user]) == ""
 
 
 def test_interpreted_individuals_stay_text() -> None:

@@ -81,7 +81,7 @@ def test_the_same_seed_finds_the_same_kernel_on_a_cluster(nodes: Nodes, tmp_path
     for name, cluster in (("local", None), ("ray", nodes.address)):
         workload = ROOT / "tests" / "stories" / "again.py"
         with evolve(workload, folder=tmp_path / name, evaluations=40, seed=1, jobs=2, cluster=cluster) as run:
-            outcomes = {row.candidate: row.outcome for row in run.journal.rows()}
+            outcomes = {row.hash: row.outcome for row in run.journal.rows()}
             fronts = [event.data["front"] for event in run.journal.events("generation")]
             assert run.best is not None
             found.append((outcomes, fronts, run.best.candidate, run.best.speedup))

@@ -11,7 +11,7 @@ import pytest
 
 from kernelwright.edits import Copy, Delete, Draft, FixArgument, Gene, Move, Original, ReplaceOperand, draw
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.case import Case
+from kernelwright.evaluate.case import Case, Launcher
 from kernelwright.evaluate.workload import Workload
 from kernelwright.prove.invariants import Invariant, invariant_from_json, invariants
 from tests.prove.planted import planted
@@ -143,6 +143,28 @@ def test_values_on_the_edges_of_a_phi(tmp_path: Path) -> None:
 def test_guards_are_counted_in_launches() -> None:
     (found, *_) = observed("whole_blocks", FixArgument(2, "i32 128"))
     assert (found.executions, found.held) == (2, 2) and "argument 2 == i32 128 in all 2 launches" in found.sentence
+
+
+def test_several_launches_on_one_data_set_are_told_apart() -> None:
+    """Twice the executions, and still one set of data."""
+    one, kernel = planted("always_taken"), original("always_taken")
+    user, index = kernel.slots["i1"][-1]
+    case = one.workload(0).in_process[0]
+    assert isinstance(case, Case)
+
+    def twice(launch: Launcher) -> dict[str, np.ndarray]:
+        assert isinstance(case.arguments, dict)
+        arguments = {name: np.copy(v) if isinstance(v, np.ndarray) else v for name, v in case.arguments.items()}
+        for _ in range(2):
+            launch("always_taken", case.grid, case.block, *arguments.values())
+        return {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
+
+    given = one.workload(0)
+    hosted = Workload(given.source, given.kernel, (Case(host=twice),))
+    edits = [ReplaceOperand(user, index, f"i1 {value}") for value in ("true", "false")]
+    found = invariants(hosted, {"always_taken": kernel}, [Gene("always_taken", edit) for edit in edits])
+    assert {(each.executions, each.launches, each.data_sets) for each in found} == {(256, 2, 1)}
+    assert any("in all 256 executions in 2 launches on 1 data set" in each.sentence for each in found)
 
 
 def test_an_edit_that_changes_nothing() -> None:

@@ -14,6 +14,7 @@ from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.case import Case, Launcher
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.runner import Modules
+from kernelwright.evaluate.workload import Workload
 from kernelwright.ir import parse_module, print_module
 from kernelwright.prove import Effort, Prover, prove
 from tests.prove.planted import QUICK, floats, modules, planted, variant, workload, zeros
@@ -192,6 +193,28 @@ def test_a_host_function() -> None:
 
     proof = prove(workload("twice", Case(host=host)), modules(), variant("twice"), effort=QUICK)
     assert proof.label == "data-specific" and "negated" in proof.check("different").evidence[0].case
+
+
+def test_other_inputs_are_made_of_a_case_that_the_guards_allow() -> None:
+    """The cheapest case lies outside: what is made of it would, too, and nothing would be known of other data."""
+    one = planted("whole_blocks")
+    given = one.workload(0)
+    cases = tuple(
+        Case((n // 64,), (64,), {"in": floats(n), "out": zeros(n), "n": np.int32(n)}, name=str(n)) for n in (64, 4096)
+    )
+    prover = Prover(Workload(given.source, given.kernel, cases), one.original, effort=QUICK)
+    guards = {"whole_blocks": [ArgumentIs(2, "i32 4096", (4096).to_bytes(4, "little")), GridIs((64, 1, 1))]}
+    proof = prover.prove(one.variant, guards=guards)
+    assert proof.check("different").status == "passed" and "4096" in proof.check("different").detail
+    # What the guard settles is not changed: every change that was made counts.
+    (made,) = prover.baseline._changed.values()
+    assert made.references and not any("n of whole_blocks" in each.case.name for each in made.references)
+    assert made.settled[("whole_blocks", 2)] > 0 and any("argument 2 == i32 4096" in note for note in proof.notes)
+    # The alarm has further ones, beyond those.
+    assert (
+        "further different cases agree"
+        in prover.prove(one.variant, guards=guards, speedup=40.0).check("too good").detail
+    )
 
 
 def test_guards_are_the_domain() -> None:

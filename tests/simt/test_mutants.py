@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -138,25 +140,26 @@ define ptx_kernel void @KERNEL(PARAMETERS) {
   %first = icmp eq i32 %warp, 0
   %beside = add i32 %lane, 32
   %at = select i1 %first, i32 %lane, i32 %beside
-  %out = getelementptr i32, ptr POINTER, i32 %at
-  store i32 %found, ptr %out, align 4
+  %number = sitofp i32 %found to float
+  %out = getelementptr float, ptr POINTER, i32 %at
+  store float %number, ptr %out, align 4
   ret void
 }
 """
 """Later warps find what earlier ones left: their order is the same everywhere."""
 BITS_OF_A_NAN = """
 target triple = "nvptx64-nvidia-cuda"
+declare float @llvm.sqrt.f32(float)
 declare i32 @llvm.nvvm.read.ptx.sreg.laneid()
 define ptx_kernel void @KERNEL(PARAMETERS) {
   %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
-  %one = sitofp i32 %lane to float
-  %none = fsub float %one, %one
-  %nan = fdiv float %none, %none
+  %nan = call float @llvm.sqrt.f32(float -1.0)
   %bits = bitcast float %nan to i32
   %sign = lshr i32 %bits, 31
-  %number = add i32 %sign, %lane
-  %out = getelementptr i32, ptr POINTER, i32 %lane
-  store i32 %number, ptr %out, align 4
+  %sum = add i32 %sign, %lane
+  %number = sitofp i32 %sum to float
+  %out = getelementptr float, ptr POINTER, i32 %lane
+  store float %number, ptr %out, align 4
   ret void
 }
 """
@@ -167,6 +170,29 @@ def test_an_excuse_hides_no_wrong_executor(captures: list[Path], text: str, monk
     assert judged_text(captures[0], text)[0] == "excluded"
     monkeypatch.setattr(mutants, "VirtualExecutor", Wrong)
     assert judged_text(captures[0], text)[0] == "disagree"
+
+
+def test_counting_what_is_done(captures: list[Path], monkeypatch: pytest.MonkeyPatch, cache: None) -> None:
+    """The benchmark's own loop: the quick one, with a worker that answers at once; interrupted, then run again."""
+    said: list[str] = []
+    monkeypatch.setattr(mutants, "record", lambda name, folder: captures[0])
+    monkeypatch.setattr(mutants, "serve", quick)
+    monkeypatch.setattr(mutants, "run_in_parts", cut_short)
+    with pytest.raises(KeyboardInterrupt):
+        mutants.measure(True, said.append)
+    monkeypatch.setattr(mutants, "run_in_parts", run_in_parts)
+    result = mutants.measure(True, said.append)
+    assert [line for line in said if "done" in line] == [
+        "ended (KeyboardInterrupt) with 25 of 60 mutants done; run it again to go on",
+        "25 of 60 mutants were done before",
+    ]
+    assert result.rows[-1]["run"] == result.rows[-1]["agree"] == 60
+    assert all(promise.holds for promise in result.promises)
+
+
+def cut_short(*arguments: object) -> Iterator[Verdict]:
+    yield from islice(run_in_parts(*arguments), 25)  # type: ignore[arg-type]
+    raise KeyboardInterrupt
 
 
 def test_what_the_bits_of_nans_excuse() -> None:

@@ -15,7 +15,7 @@ from kernelwright.stories.breeding.executor import Interpreted
 
 def test_search_is_solved(tmp_path: Path) -> None:
     """Seed 10 needs the fewest programs."""
-    with breed("search", folder=tmp_path / "run", seed=10, generations=5, backend="interpreted", jobs=1) as run:
+    with breed("search", folder=tmp_path / "run", seed=10, generations=5, backend="interpreted", cache=False) as run:
         best = run.best
         assert best is not None and best.fitness == 32 and len(run.journal) <= 1500
         assert "for(i=0;i < LENINPUT;i++)" in best.text
@@ -27,10 +27,12 @@ def test_targets_are_reached(name: str, tmp_path: Path) -> None:
     seeds, least, most = REACHED[name]
     reached = 0
     for seed in seeds:
-        with breed(name, folder=tmp_path / str(seed), seed=seed, backend="interpreted") as run:
+        with breed(name, folder=tmp_path / str(seed), seed=seed, backend="interpreted", cache=False) as run:
             best = run.best
             reached += best is not None and run.reaches(best.fitness) and len(run.journal) <= most
-    assert reached >= least
+        if reached == least:
+            return
+    raise AssertionError(f"{reached} of the seeds {seeds} reach the target of {name}, and {least} should")
 
 
 def test_the_tolerance_of_a_program_is_what_its_functions_may_move() -> None:

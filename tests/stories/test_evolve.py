@@ -306,3 +306,34 @@ def test_what_fits_the_training_data_alone_is_not_the_result(tmp_path: Path) -> 
         left = run.proof(best.name)
         assert left is not None and left["label"] == "clean"
         assert best.speedup < run.variant(fallen.data["variant"]).speedup
+
+
+def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fault(
+    found: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert found.best is not None
+    fault = found.best.candidate[0]
+
+    class Judgement:
+        def __init__(self, label: str) -> None:
+            self.label = label
+
+        def as_json(self) -> dict[str, Any]:
+            return {"label": self.label, "checks": []}
+
+    class Proofs:
+        def __init__(self, run: Run) -> None: ...
+        def __enter__(self) -> Proofs:
+            return self
+
+        def __exit__(self, *_: object) -> None: ...
+        def of(self, candidate: tuple[Gene, ...], speedup: float) -> Judgement:
+            return Judgement("data-specific" if fault in candidate else "clean")
+
+    monkeypatch.setattr("kernelwright.stories.evolve.Proofs", Proofs)
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=60, seed=1, jobs=2)
+    (fallen,) = run.journal.events("fallen")
+    assert fault in run.variant(fallen.data["variant"]).candidate
+    without = [each.speedup for each in run.accepted if fault not in each.candidate]
+    assert max(without) > 1.01 and run.best is not None
+    assert fault not in run.best.candidate and run.best.speedup > 0.995 * max(without)

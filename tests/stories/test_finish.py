@@ -16,10 +16,10 @@ import pytest
 from kernelwright.evaluate.run import Run, RunSettings
 from kernelwright.evaluate.subject import PythonFile
 from kernelwright.report.evolution import evolution_page
-from kernelwright.stories import finish as finishing
 from kernelwright.stories.evolve import Standing, evolve, resume
 from kernelwright.stories.explain import explain
-from kernelwright.stories.finish import finish
+from kernelwright.stories.export import export
+from kernelwright.stories.finish import OLD, finish
 
 AGAIN = Path(__file__).with_name("again.py")
 
@@ -71,7 +71,7 @@ def test_killed_while_exporting_the_next_end_exports(
         target = finish(run).exported
         assert target is not None
         files = {path.name for path in target.iterdir()}
-        export, rename, rmtree = finishing.export, Path.rename, shutil.rmtree
+        rename, rmtree = Path.rename, shutil.rmtree
 
         def half(run: Run, name: str, folder: Path) -> Path:
             export(run, name, folder)
@@ -84,18 +84,18 @@ def test_killed_while_exporting_the_next_end_exports(
             return rename(self, to)
 
         def removed(path: Path, ignore_errors: bool = False) -> None:
-            if str(path).endswith(finishing.OLD) and path.exists():
+            if str(path).endswith(OLD) and path.exists():
                 (path / "evidence.json").unlink()
                 raise KeyboardInterrupt
             rmtree(path, ignore_errors=ignore_errors)
 
         with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
             if moment == "export":
-                patched.setattr(finishing, "export", half)
+                patched.setattr("kernelwright.stories.finish.export", half)
             elif moment == "swap":
                 patched.setattr(Path, "rename", renamed)
             else:
-                patched.setattr(finishing.shutil, "rmtree", removed)
+                patched.setattr(shutil, "rmtree", removed)
             finish(run)
         assert not target.exists() or {path.name for path in target.iterdir()} == files
         done = finish(run)

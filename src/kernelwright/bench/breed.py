@@ -8,7 +8,7 @@ two libraries compared, and one part in a million at least.
 The runs are kept in ``build/bench-breed``, so that the benchmark can be interrupted and finished ones are not made again;
 delete the folder to start over.
 
-Promises: no program of any problem is worth anything else on any back end; each problem reaches its fitness from the stated
+Promises: no program of any problem is worth anything else on any back end; a run that is made again has the same journal; each problem reaches its fitness from the stated
 seeds within the stated number of programs (search: at least one seed of ten).
 """
 
@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -220,15 +221,26 @@ def _reached(result: Measured, name: str, seeds: Sequence[int], least: int, most
                     "reached": "yes" if done else "no",
                 }
             )
+    _repeated(result, name, seeds[-1], say)
     result.at_least(f"breed: seeds that reach the target of {name} within {most} programs", reached, least)
 
 
-def _bred(path: Path, folder: Path, seed: int) -> BreedRun:
+def _repeated(result: Measured, name: str, seed: int, say: Say) -> None:
+    """The run of a seed made once more, with another number of workers: its journal must be the same."""
+    say(f"{name}, seed {seed}, again")
+    folder = KEPT / f"{name}-seed{seed}-again"
+    with _bred(path_of(name), KEPT / f"{name}-seed{seed}", seed) as one, _bred(path_of(name), folder, seed, 1) as two:
+        first, second = ([(row.candidate, row.outcome) for row in run.journal.rows()] for run in (one, two))
+    differ = sum(a != b for a, b in zip_longest(first, second))
+    result.at_most(f"breed: rows that differ when seed {seed} of {name} runs again", differ, 0)
+
+
+def _bred(path: Path, folder: Path, seed: int, jobs: int | None = None) -> BreedRun:
     """A run, made now, or to its end, unless it is there."""
     if not (folder / JOURNAL).is_file():
-        return breed(path, folder=folder, seed=seed, backend="interpreted", cache=False)
+        return breed(path, folder=folder, seed=seed, backend="interpreted", jobs=jobs, cache=False)
     run = BreedRun.open(folder)
     if run.ended is None:
         run.close()
-        return resume(folder, cache=False)
+        return resume(folder, jobs=jobs, cache=False)
     return run

@@ -63,7 +63,7 @@ def measure(quick: bool, say: Say) -> Measured:
             say(f"recording {name}")
             captures.append(record(name, Path(folder)))
         with Progress(count, names, say) as progress:
-            verdicts = progress.before
+            verdicts = [*progress.before]
             for verdict in run_in_parts(serve, captures, progress.left, len(os.sched_getaffinity(0))):
                 verdicts.append(verdict)
                 progress.note(verdict)

@@ -42,7 +42,7 @@ def command(
 
 def _proven(run: str, variant: Found) -> Proof:
     found, _ = opened(run, write=True)
-    with found, Proofs(found) as proofs:
+    with found, Proofs(found, sanitizer=True) as proofs:
         proof = proofs.of(variant.candidate, variant.speedup)
         found.journal.note("proof", {"name": variant.name, "variant": variant.name, **proof.as_json()})
     return proof

@@ -20,7 +20,8 @@ def print_rows(rows: list[dict[str, Any]]) -> None:
         body = list(group)
         for column in columns:
             number = any(isinstance(row[column], int | float) for row in body)
-            table.add_column(column, justify="right" if number else "left")
+            # A path that is cut tells nothing: fold what does not fit.
+            table.add_column(column, justify="right" if number else "left", overflow="fold")
         for row in body:
             table.add_row(*(Text("" if row[c] is None else str(row[c])) for c in columns))
         console.print(table)

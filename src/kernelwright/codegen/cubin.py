@@ -99,7 +99,7 @@ def assemble(
             status, data, log = isolation.run(nvjitlink.assemble, *arguments, options=DEFAULT, isolate=isolate)
             refused = status in nvjitlink.UNKNOWN_ARCHITECTURE and not log
         else:
-            status, data, log = _run_ptxas(each.path, ptx, ["-v", *options])
+            status, data, log = run_ptxas(each.path, ptx, ["-v", *options])
             refused = False
         if not status:
             return Cubin(data, name, log, each)
@@ -117,7 +117,8 @@ def _options(arch: str, line_info: bool, max_registers: int | None) -> list[str]
     ]
 
 
-def _run_ptxas(path: Path, ptx: str, options: list[str]) -> tuple[int, bytes, str]:
+def run_ptxas(path: Path, ptx: str, options: list[str]) -> tuple[int, bytes, str]:
+    """Exit status, the cubin's bytes (none when it failed), and what ptxas said. Raises ``ToolError`` when it does not run."""
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         source, target = Path(folder, "k.ptx"), Path(folder, "k.cubin")
         source.write_text(ptx)

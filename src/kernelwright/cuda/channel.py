@@ -16,7 +16,8 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernelwright.cuda.protocol import MESSAGES, REPLY, Body, Header, Message, Nothing, Output
+from kernelwright.cuda.protocol import MESSAGES, REPLY, Header, Message, Nothing, Output
+from kernelwright.cuda.structures import Body
 from kernelwright.errors import ToolError
 
 _HEADER = struct.Struct("<IHHIi")

@@ -1,7 +1,8 @@
 """Reading what a link needs to know from ELF files, without ``nm`` or ``readelf``: symbols, sections, needed libraries.
 
-Only 64-bit little-endian files, which is all that x86-64 Linux has. Layouts: System V ABI, "Object Files"; the version
-tables are the GNU extension described in the Linux Standard Base, "Symbol Versioning".
+Sections and symbols are read when they are asked for: a library may be large. Layouts: ``kernelwright/elf.py``; dynamic
+sections: System V ABI, "Dynamic Section"; the version tables are the GNU extension described in the Linux Standard Base,
+"Symbol Versioning".
 """
 
 from __future__ import annotations
@@ -12,16 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from kernelwright import elf
 from kernelwright.errors import Misuse
 
-_SYMTAB, _STRTAB, _DYNAMIC, _DYNSYM = 2, 3, 6, 11
 _GNU_VERNEED, _GNU_VERSYM = 0x6FFFFFFE, 0x6FFFFFFF
 _DT_NEEDED, _DT_SONAME = 1, 14
-_STT_FILE = 4
-_SECTION_HEADER = struct.Struct("<IIQQQQIIQQ")
-_SYMBOL = struct.Struct("<IBBHQQ")
 
 Binding = Literal["local", "global", "weak"]
+_BINDINGS: dict[int, Binding] = {0: "local", 1: "global", 2: "weak"}
 
 
 @dataclass(frozen=True)
@@ -33,24 +32,10 @@ class Symbol:
     is_defined: bool
     is_file: bool
     """Names the source file the object was compiled from."""
-    section: str = ""
-    """Where it is defined, when that is in a section."""
-    value: int = 0
-    """Its offset in that section, in an object file."""
     version: str = ""
     """``libcudart.so.13`` in ``cudaMalloc@libcudart.so.13``; dynamic symbols only."""
     library: str = ""
     """The library that the version is asked from."""
-
-
-@dataclass(frozen=True)
-class _Section:
-    name: str
-    kind: int
-    offset: int
-    size: int
-    link: int
-    entry_size: int
 
 
 class Elf:
@@ -59,31 +44,14 @@ class Elf:
     def __init__(self, data: bytes, name: str) -> None:
         self.name = name
         self._data = data
-        if data[:4] != b"\x7fELF" or len(data) < 64:
+        if data[:4] != elf.MAGIC or len(data) < 64:
             raise Misuse(f"{name} is neither an object file nor a program")
-        if data[4:6] != b"\x02\x01":
+        if data[4:6] != elf.CLASS:
             raise Misuse(f"{name} is not a 64-bit little-endian file", hint="compile for x86-64 Linux")
         try:
-            self._sections = self._read_sections()
-        except (struct.error, IndexError, ValueError, OverflowError):
+            self._sections = elf.headers(data)
+        except elf.DAMAGE:
             raise Misuse(f"{name} is cut short", hint="make it again") from None
-
-    def _read_sections(self) -> list[_Section]:
-        (start,) = struct.unpack_from("<Q", self._data, 40)
-        entry, count, names = struct.unpack_from("<HHH", self._data, 58)
-        if start == 0:
-            return []
-        if count == 0 or names == 0xFFFF:
-            # More sections than 16 bits can count: the first header has the numbers.
-            first = _SECTION_HEADER.unpack_from(self._data, start)
-            count, names = count or first[5], first[6] if names == 0xFFFF else names
-        raw = [_SECTION_HEADER.unpack_from(self._data, start + i * entry) for i in range(count)]
-        base = raw[names][4]
-        return [_Section(self._text(base + r[0]), r[1], r[4], r[5], r[6], r[9]) for r in raw]
-
-    def _text(self, at: int) -> str:
-        end = self._data.index(b"\0", at) if at < len(self._data) else at
-        return self._data[at:end].decode("utf-8", "surrogateescape")
 
     @property
     def section_names(self) -> tuple[str, ...]:
@@ -92,36 +60,31 @@ class Elf:
     def content(self, section: str) -> bytes | None:
         """The bytes of a section, or None when there is none of that name."""
         found = next((s for s in self._sections if s.name == section), None)
-        return None if found is None else self._data[found.offset : found.offset + found.size]
+        return None if found is None else elf.content(self._data, found)
 
     def symbols(self, dynamic: bool = False) -> list[Symbol]:
         """The symbols of the object's table, or of a program's dynamic one, unnamed ones left out."""
         try:
-            return list(self._read_symbols(_DYNSYM if dynamic else _SYMTAB))
-        except (struct.error, IndexError, ValueError, OverflowError):
+            return list(self._read_symbols(elf.DYNSYM if dynamic else elf.SYMTAB))
+        except elf.DAMAGE:
             raise Misuse(f"{self.name} is cut short", hint="make it again") from None
 
     def _read_symbols(self, kind: int) -> Iterator[Symbol]:
-        bindings: dict[int, Binding] = {0: "local", 1: "global", 2: "weak"}
-        for section in (s for s in self._sections if s.kind == kind):
-            names = self._sections[section.link].offset
-            versions = self._versions() if kind == _DYNSYM else {}
+        for table in (s for s in self._sections if s.kind == kind):
+            versions = self._versions() if kind == elf.DYNSYM else {}
             numbers = next((s for s in self._sections if s.kind == _GNU_VERSYM), None)
-            for i in range(section.size // _SYMBOL.size):
-                name, info, _, where, value, _ = _SYMBOL.unpack_from(self._data, section.offset + i * _SYMBOL.size)
-                if name == 0:
+            for i, entry in enumerate(elf.entries(self._data, self._sections, table)):
+                if not entry.name:
                     continue
                 version, library = "", ""
                 if numbers is not None and versions:
                     (number,) = struct.unpack_from("<H", self._data, numbers.offset + 2 * i)
                     version, library = versions.get(number & 0x7FFF, ("", ""))
                 yield Symbol(
-                    name=self._text(names + name),
-                    binding=bindings.get(info >> 4, "global"),
-                    is_defined=where != 0,
-                    is_file=info & 15 == _STT_FILE,
-                    section=self._sections[where].name if where < len(self._sections) else "",
-                    value=value,
+                    name=entry.name,
+                    binding=_BINDINGS.get(entry.binding, "global"),
+                    is_defined=entry.section != 0,
+                    is_file=entry.kind == elf.FILE,
                     version=version,
                     library=library,
                 )
@@ -137,7 +100,7 @@ class Elf:
                 entry = at + first
                 for _ in range(count):
                     _, _, number, name, forward = struct.unpack_from("<IHHII", self._data, entry)
-                    found[number] = (self._text(names + name), self._text(names + library))
+                    found[number] = (elf.text(self._data, names + name), elf.text(self._data, names + library))
                     entry += forward
                 if following == 0:
                     break
@@ -146,12 +109,12 @@ class Elf:
 
     def _dynamic(self, tag: int) -> list[str]:
         values = []
-        for section in (s for s in self._sections if s.kind == _DYNAMIC):
+        for section in (s for s in self._sections if s.kind == elf.DYNAMIC):
             names = self._sections[section.link].offset
             for at in range(section.offset, section.offset + section.size, 16):
                 found, value = struct.unpack_from("<qQ", self._data, at)
                 if found == tag:
-                    values.append(self._text(names + value))
+                    values.append(elf.text(self._data, names + value))
         return values
 
     @property

@@ -6,10 +6,11 @@ same order. ``MESSAGES`` says for each message which body it carries, and whethe
 
 from __future__ import annotations
 
-import struct
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from enum import IntEnum, IntFlag
-from typing import Any, ClassVar, Self
+
+from kernelwright.cuda.structures import Body as Body  # for those who carry any of these
+from kernelwright.cuda.structures import f64, i32, u8, u16, u32, u64
 
 VERSION = 2
 REPLY = 0x8000
@@ -91,78 +92,6 @@ class MemoryKind(IntEnum):
     MANAGED = 2
 
 
-def _wire(code: str, count: int = 1, **more: Any) -> Any:
-    """A field of ``count`` values of struct's format ``code``; several are a tuple."""
-    return field(metadata={"code": code, "count": count}, **more)
-
-
-def _u8(count: int) -> Any:
-    return _wire(f"{count}s", default=b"")
-
-
-def _u16() -> Any:
-    return _wire("H", default=0)
-
-
-def _u32(count: int = 1) -> Any:
-    return _wire("I", count, default=0 if count == 1 else (0,) * count)
-
-
-def _i32() -> Any:
-    return _wire("i", default=0)
-
-
-def _u64() -> Any:
-    return _wire("Q", default=0)
-
-
-def _f64() -> Any:
-    return _wire("d", default=0.0)
-
-
-@dataclass(frozen=True)
-class Body:
-    """A fixed structure of the protocol. Fields not given are zero."""
-
-    c_name: ClassVar[str] = ""
-
-    @classmethod
-    def sizeof(cls) -> int:
-        """In bytes."""
-        return _layout(cls)[0].size
-
-    def pack(self) -> bytes:
-        """As on the wire. Raises ``struct.error`` for a value that does not fit."""
-        layout, names = _layout(type(self))
-        values: list[Any] = []
-        for name, count in names:
-            value = getattr(self, name)
-            values.extend(value) if count > 1 else values.append(value)
-        return layout.pack(*values)
-
-    @classmethod
-    def unpack(cls, data: bytes) -> Self:
-        """From the first ``sizeof()`` bytes. Raises ``struct.error`` when there are fewer."""
-        layout, names = _layout(cls)
-        values = iter(layout.unpack_from(data))
-        return cls(
-            **{n: next(values) if count == 1 else tuple(next(values) for _ in range(count)) for n, count in names}
-        )
-
-
-_LAYOUTS: dict[type[Body], tuple[struct.Struct, tuple[tuple[str, int], ...]]] = {}
-
-
-def _layout(body: type[Body]) -> tuple[struct.Struct, tuple[tuple[str, int], ...]]:
-    """struct's format, and how many values each field takes of it. Natural alignment never leaves a hole in these
-    structures, so the standard sizes in a row are the C layout."""
-    if body not in _LAYOUTS:
-        members = fields(body)
-        codes = "".join(f.metadata["code"] * f.metadata["count"] for f in members)
-        _LAYOUTS[body] = struct.Struct("<" + codes), tuple((f.name, f.metadata["count"]) for f in members)
-    return _LAYOUTS[body]
-
-
 @dataclass(frozen=True)
 class Nothing(Body):
     """No fixed body."""
@@ -173,11 +102,11 @@ class Header(Body):
     """struct kw_header. Before every message."""
 
     c_name = "kw_header"
-    size: int = _u32()
-    type: int = _u16()
-    device: int = _u16()
-    sequence: int = _u32()
-    result: int = _i32()
+    size: int = u32()
+    type: int = u16()
+    device: int = u16()
+    sequence: int = u32()
+    result: int = i32()
 
 
 @dataclass(frozen=True)
@@ -185,7 +114,7 @@ class Handle(Body):
     """struct kw_handle. A number, or an address."""
 
     c_name = "kw_handle"
-    handle: int = _u64()
+    handle: int = u64()
 
 
 @dataclass(frozen=True)
@@ -193,8 +122,8 @@ class Hello(Body):
     """struct kw_hello."""
 
     c_name = "kw_hello"
-    version: int = _u32()
-    process: int = _u32()
+    version: int = u32()
+    process: int = u32()
 
 
 @dataclass(frozen=True)
@@ -202,14 +131,14 @@ class Welcome(Body):
     """struct kw_welcome. ``flags``: WelcomeFlags."""
 
     c_name = "kw_welcome"
-    version: int = _u32()
-    device_count: int = _u32()
-    flags: int = _u32()
-    reserved: int = _u32()
-    arena_address: int = _u64()
-    arena_size: int = _u64()
-    staging_address: int = _u64()
-    staging_size: int = _u64()
+    version: int = u32()
+    device_count: int = u32()
+    flags: int = u32()
+    reserved: int = u32()
+    arena_address: int = u64()
+    arena_size: int = u64()
+    staging_address: int = u64()
+    staging_size: int = u64()
 
 
 @dataclass(frozen=True)
@@ -217,7 +146,7 @@ class MoveArena(Body):
     """struct kw_move_arena."""
 
     c_name = "kw_move_arena"
-    address: int = _u64()
+    address: int = u64()
 
 
 @dataclass(frozen=True)
@@ -225,8 +154,8 @@ class Output(Body):
     """struct kw_output."""
 
     c_name = "kw_output"
-    stream: int = _u32()
-    reserved: int = _u32()
+    stream: int = u32()
+    reserved: int = u32()
 
 
 @dataclass(frozen=True)
@@ -234,8 +163,8 @@ class RegisterModule(Body):
     """struct kw_register_module. ``format``: ModuleFormat."""
 
     c_name = "kw_register_module"
-    module: int = _u32()
-    format: int = _u32()
+    module: int = u32()
+    format: int = u32()
 
 
 @dataclass(frozen=True)
@@ -243,12 +172,12 @@ class RegisterSymbol(Body):
     """struct kw_register_symbol. ``flags``: SymbolFlags."""
 
     c_name = "kw_register_symbol"
-    module: int = _u32()
-    symbol: int = _u32()
-    flags: int = _u32()
-    reserved: int = _u32()
-    size: int = _u64()
-    address: int = _u64()
+    module: int = u32()
+    symbol: int = u32()
+    flags: int = u32()
+    reserved: int = u32()
+    size: int = u64()
+    address: int = u64()
 
 
 @dataclass(frozen=True)
@@ -256,9 +185,9 @@ class Allocate(Body):
     """struct kw_allocate. ``kind``: MemoryKind."""
 
     c_name = "kw_allocate"
-    size: int = _u64()
-    kind: int = _u32()
-    reserved: int = _u32()
+    size: int = u64()
+    kind: int = u32()
+    reserved: int = u32()
 
 
 @dataclass(frozen=True)
@@ -266,8 +195,8 @@ class Memory(Body):
     """struct kw_memory."""
 
     c_name = "kw_memory"
-    address: int = _u64()
-    size: int = _u64()
+    address: int = u64()
+    size: int = u64()
 
 
 @dataclass(frozen=True)
@@ -275,8 +204,8 @@ class MemoryInfo(Body):
     """struct kw_memory_info."""
 
     c_name = "kw_memory_info"
-    free: int = _u64()
-    total: int = _u64()
+    free: int = u64()
+    total: int = u64()
 
 
 @dataclass(frozen=True)
@@ -284,13 +213,13 @@ class Fill(Body):
     """struct kw_fill."""
 
     c_name = "kw_fill"
-    address: int = _u64()
-    pitch: int = _u64()
-    width: int = _u64()
-    height: int = _u64()
-    stream: int = _u64()
-    value: int = _u32()
-    reserved: int = _u32()
+    address: int = u64()
+    pitch: int = u64()
+    width: int = u64()
+    height: int = u64()
+    stream: int = u64()
+    value: int = u32()
+    reserved: int = u32()
 
 
 @dataclass(frozen=True)
@@ -298,16 +227,16 @@ class Copy(Body):
     """struct kw_copy."""
 
     c_name = "kw_copy"
-    to: int = _u64()
-    from_: int = _u64()
-    to_pitch: int = _u64()
-    from_pitch: int = _u64()
-    to_slice: int = _u64()
-    from_slice: int = _u64()
-    width: int = _u64()
-    height: int = _u64()
-    depth: int = _u64()
-    stream: int = _u64()
+    to: int = u64()
+    from_: int = u64()
+    to_pitch: int = u64()
+    from_pitch: int = u64()
+    to_slice: int = u64()
+    from_slice: int = u64()
+    width: int = u64()
+    height: int = u64()
+    depth: int = u64()
+    stream: int = u64()
 
 
 @dataclass(frozen=True)
@@ -315,11 +244,11 @@ class HostAccess(Body):
     """struct kw_host_access."""
 
     c_name = "kw_host_access"
-    address: int = _u64()
-    size: int = _u64()
-    stream: int = _u64()
-    written: int = _u32()
-    reserved: int = _u32()
+    address: int = u64()
+    size: int = u64()
+    stream: int = u64()
+    written: int = u32()
+    reserved: int = u32()
 
 
 @dataclass(frozen=True)
@@ -327,13 +256,13 @@ class Launch(Body):
     """struct kw_launch. The tail: packed arguments."""
 
     c_name = "kw_launch"
-    stream: int = _u64()
-    kernel: int = _u32()
-    reserved: int = _u32()
-    grid: tuple[int, ...] = _u32(3)
-    block: tuple[int, ...] = _u32(3)
-    shared_bytes: int = _u32()
-    arguments_size: int = _u32()
+    stream: int = u64()
+    kernel: int = u32()
+    reserved: int = u32()
+    grid: tuple[int, ...] = u32(3)
+    block: tuple[int, ...] = u32(3)
+    shared_bytes: int = u32()
+    arguments_size: int = u32()
 
 
 @dataclass(frozen=True)
@@ -341,8 +270,8 @@ class Parameter(Body):
     """struct kw_parameter."""
 
     c_name = "kw_parameter"
-    offset: int = _u32()
-    size: int = _u32()
+    offset: int = u32()
+    size: int = u32()
 
 
 @dataclass(frozen=True)
@@ -350,8 +279,8 @@ class KernelLayout(Body):
     """struct kw_kernel_layout."""
 
     c_name = "kw_kernel_layout"
-    parameter_count: int = _u32()
-    arguments_size: int = _u32()
+    parameter_count: int = u32()
+    arguments_size: int = u32()
 
 
 @dataclass(frozen=True)
@@ -359,15 +288,15 @@ class FunctionAttributes(Body):
     """struct kw_function_attributes."""
 
     c_name = "kw_function_attributes"
-    static_shared_bytes: int = _u64()
-    constant_bytes: int = _u64()
-    local_bytes: int = _u64()
-    max_threads: int = _u32()
-    registers: int = _u32()
-    ptx_version: int = _u32()
-    binary_version: int = _u32()
-    max_dynamic_shared_bytes: int = _u32()
-    preferred_carveout: int = _i32()
+    static_shared_bytes: int = u64()
+    constant_bytes: int = u64()
+    local_bytes: int = u64()
+    max_threads: int = u32()
+    registers: int = u32()
+    ptx_version: int = u32()
+    binary_version: int = u32()
+    max_dynamic_shared_bytes: int = u32()
+    preferred_carveout: int = i32()
 
 
 @dataclass(frozen=True)
@@ -375,10 +304,10 @@ class FunctionAttribute(Body):
     """struct kw_function_attribute."""
 
     c_name = "kw_function_attribute"
-    kernel: int = _u32()
-    attribute: int = _u32()
-    value: int = _i32()
-    reserved: int = _u32()
+    kernel: int = u32()
+    attribute: int = u32()
+    value: int = i32()
+    reserved: int = u32()
 
 
 @dataclass(frozen=True)
@@ -386,9 +315,9 @@ class Occupancy(Body):
     """struct kw_occupancy."""
 
     c_name = "kw_occupancy"
-    shared_bytes: int = _u64()
-    kernel: int = _u32()
-    block_threads: int = _u32()
+    shared_bytes: int = u64()
+    kernel: int = u32()
+    block_threads: int = u32()
 
 
 @dataclass(frozen=True)
@@ -396,9 +325,9 @@ class Stream(Body):
     """struct kw_stream."""
 
     c_name = "kw_stream"
-    stream: int = _u64()
-    flags: int = _u32()
-    priority: int = _i32()
+    stream: int = u64()
+    flags: int = u32()
+    priority: int = i32()
 
 
 @dataclass(frozen=True)
@@ -406,10 +335,10 @@ class Event(Body):
     """struct kw_event."""
 
     c_name = "kw_event"
-    event: int = _u64()
-    stream: int = _u64()
-    flags: int = _u32()
-    reserved: int = _u32()
+    event: int = u64()
+    stream: int = u64()
+    flags: int = u32()
+    reserved: int = u32()
 
 
 @dataclass(frozen=True)
@@ -417,8 +346,8 @@ class Elapsed(Body):
     """struct kw_elapsed."""
 
     c_name = "kw_elapsed"
-    start: int = _u64()
-    end: int = _u64()
+    start: int = u64()
+    end: int = u64()
 
 
 @dataclass(frozen=True)
@@ -426,7 +355,7 @@ class Milliseconds(Body):
     """struct kw_milliseconds."""
 
     c_name = "kw_milliseconds"
-    milliseconds: float = _f64()
+    milliseconds: float = f64()
 
 
 @dataclass(frozen=True)
@@ -434,55 +363,55 @@ class DeviceProperties(Body):
     """struct kw_device_properties. ``name``: UTF-8, NUL-padded."""
 
     c_name = "kw_device_properties"
-    name: bytes = _u8(256)
-    uuid: bytes = _u8(16)
-    global_bytes: int = _u64()
-    shared_bytes_per_block: int = _u64()
-    shared_bytes_per_block_optin: int = _u64()
-    shared_bytes_per_multiprocessor: int = _u64()
-    reserved_shared_bytes_per_block: int = _u64()
-    constant_bytes: int = _u64()
-    max_pitch: int = _u64()
-    texture_alignment: int = _u64()
-    texture_pitch_alignment: int = _u64()
-    surface_alignment: int = _u64()
-    major: int = _u32()
-    minor: int = _u32()
-    multiprocessors: int = _u32()
-    warp_size: int = _u32()
-    max_threads_per_block: int = _u32()
-    max_threads_per_multiprocessor: int = _u32()
-    max_blocks_per_multiprocessor: int = _u32()
-    max_block: tuple[int, ...] = _u32(3)
-    max_grid: tuple[int, ...] = _u32(3)
-    registers_per_block: int = _u32()
-    registers_per_multiprocessor: int = _u32()
-    clock_khz: int = _u32()
-    memory_clock_khz: int = _u32()
-    memory_bus_bits: int = _u32()
-    l2_bytes: int = _u32()
-    persisting_l2_bytes: int = _u32()
-    async_engines: int = _u32()
-    ecc: int = _u32()
-    integrated: int = _u32()
-    concurrent_kernels: int = _u32()
-    concurrent_managed_access: int = _u32()
-    pageable_memory_access: int = _u32()
-    cooperative_launch: int = _u32()
-    compute_preemption: int = _u32()
-    single_to_double_ratio: int = _u32()
-    max_texture_1d: int = _u32()
-    max_texture_1d_linear: int = _u32()
-    max_texture_2d: tuple[int, ...] = _u32(2)
-    max_texture_2d_linear: tuple[int, ...] = _u32(3)
-    max_texture_3d: tuple[int, ...] = _u32(3)
-    pci_bus: int = _u32()
-    pci_device: int = _u32()
-    pci_domain: int = _u32()
-    kernel_timeout: int = _u32()
-    virtual_device: int = _u32()
-    driver_version: int = _u32()
-    reserved: int = _u32()
+    name: bytes = u8(256)
+    uuid: bytes = u8(16)
+    global_bytes: int = u64()
+    shared_bytes_per_block: int = u64()
+    shared_bytes_per_block_optin: int = u64()
+    shared_bytes_per_multiprocessor: int = u64()
+    reserved_shared_bytes_per_block: int = u64()
+    constant_bytes: int = u64()
+    max_pitch: int = u64()
+    texture_alignment: int = u64()
+    texture_pitch_alignment: int = u64()
+    surface_alignment: int = u64()
+    major: int = u32()
+    minor: int = u32()
+    multiprocessors: int = u32()
+    warp_size: int = u32()
+    max_threads_per_block: int = u32()
+    max_threads_per_multiprocessor: int = u32()
+    max_blocks_per_multiprocessor: int = u32()
+    max_block: tuple[int, ...] = u32(3)
+    max_grid: tuple[int, ...] = u32(3)
+    registers_per_block: int = u32()
+    registers_per_multiprocessor: int = u32()
+    clock_khz: int = u32()
+    memory_clock_khz: int = u32()
+    memory_bus_bits: int = u32()
+    l2_bytes: int = u32()
+    persisting_l2_bytes: int = u32()
+    async_engines: int = u32()
+    ecc: int = u32()
+    integrated: int = u32()
+    concurrent_kernels: int = u32()
+    concurrent_managed_access: int = u32()
+    pageable_memory_access: int = u32()
+    cooperative_launch: int = u32()
+    compute_preemption: int = u32()
+    single_to_double_ratio: int = u32()
+    max_texture_1d: int = u32()
+    max_texture_1d_linear: int = u32()
+    max_texture_2d: tuple[int, ...] = u32(2)
+    max_texture_2d_linear: tuple[int, ...] = u32(3)
+    max_texture_3d: tuple[int, ...] = u32(3)
+    pci_bus: int = u32()
+    pci_device: int = u32()
+    pci_domain: int = u32()
+    kernel_timeout: int = u32()
+    virtual_device: int = u32()
+    driver_version: int = u32()
+    reserved: int = u32()
 
 
 @dataclass(frozen=True)
@@ -490,9 +419,9 @@ class Swap(Body):
     """struct kw_swap."""
 
     c_name = "kw_swap"
-    name_size: int = _u32()
-    reserved: int = _u32()
-    blob_size: int = _u64()
+    name_size: int = u32()
+    reserved: int = u32()
+    blob_size: int = u64()
 
 
 @dataclass(frozen=True)
@@ -500,8 +429,8 @@ class NoteError(Body):
     """struct kw_note_error."""
 
     c_name = "kw_note_error"
-    error: int = _i32()
-    reserved: int = _u32()
+    error: int = i32()
+    reserved: int = u32()
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
-from kernelwright.codegen.simt.results import Found
+from numpy.typing import NDArray
+
 from kernelwright.cuda.names import readable
 from kernelwright.device.model.estimate import Estimate
 from kernelwright.device.model.observed import Observed
-from kernelwright.device.places import location_of
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Misuse, ToolError
@@ -34,6 +34,7 @@ from kernelwright.evaluate.launching import Done, Launches
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.runner import BUDGET, kernel_called
+from kernelwright.evaluate.sites import Places, Site, site_of
 from kernelwright.evaluate.subject import Subject
 from kernelwright.evaluate.variant import Builder, Candidate, Variant
 from kernelwright.evaluate.workload import InProcessCase, Workload
@@ -87,10 +88,6 @@ class Evaluated:
     down), ``static`` (machine instructions), ``inert`` (genes that changed nothing), ``seen`` (it was evaluated before)."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds by step: build, run, time, order."""
-
-
-Site = tuple[str, ...]
-"""A race or a read of unwritten memory by what a person sees: kernel, kind, scope, verbs, source lines."""
 
 
 @dataclass(frozen=True)
@@ -208,9 +205,9 @@ class Fitness:
         return time.process_time() - begin
 
     def _remark(self, original: Ok) -> None:
-        races = [site for site in self._races if site[1] == "race"]
+        races = [site for site in self._races if site.kind == "race"]
         if races:
-            where = ", ".join(sorted({place for site in races for place in site[4:]})[:3])
+            where = ", ".join(sorted({str(end) for site in races for end in site.ends})[:3])
             self.notes.append(
                 f"the original races already, at {len(races)} places ({where}): candidates are compared with it by place"
             )
@@ -322,7 +319,7 @@ class Fitness:
                     return Rejected("order", reason, trial.rejected.where)
                 fresh = sorted(trial.sites - self._races) if watch else []
                 if fresh:
-                    return Rejected("fault", f"it has {_sentence(fresh[0])}, which the original has not", fresh[0][-1])
+                    return Rejected("fault", f"it has {fresh[0]}, which the original has not", str(fresh[0].ends[-1]))
         return None
 
     def _first_of_each(self, order: Sequence[int]) -> frozenset[int]:
@@ -449,22 +446,20 @@ def _kernels_of(case: InProcessCase, workload: Workload) -> tuple[str, ...]:
 
 
 def _sites(done: Sequence[Done]) -> set[Site]:
-    return {
-        _site(each.built.kernel, found) for each in done for found in each.launched.result.found if not found.benign
-    }
+    """Where the launches raced, or read memory that nobody has written, in ways that matter."""
+    sites = set()
+    for each in done:
+        places = Places(each.built.module.functions[each.built.kernel])
+        for found in each.launched.result.found:
+            if not found.benign:
+                memory = places.own_memory(found.address) or _buffer(found.address, each.bounds)
+                sites.add(site_of(found, places, memory))
+    return sites
 
 
-def _site(kernel: str, found: Found) -> Site:
-    ends = [location_of(end) for end in (found.origin, found.other) if end is not None]
-    places = sorted(f"{place.file.rsplit('/', 1)[-1]}:{place.line}" for place in ends)
-    return (readable(kernel), found.kind, found.scope, " and ".join(sorted(found.verbs)), *places)
-
-
-def _sentence(site: Site) -> str:
-    kernel, kind, scope, verbs, *places = site
-    if kind == "race":
-        return f"a race in {kernel} ({verbs} at {' and '.join(dict.fromkeys(places))}, within the {scope})"
-    return f"a read of memory that nobody has written in {kernel} (at {places[0]})"
+def _buffer(address: int, bounds: NDArray[Any]) -> str:
+    """A buffer by its number in the order of addresses, which is the same for every candidate."""
+    return f"buffer {int((bounds['start'] <= address).sum())}"
 
 
 # -- in a worker -------------------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ from kernelwright.evaluate.runner import (
     by_kernel,
 )
 from kernelwright.evaluate.workload import InProcessCase, Workload
-from kernelwright.ir import Module, print_module
+from kernelwright.ir import Module, print_module, verify
 from kernelwright.passes.llvm import binding
 from kernelwright.passes.llvm import parse as llvm_parse
 
@@ -121,6 +121,7 @@ class Judge:
         known = {id(module) for module in self._original.values()}
         for module in {id(m): m for m in changed.values() if id(m) not in known}.values():
             try:
+                verify(module)  # LLVM ends the process on some modules that it refuses
                 llvm_parse(print_module(module), binding().create_context())
             except IRError as refused:
                 return Rejected("verify", refused.message)

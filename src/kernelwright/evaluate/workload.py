@@ -8,7 +8,7 @@ workload.py`` reads it.
 from __future__ import annotations
 
 import runpy
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -147,8 +147,7 @@ class Workload:
     @property
     def data_sets(self) -> int:
         """How many independent sets of inputs there are: the launches of one recording are one."""
-        recorded = {id(case.capture) for case in self.cases if isinstance(case, RecordedCase)}
-        return len(recorded) + sum(not isinstance(case, RecordedCase) for case in self.cases)
+        return data_sets(self.cases)
 
     def modules(self) -> Modules:
         """The original kernels: compiled from ``source``, or as recorded. By mangled name, the module that holds each.
@@ -192,6 +191,11 @@ class Workload:
         source = "" if self.capture is not None else file_digest(str(self.source)) or ""
         oracle = getattr(self.oracle, "__qualname__", "") if self.oracle else ""
         return content_key([source, self.kernel, str(self.rules), oracle, *(case.fingerprint() for case in self.cases)])
+
+
+def data_sets(cases: Iterable[object]) -> int:
+    """How many independent sets of inputs some cases are: the launches of one recording are one."""
+    return len({id(case.capture) if isinstance(case, RecordedCase) else id(case) for case in cases})
 
 
 def _is_wanted(launch: RecordedLaunch, kernel: str, numbers: Sequence[int] | None) -> bool:

@@ -66,6 +66,8 @@ class CaseSet:
 
     references: list[Reference] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
+    settled: Counter[tuple[str, int]] = field(default_factory=Counter)
+    """Changes that were not made, by what they would have changed."""
 
     def __str__(self) -> str:
         left_out = ", ".join(f"{count} {why}" for why, count in self.dropped.items())
@@ -263,10 +265,13 @@ class Baseline:
         tries = self.effort.tries_of(base.run.work) * more
         survey = SurveyedCase(base.case)
         run_case(self.device, self.original, survey, self.workload.kernel, FORWARD, watch=False, slack=self.slack)
-        allowed = (change for change in changes(survey.survey, self.seed) if not settled & touched_by(change))
-        for number, change in enumerate(allowed):
-            if number >= tries or len(found.references) >= self.effort.changes * more:
+        for change in changes(survey.survey, self.seed):
+            if not tries or len(found.references) >= self.effort.changes * more:
                 break
+            if broken := settled & touched_by(change):
+                found.settled[min(broken)] += 1
+                continue
+            tries -= 1
             self._sort(ChangedCase(base.case, change), found, None)
         if more == 1:
             self._changed[kernels, base, settled] = found

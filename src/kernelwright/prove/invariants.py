@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from kernelwright.device.describe import plural
 from kernelwright.edits.delete_barrier import is_barrier
 from kernelwright.edits.fast_math import FastMath
 from kernelwright.edits.gene import Gene
@@ -23,7 +24,7 @@ from kernelwright.edits.genome import Applied, apply
 from kernelwright.edits.original import Id, Original
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.runner import Modules
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.workload import Workload, data_sets
 from kernelwright.prove.baseline import FORWARD
 from kernelwright.prove.observe import Count, ObservedCase, Probe, Reached, counts, instrumented
 from kernelwright.prove.outputs import difference
@@ -49,6 +50,9 @@ class Invariant:
     held: int = 0
     """In how many of ``executions`` it held. Threads are counted, not warps."""
     data_sets: int = 0
+    """Independent sets of inputs: the launches of one recording are one."""
+    launches: int = 0
+    """Of the kernel, on all of them."""
     alone: Alone = "not run"
     """Whether the outputs are right with this edit alone."""
 
@@ -102,7 +106,9 @@ class _Observer:
 
     def observe(self, number: int, gene: Gene, original: Original) -> Iterator[Invariant]:
         applied = apply(original, (gene.edit,))
-        blank = Invariant(number, gene.kernel, "", data_sets=len(self._cases(gene.kernel)))
+        seen = self._cases(gene.kernel)
+        launches = sum(made.kernel == gene.kernel for _, run in seen for made in run.launches)
+        blank = Invariant(number, gene.kernel, "", data_sets=data_sets(case for case, _ in seen), launches=launches)
         if applied.inert:
             yield replace(blank, sentence=f"it changes nothing: {applied.inert[0].reason}")
             return
@@ -138,7 +144,9 @@ class _Observer:
         launches = [made for _, run in self.runs for made in run.launches if made.kernel == blank.kernel]
         for guard in applied.guards:
             held = sum(guard.holds(as_guards_see(made, self.modules)) for made in launches)
-            sentence = f"{guard} in {_of(held, len(launches), 'launches')}{_on(blank)}; it is checked at each launch"
+            sentence = (
+                f"{guard} in {_of(held, len(launches), 'launches')}{_of_data(blank)}; it is checked at each launch"
+            )
             yield replace(blank, sentence=sentence, executions=len(launches), held=held)
 
     def _of_barriers(self, blank: Invariant, edited: Edited, sites: Sites) -> Iterator[Invariant]:
@@ -226,7 +234,14 @@ def _of(held: int, total: int, what: str) -> str:
 
 
 def _on(blank: Invariant) -> str:
-    return f" on {blank.data_sets} data set{'' if blank.data_sets == 1 else 's'}"
+    """On how much; of one launch for each data set, the data sets say it all."""
+    if blank.launches == blank.data_sets:
+        return f" on {plural(blank.data_sets, 'data set')}"
+    return f" in {blank.launches:,} launches{_of_data(blank)}"
+
+
+def _of_data(blank: Invariant) -> str:
+    return f" on {plural(blank.data_sets, 'data set')}"
 
 
 def _all_the_same(alone: Alone) -> str:

@@ -14,7 +14,7 @@ For many variants of one original make a ``Prover`` once: what the original does
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,10 +63,12 @@ class Prover:
         effort: Effort | None = None,
         whole_program: Trial | None = None,
         sanitizer: Trial | None = None,
+        why_no_sanitizer: str = "it needs a real GPU and NVIDIA's tool",
         device: Device | None = None,
     ) -> None:
         """``held_out``, ``different``: cases besides those of the workload's generator. ``schedules``: in place of those
-        that ``effort`` and ``seed`` make."""
+        that ``effort`` and ``seed`` make. ``whole_program``, ``sanitizer``: None where there is none; the latter is not run for
+        the reason given then."""
         self.baseline = Baseline(
             workload,
             workload.modules() if original is None else original,
@@ -74,6 +76,7 @@ class Prover:
         )  # fmt: skip
         self.whole_program = whole_program
         self.sanitizer = sanitizer
+        self.why_no_sanitizer = why_no_sanitizer
 
     def prove(
         self, variant: Modules, *, guards: Guards | None = None, speedup: float | None = None, ceiling: float = LIMIT
@@ -144,7 +147,7 @@ class _Proving:
             self._different()
             self._too_good(speedup, ceiling)
             self._trial("whole program", self.prover.whole_program, "there is no program to run, only its launches")
-            self._trial("compute-sanitizer", self.prover.sanitizer, "it needs a real GPU and NVIDIA's tool")
+            self._trial("compute-sanitizer", self.prover.sanitizer, self.prover.why_no_sanitizer)
         notes = [*self.baseline.notes]
         if self.outside:
             total = sum(self.outside.values())
@@ -182,6 +185,8 @@ class _Proving:
 
     def _different(self) -> None:
         sets = [self.baseline.different, *self._changed_sets()]
+        for place, count in sum((each.settled for each in sets), Counter[tuple[str, int]]()).items():
+            self.outside[self._settled()[place]] += count
         everything = CaseSet([r for s in sets for r in s.references], sum((s.dropped for s in sets), Counter()))
         cases = self._inside(everything.references)
         if not cases:
@@ -200,8 +205,17 @@ class _Proving:
             if one.kernels & self.kernels and not self._broken_guard(one):
                 known = cheapest.setdefault(one.kernels, one)
                 cheapest[one.kernels] = one if one.run.work < known.run.work else known
-        settled = frozenset(place for kernel, guards in self.guards.items() for place in _settled(kernel, guards))
+        settled = frozenset(self._settled())
         return [self.baseline.changed(group, base=base, settled=settled, more=more) for group, base in cheapest.items()]
+
+    def _settled(self) -> dict[tuple[str, int], str]:
+        """What launches of the variant cannot differ in, with the guard that says so."""
+        return {
+            (kernel, guard.index if isinstance(guard, ArgumentIs) else GRID): str(guard)
+            for kernel, guards in self.guards.items()
+            for guard in guards
+            if isinstance(guard, ArgumentIs | GridIs)
+        }
 
     def _on_different(self, cases: Sequence[Reference]) -> list[Evidence | None]:
         """Everything that is wrong on other data, be it a value, a race or an access, says that the variant is not for it."""
@@ -414,14 +428,6 @@ def as_guards_see(made: Any, original: Modules) -> Launch:
         address = int.from_bytes(value, "little") if isinstance(p.type, PointerType) and not p.byval else 0
         regions.append(next((r for r in made.regions if address in r), None))
     return Launch(made.grid, made.block, tuple(raw), tuple(regions), made.variables)
-
-
-def _settled(kernel: str, guards: Sequence[Guard]) -> Iterator[tuple[str, int]]:
-    for guard in guards:
-        if isinstance(guard, ArgumentIs):
-            yield kernel, guard.index
-        elif isinstance(guard, GridIs):
-            yield kernel, GRID
 
 
 def _counted(cases: Sequence[Reference], of: CaseSet) -> str:

@@ -16,7 +16,7 @@ asked about again, and candidates that turn out to be the same program count onc
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
@@ -31,9 +31,12 @@ from kernelwright.search.ties import TIE, is_gain
 
 G = TypeVar("G", bound=Hashable)
 
-SINGLE, AGAIN, CROSS, DROP, GOOD = 0.3, 0.15, 0.4, 0.2, 0.25
-"""How a child is made, each the share of what those before leave: a further single gene, the best with a gene that was
-rejected alone, two parents crossed, a gene dropped, a gene added that has paid before; the rest, a gene drawn and added."""
+SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
+"""How a child is made, each the share of what those before leave: a further single gene, two parents crossed, a gene
+dropped, a gene added that has paid before; the rest, a gene drawn and added."""
+AGAIN = (0.05, 0.35)
+"""After the single genes, the share of the best with a gene that was rejected alone: as a rule, and in a generation after one
+in which that paid."""
 ATTEMPTS = 12
 """Tries to make a child that is not known yet."""
 UNLIMITED = 2000
@@ -72,6 +75,7 @@ class Default(Planned[tuple[G, ...]]):
         self._people: Population[tuple[G, ...]] = Population(population, tie)
         self._once_more: Iterator[G] = iter(())
         self._upon: tuple[G, ...] = ()
+        self._again = AGAIN[0]
 
     def credit(self) -> Mapping[str, float]:
         return self._experience.credit.weights
@@ -165,10 +169,21 @@ class Default(Planned[tuple[G, ...]]):
                         children[child] = parent, gene
                         break
             before = set(self._experience.good)
+            in_vain = set(self._experience.listed_in_vain())
             yield from self._try(children)
+            self._again = AGAIN[any(self._pays(child, *what, in_vain) for child, what in children.items())]
             new = [gene for gene in self._experience.good if gene not in before]
             if new and self.best is not None:
                 yield from self._combine(self.best, new)
+
+    def _pays(
+        self, child: tuple[G, ...], parent: Result[tuple[G, ...]], gene: G | None, in_vain: Container[G]
+    ) -> bool:
+        """Whether a gene that was rejected alone made its parent better."""
+        result = self.known(child)
+        if gene is None or gene not in in_vain or result is None or result.objectives is None:
+            return False
+        return self._is_better(result, parent)
 
     def _child(self) -> tuple[tuple[G, ...], Result[tuple[G, ...]], G | None]:
         """A child, the parent to judge it by, and the gene that it has more, if that is all the difference."""
@@ -178,7 +193,7 @@ class Default(Planned[tuple[G, ...]]):
             gene = next(self._still_listed, None)
             gene = experience.draw(rng, ()) if gene is None else gene
             return ((gene,) if gene is not None else ()), self._original, gene
-        if self.best is not None and rng.random() < AGAIN:
+        if self.best is not None and rng.random() < self._again:
             gene = self._rejected_before(self.best.candidate)
             if gene is not None:
                 return (*self.best.candidate, gene), self.best, gene

@@ -215,17 +215,22 @@ class _Story:
         self.standing.phase = "salvage"
         kept: Found | None = None
         at_fault: set[Gene] = set()
-        for gene in best.candidate:
-            candidate = (*(kept.candidate if kept else ()), gene)
-            self._results([candidate])
-            found = self._told_of[candidate]
-            least = kept.speedup if kept else 1.0
-            if found is None or is_gain(1 / found.speedup, 1 / least):
-                continue
-            if meets(self._proof(proofs, found), self.run.settings.accept):
-                kept = found
-            else:
-                at_fault.add(gene)
+        left = list(best.candidate)
+        while left:
+            before = len(left)
+            for gene in list(left):
+                candidate = (*(kept.candidate if kept else ()), gene)
+                self._results([candidate])
+                found = self._told_of[candidate]
+                if found is None or _slower(found.speedup, kept.speedup if kept else 1.0):
+                    continue  # it may need another one, which is yet to come
+                left.remove(gene)
+                if meets(self._proof(proofs, found), self.run.settings.accept):
+                    kept = found
+                else:
+                    at_fault.add(gene)
+            if len(left) == before:
+                break
         return kept, at_fault
 
     def _others(self, kept: Found | None, at_fault: set[Gene]) -> list[Found]:
@@ -233,7 +238,7 @@ class _Story:
         least = kept.speedup if kept else 1.0
         programs: dict[str, Found] = {}
         for found in sorted(self.run.accepted, key=lambda f: (-f.speedup, len(f.candidate))):
-            if is_gain(1 / least, 1 / found.speedup) and not at_fault.intersection(found.candidate):
+            if _slower(least, found.speedup) and not at_fault.intersection(found.candidate):
                 programs.setdefault(found.key, found)
         return list(programs.values())[:OTHERS]
 
@@ -334,6 +339,11 @@ def _strategy(settings: RunSettings, proposals: Proposals) -> Strategy[Candidate
     size = {} if settings.population is None else {"population": settings.population}
     kind = Gevo if settings.preset == "gevo" else Default
     return kind(hooks, seed=settings.seed, budget=budget, **size)
+
+
+def _slower(speedup: float, than: float) -> bool:
+    """By more than a tie."""
+    return is_gain(1 / than, 1 / speedup)
 
 
 def _result(answer: Answer, objectives: Sequence[str]) -> Result[Candidate]:

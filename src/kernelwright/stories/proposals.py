@@ -17,7 +17,6 @@ from kernelwright.evaluate.run import RunSettings
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
 
-
 DRAFTS = 256
 """Edited kernels that are kept: several genes are drawn for the same candidate."""
 

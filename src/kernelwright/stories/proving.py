@@ -15,17 +15,20 @@ from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.evaluate.fitness import Fitness
 from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.runner import Modules
 from kernelwright.evaluate.subject import Recordings, Subject
 from kernelwright.evaluate.variant import Builder, Candidate
 from kernelwright.evaluate.whole import WholeProgram
 from kernelwright.evaluate.workload import Workload
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.labels import LABELS, Label
+from kernelwright.prove.on_gpu import LONGEST_S, Watched
 from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.prove.prover import Prover
 from kernelwright.prove.too_good import ceiling
 
 TIMEOUT_S = 600.0
+ASKED = "it takes minutes: kw prove --again makes it, where there is a GPU"
 
 WORST: dict[str, Label] = {"clean": "clean", "benign": "benign", "lockstep": "lock-step only", "any": "data-specific"}
 """By what was demanded, the worst label that meets it."""
@@ -39,9 +42,12 @@ def meets(label: Label, accept: str) -> bool:
 class Proofs:
     """Proves variants of one run, one at a time. Close it, or use it as a context manager."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, *, sanitizer: bool = False) -> None:
+        """``sanitizer``: also under NVIDIA's checker, where there is a GPU; that takes minutes."""
         settings = run.settings
-        self._pool = Pool(_setup, (run.subject, settings.device, settings.seed), workers=1, timeout_s=TIMEOUT_S)
+        timeout_s = TIMEOUT_S + (LONGEST_S if sanitizer else 0.0)
+        asked = (run.subject, settings.device, settings.seed, sanitizer)
+        self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
 
     def of(self, candidate: Candidate, speedup: float) -> Proof:
         """The proof of a candidate. Raises ``Misuse`` for an original that proves nothing, ``ToolError`` when it cannot be made."""
@@ -66,11 +72,15 @@ class Proofs:
         self.close()
 
 
-def _setup(subject: Subject, device: str, seed: int) -> Callable[[tuple[Candidate, float]], dict[str, Any]]:
+def _setup(
+    subject: Subject, device: str, seed: int, sanitizer: bool
+) -> Callable[[tuple[Candidate, float]], dict[str, Any]]:
     workload = subject.workload()
     builder = Builder.of(workload.modules(), virtual_gpu(device).arch)
     held_out = subject.held_out() if isinstance(subject, Recordings) else ()
-    prover = Prover(workload, builder.build(()).modules, seed=seed, held_out=held_out)
+    originals = builder.build(()).modules
+    watched, why_not = _watched(subject, originals) if sanitizer else (None, ASKED)
+    prover = Prover(workload, originals, seed=seed, held_out=held_out, sanitizer=watched, why_no_sanitizer=why_not)
     whole = _whole(subject, device, workload)
     estimates, weights = zip(*Fitness(workload, virtual_gpu(device)).estimates(), strict=True)
     most = ceiling(estimates, weights)
@@ -86,6 +96,14 @@ def _setup(subject: Subject, device: str, seed: int) -> Callable[[tuple[Candidat
         return proof.as_json()
 
     return work
+
+
+def _watched(subject: Subject, originals: Modules) -> tuple[Watched | None, str]:
+    """The cases under compute-sanitizer, or why there is none here."""
+    try:
+        return Watched(subject, originals), ""
+    except KernelwrightError as error:
+        return None, error.message
 
 
 def _whole(subject: Subject, device: str, workload: Workload) -> WholeProgram | None:

@@ -3,7 +3,7 @@
 FOLDER/manifest.json     cases, variants, estimates by GPU
 FOLDER/images/           machine code for each architecture, PTX for all others
 FOLDER/observed.pickle   what the virtual GPU counted, for fitting (read only by the version that wrote it)
-FOLDER/suite/NAME/       the program, and what it gave on the virtual GPU
+FOLDER/suite/NAME/       the program, what it gave on the virtual GPU, and what kw check finds in it
 FOLDER/runtime/          our CUDA runtime under NVIDIA's names, for programs that nvcc builds there
 FOLDER/site/             NVIDIA's binding of the driver and pytest, for the Python named
 """
@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.bench.gpu.cases import CASES, SEED, Case, Shape
+from kernelwright.bench.gpu.sanitizer import check_program
 from kernelwright.bench.measured import Say
 from kernelwright.cache import content_key
 from kernelwright.codegen.cubin import assemble
@@ -234,6 +235,9 @@ def _prepare_suite(folder: Path, names: Sequence[str], say: Say, notes: list[str
             else:
                 arrays: dict[str, Any] = dict(program.read(Path(work)))
                 np.savez_compressed(place / "virtual.npz", **arrays)
+        trouble = check_program(place, name)
+        if trouble:
+            notes.append(trouble)
         made.append(name)
     return made
 

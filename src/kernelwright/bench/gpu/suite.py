@@ -50,15 +50,19 @@ def _wrong(rows: list[Row]) -> int:
     return sum(any(row.get(key, "equal") != "equal" for key in checked) for row in rows)
 
 
-def _run_program(
-    program: SuiteProgram, executable: Path, device: str, virtual: Path, more: Mapping[str, str] | None = None
-) -> Row:
-    environment = {
+def device_environment(device: str) -> dict[str, str]:
+    """What makes a program that we built run on a device, with this Python's packages."""
+    return {
         "KERNELWRIGHT_DEVICE": device,
         "KERNELWRIGHT_WORKER": f"{shlex.quote(sys.executable)} -P -m kernelwright.device.serving.worker",
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
-        **(more or {}),
     }
+
+
+def _run_program(
+    program: SuiteProgram, executable: Path, device: str, virtual: Path, more: Mapping[str, str] | None = None
+) -> Row:
+    environment = {**device_environment(device), **(more or {})}
     with tempfile.TemporaryDirectory() as work:
         began = time.perf_counter()
         said = run_and_verify(program, executable, SIZE, folder=Path(work), environment=environment)  # type: ignore[arg-type]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.codegen.cubin import INSTALL
 from kernelwright.farm.backends.assembling import assembled, assembler, header
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.frame import Frame, Language, bundle
+from kernelwright.farm.backends.needed import needed
 from kernelwright.farm.backends.outlined import with_calls
 
 
@@ -33,5 +34,7 @@ class Ptx:
         functions = ""
         if level == "quick":
             population, functions = with_calls(population)
+        users = (frame.before, frame.after, *population)
+        frame = replace(frame, head=needed(frame.head, users))
         made = bundle(frame, population, header=header(self.arch) + functions)
         return Image("cubin", assembled(made, made.text, self.arch, level), made.places, self.arch)

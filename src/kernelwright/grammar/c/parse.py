@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NoReturn, cast
+from string import ascii_letters
+from typing import Any, NoReturn
 
 from kernelwright.errors import CompileError, Place
 from kernelwright.grammar.c.tree import MATH, RANK, REAL, Assign, Expression, If, Scope, Statement, Type, While
@@ -23,15 +24,22 @@ COMPARISONS = frozenset({"==", "!=", "<", ">", "<=", ">="})
 ON_BITS = frozenset({"|", "^", "&", "<<", ">>", "%"})
 
 _TOKEN = re.compile(
-    r"""\s*(?:
-        (?P<number>0[xX][0-9a-fA-F]+[uU]?|(?:\d+\.\d*|\.\d+|\d+(?=[eEfF]))(?:[eE][+-]?\d+)?[fF]?|\d+[uU]?)
-      | (?P<name>[A-Za-z_]\w*)
-      | (?P<sign><<=|>>=|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^~!<>=?:;,(){}\[\]])
-      | (?P<end>$)
-      | (?P<other>.)
+    r"""\s*(
+        0[xX][0-9a-fA-F]+[uU]?|(?:\d+\.\d*|\.\d+|\d+(?=[eEfF]))(?:[eE][+-]?\d+)?[fF]?|\d+[uU]?
+      | [A-Za-z_]\w*
+      | <<=|>>=|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^~!<>=?:;,(){}\[\]]
+      | $
+      | .
     )""",
     re.VERBOSE | re.DOTALL,
 )
+_KINDS: Mapping[str, str] = {
+    **dict.fromkeys("0123456789", "number"),
+    **dict.fromkeys(f"{ascii_letters}_", "name"),
+    **dict.fromkeys("-+*/%&|^~!<>=?:;,(){}[]", "sign"),
+    "": "end",
+}
+"""What a token is, by its first character."""
 
 NESTING = 120
 """Levels of parentheses and blocks that are read."""
@@ -50,29 +58,28 @@ def parse(text: str, scope: Scope) -> tuple[tuple[Statement, ...], Scope]:
 
 
 class _Reader:
-    """One token ahead. ``types`` knows all variables by their names in the tree, ``names`` those in sight by theirs in C."""
+    """One token ahead, and where it is: the how manieth. ``types`` knows all variables by their names in the tree,
+    ``names`` those in sight by theirs in C."""
 
     def __init__(self, text: str, scope: Scope) -> None:
         self._text = text
-        self._tokens = _TOKEN.finditer(text)
+        self._words = [*_TOKEN.findall(text), ""]
         self._arrays = scope.arrays
         self._fixed = scope.fixed
         self.types: dict[str, Type] = dict(scope.variables)
         self._names = {name: name for name in self.types}
         self._own: set[str] = set()
         self._depth = 0
-        self.kind, self.word, self._at = "", "", 0
+        self.kind, self.word, self._at = "", "", -1
         self._next()
 
     def _next(self) -> str:
         """Goes on by one token; returns the one left behind."""
         left = self.word
-        found = next(self._tokens, None)
-        if found is None:
-            self.kind, self.word, self._at = "end", "", len(self._text)
-        else:
-            self.kind = cast("str", found.lastgroup)
-            self.word, self._at = found[self.kind], found.start(self.kind)
+        if self.kind != "end":
+            self._at += 1
+            self.word = word = self._words[self._at]
+            self.kind = _KINDS.get(word[:1]) or ("number" if len(word) > 1 else "other")
         return left
 
     def _take(self, word: str) -> bool:
@@ -85,8 +92,10 @@ class _Reader:
         if not self._take(word):
             self._fail(f"expected {word!r}, found {self.word or 'the end'!r}")
 
-    def _fail(self, message: str, at: int | None = None) -> NoReturn:
-        at = self._at if at is None else at
+    def _fail(self, message: str, token: int | None = None) -> NoReturn:
+        """``token``: its number; else the one that is next."""
+        starts = [found.start(1) for found in _TOKEN.finditer(self._text)]
+        at = [*starts, len(self._text)][self._at if token is None else token]
         begin = self._text.rfind("\n", 0, at) + 1
         line = self._text[begin:].split("\n", 1)[0]
         place = Place("<individual>", self._text.count("\n", 0, at) + 1, at - begin + 1, line)

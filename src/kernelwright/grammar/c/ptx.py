@@ -73,6 +73,8 @@ class Writer:
         self._labels = 0
         self._found: dict[Expression, str] = {}
         """Results that are still right, by what they are the results of."""
+        self._reads: dict[Expression, frozenset[str]] = {}
+        """The variables that these are made of."""
         for name, kind in types.items():
             if name not in self.registers:
                 self.registers[name] = self._new(kind)
@@ -130,7 +132,7 @@ class Writer:
         if space and value not in self.registers.values() and operation[0] != "@":
             self.lines[-1] = f"{operation} {target}, {operands}"
             self._forget({each.name})
-            if self._found.pop(each.value, "") and each.name not in _variables(each.value):
+            if self._found.pop(each.value, "") and each.name not in self._reads[each.value]:
                 self._found[each.value] = target
             return
         if value != target:
@@ -141,7 +143,7 @@ class Writer:
         """These variables have changed."""
         gone = {self.registers[name] for name in names if name in self.registers}
         self._found = {
-            of: where for of, where in self._found.items() if where not in gone and names.isdisjoint(_variables(of))
+            of: where for of, where in self._found.items() if where not in gone and names.isdisjoint(self._reads[of])
         }
 
     def _if(self, each: If) -> None:
@@ -217,6 +219,8 @@ class Writer:
         result = self._computed(of)
         if op in LASTING:
             self._found[of] = result
+            if of not in self._reads:
+                self._reads[of] = frozenset(_variables(of))
         return result
 
     def _computed(self, of: Expression) -> str:

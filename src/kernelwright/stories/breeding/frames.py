@@ -16,6 +16,7 @@ from kernelwright.errors import Misuse
 from kernelwright.farm.backends.frame import Frame
 from kernelwright.grammar import Problem
 from kernelwright.grammar.c import llvm
+from kernelwright.grammar.c.live import effective, read_by
 from kernelwright.grammar.c.llvm import FAULT, LLVM, Dialect, Writer
 from kernelwright.grammar.c.parse import parse
 from kernelwright.grammar.c.ptx import BITS, Place
@@ -140,7 +141,7 @@ def _ir(problem: Problem, text: str, before: Writer) -> str:
     assert problem.head is not None
     statements, scope = parse(problem.code(text), problem.head[1])
     writer = before.follower(scope.variables, "v")
-    writer.write(statements)
+    writer.write(effective(statements, {problem.answer_name}, scope.arrays, problem.ranges))
     kind = LLVM[problem.answer_type]
     answer, fault = writer.values[problem.answer_name], writer.values[FAULT]
     end = [f"  %answer = bitcast {kind} {answer} to {kind}", f"  %fault = bitcast i32 {fault} to i32"]
@@ -228,7 +229,7 @@ def ptx(problem: Problem, text: str) -> str:
     assert problem.head is not None
     statements, scope = parse(cuda(problem, text), problem.head[1])
     writer = _ptx_before(problem).follower(scope.variables, "v")
-    writer.write(statements)
+    writer.write(effective(statements, _read_after(problem), scope.arrays, problem.ranges))
     return "\n".join([*writer.declared, *writer.lines])
 
 
@@ -258,6 +259,14 @@ def _ptx_before(problem: Problem) -> PtxWriter:
     writer = PtxWriter(place, {name: f"%i_{name}" for name in problem.scope.variables}, scope.variables, "h")
     writer.write(statements)
     return writer
+
+
+@lru_cache(maxsize=16)
+def _read_after(problem: Problem) -> frozenset[str]:
+    """The variables of programs that the code behind them reads."""
+    assert problem.head is not None
+    statements, _ = parse(problem.after, problem.head[1])
+    return read_by(statements, {problem.answer_name}, problem.scope.arrays)
 
 
 @lru_cache(maxsize=16)

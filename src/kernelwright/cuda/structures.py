@@ -1,0 +1,89 @@
+"""C structures as frozen dataclasses: each field says its width, and the value packs into the bytes that C sees.
+
+    @dataclass(frozen=True)
+    class Memory(Body):                 struct kw_memory { uint64_t address; uint64_t size; };
+        c_name = "kw_memory"
+        address: int = u64()
+        size: int = u64()
+
+    Memory(address=4096, size=16).pack()
+
+Only structures without holes: the standard sizes of their fields in a row are the C layout.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Self
+
+
+def _field(code: str, count: int = 1, **more: Any) -> Any:
+    """A field of ``count`` values of struct's format ``code``; several are a tuple."""
+    return field(metadata={"code": code, "count": count}, **more)
+
+
+def u8(count: int) -> Any:
+    return _field(f"{count}s", default=b"")
+
+
+def u16() -> Any:
+    return _field("H", default=0)
+
+
+def u32(count: int = 1) -> Any:
+    return _field("I", count, default=0 if count == 1 else (0,) * count)
+
+
+def i32() -> Any:
+    return _field("i", default=0)
+
+
+def u64() -> Any:
+    return _field("Q", default=0)
+
+
+def f64() -> Any:
+    return _field("d", default=0.0)
+
+
+@dataclass(frozen=True)
+class Body:
+    """A fixed structure of the protocol. Fields not given are zero."""
+
+    c_name: ClassVar[str] = ""
+
+    @classmethod
+    def sizeof(cls) -> int:
+        """In bytes."""
+        return _layout(cls)[0].size
+
+    def pack(self) -> bytes:
+        """As on the wire. Raises ``struct.error`` for a value that does not fit."""
+        layout, names = _layout(type(self))
+        values: list[Any] = []
+        for name, count in names:
+            value = getattr(self, name)
+            values.extend(value) if count > 1 else values.append(value)
+        return layout.pack(*values)
+
+    @classmethod
+    def unpack(cls, data: bytes) -> Self:
+        """From the first ``sizeof()`` bytes. Raises ``struct.error`` when there are fewer."""
+        layout, names = _layout(cls)
+        values = iter(layout.unpack_from(data))
+        return cls(
+            **{n: next(values) if count == 1 else tuple(next(values) for _ in range(count)) for n, count in names}
+        )
+
+
+_LAYOUTS: dict[type[Body], tuple[struct.Struct, tuple[tuple[str, int], ...]]] = {}
+
+
+def _layout(body: type[Body]) -> tuple[struct.Struct, tuple[tuple[str, int], ...]]:
+    """struct's format, and how many values each field takes of it."""
+    if body not in _LAYOUTS:
+        members = fields(body)
+        codes = "".join(f.metadata["code"] * f.metadata["count"] for f in members)
+        _LAYOUTS[body] = struct.Struct("<" + codes), tuple((f.name, f.metadata["count"]) for f in members)
+    return _LAYOUTS[body]
