@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,14 @@ def kw(folder: Path, *arguments: str, timeout: float = 300) -> subprocess.Comple
     )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Fitness that an earlier run of the tests has found would end these before they begin."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KERNELWRIGHT_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("breeding")
@@ -35,6 +44,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     grammar = "<value> ::= min(<value>, <value>) | max(<value>, <value>) | a | b | c"
     for name, other in BAD.items():
         (made / f"{name}.py").write_text(MEDIAN.read_text().replace(grammar, other))
+    (made / "nan.py").write_text(MEDIAN.read_text().replace("lambda median: float(", "lambda median: float('nan') + ("))
     (made / "empty.py").write_text("x = 1\n")
     (made / "broken.py").write_text("1 / 0\n")
     (made / "cases.py").write_text(MEDIAN.read_text().replace("cases[:, 2]", "cases[:6, 2]"))
@@ -64,13 +74,28 @@ def test_resuming_what_is_finished_says_the_same(folder: Path, bred: dict[str, A
     assert {k: v for k, v in again.items() if k != "seconds"} == {k: v for k, v in bred.items() if k != "seconds"}
 
 
+def test_what_an_earlier_run_knows_is_told_and_changes_nothing(folder: Path, bred: dict[str, Any]) -> None:
+    given = ("breed", "median.py", "--seed", "1", "--jobs", "1", "--backend", bred["backend"], "--json")
+    again = json.loads(kw(folder, *given).stdout)
+    assert again["remembered"] == again["evaluations"] == bred["evaluations"] and bred["remembered"] == 0
+    anew = json.loads(kw(folder, *given, "--no-cache").stdout)
+    assert anew["remembered"] == 0
+    changing = ("run", "seconds", "remembered")
+    assert len({json.dumps({k: v for k, v in each.items() if k not in changing}) for each in (bred, again, anew)}) == 1
+
+
+def test_no_program_with_a_fitness_says_why(folder: Path) -> None:
+    done = kw(folder, "breed", "nan.py", "--generations", "2", "--population", "20", "--jobs", "1")
+    assert done.returncode == 1 and "the first because its fitness is no finite number" in done.stdout
+
+
 def test_a_target_that_is_not_reached_is_exit_code_1(folder: Path) -> None:
     done = kw(folder, "breed", "keijzer6", "--generations", "2", "--population", "20", "--target", "0", "--jobs", "1")
     assert done.returncode == 1 and "the target is 0" in done.stdout and "y = " in done.stdout
 
 
 def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
-    given = ("breed", "slow.py", "--population", "60", "--generations", "3", "--jobs", "1")
+    given = ("breed", "slow.py", "--population", "60", "--generations", "3", "--jobs", "1", "--no-cache")
     process = subprocess.Popen(
         [sys.executable, "-m", "kernelwright", *given, "--name", "broken"],
         cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
@@ -86,7 +111,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
     finally:
         process.kill()
     assert process.returncode == 130 and "kw breed --resume kw-runs/broken-1" in said
-    resumed = kw(folder, "breed", "--resume", "broken-1", "--json")
+    resumed = kw(folder, "breed", "--resume", "broken-1", "--no-cache", "--json")
     whole = kw(folder, *given, "--name", "whole", "--json")
     same = ("fitness", "program", "best", "evaluations", "generations", "rejected")
     assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(whole.stdout)[k] for k in same]
@@ -112,6 +137,7 @@ def test_explain_shows_grammar_derivations_kernel_and_back_ends(folder: Path) ->
         "__global__",
         "median = ",
         "the back end:",
+        "measured with 24 random programs, run on all 64 cases",
     ):
         assert word in text.stdout
     found = json.loads(kw(folder, "breed", "--explain", "search", "--json").stdout)

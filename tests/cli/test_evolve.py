@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from kernelwright.cli.evolve import _lines
+
 STORIES = Path(__file__).parents[1] / "stories"
 
 APP = """
@@ -48,6 +50,18 @@ def kw(folder: Path, *arguments: str, timeout: float = 300) -> subprocess.Comple
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("app")
     (made / "app.cu").write_text(APP)
+    launch = "again<<<(n + 63) / 64, 64>>>(in, out, n, 5)"
+    (made / "beyond.cu").write_text(APP.replace(launch, launch.replace("in, out", "in, out + (1 << 20)")))
+    adds = (
+        "__global__ void sum(const float *in, float *out) { atomicAdd(out, in[blockIdx.x * 64 + threadIdx.x] * 0.1f); }"
+    )
+    (made / "sum.cu").write_text(
+        APP.replace(launch, "sum<<<n / 64, 64>>>(in, out)").replace('#include "again.cu"', adds)
+    )
+    (made / "oracle.py").write_text(
+        "from dataclasses import replace\nfrom again import workload\n\n\ndef oracle(case):\n    raise ValueError('no idea')\n\n\n"
+        "workload = replace(workload, oracle=oracle)\n"
+    )
     for name in ("again.cu", "again.py"):
         (made / name).write_text((STORIES / name).read_text())
     return made
@@ -180,14 +194,38 @@ def test_nothing_faster_is_exit_code_1(folder: Path) -> None:
         (("--resume", "nothing"), "there is no run"),
         (("--resume", "app.cu"), "a run is a folder"),
         (("again.py", "--resume", "app-1"), "knows what it evolves"),
+        (("--resume", "app-1", "--seed", "4"), "--seed was settled when the run began"),
+        (("--resume", "app-1", "--case", "4"), "--case was settled when the run began"),
         (("app.cu",), "exit code 7"),
         (("app.cu", "--", "0"), "exit code 7"),
+        (("beyond.cu", "--", "100"), "the original itself fails: "),
+        (("oracle.py",), "the oracle fails: ValueError: no idea"),
+        (("sum.cu", "--", "4096"), "depends on the order of its threads (atomic sums of floats do)"),
     ],
 )
 def test_misuse_is_told_in_a_sentence(folder: Path, arguments: tuple[str, ...], says: str) -> None:
     done = kw(folder, "evolve", *arguments)
     assert done.returncode == 2, done.stderr
     assert says in done.stderr and "Traceback" not in done.stderr and "next: " in done.stderr
+
+
+def test_a_best_that_fell_is_told_with_the_way_out() -> None:
+    fallen = {"variant": "v27", "speedup": 2.089, "label": "benign"}
+    result = {
+        "best": None,
+        "evaluations": 31,
+        "seconds": 8.8,
+        "fallen": fallen,
+        "run": "r",
+        "report": None,
+        "export": None,
+    }
+    assert _lines(result) == (
+        "nothing faster that stands its proof among 31 candidates in 8.8 s: v27 is 2.089x, but benign, "
+        "which --accept benign takes; run r"
+    )
+    fallen["label"] = "wrong"
+    assert "but wrong; run r" in _lines(result)
 
 
 def test_a_run_that_is_none_is_listed_as_such(folder: Path) -> None:
@@ -198,3 +236,46 @@ def test_a_run_that_is_none_is_listed_as_such(folder: Path) -> None:
     assert states["kw-runs/foreign"] not in ("finished", "resumable")
     done = kw(folder, "evolve", "--resume", "foreign")
     assert done.returncode in (2, 3) and "Traceback" not in done.stderr and "next: " in done.stderr
+
+
+FULL = """
+import os
+import sys
+from kernelwright.cli import main
+from kernelwright.evaluate import capture_format
+
+class Full:
+    def __getattr__(self, name):
+        return getattr(os, name)
+
+    def write(self, file, data):
+        if os.lseek(file, 0, os.SEEK_CUR) + len(data) > limit:
+            raise OSError(28, "No space left on device")
+        return os.write(file, data)
+
+limit = int(sys.argv[1])
+capture_format.os = Full()
+sys.argv[:2] = ["kw"]
+sys.exit(main())
+"""
+
+
+def test_a_disk_that_is_full_while_recording(folder: Path) -> None:
+    command = [
+        sys.executable,
+        "-c",
+        FULL,
+        "3000",
+        "evolve",
+        "app.cu",
+        "--name",
+        "room",
+        "--evaluations",
+        "5",
+        "--",
+        "1000",
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 3, done.stderr
+    assert "there is no room for the recording of app 1000" in done.stderr and "next: free space" in done.stderr
+    assert "Traceback" not in done.stderr and "defect" not in done.stderr

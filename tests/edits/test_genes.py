@@ -31,8 +31,10 @@ from kernelwright.edits import (
     listed,
     load_genes,
 )
+from kernelwright.edits.delete import reuses
 from kernelwright.edits.json_form import KINDS
 from kernelwright.errors import Misuse
+from kernelwright.ir import parse_module
 from tests.edits.conftest import DIAMOND, kernel, loop_kernel
 
 C0 = "c0000000000"
@@ -213,6 +215,22 @@ def test_memory_comes_before_the_rest_and_the_costliest_first() -> None:
         ("diamond", 9),
     ]
     assert {g.edit.subject for g in genes if isinstance(g.edit, Unroll)} == {16}
+
+
+def test_loads_are_listed_in_favour_of_the_nearest_and_the_first_ones() -> None:
+    loads = "\n".join(f"  %v{n} = load i32, ptr addrspace(1) %p" for n in range(9))
+    text = (
+        "define ptx_kernel void @many(ptr addrspace(1) %p, i32 %n) {\n"
+        f"{loads}\n  %w = load float, ptr addrspace(1) %p\n  %s = add i32 %v8, %n\n"
+        "  store i32 %s, ptr addrspace(1) %p\n  ret void\n}\n"
+    )
+    original = Original(parse_module(text), "many")
+    found = [edit.value for edit in reuses(original) if edit.subject == 8]
+    assert found == [f"i32 %v{n}" for n in (7, 6, 5, 4, 1, 0)]
+    assert not [edit for edit in reuses(original) if edit.subject in (0, 9)]  # nothing before, nothing of its type
+    genes = {gene.edit for gene in listed({"many": original})}
+    for edit in reuses(original):
+        assert edit in genes and not apply(original, (edit,)).inert
 
 
 def test_no_operand_is_listed_twice() -> None:

@@ -128,6 +128,23 @@ def test_an_address_where_nothing_is() -> None:
         Cluster(tasks.doubling, address="127.0.0.1:1")
 
 
+@with_ray
+def test_no_cluster_to_belong_to(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    services: Any = importlib.import_module("ray._private.services")  # knows the cluster of this machine
+    if services.find_gcs_addresses():
+        pytest.skip("this machine belongs to a cluster")
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    with pytest.raises(ToolError, match="belongs to no Ray cluster") as raised:
+        Cluster(tasks.doubling, address="auto")
+    assert raised.value.hint and "ray start --head" in raised.value.hint
+
+
+@pytest.mark.parametrize("address", ["", "nonsense", "ray://head", "http://head:80/", "head:port"])
+def test_what_is_no_address(address: str) -> None:
+    with pytest.raises(Misuse, match="is no address of a cluster"):
+        Cluster(tasks.doubling, address=address)
+
+
 def test_without_an_address_it_is_a_pool() -> None:
     with pool_for(None, tasks.doubling, workers=1, files=["nowhere"]) as pool:
         assert isinstance(pool, Pool)

@@ -321,7 +321,7 @@ def test_a_script_that_starts_programs(echo: Path, tmp_path: Path) -> None:
 
 
 UNUSUAL = {
-    "nothing": ((), "Missing argument"),
+    "nothing": ((), "next: kw run --help"),
     "only arguments": (("--", "x"), "no program to run"),
     "a flag": (("--nope", "ok.cu"), "No such option"),
 }

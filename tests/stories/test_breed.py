@@ -33,6 +33,12 @@ problem = Problem(
     grammar={grammar!r}, cases={{"x": x}}, answer="float y", individual={individual!r}, fitness=fitness, perfect=0.0
 )
 """
+STUBBORN = """
+    while True:
+        try:
+            time.sleep(60)
+        except BaseException:
+            pass"""
 GRAMMAR = "<e> ::= (<e> + <e>) | (<e> * <e>) | x | x | 1.0f | 2.0f"
 
 
@@ -198,6 +204,8 @@ def test_a_fitness_that_fails_for_some_is_their_end_alone(tmp_path: Path) -> Non
         ("return float(np.abs(y - missing).sum())", "NameError: name 'missing'"),
         ("time.sleep(60)", "did not end within 0.2 s"),
         ("return None", "returned NoneType None"),
+        ("raise SystemExit(3)", "raised SystemExit: 3"),
+        (STUBBORN, "goes on when its time is up"),
     ],
 )
 def test_a_fitness_that_fails_for_all_is_told_at_once(tmp_path: Path, fitness: str, says: str) -> None:

@@ -219,6 +219,14 @@ def test_what_is_beyond_our_part_of_c_goes_to_the_virtual_gpu() -> None:
         executor("interpreted", small(before="int *p = 0;"))
 
 
+def test_a_language_that_is_partly_beyond_ours_goes_there_too() -> None:
+    """Others would breed in the rest of it; what is no CUDA C either is no reason."""
+    found = weigh(small(grammar="<e> ::= y = n; | y = n + n; | y = __popc(n); | y = -n; | y = n +;"), 10, 1)
+    assert found[0].name == "virtual" and "__popc(n)" in found[0].note
+    found = weigh(small(grammar="<e> ::= y = n; | y = n + n; | y = what(n); | y = -n; | y = n +;"), 10, 1)
+    assert "virtual" not in [each.name for each in found]
+
+
 def test_unknown_and_missing_back_ends() -> None:
     with pytest.raises(Misuse, match="no back end 'fast'"):
         executor("fast", small())

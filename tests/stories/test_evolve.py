@@ -82,6 +82,7 @@ def test_resuming_a_finished_run_evaluates_nothing(found: Run) -> None:
     assert len(again.journal) == count
     assert results(again) == results(found)
     assert seen[-1].fresh == 0 and seen[-1].evaluations >= count
+    assert seen[-1].notes and len(set(seen[-1].notes)) == len(seen[-1].notes)  # noted before, and told once
 
 
 def test_the_history_is_a_table(found: Run) -> None:
@@ -117,7 +118,7 @@ def test_genes_are_drawn_where_the_time_goes(monkeypatch: pytest.MonkeyPatch) ->
     assert 0.4 < share(()) < 0.6
     proposals.learn((), Ok(10.0, 0.0, {"us left": 9.0, "us right": 1.0}))
     proposals.learn(candidate, Ok(2.0, 0.0, {"us left": 1.0, "us right": 1.0}))
-    assert share(()) > 0.8 and 0.4 < share(candidate) < 0.6
+    assert 0.68 < share(()) < 0.82 and 0.4 < share(candidate) < 0.6  # three to one: the root of nine to one
     assert next(proposals.scan()).kernel == "left"
 
 

@@ -8,8 +8,8 @@ two libraries compared, and one part in a million at least.
 The runs are kept in ``build/bench-breed``, so that the benchmark can be interrupted and finished ones are not made again;
 delete the folder to start over.
 
-Promises: no program of any problem is worth anything else on any back end; a run that is made again has the same journal; each problem reaches its fitness from the stated
-seeds within the stated number of programs (search: at least one seed of ten).
+Promises: no program of any problem is worth anything else on any back end; each problem reaches its fitness from the stated
+seeds within the stated number of programs (search: at least one seed of ten); a run that is made again has the same journal.
 """
 
 from __future__ import annotations

@@ -8,9 +8,12 @@ NVRTC              the same kernels in this process
 NVRTC, n workers   the same shared among resident workers: the paper's daemons
 ours, n workers    the farm: programs to PTX to machine code, all in the workers
 
-Every figure is a ratio to nvcc in the same round, by wall time and by processor time. On a busy machine, which is seen by nvcc's
-wall time being far beyond its processor time, ratios of wall times say nothing, and what depends on them is not judged. Much of
-what is gained on small programs is the bundling, which nvcc can have too: its second row shows how much.
+Every figure is a ratio to nvcc in the same round, by wall time and by processor time. On a busy machine, which is seen by its
+load before, and by nvcc's wall time being far beyond its processor time, ratios of wall times say nothing, and what depends on
+them is not judged. Much of what is gained on small programs is the bundling, which nvcc can have too: its second row shows how
+much.
+
+Interrupted, it prints what was measured until then, of populations and routes that had at least one whole round.
 
 Promises, for 300 programs: 18 times nvcc on all cores, by wall time; 10 times on one core, by processor time; what the farm does
 besides compiling takes less than a tenth.
@@ -51,6 +54,8 @@ ARCH = "sm_90"
 DEEP = 20_000
 BUSY = 1.5
 """nvcc's wall time over its processor time; alone on a core it is hardly more than 1."""
+LOADED = 0.6
+"""Of the cores: what ran here in the minute before, from which on the machine is not quiet. nvcc, on one core, would not tell."""
 FIGURES = Path("kw-bench", "farm")
 TITLES = {"search": "Search", "keijzer6": "Keijzer-6", "multiplier5": "5-bit multiplier"}
 NVCC, BUNDLED, IN_PROCESS = "nvcc", "nvcc, bundled", "NVRTC"
@@ -73,16 +78,13 @@ def measure(quick: bool, say: Say) -> Measured:
     result = Measured("farm")
     taken: dict[Key, list[Seconds]] = {}
     overheads: dict[str, float] = {}
-    for name in NAMES:
-        problem = load_problem(path_of(name))
-        with _routes(name, problem, say) as routes:
-            for population in (LARGEST,) if quick else POPULATIONS:
-                say(f"{name}: populations of {population}")
-                for seed in range(1 if quick else ROUNDS):
-                    texts = sample(problem, population, 1000 * population + seed)
-                    for route, (run, pids) in routes.items():
-                        taken.setdefault(Key(name, population, route), []).append(_seconds(run, pids, texts))
-        overheads[name] = _overhead(name, problem)
+    loaded = os.getloadavg()[0] > LOADED * available_cores()
+    try:
+        for name in NAMES:
+            _measure(name, quick, say, taken)
+            overheads[name] = _overhead(name, load_problem(path_of(name)))
+    except KeyboardInterrupt:
+        result.notes.append("interrupted: what was not measured by then is missing")
     for key, spent in taken.items():
         base = taken.get(Key(key.problem, key.population, NVCC))
         result.rows.append(
@@ -96,13 +98,26 @@ def measure(quick: bool, say: Say) -> Measured:
                 "times nvcc, cpu": _ratio(base, spent, 1),
             }
         )
-    _promise(result, taken, overheads)
-    if not quick:
+    _promise(result, taken, overheads, loaded)
+    if not quick and taken:
         _draw(taken)
         result.notes.append(f"figures 2 to 5 and 9 to 14 of the paper are in {FIGURES}")
     if shutil.which("nvcc") is None:
         result.notes.append("nvcc is not installed, so there is nothing to compare with")
     return result
+
+
+def _measure(name: str, quick: bool, say: Say, taken: dict[Key, list[Seconds]]) -> None:
+    """All rounds of one problem, each noted when all routes have run it."""
+    problem = load_problem(path_of(name))
+    with _routes(name, problem, say) as routes:
+        for population in (LARGEST,) if quick else POPULATIONS:
+            say(f"{name}: populations of {population}")
+            for seed in range(1 if quick else ROUNDS):
+                texts = sample(problem, population, 1000 * population + seed)
+                spent = {route: _seconds(run, pids, texts) for route, (run, pids) in routes.items()}
+                for route, each in spent.items():
+                    taken.setdefault(Key(name, population, route), []).append(each)
 
 
 # -- the routes ----------------------------------------------------------------------------------------------------
@@ -237,19 +252,21 @@ def _overhead(name: str, problem: Problem) -> float:
 # -- what it comes to ----------------------------------------------------------------------------------------------
 
 
-def _ratio(base: Sequence[Seconds] | None, spent: Sequence[Seconds], which: int) -> float | None:
-    """The median of the rounds' ratios."""
-    if base is None:
+def _ratio(base: Sequence[Seconds] | None, spent: Sequence[Seconds] | None, which: int) -> float | None:
+    """The median of the rounds' ratios; None where one of them was not measured."""
+    if base is None or spent is None:
         return None
     return round(statistics.median(b[which] / s[which] for b, s in zip(base, spent, strict=True)), 2)
 
 
-def _promise(result: Measured, taken: dict[Key, list[Seconds]], overheads: dict[str, float]) -> None:
+def _promise(
+    result: Measured, taken: dict[Key, list[Seconds]], overheads: dict[str, float], loaded: bool = False
+) -> None:
     cores = available_cores()
     for name in NAMES:
         base = taken.get(Key(name, LARGEST, NVCC))
-        many, one = (taken[Key(name, LARGEST, f"ours, {workers} workers")] for workers in (cores, 1))
-        busy = base is not None and statistics.median(wall / cpu for wall, cpu in base) > BUSY
+        many, one = (taken.get(Key(name, LARGEST, f"ours, {workers} workers")) for workers in (cores, 1))
+        busy = loaded or (base is not None and statistics.median(wall / cpu for wall, cpu in base) > BUSY)
         if busy:
             result.notes.append(
                 f"{name}: other work held the cores, so wall times mean nothing here; run it again on a quiet machine"
@@ -257,7 +274,7 @@ def _promise(result: Measured, taken: dict[Key, list[Seconds]], overheads: dict[
         by_wall = None if busy or cores == 1 else _ratio(base, many, 0)
         result.at_least(f"{name}: times nvcc on {cores} cores", by_wall, 18.0)
         result.at_least(f"{name}: times nvcc on one core", _ratio(base, one, 1), 10.0)
-        result.at_most(f"{name}: the farm's share beside compiling", overheads[name], 0.10)
+        result.at_most(f"{name}: the farm's share beside compiling", overheads.get(name), 0.10)
 
 
 def _draw(taken: dict[Key, list[Seconds]]) -> None:
@@ -271,6 +288,8 @@ def _draw(taken: dict[Key, list[Seconds]]) -> None:
     speedups = {}
     for number, name in enumerate(("search", "keijzer6", "multiplier5")):
         sizes = [size for size in POPULATIONS if Key(name, size, routes[0]) in taken]
+        if not sizes:
+            continue  # interrupted before
         times = {route: [(float(n), each_ms(Key(name, n, route))) for n in sizes] for route in routes}
         plain = {route: times[route] for route in (NVCC, IN_PROCESS, "ours, 1 workers") if route in times}
         _write(f"figure-{2 + number}-{name}", curves(plain, "population", "ms for each program"))

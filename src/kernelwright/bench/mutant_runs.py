@@ -139,8 +139,10 @@ class _Worker:
 
 
 _VERDICTS_COME_FROM = (
-    "bench/mutants.py", "codegen/**/*.*", "cuda/include/**/*.*", "device/*.py", "device/reference/*.py", "edits/*.py",
-    "evaluate/recorded.py", "evaluate/runner.py", "ir/*.py", "passes/*.py", "suite/**/*.*",
+    "bench/mutants.py", "codegen/simt/**/*.*", "codegen/asm_*.py", "codegen/bulk.py", "codegen/contract.py",
+    "codegen/inline_asm.py", "codegen/layout.py", "codegen/ptx_*.py", "cuda/include/**/*.*", "device/*.py",
+    "device/reference/*.py", "edits/*.py", "evaluate/recorded.py", "evaluate/runner.py", "ir/*.py", "passes/*.py",
+    "suite/**/*.*",
 )  # fmt: skip
 """Our files that a verdict depends on."""
 

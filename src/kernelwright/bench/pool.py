@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from kernelwright.bench.measured import Measured, Row, Say
 from kernelwright.farm import Cluster, Pool, available_cores
@@ -103,7 +104,7 @@ def _one_node() -> Iterator[str]:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))  # its workers find what this process finds
     from ray.cluster_utils import Cluster as Nodes
 
-    nodes = Nodes()
+    nodes: Any = Nodes()
     try:
         nodes.add_node(num_cpus=1, include_dashboard=False, object_store_memory=80 << 20)
         yield str(nodes.address)

@@ -95,6 +95,10 @@ def _run() -> object:
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message())
         return 2
+    except click.UsageError as error:
+        asked = f"{error.ctx.command_path} --help" if error.ctx else "kw --help"
+        tell(f"{error.format_message()}\nnext: {asked}")
+        return 2
     except click.ClickException as error:
         tell(error.format_message())
         return 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 from collections.abc import Callable
 from typing import Annotated
 
@@ -12,6 +11,7 @@ import typer
 
 from kernelwright.bench import BENCHMARKS
 from kernelwright.bench.measured import Measured, Say
+from kernelwright.cli.streams import say
 from kernelwright.cli.tables import print_rows
 from kernelwright.errors import Misuse
 
@@ -40,7 +40,7 @@ def command(
 
 def _measured(name: str, quick: bool) -> Measured:
     measure: Measure = importlib.import_module(BENCHMARKS[name][0]).measure
-    return measure(quick, lambda line: print(f"  {name}: {line}", file=sys.stderr, flush=True))
+    return measure(quick, lambda line: say(f"  {name}: {line}\n"))  # a reader who goes away ends no benchmark
 
 
 def _show(result: Measured) -> None:

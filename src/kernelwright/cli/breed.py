@@ -20,6 +20,7 @@ import typer
 
 from kernelwright.cli.breed_view import view_of
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run import new_folder
 from kernelwright.grammar.problem import load_problem
 from kernelwright.stories.breed import problem_path, proceed
@@ -105,6 +106,7 @@ def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, A
         "evaluations": len(run.journal),
         "remembered": remembered,
         "rejected": run.journal.rejected(),
+        "why": "" if best else _reason(run),
         "seconds": round(seconds, 1),
         "backend": run.settings.backend,
         "program": best.text if best else None,
@@ -112,12 +114,29 @@ def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, A
     }
 
 
+def _reason(run: BreedRun) -> str:
+    """Why the first program was rejected."""
+    return next(
+        (
+            f"{row.outcome.reason} ({row.outcome.stage})"
+            for row in run.journal.rows()
+            if isinstance(row.outcome, Rejected)
+        ),
+        "",
+    )
+
+
 def lines(result: dict[str, Any]) -> str:
     """The same for a person."""
     before = f" ({result['remembered']} known from earlier runs)" if result["remembered"] else ""
     tried = f"{result['evaluations']} programs{before}, {result['generations']} generations, {result['seconds']:g} s"
     if not result["best"]:
-        return f"no program has a fitness; {tried}; run {result['run']}"
+        return f"no program has a fitness{_causes(result)}; {tried}; run {result['run']}"
     verdict = {True: ", which is the target", False: f", the target is {result['target']:g}", None: ""}
     said = f"{result['best']}: fitness {result['fitness']:g}{verdict[result['reached']]}; {tried}; run {result['run']}"
     return f"{said}\n\n{result['readable']}"
+
+
+def _causes(result: dict[str, Any]) -> str:
+    count = sum(result["rejected"].values())
+    return f": all {count} were rejected, the first because {result['why']}" if count else ""

@@ -26,7 +26,7 @@ from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.streams import program_speaks_on_stderr
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture import Capture
 from kernelwright.evaluate.choose import choose, look, rest
 from kernelwright.evaluate.record import record
@@ -36,6 +36,7 @@ from kernelwright.evaluate.subject import Chosen, PythonFile, Recordings, Subjec
 from kernelwright.evaluate.whole import Program
 from kernelwright.stories.evolve import proceed
 from kernelwright.stories.finish import Finished
+from kernelwright.stories.proving import WORST
 from kernelwright.target import DEFAULT_GPU, GPUS
 from kernelwright.values import replaced
 
@@ -88,6 +89,11 @@ def evolve_files(paths: list[str], arguments: list[str], *, flags: CompileFlags,
     if resumed:
         if paths:
             raise Misuse("a run knows what it evolves", hint=f"kw evolve --resume {resumed}")
+        given = [flag.spellings[0] for flag in OWN_FLAGS if own.get(flag.name) not in (None, flag.default, [])]
+        if given:
+            raise Misuse(
+                f"{given[0]} was settled when the run began", hint=f"kw evolve --resume {resumed}, or start a new run"
+            )
         run = Run.open(resumed, write=True)
     else:
         command = shlex.join(["kw", *sys.argv[1:]])
@@ -179,12 +185,23 @@ def _suite_run(
     for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
         with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
             if number == 1:
-                shutil.copytree(inside, folder / INPUTS)
+                _copied(inside, folder / INPUTS)
                 whole = Program(str(executable), line, INPUTS)
             _say(f"recording {shlex.join([title, *line])}")
             target = folder / f"data-{number}.capture"
             recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
     return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance, whole, command)
+
+
+def _copied(inside: Path, target: Path) -> None:
+    try:
+        shutil.copytree(inside, target)
+    except OSError as error:  # Of a tree it tells every file that failed, with the reason last.
+        why = error.args[0][0][2] if isinstance(error, shutil.Error) else error.strerror
+        raise ToolError(
+            f"the inputs cannot be copied to {target}: {str(why).split(': ')[0]}",
+            hint="free space, or work in another folder",
+        ) from error
 
 
 def _recorded_run(
@@ -323,6 +340,8 @@ def _lines(result: dict[str, Any]) -> str:
     if not result["best"]:
         fallen = result["fallen"]
         less = f": {fallen['variant']} is {fallen['speedup']:.3f}x, but {fallen['label']}" if fallen else ""
+        if fallen and (accept := next((name for name, worst in WORST.items() if worst == fallen["label"]), None)):
+            less += f", which --accept {accept} takes"
         return "\n".join(
             [f"nothing faster that stands its proof among {tried}{less}; run {result['run']}", *_left(result)]
         )

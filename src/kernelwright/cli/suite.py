@@ -12,6 +12,7 @@ import typer
 
 from kernelwright.cli.flags import CompileFlags, takes_flags
 from kernelwright.cli.tables import print_rows
+from kernelwright.device.describe import plural
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.pipeline import Unit
 from kernelwright.pipeline import compile as compile_program
@@ -121,7 +122,7 @@ def _show(name: str, flags: CompileFlags, as_json: bool) -> None:
     print_rows(rows)
     print(f"{_readable(kernel)} on {flags.options.source.arch}: {resources}")
     print(
-        f"{name}: {len(built.kernels)} kernels in {len(built.units)} files, {1000 * (time.perf_counter() - begin):.0f} ms in all"
+        f"{name}: {plural(len(built.kernels), 'kernel')} in {plural(len(built.units), 'file')}, {1000 * (time.perf_counter() - begin):.0f} ms in all"
     )
 
 

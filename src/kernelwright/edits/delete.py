@@ -16,6 +16,10 @@ from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Id, Original
 
+NEAREST, FIRST = 4, 2
+"""Values that a load is listed to be deleted in favour of: the nearest ones, and the kernel's first, which are often
+what is asked."""
+
 
 @dataclass(frozen=True)
 class Delete:
@@ -59,6 +63,21 @@ def deletions(original: Original) -> Iterator[Delete]:
             continue
         values = _own_operands(draft, id) or original.constants.get(node.type, [])[:2]
         for value in dict.fromkeys(values):
+            yield Delete(id, f"{node.type} {value}")
+
+
+def reuses(original: Original) -> Iterator[Delete]:
+    """Every load deleted in favour of what was loaded before: redundant loads, and answers that are read off the question
+    (paper 000, sections 5.1 and 5.2)."""
+    draft = Draft(original)
+    loaded = {node.result for node in original.nodes.values() if node.instruction.opcode == "load"}
+    for id in original.free:
+        node = original.nodes[id]
+        if node.instruction.opcode != "load":
+            continue
+        visible = draft.visible(node.type, draft.place_of((id, 0)))
+        earlier = [value for value in visible if value in loaded and value != node.result]
+        for value in dict.fromkeys(earlier[:NEAREST] + earlier[-FIRST:]):
             yield Delete(id, f"{node.type} {value}")
 
 

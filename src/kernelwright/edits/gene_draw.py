@@ -88,7 +88,8 @@ def listed(
     originals: Mapping[str, Original], weights: Weights | None = None, known: Known | None = None
 ) -> Iterator[Gene]:
     """Every single gene that can be listed, the most promising first: what is known of all launches, loops, conditions,
-    barriers, deleted memory operations, recipes, other deletions, changed constants, operands made constant.
+    barriers, deleted memory operations, recipes, other deletions, loads in favour of earlier ones, changed constants,
+    operands made constant.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, moves, replacements and swaps are drawn; cache policies and fast-math flags are in ``cache_policies`` and
@@ -129,6 +130,7 @@ LISTED: tuple[Callable[[Original], Iterator[AnyEdit]], ...] = (
     _of_memory,
     recipe.recipes,
     _of_the_rest,
+    delete.reuses,
     change_constant.changes,
     _of_operands,
 )

@@ -137,8 +137,13 @@ class RecordWriter:
         self._end += len(data)
 
     def sync(self) -> None:
-        """Returns when the bytes are on the disk."""
-        os.fsync(self._fd)
+        """Returns when the bytes are on the disk; of a recording that has ended, they are."""
+        if self._fd >= 0:
+            os.fsync(self._fd)
+
+    @property
+    def is_open(self) -> bool:
+        return self._fd >= 0
 
     def close(self) -> None:
         if self._fd >= 0:

@@ -101,6 +101,11 @@ class CaptureWriter:
         self.launches += 1
         return self.launches - 1
 
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether something could not be written; what came before it is there."""
+        return not self._records.is_open and not self.finished
+
     def finish(self, exit_code: int | None = None, outputs: Mapping[str, str] | None = None) -> None:
         """The program has ended: ``outputs`` are the files it wrote and their hashes. Nothing can be added afterwards."""
         self._records.write_story(form.DONE, {"exit_code": exit_code, "outputs": dict(outputs or {})})
@@ -130,9 +135,10 @@ class CaptureWriter:
 
     def leave_open(self) -> None:
         """Every launch is recorded, how the program ends is not known yet: ``end_capture`` says it later."""
-        self._records.sync()
-        self.finished = True
-        self._records.close()
+        if not self.is_cut_short:
+            self._records.sync()
+            self.finished = True
+            self._records.close()
 
     def _content(self, data: memoryview) -> bytes:
         if len(data) <= PAGE_BYTES:

@@ -58,6 +58,11 @@ class Recorder(Observer):
             self._writer = CaptureWriter(self.path, self._program, base=arena.base, reserve=arena.reserve)
         return self._writer
 
+    @property
+    def is_cut_short(self) -> bool:
+        """Whether the disk was full before the program was at its end; the program was told of an error then."""
+        return self._writer is not None and self._writer.is_cut_short
+
     # -- launches --------------------------------------------------------------------------------------------------
 
     def before_launch(self, launching: Launching) -> None:

@@ -54,7 +54,10 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
     Raises ``Misuse`` when there is none, or one fails.
     """
     wanted = [n for n in capture.launches if not kernels or any(is_called(n, k) for k in kernels)]
+    failed = [launch.fault for launch in wanted if launch.fault]
     wanted = [launch for launch in wanted if not launch.fault]
+    if failed and not wanted:
+        raise Misuse(f"the original itself fails: {failed[0]}", hint="mend the program first; kw check shows where")
     if not wanted:
         raise Misuse(
             f"the program launches no kernel{' called ' + ' or '.join(kernels) if kernels else ''}",

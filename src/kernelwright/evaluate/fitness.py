@@ -23,6 +23,7 @@ from typing import Any, Literal, cast
 from numpy.typing import NDArray
 
 from kernelwright.cuda.names import readable
+from kernelwright.device.describe import plural
 from kernelwright.device.model.estimate import Estimate
 from kernelwright.device.model.observed import Observed
 from kernelwright.device.schedule import Schedule
@@ -205,12 +206,14 @@ class Fitness:
         return time.process_time() - begin
 
     def _remark(self, original: Ok) -> None:
-        races = [site for site in self._races if site.kind == "race"]
-        if races:
-            where = ", ".join(sorted({str(end) for site in races for end in site.ends})[:3])
-            self.notes.append(
-                f"the original races already, at {len(races)} places ({where}): candidates are compared with it by place"
-            )
+        for kind, what in (("race", "races"), ("uninitialised", "reads memory that nobody has written")):
+            sites = [site for site in self._races if site.kind == kind]
+            if sites:
+                where = ", ".join(sorted({str(end) for site in sites for end in site.ends})[:3])
+                self.notes.append(
+                    f"the original {what} already, at {plural(len(sites), 'place')} ({where}): candidates are compared with it by "
+                    "place, and what keeps these is benign at best: --accept benign takes that"
+                )
         if self.as_compiled_us < original.time_us * (1 - TIE):
             self.notes.append(
                 f"the program as it is compiled takes {self.as_compiled_us:.3f} us, less than after the post-passes that every "

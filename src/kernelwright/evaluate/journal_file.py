@@ -183,7 +183,7 @@ def telling(path: Path) -> Iterator[None]:
     try:
         yield
     except (sqlite3.Error, UnicodeError, json.JSONDecodeError) as error:
-        said = str(error)
+        said = " ".join(str(error).split())  # a check says it in several lines
         code = getattr(error, "sqlite_errorname", "") or ""
         if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise ToolError(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kernelwright.device.memory import Arena
 from kernelwright.device.reference import run_reference
 from kernelwright.device.schedule import Schedule
-from kernelwright.errors import IRError, Misuse
+from kernelwright.errors import IRError, Misuse, ToolError
 from kernelwright.evaluate.case import Arrays, Output
 from kernelwright.evaluate.compare import Given, judge
 from kernelwright.evaluate.idle import idle_warnings
@@ -162,7 +162,7 @@ class Judge:
         if self.workload.oracle is None:
             return output.arrays
         wanted = {
-            name: _as_output(values, output.arrays.get(name)) for name, values in self.workload.oracle(case).items()
+            name: _as_output(values, output.arrays.get(name)) for name, values in self.workload.told(case).items()
         }
         unknown = [name for name in wanted if name not in output.arrays]
         if unknown:
@@ -205,7 +205,13 @@ class Arenas:
         found = self._arenas.get(asked)
         if found is None:
             self.close()  # two might want the same addresses
-            found = self._arenas[asked] = case.arena() if isinstance(case, RecordedCase) else Arena()
+            try:
+                found = self._arenas[asked] = case.arena() if isinstance(case, RecordedCase) else Arena()
+            except OSError as error:
+                raise ToolError(
+                    f"there is no memory for the virtual GPU: {error.strerror}",
+                    hint="ulimit -a shows what is limited: the size of files and of virtual memory must not be",
+                ) from error
         if asked is None:
             found.reset()
         return found

@@ -62,7 +62,7 @@ class ProgramJudge:
 
     def _wanted(self, case: ProgramCase) -> Arrays:
         found = case.expected() if case.expected is not None else {}
-        return {**found, **(self.workload.oracle(case) if self.workload.oracle is not None else {})}
+        return {**found, **self.workload.told(case)}
 
     def _compare(self, run: ProgramRun, expected: Arrays) -> float | Rejected:
         worst = 0.0

@@ -13,7 +13,7 @@ from kernelwright import __version__
 from kernelwright.device.serving.running import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture import ProgramIdentity
 from kernelwright.evaluate.capture_writer import end_capture
 from kernelwright.evaluate.capturing import Recorder
@@ -25,7 +25,8 @@ def record(
 ) -> Path:  # fmt: skip
     """Runs ``executable`` in ``folder`` (else here) and writes ``target``. What it prints goes where ours does.
 
-    Raises ``Misuse`` when the program fails or launches no kernel, ``KeyboardInterrupt`` when it was interrupted.
+    Raises ``Misuse`` when the program fails or launches no kernel, ``ToolError`` when the disk is full,
+    ``KeyboardInterrupt`` when it was interrupted.
     """
     target, executable = target.absolute(), executable.absolute()
     shown = name or executable.name
@@ -37,7 +38,7 @@ def record(
         part = target.with_name(f".{target.name}.{os.getpid()}")
         recorder = Recorder(part, identity)
         serve(connection, lambda: settings, [recorder], finish=True)
-        return json.dumps({"part": str(part), "launches": recorder.launches}).encode()
+        return json.dumps({"part": str(part), "launches": recorder.launches, "cut": recorder.is_cut_short}).encode()
 
     try:
         with _inside(folder):
@@ -45,12 +46,17 @@ def record(
         if ran.interrupted:
             raise KeyboardInterrupt
         command = " ".join([shown, *arguments])
+        told = [json.loads(result) for result in ran.results if result]
+        if any(one["cut"] for one in told):
+            raise ToolError(
+                f"there is no room for the recording of {command} in {target.parent}",
+                hint="free space, or work in another folder, or record smaller inputs",
+            )
         if ran.exit_code:
             raise Misuse(
                 f"the program ends with exit code {ran.exit_code}: {command}",
                 hint="it must run before it can be evolved",
             )
-        told = [json.loads(result) for result in ran.results if result]
         parts = [one for one in told if one["launches"]]
         if not parts:
             raise Misuse(

@@ -175,6 +175,19 @@ class Workload:
         units = compile_program(self.source).units
         return {kernel: module for unit in units for kernel, module in by_kernel(unit.module).items()}
 
+    def told(self, case: AnyCase) -> dict[str, Any]:
+        """What the oracle says of a case, by output; nothing without one. Raises ``Misuse`` for an oracle that fails."""
+        if self.oracle is None:
+            return {}
+        try:
+            return dict(self.oracle(case))
+        except Exception as error:  # It is the user's function.
+            name = f" of case '{case.name}'" if case.name else ""
+            raise Misuse(
+                f"the oracle{name} fails: {type(error).__name__}: {error}",
+                hint="it takes a case and returns the expected outputs by name: {'out': array}",
+            ) from error
+
     def more(self, seed: int) -> AnyCase:
         """A further case, the same for the same seed. Raises ``Misuse`` when the workload cannot make any."""
         if self.generator is None:

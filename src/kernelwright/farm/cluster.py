@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import selectors
 import signal
 import subprocess
@@ -41,6 +42,7 @@ SILENCE_S = 150.0
 GONE_S = 15.0
 """How long Ray tries to reach a head node again before it ends the bridge."""
 STOP_S = 15.0
+_ADDRESS = re.compile(r"auto|(ray://)?[^\s/]+:\d+")
 INSTALL = "pip install 'kernelwright[ray]'"
 GO_ON = "what was found is kept: --resume goes on, with or without --cluster"
 HOW = "ray status shows whether it runs; a machine outside of it gives ray://HOST:10001"
@@ -52,7 +54,8 @@ class Cluster:
     ``address``: ``HOST:PORT`` of the head node, ``auto`` for the cluster that this machine belongs to, ``ray://HOST:10001`` from
     a machine that belongs to none. ``workers``: how many at most (None: the cores of all nodes, or their GPUs). ``gpus``: how
     many of Ray's GPUs each worker has for itself. ``files``: what ``arguments`` name by these paths; each worker finds them.
-    Raises ``ToolError`` when the cluster cannot be reached, or Ray is not installed; its methods, when the cluster is lost.
+    Raises ``Misuse`` for what is no address, ``ToolError`` when the cluster cannot be reached, or Ray is not installed; its
+    methods, when the cluster is lost.
     """
 
     def __init__(
@@ -71,6 +74,10 @@ class Cluster:
     ) -> None:
         if workers is not None and workers < 1:
             raise Misuse(f"{workers} workers cannot work", hint="give 1 or more")
+        if not _ADDRESS.fullmatch(address):
+            raise Misuse(
+                f"{address!r} is no address of a cluster", hint="auto, HOST:PORT of its head, or ray://HOST:10001"
+            )
         task(setup, ())  # another process must find it
         spec = Spec.of(setup, arguments, timeout_s, memory_bytes, batch, shared, files)
         self.address = address

@@ -254,6 +254,10 @@ def connect(address: str) -> Any:
     try:
         ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False, configure_logging=False)
     except Exception as error:
+        if address == "auto" and isinstance(error, ConnectionError):
+            raise ToolError(
+                "this machine belongs to no Ray cluster", hint=f"ray start --head makes it one's head; {HOW}"
+            ) from None
         raise ToolError(f"the cluster at {address} cannot be joined: {_line(error)}", hint=HOW) from None
     return ray
 

@@ -23,7 +23,7 @@ from kernelwright.evaluate.idle import idle_warnings
 from kernelwright.evaluate.program import ProgramCase
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.runner import Modules
-from kernelwright.evaluate.workload import AnyCase, Workload
+from kernelwright.evaluate.workload import AnyCase, InProcessCase, Workload
 from kernelwright.prove.changes import Change, ChangedCase, SurveyedCase, changes
 from kernelwright.prove.effort import WATCHED, Effort, divided
 from kernelwright.prove.outputs import difference
@@ -142,12 +142,12 @@ class Baseline:
             found.append(reference)
         return found
 
-    def _wanted(self, case: Runnable, output: Output) -> Arrays:
+    def _wanted(self, case: InProcessCase, output: Output) -> Arrays:
         if isinstance(case, RecordedCase):
             return {**output.arrays, **case.expected()}
         if self.workload.oracle is None:
             return output.arrays
-        given = {name: np.asarray(values) for name, values in self.workload.oracle(case).items()}
+        given = {name: np.asarray(values) for name, values in self.workload.told(case).items()}
         unknown = [name for name in given if name not in output.arrays]
         if unknown:
             raise Misuse(

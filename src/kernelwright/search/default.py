@@ -3,10 +3,10 @@
     scan      genes that can be listed, then drawn ones, each alone
     combine   the wins together, greedily, in order of gain
     evolve    NSGA-II seeded with all of it; until the budget ends:
-                  children ← crossover, a gene drawn, a gene known to be good, a gene dropped, a further single gene,
-                             the best with a listed gene that was rejected alone
+                  children ← crossover, a gene drawn, a gene known to be good, a gene dropped, a further single gene
                   population ← the best of population + children
                   the genes that paid for the first time, combined with the best
+                  listed genes that are rejected alone, tried on the best; what pays, combined; again while some do
     clean     from the best, drop the genes that do not matter
 
 Wins are nearly additive and single genes are accepted more often than long genomes with one more, so scanning and
@@ -16,7 +16,8 @@ asked about again, and candidates that turn out to be the same program count onc
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Iterable, Iterator, Mapping
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
@@ -34,9 +35,10 @@ G = TypeVar("G", bound=Hashable)
 SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
 """How a child is made, each the share of what those before leave: a further single gene, two parents crossed, a gene
 dropped, a gene added that has paid before; the rest, a gene drawn and added."""
-AGAIN = (0.05, 0.35)
-"""After the single genes, the share of the best with a gene that was rejected alone: as a rule, and in a generation after one
-in which that paid."""
+AGAIN = 6
+"""Genes rejected alone that are tried on the best in each generation, and again as long as some of them pay."""
+BREAKTHROUGH = 0.03
+"""By how much the best has to improve for these genes to be tried from the first again."""
 ATTEMPTS = 12
 """Tries to make a child that is not known yet."""
 UNLIMITED = 2000
@@ -74,8 +76,7 @@ class Default(Planned[tuple[G, ...]]):
         self._experience = Experience(hooks, tie)
         self._people: Population[tuple[G, ...]] = Population(population, tie)
         self._once_more: Iterator[G] = iter(())
-        self._upon: tuple[G, ...] = ()
-        self._again = AGAIN[0]
+        self._upon = math.inf
 
     def credit(self) -> Mapping[str, float]:
         return self._experience.credit.weights
@@ -169,21 +170,11 @@ class Default(Planned[tuple[G, ...]]):
                         children[child] = parent, gene
                         break
             before = set(self._experience.good)
-            in_vain = set(self._experience.listed_in_vain())
             yield from self._try(children)
-            self._again = AGAIN[any(self._pays(child, *what, in_vain) for child, what in children.items())]
             new = [gene for gene in self._experience.good if gene not in before]
             if new and self.best is not None:
                 yield from self._combine(self.best, new)
-
-    def _pays(
-        self, child: tuple[G, ...], parent: Result[tuple[G, ...]], gene: G | None, in_vain: Container[G]
-    ) -> bool:
-        """Whether a gene that was rejected alone made its parent better."""
-        result = self.known(child)
-        if gene is None or gene not in in_vain or result is None or result.objectives is None:
-            return False
-        return self._is_better(result, parent)
+            yield from self._try_again()
 
     def _child(self) -> tuple[tuple[G, ...], Result[tuple[G, ...]], G | None]:
         """A child, the parent to judge it by, and the gene that it has more, if that is all the difference."""
@@ -193,10 +184,6 @@ class Default(Planned[tuple[G, ...]]):
             gene = next(self._still_listed, None)
             gene = experience.draw(rng, ()) if gene is None else gene
             return ((gene,) if gene is not None else ()), self._original, gene
-        if self.best is not None and rng.random() < self._again:
-            gene = self._rejected_before(self.best.candidate)
-            if gene is not None:
-                return (*self.best.candidate, gene), self.best, gene
         parent = self._people.pick(rng)
         genome = parent.candidate
         if rng.random() < CROSS:
@@ -210,16 +197,22 @@ class Default(Planned[tuple[G, ...]]):
             return genome, parent, None
         return (*genome, gene), parent, gene
 
-    def _rejected_before(self, best: tuple[G, ...]) -> G | None:
-        """The next of the listed genes that were rejected alone, from the first again whenever the best is another one.
-
-        Once an answer no longer depends on a computation, what breaks that computation is harmless: such chains are
-        longer than drawing gets.
-        """
-        if best != self._upon:
-            self._upon = best
-            self._once_more = iter(self._experience.listed_in_vain())
-        return next((gene for gene in self._once_more if gene not in best), None) if best else None
+    def _try_again(self) -> Asking[tuple[G, ...], None]:
+        """Once an answer no longer depends on a computation, what breaks that computation is harmless: such chains of genes
+        are longer than drawing gets."""
+        while self.best is not None and self.best.genes and not self.concluding:
+            best = self.best
+            assert best.objectives is not None
+            if best.objectives[0] < self._upon * (1 - BREAKTHROUGH):
+                self._upon = best.objectives[0]
+                self._once_more = iter(self._experience.listed_in_vain())
+            genes = list(islice((gene for gene in self._once_more if gene not in best.candidate), AGAIN))
+            yield from self._try({(*best.candidate, gene): (best, gene) for gene in genes}, drawn=False)
+            results = [(gene, self.known((*best.candidate, gene))) for gene in genes]
+            paid = [gene for gene, r in results if r is not None and r.objectives and self._is_better(r, best)]
+            if not paid:
+                return
+            yield from self._combine(best, [gene for gene in paid if gene in self._experience.good])
 
     # --- clean
 

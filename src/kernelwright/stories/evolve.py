@@ -164,7 +164,7 @@ class _Story:
         self.standing.began = self.standing.searched = time.monotonic()
         self.proposals = Proposals(workload, self.run.builder().originals, self.run.settings)
         self.standing.original_us = reference.time_us
-        self.standing.notes = [*self.run.notes, *reference.notes]
+        self.standing.notes = list(dict.fromkeys([*self.run.notes, *reference.notes]))
         self._note("notes", {"name": "notes", "notes": list(reference.notes)})
         self.watch(self.standing)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -23,7 +24,7 @@ DRAFTS = 256
 
 class Proposals:
     """Of one program. The ``gevo`` preset draws as the paper does: six kinds of edits, all places alike; the default draws
-    kernels by their share of the candidate's time and places by their share of the work, and knows kinds of edits beyond
+    kernels by their share of the candidate's time and of the work, places by their share of the work, and knows kinds of edits beyond
     the paper's.
 
     Raises ``Misuse`` when nothing can be edited.
@@ -50,20 +51,23 @@ class Proposals:
         self._weights = {name: heat.weights[name] for name in self.originals}
         if not any(any(each.values()) for each in self._weights.values()):
             raise Misuse("none of these kernels ever runs", hint="evolve the kernels that the program launches")
+        self._work = {name: sum(weights.values()) for name, weights in self._weights.items()}
         self._known = known_edits(self.originals, heat.launches)
         self._operators = OPERATORS
 
     def learn(self, candidate: Candidate, outcome: Outcome) -> None:
-        """Takes in how long each kernel of a candidate runs. A kernel that has become ten times as fast is worth a tenth of
-        the attention; and one with few threads may work little and yet take long."""
+        """Takes in how long each kernel of a candidate runs. A kernel that has become ten times as fast is worth less
+        attention, and one with few threads may work little and yet take long; but where much is done, much can be left
+        out. So the share of a kernel is the geometric mean of its share of the original's work and of the candidate's time."""
         if self._weights is None or not isinstance(outcome, Ok):
             return
         times = {name: outcome.metrics.get(f"us {readable(name)}", 0.0) for name in self.originals}
         if not any(times.values()):
             return
-        self._shares[candidate] = times
+        shares = {name: math.sqrt(self._work[name] * times[name]) for name in self.originals}
+        self._shares[candidate] = shares
         if not candidate:
-            self._weights = {name: _scaled(self._weights[name], times[name]) for name in self.originals}
+            self._weights = {name: _scaled(self._weights[name], shares[name]) for name in self.originals}
 
     def draw(self, dice: random.Random, candidate: Candidate) -> Gene | None:
         """A gene for a candidate: a kernel by its share of the time, an edit of that kernel as the candidate has it."""
@@ -88,6 +92,6 @@ class Proposals:
 
 
 def _scaled(weights: Mapping[Id, float], to: float) -> dict[Id, float]:
-    """The weights of one kernel, so that they add up to its time."""
+    """The weights of one kernel, so that they add up to what is given."""
     total = sum(weights.values())
     return {id: weight * to / total for id, weight in weights.items()} if total else dict(weights)

@@ -21,9 +21,9 @@ from kernelwright.evaluate.variant import Builder, Candidate
 from kernelwright.evaluate.whole import WholeProgram
 from kernelwright.evaluate.workload import Workload
 from kernelwright.farm import Lost, Pool, Raised
-from kernelwright.prove.labels import LABELS, Label
+from kernelwright.prove.labels import CHECKS, LABELS, Label
 from kernelwright.prove.on_gpu import LONGEST_S, Watched
-from kernelwright.prove.proof import Proof, proof_from_json
+from kernelwright.prove.proof import Check, Evidence, Proof, proof_from_json
 from kernelwright.prove.prover import Prover
 from kernelwright.prove.too_good import ceiling
 
@@ -47,13 +47,19 @@ class Proofs:
         settings = run.settings
         timeout_s = TIMEOUT_S + (LONGEST_S if sanitizer else 0.0)
         asked = (run.subject, settings.device, settings.seed, sanitizer)
+        self._seed = settings.seed
         self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
 
     def of(self, candidate: Candidate, speedup: float) -> Proof:
-        """The proof of a candidate. Raises ``Misuse`` for an original that proves nothing, ``ToolError`` when it cannot be made."""
+        """The proof of a candidate. Raises ``Misuse`` for an original that proves nothing, ``ToolError`` when it cannot be made.
+
+        One that ends the process it is run in, twice, is wrong: what would come of it elsewhere nobody knows.
+        """
         ((_, found),) = list(self._pool.map([(candidate, speedup)]))
+        if isinstance(found, Lost) and found.stage == "crash":
+            return _wrong(f"while it was proven, {found.reason}", self._seed)
         if isinstance(found, Lost):
-            raise ToolError(f"proving ended its process: {found}", hint="report it with the run")
+            raise ToolError(f"the proof cannot be made: {found}", hint="evolve it on smaller inputs")
         if isinstance(found, Raised):
             if isinstance(found.error, KernelwrightError):
                 raise found.error
@@ -96,6 +102,13 @@ def _setup(
         return proof.as_json()
 
     return work
+
+
+def _wrong(why: str, seed: int) -> Proof:
+    """The proof of a variant that could not be run to its end."""
+    failed = Check("training", "failed", why, (Evidence(why, "fault"),))
+    rest = [Check(name, "not run", "it ends the process that runs it") for name in CHECKS if name != "training"]
+    return Proof((failed, *rest), seed)
 
 
 def _watched(subject: Subject, originals: Modules) -> tuple[Watched | None, str]:

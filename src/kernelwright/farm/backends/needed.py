@@ -11,11 +11,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 _NAME = re.compile(r"\.func\s*(?:\([^)]*\)\s*)?([\w$]+)|\.(?:global|const)\b[^;={]*?([\w$]+)\s*(?:\[[^\]]*\]\s*)*[;={]")
-_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_WORD = re.compile(r"(?<![%.\w$])[A-Za-z_$][\w$]*")
 
 
 def needed(head: str, users: Iterable[str]) -> str:
     """``head``: functions and tables, one after the other. What has no name that is understood stays."""
+    if not head.strip():
+        return head
     items = _items(head)
     named = {name for name, _, _ in items if name}
     wanted: set[str] = set()

@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.errors import CompileError, KernelwrightError, Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.farm.backends.host import Host
 from kernelwright.farm.choice import Cost
 from kernelwright.farm.machine import available_cores
 from kernelwright.grammar import Problem, derive
+from kernelwright.grammar.c.parse import parse
 from kernelwright.grammar.genotype import random_genotype
 from kernelwright.stories.breeding.executor import deep
 from kernelwright.stories.breeding.table import BACKENDS, executor
@@ -32,6 +33,8 @@ SAMPLE = 24
 ROUNDS = 2
 LATE_S = 2.0
 """A back end that took this long for its sample is not measured again."""
+FEW = 4
+"""Programs that are beyond our part of C, of which ``ANY`` is asked whether they are CUDA C at all."""
 DRAWS = 200
 """Of random genotypes, before the grammar is given up."""
 
@@ -85,7 +88,35 @@ def weigh(problem: Problem, population: int, jobs: int | None = None) -> list[We
         found.append(_weighed(OPTIMISED, problem, texts, population, jobs or available_cores()))
     usable = sorted((each for each in found if each.predicted_s is not None), key=lambda each: each.predicted_s or 0.0)
     rest = [each for each in found if each.predicted_s is None]
-    return usable + rest if usable else [Weighed(ANY, None, None, BACKENDS[ANY][1]), *rest]
+    if not usable:
+        return [Weighed(ANY, None, None, BACKENDS[ANY][1]), *rest]
+    beyond = _beyond(problem, texts)
+    any_first = [Weighed(ANY, None, None, f"the others do not take {' '.join(beyond.split())!r:.60}")] if beyond else []
+    return any_first + usable + rest
+
+
+def _beyond(problem: Problem, texts: Sequence[str]) -> str:
+    """A program that is CUDA C and more than our part of it: back ends that refuse some would breed in another language."""
+    refused = [text for text in texts if not _is_ours(problem, text)]
+    if not refused:
+        return ""
+    try:
+        running = executor(ANY, problem)
+        answers = running.answers(refused[:FEW])
+    except KernelwrightError:
+        return ""
+    running.close()
+    is_right = [not (isinstance(each, Rejected) and each.stage == "compile") for each in answers]
+    return next((text for text, right in zip(refused, is_right, strict=False) if right), "")
+
+
+def _is_ours(problem: Problem, text: str) -> bool:
+    assert problem.head is not None
+    try:
+        parse(problem.code(text), problem.head[1])
+    except CompileError:
+        return False
+    return True
 
 
 def rule(problem: Problem, population: int, jobs: int | None = None) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -43,14 +45,15 @@ def worth_of(fitness: float) -> Ok:
 
 def _worth(problem: Problem, answers: Any, timeout_s: float) -> Outcome:
     before = signal.signal(signal.SIGALRM, _late)
-    signal.setitimer(signal.ITIMER_REAL, timeout_s)
+    _late.warned = False
+    signal.setitimer(signal.ITIMER_REAL, timeout_s, timeout_s)
     try:
         worth = problem.worth(answers)
     except _Late:
         return Rejected("timeout", f"the fitness function did not end within {timeout_s:g} s")
     except Misuse as error:
         return Rejected("crash", error.message)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = f": {error}" if str(error) else ""
         return Rejected("crash", f"the fitness function raised {type(error).__name__}{said}", _where(error))
     finally:
@@ -65,10 +68,23 @@ class _Late(BaseException):
     """Not an ``Exception``: a fitness function that catches those does not catch it."""
 
 
-def _late(number: int, frame: FrameType | None) -> NoReturn:
-    raise _Late
+class _Alarm:
+    """What happens when the time is up: the fitness function ends; one that goes on nevertheless ends its process."""
+
+    def __init__(self) -> None:
+        self.warned = False
+
+    def __call__(self, number: int, frame: FrameType | None) -> NoReturn:
+        if self.warned:
+            print("the fitness function goes on when its time is up", file=sys.stderr, flush=True)
+            os._exit(1)
+        self.warned = True
+        raise _Late
 
 
-def _where(error: Exception) -> str:
+_late = _Alarm()
+
+
+def _where(error: BaseException) -> str:
     last = traceback.extract_tb(error.__traceback__)[-1]
     return f"{last.filename}:{last.lineno}"

@@ -23,6 +23,9 @@ BACKENDS: Mapping[str, tuple[Callable[[Problem], Executor], str]] = {
     "cuda-llvm": (partial(Lowered, device="cuda:0"), "LLVM-IR on a GPU"),
 }
 
+ON_A_GPU = frozenset({"cuda", "cuda-llvm"})
+"""Those of which each worker needs a real one."""
+
 
 def executor(backend: str, problem: Problem) -> Executor:
     """Raises ``Misuse`` for a name that nobody knows."""

@@ -17,6 +17,7 @@ from kernelwright.farm import Lost, Raised, pool_for
 from kernelwright.stories.breeding.judge import FITNESS, judging, worth_of
 from kernelwright.stories.breeding.remembered import remembered
 from kernelwright.stories.breeding.run import BreedRun
+from kernelwright.stories.breeding.table import ON_A_GPU
 
 BATCH = (20, 100)
 """Programs that a worker gets at once."""
@@ -47,6 +48,7 @@ class Verdicts:
             judging,
             (str(run.problem_path), settings.backend, settings.timeout_s),
             files=(run.problem_path,),
+            gpus=1.0 if settings.backend in ON_A_GPU else 0.0,
             workers=jobs,
             timeout_s=settings.timeout_s + SLACK_S,
             batch=BATCH,

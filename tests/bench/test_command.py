@@ -1,0 +1,36 @@
+"""``kw bench`` itself, with a benchmark of no consequence."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from kernelwright.bench import BENCHMARKS
+from kernelwright.bench.measured import Measured, Say
+from kernelwright.cli import bench
+
+
+def measure(quick: bool, say: Say) -> Measured:
+    """What the table names: one row, said before."""
+    say("half of it is done")
+    return Measured("nothing", [{"quick": quick}])
+
+
+class Gone(io.StringIO):
+    """Standard error whose reader has gone away."""
+
+    def write(self, text: str) -> int:
+        raise BrokenPipeError
+
+
+def test_a_benchmark_outlives_whoever_reads_its_progress(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(BENCHMARKS, "nothing", (__name__, "Nothing."))
+    bench.command("nothing")
+    assert capsys.readouterr().err == "  nothing: half of it is done\n"
+    monkeypatch.setattr(sys, "stderr", Gone())
+    bench.command("nothing", quick=True)
+    assert "True" in capsys.readouterr().out
