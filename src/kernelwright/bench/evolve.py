@@ -87,7 +87,7 @@ def row_of(program: str, arm: Arm, evaluations: int, seed: int = 1) -> Row:
     run = finished(folder)
     if run is None:
         given = ["--resume", f"{FOLDER}/{name}", "--jobs", str(_cores())] if (folder / JOURNAL).is_file() else [
-            f"suite:{program}", "--name", stem, "--seed", str(seed), "--evaluations", str(evaluations), *arm.flags,
+            f"suite:{program}", "--name", stem, "--seed", str(seed), "--evaluations", str(evaluations), "--no-report", *arm.flags,
         ]  # fmt: skip
         KEPT.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "kernelwright", "evolve", *given, "--json"]
@@ -114,7 +114,7 @@ def finished(folder: Path) -> Run | None:
 
 
 def _row(program: str, arm: Arm, seed: int, run: Run) -> Row:
-    rows = list(run.rows())
+    rows = list(run.searched())
     best = run.best
     proof = (run.proof(best.name) if best else None) or {}
     speedup = best.speedup if best else 1.0

@@ -122,7 +122,8 @@ def _show(name: str, flags: CompileFlags, as_json: bool) -> None:
     print_rows(rows)
     print(f"{_readable(kernel)} on {flags.options.source.arch}: {resources}")
     print(
-        f"{name}: {plural(len(built.kernels), 'kernel')} in {plural(len(built.units), 'file')}, {1000 * (time.perf_counter() - begin):.0f} ms in all"
+        f"{name}: {plural(len(built.kernels), 'kernel')} in {plural(len(built.units), 'file')}, "
+        f"{1000 * (time.perf_counter() - begin):.0f} ms in all"
     )
 
 

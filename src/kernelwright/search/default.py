@@ -35,7 +35,7 @@ G = TypeVar("G", bound=Hashable)
 SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
 """How a child is made, each the share of what those before leave: a further single gene, two parents crossed, a gene
 dropped, a gene added that has paid before; the rest, a gene drawn and added."""
-AGAIN = 6
+AGAIN = 12
 """Genes rejected alone that are tried on the best in each generation, and again as long as some of them pay."""
 BREAKTHROUGH = 0.03
 """By how much the best has to improve for these genes to be tried from the first again."""

@@ -1,4 +1,4 @@
-"""Programs as LLVM-IR for a GPU, as the farm's ``llvm`` back end assembles them, launched on one, virtual or real.
+"""Programs as LLVM-IR for a GPU, the text that the farm's ``llvm`` back end takes, launched on one, virtual or real.
 
 No front end takes part, so that a program is ready in a few milliseconds.
 """

@@ -18,7 +18,7 @@ BACKENDS: Mapping[str, tuple[Callable[[Problem], Executor], str]] = {
     "host": (Hosted, "LLVM-IR to code for this processor"),
     "optimised": (partial(Hosted, level="full"), "the same, optimised; for a million cases and more"),
     "virtual": (partial(Launched, device=DEFAULT_GPU), "CUDA C on a virtual GPU; takes any grammar"),
-    "llvm": (partial(Lowered, device=DEFAULT_GPU), "LLVM-IR on a virtual GPU, as the farm assembles it"),
+    "llvm": (partial(Lowered, device=DEFAULT_GPU), "LLVM-IR, as the farm takes it, on a virtual GPU"),
     "cuda": (partial(Launched, device="cuda:0"), "CUDA C on a GPU; takes any grammar"),
     "cuda-llvm": (partial(Lowered, device="cuda:0"), "LLVM-IR on a GPU"),
 }
