@@ -226,7 +226,7 @@ def test_loads_are_listed_in_favour_of_the_nearest_and_the_first_ones() -> None:
     )
     original = Original(parse_module(text), "many")
     found = [edit.value for edit in reuses(original) if edit.subject == 8]
-    assert found == [f"i32 %v{n}" for n in (7, 6, 5, 4, 1, 0)]
+    assert found == [f"i32 %v{n}" for n in (0, 1, 7, 6, 5, 4)]
     assert not [edit for edit in reuses(original) if edit.subject in (0, 9)]  # nothing before, nothing of its type
     genes = {gene.edit for gene in listed({"many": original})}
     for edit in reuses(original):

@@ -134,6 +134,7 @@ CASES: list[tuple[str, Any, int, int]] = [
     ("s_sixteen", 16, 0, 11), ("s_back", 64, 0, 60), ("s_mixed", 64, 3, 0), ("s_double", 64, 1, 64), ("s_double", 64, 1, 20),
     *[(f"{m}_tile{g}", b, k, n) for m in "gs" for g in ("", "_guarded") for b in ((16, 8), (16, 3), (8, 8), (5, 9))
       for k, n in ((16, 5), (17, 4), (40, 8))],
+    *[("s_tile", (16, 8), k, 0) for k in (0, 1, 4, 15, 20, 33, 48, 144)],
     *[(name, b, k, n) for name in ("g_byte_tile_guarded", "g_short_tile_guarded", "g_double_tile_guarded",
       "s_short_tile_guarded", "s_double_tile_guarded") for b in ((16, 8), (8, 8)) for k, n in ((16, 8), (17, 7), (0, 8), (40, 2))],
     *[(f"{m}_{d}line", b, k, 5) for m in "gs" for d in ("", "double_") for b in ((16, 8), (8, 8)) for k in (0, 3, 32)],

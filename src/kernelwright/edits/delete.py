@@ -16,9 +16,9 @@ from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Id, Original
 
-NEAREST, FIRST = 4, 2
-"""Values that a load is listed to be deleted in favour of: the nearest ones, and the kernel's first, which are often
-what is asked."""
+FIRST, NEAREST = 2, 4
+"""Values that a load is listed to be deleted in favour of: the kernel's first, which hang on nothing else and are often what
+is asked, and the nearest ones. In this order: of two that come to the same, the one that hangs on less leaves more to go."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def reuses(original: Original) -> Iterator[Delete]:
             continue
         visible = draft.visible(node.type, draft.place_of((id, 0)))
         earlier = [value for value in visible if value in loaded and value != node.result]
-        for value in dict.fromkeys(earlier[:NEAREST] + earlier[-FIRST:]):
+        for value in dict.fromkeys(earlier[::-1][:FIRST] + earlier[:NEAREST]):
             yield Delete(id, f"{node.type} {value}")
 
 

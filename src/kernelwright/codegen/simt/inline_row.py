@@ -71,6 +71,13 @@ class Row(Way):
         beside = e.all_of([e.let(f"icmp eq i64 {d}, {step}") for d in steps])
         return e.let(f"or i1 {beside}, {self.all_equal()}")
 
+    def overlap(self) -> str:
+        """Whether two rows have words in common."""
+        e, reach = self.e, 4 * self.e.geometry.per_segment
+        first, second = self.bases
+        ahead = e.let(f"add i64 {e.let(f'sub i64 {second}, {first}')}, {reach}")
+        return e.let(f"icmp ult i64 {ahead}, {2 * reach}")
+
     def sectors(self) -> list[tuple[str, str]]:
         """The first and last sector of the active lanes of each segment."""
         e, size, found = self.e, self.access.bytes, []
@@ -149,8 +156,8 @@ class Row(Way):
         if words > 1:
             count_parts(e, access, words)
         elif len(self.bases) == 2 and e.mask == "-1":
-            # Two whole rows clash once when they clash at all.
-            clash = e.let(f"xor i1 {self.apart()}, true")
+            # Two whole rows clash once when they clash at all. Where they overlap, they ask for the same words.
+            clash = e.let(f"xor i1 {e.let(f'or i1 {self.apart()}, {self.overlap()}')}, true")
             add_to(e, access, "waves", e.let(f"zext i1 {clash} to i64"))
 
     def load(self) -> list[str]:
