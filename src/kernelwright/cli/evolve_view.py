@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TextIO
 
 from kernelwright.cli.view import View, view_on
+from kernelwright.device.describe import plural
 from kernelwright.evaluate.run import Run
 from kernelwright.stories.evolve import Standing
 
@@ -22,17 +23,31 @@ def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
     told = max(standing.evaluations, 1)
     best = standing.best
     phase = standing.phase + (f", generation {standing.generation}" if standing.generation else "")
-    known = f"{best.speedup:.3f}x {settings.accept} ({best.name}, {len(best.candidate)} edits)" if best else "none yet"
+    known = (
+        f"{best.speedup:.3f}x {_label(run, standing)} ({best.name}, {plural(len(best.candidate), 'edit')})"
+        if best
+        else "none yet"
+    )
+    limit = f" of {settings.evaluations}" if settings.evaluations else ""
+    # What minimising and proving ask about comes on top of what the search may.
+    asked = f"{standing.evaluations}" + (limit if standing.evaluations <= (settings.evaluations or 0) else "")
     rows = [
         ("phase", phase),
         ("best", f"{known}; {standing.speedup_any:.3f}x right in training"),
-        ("candidates", f"{standing.evaluations}" + (f" of {settings.evaluations}" if settings.evaluations else "")),
+        ("candidates", asked),
         ("accepted", f"{100 * standing.accepted / told:.0f} %; seen before {100 * standing.seen / told:.0f} %"),
         ("rejected", ", ".join(f"{stage} {count}" for stage, count in standing.rejected.most_common()) or "none"),
         ("rate", f"{standing.rate:.1f} variants/s on {standing.jobs} workers"),
     ]
     left = time_left(run, standing)
     return [*rows, ("time left", left)] if left else rows
+
+
+def _label(run: Run, standing: Standing) -> str:
+    """What is known of the best: its label once it is proven, till then what it was accepted as."""
+    assert standing.best is not None
+    proof = run.proof(standing.best.name) if standing.is_over else None
+    return str(proof["label"]) if proof else f"unproven, accepted as {run.settings.accept}"
 
 
 def time_left(run: Run, standing: Standing) -> str:
