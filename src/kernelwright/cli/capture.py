@@ -44,7 +44,8 @@ def capture_files(
         part = target.with_name(f".{target.name}.{os.getpid()}")
         recorder = Recorder(part, identity)
         serve(connection, lambda: given.settings, [recorder], finish=True)
-        return json.dumps({"part": str(part), "launches": recorder.launches, "kernels": recorder.kernels}).encode()
+        told = {"part": str(part), "launches": recorder.launches, "kernels": recorder.kernels}
+        return json.dumps(told | {"cut": recorder.is_cut_short}).encode()
 
     files = _files_here()
     try:
@@ -69,6 +70,8 @@ def _check_target(target: Path, given: GivenProgram) -> None:
 def _finish(target: Path, ran: Ran, outputs: dict[str, str]) -> int:
     """Gives the recordings their names: one per process of the program that launched kernels."""
     told = [json.loads(result) for result in ran.results if result]
+    cut = [one for one in told if one["cut"]]  # the disk was full; what came before is kept below
+    told = [one for one in told if not one["cut"]]
     recorded = [one for one in told if one["launches"]]
     for number, one in enumerate(recorded):
         path = _numbered(target, number)
@@ -84,8 +87,11 @@ def _finish(target: Path, ran: Ran, outputs: dict[str, str]) -> int:
     rest = _save_rest(target, len(recorded), {one["part"] for one in told})
     if rest or len(told) < len(ran.results):
         return ran.exit_code if ran.interrupted else 3
+    if cut:
+        print(f"kw: the recording could not be written to its end\nnext: make room in {target.parent}", file=sys.stderr)
+        return 3
     if not recorded:
-        print("kw: the program launched no kernel, so there is nothing to record", file=sys.stderr)
+        print("kw: the program launched no kernel that came to its end: there is nothing to record", file=sys.stderr)
         return ran.exit_code or 1
     return ran.exit_code
 
