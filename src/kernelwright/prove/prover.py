@@ -151,7 +151,8 @@ class _Proving:
         notes = [*self.baseline.notes]
         if self.outside:
             total = sum(self.outside.values())
-            notes.append(f"{total} cases lie outside what the variant is meant for ({', '.join(self.outside)})")
+            lie = f"{plural(total, 'case')} {'lies' if total == 1 else 'lie'}"
+            notes.append(f"{lie} outside what the variant is meant for ({', '.join(self.outside)})")
         idle = self.kernels - frozenset().union(*(one.kernels for one in self.baseline.training))
         if idle:
             notes.append(f"no training case launches {', '.join(map(readable, sorted(idle)))}, which is changed too")
@@ -171,7 +172,7 @@ class _Proving:
         if not cases:
             why = "lies inside what the variant is meant for" if self.outside else "launches a kernel that is changed"
             return self._say("training", "failed", f"none of the training cases {why}: nothing is known of it")
-        self._judge("training", cases, [self._evidence(one) for one in cases], f"right on {len(cases)} cases")
+        self._judge("training", cases, [self._evidence(one) for one in cases], f"right on {plural(len(cases), 'case')}")
 
     def _held_out(self) -> None:
         baseline = self.baseline
@@ -237,7 +238,7 @@ class _Proving:
             return self._say("orders", "not run", "no other order was asked for")
         # Races show in any order, nearly: one that is watched is enough.
         wrong = [self._evidence(one, s, watch=number == 0) for one in cases for number, s in enumerate(orders)]
-        self._judge("orders", cases, wrong, f"right on {len(cases)} cases in {len(orders)} orders of blocks and warps")
+        self._judge("orders", cases, wrong, f"right on {plural(len(cases), 'case')} in {len(orders)} orders of blocks and warps")
 
     def _sub_warps(self) -> None:
         cases = self.baseline.reordered(self._inside(self.baseline.training))
@@ -257,7 +258,7 @@ class _Proving:
                     self._say("orders", "failed", whole.sentence, [whole])
                 found.append(None if whole is not None else wrong)
         sizes = ", ".join(str(groups) for groups in sorted({s.groups for s in split}))
-        self._judge("sub-warps", cases, found, f"right on {len(cases)} cases with warps in {sizes} groups out of step")
+        self._judge("sub-warps", cases, found, f"right on {plural(len(cases), 'case')} with warps in {sizes} groups out of step")
 
     # -- nothing undefined? ----------------------------------------------------------------------------------------------
 
@@ -432,7 +433,7 @@ def as_guards_see(made: Any, original: Modules) -> Launch:
 
 def _counted(cases: Sequence[Reference], of: CaseSet) -> str:
     left_out = "; left out: " + ", ".join(f"{n} {why}" for why, n in of.dropped.items()) if of.dropped else ""
-    return f"{len(cases)} cases{left_out}"
+    return f"{plural(len(cases), 'case')}{left_out}"
 
 
 def _examples(cases: Sequence[Reference]) -> str:
