@@ -33,6 +33,7 @@ from kernelwright.edits import (
 )
 from kernelwright.edits.delete import reuses
 from kernelwright.edits.json_form import KINDS
+from kernelwright.edits.move import reorderings
 from kernelwright.errors import Misuse
 from kernelwright.ir import parse_module
 from tests.edits.conftest import DIAMOND, kernel, loop_kernel
@@ -188,6 +189,7 @@ def test_the_most_promising_come_first() -> None:
         "unroll",
         "constant-condition",
         "delete-barrier",
+        "move",
         "delete",
         "recipe",
         "change-constant",
@@ -231,6 +233,28 @@ def test_loads_are_listed_in_favour_of_the_nearest_and_the_first_ones() -> None:
     genes = {gene.edit for gene in listed({"many": original})}
     for edit in reuses(original):
         assert edit in genes and not apply(original, (edit,)).inert
+
+
+def test_reorderings_leave_every_value_as_it_was() -> None:
+    text = (
+        "declare float @llvm.sqrt.f32(float)\n"
+        "define ptx_kernel void @mixed(ptr addrspace(1) %p, ptr addrspace(1) %q, float %x) {\n"
+        "  %a = load float, ptr addrspace(1) %p\n"  # 0
+        "  %r = call float @llvm.sqrt.f32(float %a)\n"  # 1
+        "  %g = getelementptr float, ptr addrspace(1) %q, i64 1\n"  # 2
+        "  store float %x, ptr addrspace(1) %g\n"  # 3
+        "  %b = load float, ptr addrspace(1) %q\n"  # 4
+        "  %s = fadd float %r, %b\n"  # 5
+        "  store float %s, ptr addrspace(1) %p\n"  # 6
+        "  ret void\n}\n"
+    )
+    original = Original(parse_module(text), "mixed")
+    found = {(edit.subject, edit.before) for edit in reorderings(original)}
+    late, early = {(1, 5), (3, 6), (3, 7)}, {(4, 0)}
+    assert found == late | early
+    for edit in reorderings(original):
+        assert not edit.choices and not apply(original, (edit,)).inert
+        assert {"%r", "%b"} < set(apply(original, (edit,)).text.replace(",", " ").replace(")", " ").split())
 
 
 def test_no_operand_is_listed_twice() -> None:

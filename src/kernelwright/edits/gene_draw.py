@@ -16,6 +16,7 @@ from kernelwright.edits import (
     delete,
     delete_barrier,
     fix,
+    move,
     no_alias,
     recipe,
     replace_operand,
@@ -88,11 +89,11 @@ def listed(
     originals: Mapping[str, Original], weights: Weights | None = None, known: Known | None = None
 ) -> Iterator[Gene]:
     """Every single gene that can be listed, the most promising first: what is known of all launches, loops, conditions,
-    barriers, deleted memory operations, recipes, other deletions, loads in favour of earlier ones, changed constants,
-    operands made constant.
+    barriers, reorderings, deleted memory operations, recipes, other deletions, loads in favour of earlier ones, changed
+    constants, operands made constant.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
-    Copies, moves, replacements and swaps are drawn; cache policies and fast-math flags are in ``cache_policies`` and
+    Copies, replacements, swaps and other moves are drawn; cache policies and fast-math flags are in ``cache_policies`` and
     ``fast_math``.
     """
     for name in originals:
@@ -127,6 +128,7 @@ LISTED: tuple[Callable[[Original], Iterator[AnyEdit]], ...] = (
     unroll.unrollings,
     constant_condition.conditions,
     delete_barrier.barriers,
+    move.reorderings,
     _of_memory,
     recipe.recipes,
     _of_the_rest,

@@ -9,12 +9,13 @@ repaired.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kernelwright.edits.copy import anywhere
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.original import Id
+from kernelwright.edits.original import Id, Node, Original
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,48 @@ class Move:
         for id, index, value in self.choices:
             draft.prefer((id, index), value)
         return None
+
+
+SLOW = frozenset({"call", "fdiv", "frem", "sdiv", "udiv", "srem", "urem"})
+
+
+def reorderings(original: Original) -> Iterator[Move]:
+    """Moves within a block that no value hangs on: loads and slow operations as early as their operands are there, slow ones
+    as late as their first user, stores behind the loads that follow.
+
+    A compiler does none of these where it cannot tell that the memory is another; nor does the assembler look beyond a slow
+    path, which ends its block.
+    """
+    for ids in original.order:
+        nodes = [original.nodes[id] for id in ids]
+        first = sum(node.is_phi for node in nodes)
+        for at, node in enumerate(nodes):
+            opcode = node.instruction.opcode
+            slow = opcode in SLOW and bool(node.result)
+            if not node.is_free:
+                continue
+            if opcode == "load" or slow:
+                earliest = max([first, *(i + 1 for i, n in enumerate(nodes[:at]) if n.result and n.result in node.operands)])
+                if any(n.touches_memory and n.instruction.opcode != "load" for n in nodes[earliest:at]):
+                    yield Move(node.id, nodes[earliest].id)
+            if opcode == "store" or slow:
+                for latest in _latest(nodes, at):
+                    yield Move(node.id, nodes[latest].id)
+
+
+def _latest(nodes: Sequence[Node], at: int) -> Iterator[int]:
+    """What an instruction may be put before: its first user; of a store, the next store behind a load, and the end."""
+    node, end = nodes[at], len(nodes) - 1
+    if node.result:
+        user = next((i for i in range(at + 1, end) if node.result in nodes[i].operands), end)
+        if user > at + 1:
+            yield user
+        return
+    later = [i for i in range(at + 1, end) if nodes[i].instruction.opcode == "load"]
+    if not later:
+        return
+    store = next((i for i in range(later[0], end) if nodes[i].instruction.opcode == "store"), end)
+    yield from dict.fromkeys((store, end))
 
 
 def draw(dice: Dice) -> Move | None:

@@ -73,26 +73,27 @@ def duel(
     confidence: float = CONFIDENCE,
     pairs: int = 400,
     seconds: float = 60.0,
+    least: int = 1,
     warmup: int = 3,
     seed: int = 0,
     clock: Callable[[], float] = time.monotonic,
 ) -> Duel:
     """Runs the two, each of which returns its own time in microseconds, until they separate or tie.
 
-    ``pairs`` and ``seconds`` bound the effort, whichever ends first; ``warmup`` pairs are thrown away; ``seed`` draws who
-    goes first in each pair. Raises ``DeviceError`` for a time that is none: zero, negative, infinite, no number.
+    ``pairs`` and ``seconds`` bound the effort, whichever ends first; ``least`` pairs are run in any case, before anything is
+    decided; ``warmup`` pairs are thrown away; ``seed`` draws who goes first in each pair. Raises ``DeviceError`` for a time that is none: zero, negative, infinite, no number.
     """
-    if not (0 < confidence < 1 and tie >= 0 and pairs >= 1):
+    if not (0 < confidence < 1 and tie >= 0 and pairs >= least >= 1):
         raise Misuse("a duel needs a confidence between 0 and 1, a tie of at least 0 and at least one pair")
     draw = random.Random(seed)
     end = clock() + seconds
     for _ in range(warmup):
         _pair(original, variant, draw)
     times: list[tuple[float, float]] = []
-    verdict, look = None, 1
+    verdict, look = None, least
     while verdict is None:
         times.append(_pair(original, variant, draw))
-        over = len(times) >= pairs or clock() >= end
+        over = len(times) >= pairs or (len(times) >= least and clock() >= end)
         if over or len(times) >= look:
             speedup = ever_valid([o / v for o, v in times], confidence)
             verdict = _settled(speedup, tie)
@@ -169,6 +170,15 @@ def _wealth(n: int, k: int) -> Fraction:
         2^(n+1) * integral from 1/2 to 1 of p^k (1-p)^(n-k) dp  =  sum of C(n+1, j) for j <= k  /  ((n+1) C(n, k))
     """
     return Fraction(sum(math.comb(n + 1, j) for j in range(k + 1)), (n + 1) * math.comb(n, k))
+
+
+@cache
+def fewest(confidence: float = CONFIDENCE) -> int:
+    """The number of pairs from which the interval of a duel is bounded."""
+    n = 1
+    while _ever_needed(n, 1 - confidence) > n:
+        n += 1
+    return n
 
 
 @cache

@@ -10,7 +10,7 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
@@ -94,6 +94,12 @@ class Serving:
             self._staged[0].close()
             self._staged = None
 
+    def forget(self, keys: Sequence[str]) -> None:
+        for key in keys:
+            self._images.pop(key, None)
+            if key in self._loaded:
+                self.gpu.unload(self._loaded.pop(key))
+
     def facts(self, key: str, kernel: str) -> FunctionFacts:
         return self.gpu.facts(self._module(key), kernel)
 
@@ -142,6 +148,7 @@ TABLE: dict[str, Callable[..., Any]] = {
     "time": Serving.time,
     "stage": Serving.stage,
     "sample": Serving.sample,
+    "forget": Serving.forget,
     "facts": Serving.facts,
     "resident_blocks": Serving.resident_blocks,
 }

@@ -98,6 +98,10 @@ class Response:
     poisoned: bool = False
 
 
+class WorkerDied(DeviceError):
+    """The process that owns the GPU ended by itself; the next request meets a fresh one."""
+
+
 class CudaWorker:
     """GPU number ``ordinal`` behind a process of its own. Not for several threads at once.
 
@@ -186,6 +190,13 @@ class CudaWorker:
             self._staged_in = self.starts
         found: float = self._asked("sample", (job, cold), [job.image])
         return found
+
+    def forget(self, images: Sequence[Image]) -> None:
+        """Takes modules off the GPU that will hardly be asked for again; they travel once more if they are."""
+        keys = [image.key for image in images if image.key in self._known]
+        if keys and self._process is not None:
+            self._asked("forget", (keys,))
+            self._known.difference_update(keys)
 
     def facts(self, image: Image, kernel: str) -> FunctionFacts:
         """Registers and memory of a kernel as the driver loads it."""
@@ -293,7 +304,7 @@ class CudaWorker:
         code = self._process.wait()
         self._stop()
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
-        return DeviceError(
+        return WorkerDied(
             f"the GPU's worker process {how}", hint="run it again; dmesg says more when the driver reports an Xid"
         )
 
