@@ -1,7 +1,7 @@
 """Everything that needs an NVIDIA GPU, in one go; ``make gpu`` runs it. Where there is none it says so and exits 0.
 
     python benchmarks/gpu.py                       tests, calibration, suite on both devices and under
-                                                   compute-sanitizer, compile benchmark
+                                                   compute-sanitizer, what searches found, compile benchmark
     python benchmarks/gpu.py --prepare FOLDER      where there is a compiler, for a GPU machine that has none
     python benchmarks/gpu.py --prepared FOLDER     on that machine: needs Python, NumPy and this repository; build/gpu is
                                                    used without being named where there is no compiler
@@ -35,8 +35,10 @@ from kernelwright.errors import KernelwrightError  # noqa: E402
 RESULTS = ROOT / "benchmarks" / "results"
 PREPARED = ROOT / "build" / "gpu"
 TESTS_TIMEOUT_S = 1200.0
-PARTS = ("tests", "calibration", "suite", "sanitizer", "compile")
-PREPARED_PARTS = {"calibration", "suite", "sanitizer"}
+PARTS = ("tests", "calibration", "suite", "sanitizer", "winners", "compile")
+PREPARED_PARTS = {"calibration", "suite", "sanitizer", "winners"}
+RUNS = ROOT / "build" / "bench-evolve"
+"""Where ``kw bench evolve`` leaves its runs."""
 
 
 def main(arguments: list[str]) -> int:
@@ -117,6 +119,7 @@ def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.result import write_result
     from kernelwright.bench.gpu.sanitizer import run_sanitizer
     from kernelwright.bench.gpu.suite import run_suite
+    from kernelwright.bench.gpu.winners import run_winners
     from kernelwright.device.cuda.worker import CudaWorker
 
     only = chosen.only or PARTS
@@ -152,6 +155,9 @@ def _run(chosen: argparse.Namespace) -> int:
                     add("suite", partial(run_suite, folder, manifest, f"cuda:{chosen.device}", say))
                 if "sanitizer" in only:
                     add("sanitizer", partial(run_sanitizer, folder, manifest["suite"], f"cuda:{chosen.device}", say))
+                if "winners" in only:
+                    winners = manifest.get("winners", [])  # none in folders that were prepared before there were any
+                    add("winners", partial(run_winners, folder / "winners", winners, worker, say))
         if "compile" in only:
             add("compile", _compile)
     path = write_result(chosen.results, info, parts, more)
@@ -229,7 +235,11 @@ def _prepared(chosen: argparse.Namespace, only: tuple[str, ...] | list[str]) -> 
     with tempfile.TemporaryDirectory() as scratch:
         suite = NAMES if {"suite", "sanitizer"} & set(only) else ()
         kernels = () if "calibration" in only else ("saxpy",)
-        yield Path(scratch), prepare(Path(scratch), say, small=chosen.small, kernels=kernels, suite=suite, python=None)
+        runs = RUNS if "winners" in only else None
+        yield (
+            Path(scratch),
+            prepare(Path(scratch), say, small=chosen.small, kernels=kernels, suite=suite, python=None, runs=runs),
+        )
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
@@ -249,11 +259,12 @@ def _manifest(folder: Path) -> dict[str, Any]:
 def _prepare(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.prepare import prepare
 
-    manifest = prepare(chosen.prepare, say, small=chosen.small, python=chosen.python)
+    manifest = prepare(chosen.prepare, say, small=chosen.small, python=chosen.python, runs=RUNS)
     for note in manifest["notes"]:
         print(f"note: {note}")
     print(
-        f"{len(manifest['variants'])} variants, {len(manifest['suite'])} programs: python benchmarks/gpu.py --prepared FOLDER"
+        f"{len(manifest['variants'])} variants, {len(manifest['suite'])} programs, winners of {len(manifest['winners'])}: "
+        "python benchmarks/gpu.py --prepared FOLDER"
     )
     return 0
 

@@ -7,8 +7,9 @@
  *     bounds() misaligned() failed() asserted()                    errors that a context does not survive
  *     forever()                  never ends
  *
- * A module is text: "MODULE" and a name; anything with BAD in it is refused with a log. FAKE_CUDA_LOG names a file that every
- * call is written to; FAKE_CUDA_GPUS is how many GPUs there are (1).
+ * A module is text: "MODULE" and a name; anything with BAD in it is refused with a log. Further words change all its kernels:
+ * SLOW takes 30 us, WRONG adds 2 in the place of 1, SELDOM does so every other time, FAULT leaves its buffers. FAKE_CUDA_LOG
+ * names a file that every call is written to; FAKE_CUDA_GPUS is how many GPUs there are (1).
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -76,9 +77,11 @@ CUresult cuDevicePrimaryCtxRelease(int device) { note("release %d", device); ret
 CUresult cuDevicePrimaryCtxReset(int device) { note("reset %d", device); return OK; }
 CUresult cuCtxSetCurrent(void *context) { return OK; }
 
-struct function { char name[64]; };
+struct manner { int slow, wrong, seldom, fault; };
+struct function { char name[64]; struct manner manner; };
 struct module {
     int count;
+    struct manner manner;
     struct { char name[64], content[64]; } variable[16];
 };
 
@@ -96,6 +99,8 @@ CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned 
         return BAD_PTX;
     }
     *module = calloc(1, sizeof **module);
+    (*module)->manner = (struct manner){!!strstr(image, "SLOW"), !!strstr(image, "WRONG"), !!strstr(image, "SELDOM"),
+                                        !!strstr(image, "FAULT")};
     return OK;
 }
 CUresult cuModuleUnload(struct module *module) { STUCK; note("unload"); free(module); return OK; }
@@ -104,6 +109,7 @@ CUresult cuModuleGetFunction(struct function **function, struct module *module, 
     if (!strncmp(name, "absent", 6)) return NOT_FOUND;
     *function = calloc(1, sizeof **function);
     snprintf((*function)->name, 64, "%s", name);
+    (*function)->manner = module->manner;
     note("function %s", name);
     return OK;
 }
@@ -190,13 +196,15 @@ CUresult cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned g
     note("launch %s %u,%u,%u %u,%u,%u shared %u stream %p arguments %s %ld %ld %ld", f->name, gx, gy, gz, bx, by, bz, shared, stream, hex,
          (long)extra[0], (long)extra[2], (long)extra[4]);
     if (bx * by * bz > 1024) return INVALID;
-    now_us += strstr(f->name, "slow") ? 30 : 10;
+    now_us += strstr(f->name, "slow") || f->manner.slow ? 30 : 10;
+    if (f->manner.fault) sticky = 700;
     for (unsigned i = 0; i < 4; i++)
         if (!strcmp(f->name, failures[i].name)) sticky = failures[i].error;
     if (!strncmp(f->name, "add_", 4)) {
         float *p = *(float **)packed;
         int n = *(int *)(packed + 8);
-        for (int i = 0; i < n; i++) p[i] += 1;
+        int is_wrong = f->manner.wrong || (f->manner.seldom && f->manner.seldom++ % 2);
+        for (int i = 0; i < n; i++) p[i] += 1 + is_wrong;
     }
     if (!strcmp(f->name, "talk")) printf("a kernel speaks\n");
     if (!strcmp(f->name, "forever")) for (;;) pause();

@@ -257,6 +257,18 @@ def test_reorderings_leave_every_value_as_it_was() -> None:
         assert {"%r", "%b"} < set(apply(original, (edit,)).text.replace(",", " ").replace(")", " ").split())
 
 
+def test_a_barrier_is_listed_behind_the_loads_that_follow() -> None:
+    text = (
+        f"{BARRIER}\n"
+        "define ptx_kernel void @waits(ptr addrspace(1) %p, ptr addrspace(1) %q) {\n"
+        "  call void @llvm.nvvm.barrier0()\n  %a = load float, ptr addrspace(1) %p\n"  # 0, 1
+        "  %b = load float, ptr addrspace(1) %q\n  %s = fadd float %a, %b\n"  # 2, 3
+        "  store float %s, ptr addrspace(1) %p\n  ret void\n}\n"
+    )
+    found = [(edit.subject, edit.before) for edit in reorderings(Original(parse_module(text), "waits"))]
+    assert found == [(0, 2), (0, 3), (1, 0), (2, 0)]
+
+
 def test_no_operand_is_listed_twice() -> None:
     """Conditions and neighbours of constants have kinds of their own."""
     genes = list(listed({"diamond": kernel(DIAMOND)}))

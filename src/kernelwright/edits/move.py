@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from kernelwright.edits.copy import anywhere
+from kernelwright.edits.delete_barrier import is_free_barrier
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Id, Node, Original
@@ -41,13 +42,16 @@ class Move:
 
 SLOW = frozenset({"call", "fdiv", "frem", "sdiv", "udiv", "srem", "urem"})
 
+PAST = 4
+"""Loads that a barrier is put behind at most: what is loaded from far is then on its way while others are waited for."""
+
 
 def reorderings(original: Original) -> Iterator[Move]:
     """Moves within a block that no value hangs on: loads and slow operations as early as their operands are there, slow ones
-    as late as their first user, stores behind the loads that follow.
+    as late as their first user, stores and barriers behind the loads that follow.
 
-    A compiler does none of these where it cannot tell that the memory is another; nor does the assembler look beyond a slow
-    path, which ends its block.
+    A compiler does none of these where it cannot tell that the memory is another, or that nobody waits; nor does the assembler
+    look beyond a slow path, which ends its block.
     """
     for ids in original.order:
         nodes = [original.nodes[id] for id in ids]
@@ -64,6 +68,10 @@ def reorderings(original: Original) -> Iterator[Move]:
             if opcode == "store" or slow:
                 for latest in _latest(nodes, at):
                     yield Move(node.id, nodes[latest].id)
+            if is_free_barrier(node):
+                following = [i for i in range(at + 1, len(nodes) - 1) if nodes[i].instruction.opcode == "load"]
+                for load in following[:PAST]:
+                    yield Move(node.id, nodes[load + 1].id)
 
 
 def _latest(nodes: Sequence[Node], at: int) -> Iterator[int]:

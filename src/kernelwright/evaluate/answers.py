@@ -1,22 +1,27 @@
 """Candidates asked about, in batches: what the journal knows is looked up, the rest is evaluated in a pool and recorded.
 
 Every outcome is recorded the moment it is there, and given back in the order that was asked, so that neither the number of
-workers nor a crash changes what a search is told.
+workers nor a crash changes what a search is told. Where times are measured, what the pool accepts goes through a real GPU
+first (``on_gpu``).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
 
+from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.edits.gene import Gene
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
-from kernelwright.evaluate.fitness import Evaluated, Reference, setup
+from kernelwright.evaluate.fitness import Evaluated
+from kernelwright.evaluate.in_worker import Reference, setup
 from kernelwright.evaluate.journal import Row, candidate_hash
-from kernelwright.evaluate.outcome import Outcome, Rejected
+from kernelwright.evaluate.measured import Effort, Known
+from kernelwright.evaluate.on_gpu import GpuTimer
+from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.evaluate.run import Run
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.farm import Lost, Raised, pool_for
@@ -44,17 +49,23 @@ class Answer:
 class Answers:
     """Answers for one run. Close it, or use it as a context manager; the run stays open."""
 
-    def __init__(self, run: Run, jobs: int | None = None, cluster: str | None = None) -> None:
-        """``cluster``: the address of a Ray cluster whose nodes do the work."""
+    def __init__(
+        self, run: Run, jobs: int | None = None, cluster: str | None = None, *, from_start: bool = False
+    ) -> None:
+        """``cluster``: the address of a Ray cluster whose nodes do the work. ``from_start``: a search is going to be told all
+        of it again, so that what was measured once more at its end counts only from ``settle`` on."""
         self._run = run
         self._known = {row.hash: _of(row) for row in run.rows()}
         self.looked_up = 0
         self.evaluated = 0
         settings = run.settings
+        self._timer = _timer(run) if settings.gpu else None
+        if not from_start:
+            self.settle()
         self._pool = pool_for(
             cluster,
             setup,
-            (run.subject, settings.device, settings.demands),
+            (run.subject, settings.virtual, settings.demands, settings.arch),
             files=run.subject.files,
             workers=jobs,
             timeout_s=TIMEOUT_S,
@@ -65,6 +76,11 @@ class Answers:
     def jobs(self) -> int:
         return self._pool.workers
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether times come from a real GPU, so that measuring again says more."""
+        return self._timer is not None
+
     def reference(self) -> Reference:
         """What the original costs, and what is to be said of the workload. Raises ``Misuse`` for one that is no judge."""
         ((_, found),) = list(self._pool.map([None]))
@@ -73,7 +89,12 @@ class Answers:
         if isinstance(found, Raised):
             raise found.error
         assert isinstance(found, Reference)
-        return found
+        if self._timer is None:
+            return found
+        measured = self._timer.reference(found)
+        if fresh := self._timer.taken():
+            self._run.journal.note("reference", {"measured": fresh})
+        return measured
 
     def of(
         self, batch: Sequence[Candidate], phase: str, generation: int, told: Callable[[Answer], None] = lambda _: None
@@ -86,13 +107,44 @@ class Answers:
                 self.looked_up += 1
                 told(self._known[name])
         begin = time.time()
-        for number, found in self._pool.map([batch[index] for index in fresh]):
+        for number, evaluated in self._evaluated([batch[index] for index in fresh]):
             index = fresh[number]
-            answer = self._recorded(batch[index], _evaluated(found), phase, generation, time.time() - begin)
+            answer = self._recorded(batch[index], evaluated, phase, generation, time.time() - begin)
             self._known[names[index]] = answer
             self.evaluated += 1
             told(answer)
         return [self._known[name] for name in names]
+
+    def _evaluated(self, batch: Sequence[Candidate]) -> Iterator[tuple[int, Evaluated]]:
+        """As they are done, whatever came of them."""
+        evaluated = ((number, _evaluated(found)) for number, found in self._pool.map(batch))
+        return self._timer.through(evaluated) if self._timer is not None else evaluated
+
+    def again(self, batch: Sequence[Candidate]) -> list[Answer]:
+        """Known answers, measured once more with all the patience there is, and noted, a program once."""
+        names = [candidate_hash(_json(candidate)) for candidate in batch]
+        self.settle()
+        done = self._run.measured_again
+        due = {self._known[name].key: candidate for name, candidate in zip(names, batch, strict=True)}
+        due = {key: candidate for key, candidate in due.items() if key not in done}
+        keys = list(due)
+        for number, evaluated in self._evaluated(list(due.values())):
+            facts = {"key": keys[number], "measured": evaluated.facts.get("measured", [])}
+            self._run.journal.note("measured", {**facts, "outcome": evaluated.outcome.as_json()})
+        self.settle()
+        return [self._known[name] for name in names]
+
+    def settle(self) -> None:
+        """From now on what was measured once more counts, and what is measured is measured as patiently."""
+        if self._timer is None:
+            return
+        self._timer.effort = Effort.FINAL
+        again = self._run.measured_again
+        for name, answer in self._known.items():
+            if answer.key in again and isinstance(answer.outcome, Ok):
+                outcome = again[answer.key]
+                trained = outcome.time_us if isinstance(outcome, Ok) else None
+                self._known[name] = replace(answer, outcome=outcome, fresh=False, trained_us=trained)
 
     def _recorded(
         self, candidate: Candidate, evaluated: Evaluated, phase: str, generation: int, seconds: float
@@ -112,6 +164,8 @@ class Answers:
 
     def close(self) -> None:
         self._pool.close()
+        if self._timer is not None:
+            self._timer.close()
 
     def __enter__(self) -> Answers:
         return self
@@ -120,6 +174,16 @@ class Answers:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _timer(run: Run) -> GpuTimer:
+    """The run's GPU, with what is known of it. It is not touched yet."""
+    noted = [row.facts for row in run.rows()]
+    noted += [event.data for kind in ("reference", "measured") for event in run.journal.events(kind)]
+    known = Known.of(each for facts in noted for each in facts.get("measured", ()))
+    settings = run.settings
+    worker = CudaWorker(int(settings.device.partition(":")[2]))
+    return GpuTimer(run.workload(), settings.device, settings.gpu, known, worker)
 
 
 def _json(candidate: Candidate) -> list[object]:

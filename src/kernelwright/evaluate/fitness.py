@@ -9,14 +9,14 @@
     time      what the timing model says of those very launches, kernel time alone, as a profiler shows it
     order     the other schedules, and new races, as far as is demanded; else they are evidence and no more
 
-It runs candidates in this process: for code that may do anything, a worker process does (``setup``).
+It runs candidates in this process: for code that may do anything, a worker process does (``in_worker``).
 """
 
 from __future__ import annotations
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
@@ -27,16 +27,15 @@ from kernelwright.device.describe import plural
 from kernelwright.device.model.estimate import Estimate
 from kernelwright.device.model.observed import Observed
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.clock import Clock
 from kernelwright.evaluate.judge import Judge
 from kernelwright.evaluate.launching import Done, Launches
+from kernelwright.evaluate.machine_code import Code
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.runner import BUDGET, kernel_called
 from kernelwright.evaluate.sites import Places, Site, site_of
-from kernelwright.evaluate.subject import Subject
 from kernelwright.evaluate.variant import Builder, Candidate, Variant
 from kernelwright.evaluate.workload import InProcessCase, Workload
 from kernelwright.search.ties import TIE
@@ -88,7 +87,9 @@ class Evaluated:
     """JSON: ``trained`` (time and error of a candidate that is right on the training cases, also when it is then turned
     down), ``static`` (machine instructions), ``inert`` (genes that changed nothing), ``seen`` (it was evaluated before)."""
     timings: Mapping[str, float] = field(default_factory=dict)
-    """Seconds by step: build, run, time, order."""
+    """Seconds by step: build, run, time, order; gpu."""
+    code: Code = field(default_factory=dict)
+    """Of an accepted one that is going to be measured: its kernels that differ from the original's."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +118,19 @@ class Fitness:
     Raises ``Misuse`` for a workload without a kernel that can be edited.
     """
 
-    def __init__(self, workload: Workload, gpu: Gpu, demands: Demands | None = None, *, alone: bool = False) -> None:
-        """``alone``: this process does nothing else, so that memory may be kept from one launch to the next."""
+    def __init__(
+        self,
+        workload: Workload,
+        gpu: Gpu,
+        demands: Demands | None = None,
+        *,
+        alone: bool = False,
+        is_clock: bool = True,
+    ) -> None:
+        """``alone``: this process does nothing else, so that memory may be kept from one launch to the next. ``is_clock``:
+        the times are what candidates are chosen by, so that there is something to say about them."""
         self.workload = workload
+        self.is_clock = is_clock
         self.demands = demands or Demands()
         self.builder = Builder.of(workload.modules(), gpu.arch)
         self.as_compiled_us = 0.0
@@ -214,17 +225,8 @@ class Fitness:
                     f"the original {what} already, at {plural(len(sites), 'place')} ({where}): candidates are compared with it by "
                     "place, and what keeps these is benign at best: --accept benign takes that"
                 )
-        if self.as_compiled_us < original.time_us * (1 - TIE):
-            self.notes.append(
-                f"the program as it is compiled takes {self.as_compiled_us:.3f} us, less than after the post-passes that every "
-                f"variant gets ({original.time_us:.3f} us): gains are counted from the former"
-            )
-        shortest = original.metrics.get("shortest_us", SHORT_US)
-        if shortest < SHORT_US:
-            self.notes.append(
-                f"a kernel runs for {shortest:.2f} us, less than its launch costs: gains there are hardly felt; "
-                "larger inputs say more"
-            )
+        if self.is_clock:
+            self.notes += remarks_on_time(original, self.as_compiled_us)
         if self.workload.data_sets < 2:
             self.notes.append(
                 "there is one data set: whatever holds for it alone will be taken for a rule; give another with --case"
@@ -428,6 +430,23 @@ class Fitness:
         return _Timed(time_us, figures)
 
 
+def remarks_on_time(original: Ok, as_compiled_us: float) -> list[str]:
+    """What a person should know of the times that gains are counted from."""
+    said = []
+    if as_compiled_us < original.time_us * (1 - TIE):
+        said.append(
+            f"the program as it is compiled takes {as_compiled_us:.3f} us, less than after the post-passes that every "
+            f"variant gets ({original.time_us:.3f} us): gains are counted from the former"
+        )
+    shortest = original.metrics.get("shortest_us", SHORT_US)
+    if shortest < SHORT_US:
+        said.append(
+            f"a kernel runs for {shortest:.2f} us, less than its launch costs: gains there are hardly felt; "
+            "larger inputs say more"
+        )
+    return said
+
+
 _LARGEST = ("registers",)
 _LEAST = ("shortest_us",)
 
@@ -463,35 +482,3 @@ def _sites(done: Sequence[Done]) -> set[Site]:
 def _buffer(address: int, bounds: NDArray[Any]) -> str:
     """A buffer by its number in the order of addresses, which is the same for every candidate."""
     return f"buffer {int((bounds['start'] <= address).sum())}"
-
-
-# -- in a worker -------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Reference:
-    """What a worker says of the original when it is asked about no candidate at all (None)."""
-
-    original: Ok
-    as_compiled_us: float
-    notes: tuple[str, ...]
-
-    @property
-    def time_us(self) -> float:
-        """What gains are counted from: the better of the original with the post-passes and without."""
-        return min(self.original.time_us, self.as_compiled_us)
-
-
-def setup(subject: Subject, device: str, demands: Demands) -> Callable[[Candidate | None], Evaluated | Reference]:
-    """What a worker of a pool does before its first candidate; ``device`` names a GPU of the table."""
-    fitness = Fitness(subject.workload(), virtual_gpu(device), demands, alone=True)
-    original = fitness.reference()
-
-    def work(candidate: Candidate | None) -> Evaluated | Reference:
-        return (
-            Reference(original, fitness.as_compiled_us, tuple(fitness.notes))
-            if candidate is None
-            else fitness.evaluate(candidate)
-        )
-
-    return work

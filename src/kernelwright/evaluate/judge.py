@@ -25,6 +25,7 @@ from kernelwright.evaluate.compare import Given, judge
 from kernelwright.evaluate.idle import idle_warnings
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.recorded import RecordedCase
+from kernelwright.evaluate.rules import Rules
 from kernelwright.evaluate.runner import (
     BUDGET,
     FORWARD,
@@ -172,15 +173,17 @@ class Judge:
             )
         return wanted
 
-    def compare(self, case: InProcessCase, found: Arrays, expected: Output) -> float | Rejected:
-        """The largest error of all outputs, or why they are not accepted."""
-        worst = 0.0
+    def compare(
+        self, case: InProcessCase, found: Arrays, expected: Output, rules: Rules | None = None
+    ) -> float | Rejected:
+        """The largest error of all outputs, or why they are not accepted. ``rules``: in place of the workload's."""
+        rules, worst = rules or self.workload.rules, 0.0
         for name, values in expected.arrays.items():
             if name not in found:
                 return Rejected("compare", f"{_of(case)}: there is no output '{name}'")
             inputs = tuple(v for n, v in expected.inputs.items() if n != name and _alike(v, values))
             given = Given(expected.before.get(name), inputs)
-            verdict = judge(self.workload.rules.of(name), found[name], values, given)
+            verdict = judge(rules.of(name), found[name], values, given)
             if not verdict.accepted:
                 return Rejected("compare", f"{_of(case)}: '{name}' {verdict.sentence}")
             worst = max(worst, verdict.figure)

@@ -81,7 +81,9 @@ def duel(
     """Runs the two, each of which returns its own time in microseconds, until they separate or tie.
 
     ``pairs`` and ``seconds`` bound the effort, whichever ends first; ``least`` pairs are run in any case, before anything is
-    decided; ``warmup`` pairs are thrown away; ``seed`` draws who goes first in each pair. Raises ``DeviceError`` for a time that is none: zero, negative, infinite, no number.
+    decided; ``warmup`` pairs are thrown away; ``seed`` draws who goes first in each pair.
+
+    Raises ``DeviceError`` for a time that is none: zero, negative, infinite, no number.
     """
     if not (0 < confidence < 1 and tie >= 0 and pairs >= least >= 1):
         raise Misuse("a duel needs a confidence between 0 and 1, a tie of at least 0 and at least one pair")

@@ -9,8 +9,9 @@
 
 Variants are named by their row in the journal. Events in the journal: ``phase``, ``generation``, ``conclude`` (the time was
 up before this batch), ``minimised``, ``proof``, ``fallen`` (a best whose proof said less than was
-demanded), ``salvaged`` (what came in its place),
-``explained``, ``end``. What is asked after the end, to explain or to minimise a variant, stands in the journal, too, and is no
+demanded), ``salvaged`` (what came in its place), ``explained``, ``end``; where times are measured on a real GPU, also
+``reference`` (the original's), ``measured`` (what came of a program that was measured once more) and ``settled`` (which was best
+then). What is asked after the end, to explain or to minimise a variant, stands in the journal, too, and is no
 part of the search.
 """
 
@@ -19,23 +20,26 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kernelwright.device.settings import virtual_gpu
+from kernelwright.architectures import architecture
+from kernelwright.device.cuda.present import require_gpu
+from kernelwright.device.settings import real_gpu, virtual_gpu
 from kernelwright.edits.gene import Gene
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.fitness import ACCEPT, Demands
 from kernelwright.evaluate.journal import Event, Journal, Row
-from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.outcome import Ok, Outcome, Rejected, outcome_from_json
 from kernelwright.evaluate.subject import Subject, subject_from_json
 from kernelwright.evaluate.variant import Builder, Candidate
 from kernelwright.evaluate.workload import Workload
 from kernelwright.search.nsga2 import dominates
 from kernelwright.search.ties import is_gain
+from kernelwright.target import GPUS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -61,6 +65,20 @@ class RunSettings:
     seed: int = 0
     kernels: tuple[str, ...] = ()
     """Those that may be edited, by mangled name; none: all."""
+    gpu: str = ""
+    """What the real GPU is called that times are taken on; empty where they are estimated."""
+    arch: str = ""
+    """Its architecture."""
+
+    @classmethod
+    def on(cls, device: str, **settings: Any) -> RunSettings:
+        """Settings for a device by its name. Raises ``ToolError`` and ``DeviceError`` for a real GPU that is not there."""
+        if not device.startswith("cuda"):
+            return cls(device=device, **settings)
+        virtual_gpu(device)
+        ordinal = int(real_gpu(device).partition(":")[2])
+        found = require_gpu(ordinal)
+        return cls(device=f"cuda:{ordinal}", gpu=found.name, arch=architecture(found.arch).name, **settings)
 
     def __post_init__(self) -> None:
         if self.preset not in ("default", "gevo"):
@@ -86,17 +104,33 @@ class RunSettings:
     def demands(self) -> Demands:
         return Demands(self.accept, self.seed)  # type: ignore[arg-type]
 
+    @property
+    def virtual(self) -> str:
+        """The virtual GPU that candidates are built for and judged on: the one asked for, or the one most like the real GPU."""
+        return _most_like(self.gpu, self.arch) if self.gpu else self.device
+
     def as_json(self) -> dict[str, Any]:
-        return asdict(self) | {"objectives": list(self.objectives), "kernels": list(self.kernels)}
+        value = asdict(self) | {"objectives": list(self.objectives), "kernels": list(self.kernels)}
+        return {name: each for name, each in value.items() if each or name not in _OF_A_GPU}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RunSettings:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
-            known = {f.name: value[f.name] for f in fields(cls)}
+            known = {f.name: value[f.name] for f in fields(cls) if f.name in value or f.name not in _OF_A_GPU}
             return cls(**known | {"objectives": tuple(known["objectives"]), "kernels": tuple(known["kernels"])})
         except (KeyError, TypeError, ValueError) as error:
             raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+
+
+_OF_A_GPU = ("gpu", "arch")
+
+
+def _most_like(gpu: str, arch: str) -> str:
+    """A GPU of the table: the one of this name, else the newest that is not newer."""
+    by_age = sorted(GPUS.values(), key=lambda each: architecture(each.arch).number)
+    older = [g for g in by_age if architecture(g.arch).number <= architecture(arch).number] or by_age[:1]
+    return next((g.name for g in older if g.name.upper() in gpu.upper().split()), older[-1].name)
 
 
 @dataclass(frozen=True)
@@ -114,6 +148,14 @@ class Found:
     def is_gain(self) -> bool:
         """Whether it beats the original by more than a tie."""
         return is_gain(1.0, self.speedup)
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """What the speed-up lies between, where it was measured."""
+        base, metrics = self.speedup * self.outcome.time_us, self.outcome.metrics
+        if not metrics.get("low_us"):
+            return None
+        return base / metrics["high_us"], base / metrics["low_us"]
 
     @property
     def edits(self) -> list[dict[str, Any]]:
@@ -198,7 +240,7 @@ class Run:
 
     def builder(self) -> Builder:
         """Builds its candidates."""
-        return Builder.of(self.workload().modules(), virtual_gpu(self.settings.device).arch)
+        return Builder.of(self.workload().modules(), virtual_gpu(self.settings.virtual).arch)
 
     # -- what came of it -----------------------------------------------------------------------------------------------
 
@@ -209,7 +251,18 @@ class Run:
     def searched(self) -> Iterator[Row]:
         """The evaluations up to the end: what is asked afterwards does not change what was found."""
         end = self._end
-        return (row for row in self.rows() if end is None or row.at <= end.at)
+        return self._final(row for row in self.rows() if end is None or row.at <= end.at)
+
+    def _final(self, rows: Iterable[Row]) -> Iterator[Row]:
+        """With what came of those programs that were measured once more, which is what counts."""
+        again = self.measured_again
+        for row in rows:
+            yield settled(row, again[row.key]) if row.key in again and isinstance(row.outcome, Ok) else row
+
+    @property
+    def measured_again(self) -> dict[str, Outcome]:
+        """By the key of the program, what came of it when it was measured once more, after the search."""
+        return {e.data["key"]: outcome_from_json(e.data["outcome"]) for e in self.journal.events("measured")}
 
     @property
     def evaluations(self) -> int:
@@ -331,7 +384,7 @@ class Run:
             if best is None:
                 raise Misuse(f"{self.name} has found nothing faster", hint=f"kw evolve --resume {self.folder} goes on")
             return best
-        row = next((r for r in self.rows() if f"v{r.id}" == name), None)
+        row = next(self._final(r for r in self.rows() if f"v{r.id}" == name), None)
         if row is None:
             raise Misuse(f"{self.name} has no variant {name!r}", hint=f"kw show {self.folder} lists the best")
         if isinstance(row.outcome, Rejected):
@@ -363,6 +416,14 @@ class Run:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def settled(row: Row, outcome: Outcome) -> Row:
+    """An evaluation as it turned out when the program was measured once more."""
+    facts = {name: fact for name, fact in row.facts.items() if name != "trained"}
+    if isinstance(outcome, Ok):
+        facts["trained"] = {"time_us": outcome.time_us, "error": outcome.error}
+    return replace(row, outcome=outcome, facts=facts)
 
 
 def found_folder(path: Path | str) -> Path:

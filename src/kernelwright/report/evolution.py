@@ -100,11 +100,11 @@ def _title(spoken: Spoken | None) -> str:
 
 
 def _how(run: Run) -> str:
-    device = run.settings.device
+    settings = run.settings
     return (
-        f"measured on {device}"
-        if device.startswith("cuda")
-        else f"estimated by the timing model of the virtual {device}"
+        f"measured on {settings.gpu}"
+        if settings.gpu
+        else f"estimated by the timing model of the virtual {settings.device}"
     )
 
 

@@ -4,6 +4,7 @@ until the strategy has no question left:
     ask        a batch of candidates: genomes, tuples of genes
     evaluate   look each up in the journal, or build, run, compare and time it in the pool; record
     tell       in the order asked, so that neither workers nor crashes change what is found
+measure again  where times are measured: whatever is on the front, until nobody is there by luck
 minimise       the best, down to the genes that matter
 prove          what the result rests on
 finish         if asked for: explain it, export it, write the page (``stories/finish.py``)
@@ -27,13 +28,16 @@ from kernelwright.evaluate.subject import Given, PythonFile, Recordings, Subject
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
 from kernelwright.prove.labels import Label
-from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy, is_gain
+from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy, is_gain, preferred
 from kernelwright.stories.finish import Finished, finish
 from kernelwright.stories.proposals import Proposals
 from kernelwright.stories.proving import Proofs, meets
 
 OTHERS = 4
 """Variants that are proven in the place of a best that fell short."""
+
+MOST_AGAIN = 100
+"""Variants that are measured once more."""
 
 Watch = Callable[["Standing"], None]
 
@@ -86,14 +90,15 @@ def evolve(
 ) -> Run:
     """Searches for faster kernels; returns the finished run, open for reading.
 
-    ``workload``: a workload, its description, or the path of a Python file that defines one. ``settings``: those of
+    ``workload``: a workload, its description, or the path of a Python file that defines one. ``device``: a virtual GPU, or
+    ``cuda:0`` to take times on a real one. ``settings``: those of
     ``RunSettings`` (evaluations, seed, accept, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``report``:
     also explain and export the best, and write the page, into that folder, as the command does. ``cluster``: the address of a
     Ray cluster that evaluates, as ``auto``. Raises ``Misuse`` for a
     workload that judges nothing, and whatever else the user can mend.
     """
     subject = _subject(workload)
-    chosen = RunSettings(device=device, objectives=tuple(objectives), **settings)
+    chosen = RunSettings.on(device, objectives=tuple(objectives), **settings)
     made = Path(folder) if folder is not None else new_folder(_stem(subject))
     made.mkdir(parents=True, exist_ok=True)
     with Run.create(made, subject, chosen) as run:
@@ -129,11 +134,11 @@ def proceed(
 
     ``report``: also makes what a run leaves behind for people; what that is, is returned.
     """
-    with Answers(run, jobs, cluster) as answers:
+    with Answers(run, jobs, cluster, from_start=True) as answers:
         story = _Story(run, answers, watch)
         story.begin()
         best = story.search(_strategy(run.settings, story.proposals))
-        story.minimise(best)
+        story.minimise(story.measure_again(best))
         story.prove()
         story.end()
     finished = finish(run, jobs=jobs, say=story.say) if report else None
@@ -178,6 +183,36 @@ class _Story:
                 strategy.conclude()
         self._follow(strategy)
         return strategy.progress.best
+
+    def measure_again(self, best: Result[Candidate] | None) -> Result[Candidate] | None:
+        """What is best when everything on the front has been measured with more patience: a search keeps what was lucky.
+        Where times are estimated there is no luck."""
+        if not self.answers.is_measured:
+            return best
+        self.say("measure again")
+        self.answers.settle()
+        again: dict[Candidate, Result[Candidate]] = {}
+        for event in self.run.journal.events("settled"):
+            waiting = [self.run.variant(event.data["variant"]).candidate] if event.data["variant"] else []
+            return self._again(waiting)[0] if waiting else None
+        while len(again) < MOST_AGAIN:
+            waiting = [found.candidate for found in self.run.front if found.candidate and found.candidate not in again]
+            if not waiting:
+                break
+            again |= dict(zip(waiting, self._again(waiting), strict=True))
+        lasting = [result for result in again.values() if result.objectives is not None]
+        best = preferred(lasting) if lasting else None
+        found = self._told_of[best.candidate] if best else None
+        self._note("settled", {"name": "settled", "variant": found.name if found else None})
+        return best
+
+    def _again(self, batch: Sequence[Candidate]) -> list[Result[Candidate]]:
+        answers = self.answers.again(batch)
+        self._told_of |= {answer.candidate: self._found(answer) for answer in answers}
+        self.standing.front = self.run.front
+        self.standing.best = max((f for f in self.standing.front if f.candidate), key=lambda f: f.speedup, default=None)
+        self.watch(self.standing)
+        return [_result(answer, self.run.settings.objectives) for answer in answers]
 
     def minimise(self, best: Result[Candidate] | None) -> None:
         """Down to the edits that matter, of a best that beats the original."""

@@ -281,7 +281,7 @@ def _relied_on(run: Run, genes: Candidate, builder: Builder) -> tuple[dict[int, 
     names = guard_names(builder, genes)
     relied: dict[int, dict[str, None]] = {}
     notes: list[str] = []
-    with Pool(_setup, (run.subject, run.settings.device), workers=1, timeout_s=TIMEOUT_S) as pool:
+    with Pool(_setup, (run.subject, run.settings.virtual), workers=1, timeout_s=TIMEOUT_S) as pool:
         ((_, together),) = list(pool.map([(0, genes)]))
         apart = [(number, (gene,)) for number, gene in enumerate(genes)] if len(genes) > 1 else []
         answers = pool.map(apart) if isinstance(together, Lost | Raised) and apart else [(0, together)]

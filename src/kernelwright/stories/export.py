@@ -143,8 +143,8 @@ def _warning(proof: Mapping[str, Any] | None) -> str:
 
 
 def _how(run: Run) -> str:
-    device = run.settings.device
-    return f"measured on {device}" if device.startswith("cuda") else f"estimated for the {device}"
+    gpu = run.settings.gpu
+    return f"measured on {gpu}" if gpu else f"estimated for the {run.settings.device}"
 
 
 def _test(guard: Guard) -> str:

@@ -46,7 +46,7 @@ class Proofs:
         """``sanitizer``: also under NVIDIA's checker, where there is a GPU; that takes minutes."""
         settings = run.settings
         timeout_s = TIMEOUT_S + (LONGEST_S if sanitizer else 0.0)
-        asked = (run.subject, settings.device, settings.seed, sanitizer)
+        asked = (run.subject, settings.virtual, settings.seed, sanitizer)
         self._seed = settings.seed
         self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
 

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.bench.gpu.cases import CASES
+from kernelwright.bench.gpu.images import read_image
 from kernelwright.bench.measured import Measured, Row, Say
 from kernelwright.device.cuda.gpu import Timing
-from kernelwright.device.cuda.worker import Buffers, CudaWorker, GpuInfo, Image, Job
+from kernelwright.device.cuda.worker import Buffers, CudaWorker, GpuInfo, Job
 from kernelwright.errors import KernelwrightError
 from kernelwright.target import GPUS
 
@@ -160,10 +161,9 @@ def _row(kernel: str, variant: Mapping[str, Any], time_us: float, trouble: str, 
 
 def _job(folder: Path, variant: Mapping[str, Any], packed: bytes, arch: str) -> Job:
     """Machine code where it was made for this GPU, else PTX."""
-    exact = folder / "images" / f"{variant['image']}.{arch}.cubin"
-    path = exact if exact.is_file() else folder / "images" / f"{variant['image']}.ptx"
+    image = read_image(folder / "images", variant["image"], arch, variant["name"])
     grid, block = (_triple(variant[k]) for k in ("grid", "block"))
-    return Job(Image(path.read_bytes(), variant["name"]), variant["case"], grid, block, packed)
+    return Job(image, variant["case"], grid, block, packed)
 
 
 def _triple(value: Sequence[int]) -> tuple[int, int, int]:

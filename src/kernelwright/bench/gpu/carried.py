@@ -23,6 +23,8 @@ from kernelwright.errors import Misuse
 FORMAT = 1
 MEMORY = "memory.npz"
 IMAGES = "images"
+REGULAR = "-regular"
+"""At the end of a program's name: on its regular data (``suite/evolving.py``)."""
 
 
 @dataclass(frozen=True)

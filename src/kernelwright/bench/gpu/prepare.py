@@ -4,6 +4,7 @@ FOLDER/manifest.json     cases, variants, estimates by GPU
 FOLDER/images/           machine code for each architecture, PTX for all others
 FOLDER/observed.pickle   what the virtual GPU counted, for fitting (read only by the version that wrote it)
 FOLDER/suite/NAME/       the program, what it gave on the virtual GPU, and what kw check finds in it
+FOLDER/winners/PROGRAM/  what searches have found (``prepare_winners.py``)
 FOLDER/runtime/          our CUDA runtime under NVIDIA's names, for programs that nvcc builds there
 FOLDER/site/             NVIDIA's binding of the driver and pytest, for the Python named
 """
@@ -26,6 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.bench.gpu.cases import CASES, SEED, Case, Shape
+from kernelwright.bench.gpu.images import ARCH, ARCHES
+from kernelwright.bench.gpu.prepare_winners import QUICK, prepare_winners
 from kernelwright.bench.gpu.sanitizer import check_program
 from kernelwright.bench.measured import Say
 from kernelwright.cache import content_key
@@ -48,9 +51,6 @@ from kernelwright.suite import NAMES, load
 from kernelwright.target import DEFAULT_GPU, GPUS
 
 SOURCE = Path(__file__).parent / "kernels.cu"
-ARCHES = ("sm_80", "sm_90")
-ARCH = "sm_80"
-"""The IR's; machine code is made for each of ``ARCHES``."""
 DELETIONS = 12
 BUDGET = 1 << 24
 """Times that warps may go back in loops before a variant counts as endless."""
@@ -92,11 +92,12 @@ def prepare(
     kernels: Sequence[str] = (),
     suite: Sequence[str] = NAMES,
     python: str | None = "3.12",
+    runs: Path | None = None,
 ) -> dict[str, Any]:
     """Writes the folder; returns the manifest. ``small``: small inputs and few variants, for a first look.
 
     ``kernels`` are those to calibrate on (none: all), ``suite`` the programs, ``python`` the version that the binding is
-    fetched for (None: not fetched).
+    fetched for (None: not fetched), ``runs`` the folder whose ``kw-runs`` winners are taken from (None: no winners).
 
     What cannot be made is left out and said in the manifest's notes. Raises ``CompileError`` when our own kernels do not
     compile.
@@ -125,7 +126,13 @@ def prepare(
         install_shared(folder / "runtime", (12, 13))
     if python is not None:
         _prepare_binding(folder / "site", python, notes)
-    manifest = {"format": 1, "cases": cases, "variants": variants, "suite": programs, "notes": notes}
+    winners: list[str] = []
+    if runs is not None:
+        quick = QUICK[:1] if small else QUICK
+        winners = prepare_winners(folder / "winners", runs, say, notes, quick=quick)
+    manifest = {
+        "format": 1, "cases": cases, "variants": variants, "suite": programs, "winners": winners, "notes": notes,
+    }  # fmt: skip
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=1))
     return manifest
 

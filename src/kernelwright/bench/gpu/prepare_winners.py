@@ -22,6 +22,7 @@ from typing import cast
 from kernelwright.bench.evolve import finished
 from kernelwright.bench.gpu.carried import (
     IMAGES,
+    REGULAR,
     CarriedBuffer,
     CarriedCase,
     CarriedRun,
@@ -154,7 +155,7 @@ def _prepare_program(place: Path, program: str, runs: Mapping[str, Path], notes:
 
 def _nvccs(place: Path, program: str) -> Iterable[str]:
     try:
-        source = load(program.removesuffix("-regular"))
+        source = load(program.removesuffix(REGULAR))
     except Misuse:
         return [f"{program} is no program of the suite: nvcc was not asked"]
     troubles = [compile_kernels(source, arch, place / IMAGES) for arch in ARCHES]

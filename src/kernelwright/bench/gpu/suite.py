@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from kernelwright.bench.gpu.nvcc import find_nvcc, flags_of
 from kernelwright.bench.measured import Measured, Row, Say
 from kernelwright.suite import load, run_and_verify, verify
 from kernelwright.suite.program import SuiteProgram
@@ -79,7 +79,7 @@ def _run_program(
 
 def _run_nvccs(runtime: Path, names: list[str], device: str, say: Say, result: Measured) -> list[Row]:
     """The same programs built here by nvcc; ``runtime`` holds the libraries that stand in for NVIDIA's."""
-    nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+    nvcc = find_nvcc()
     if nvcc is None or not runtime.is_dir():
         result.notes.append("programs built by nvcc were not run: " + ("no nvcc" if nvcc is None else "no runtime"))
         return []
@@ -91,8 +91,7 @@ def _run_nvccs(runtime: Path, names: list[str], device: str, say: Say, result: M
         program = load(name)
         with tempfile.TemporaryDirectory() as scratch:
             executable = Path(scratch) / "program"
-            flags = [f"-I{program.folder / f[2:]}" if f.startswith("-I") else f for f in program.flags]
-            words = [nvcc, "-w", "-cudart", "shared", *flags, f"-I{program.folder}", "-o", executable]
+            words = [nvcc, "-w", "-cudart", "shared", *flags_of(program), "-o", executable]
             built = subprocess.run(
                 list(map(str, [*words, *program.source_paths])), capture_output=True, text=True, errors="replace"
             )

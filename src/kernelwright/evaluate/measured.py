@@ -1,0 +1,113 @@
+"""What was measured on a real GPU, as the journal keeps it: a kernel is measured once, in a resumed run too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from kernelwright.evaluate.outcome import Rejected, outcome_from_json
+
+
+class Effort(Enum):
+    """How much a comparison of two kernels may cost, as ``measure.duel`` has it: pairs in any case, pairs and seconds at most."""
+
+    SEARCH = (1, 60, 2.0)
+    """Thousands of candidates: what is not settled soon is a tie."""
+    FINAL = (60, 400, 30.0)
+    """What is going to be told to people."""
+
+    def __init__(self, least: int, pairs: int, seconds: float) -> None:
+        self.least = least
+        self.pairs = pairs
+        self.seconds = seconds
+
+
+@dataclass(frozen=True)
+class Timed:
+    """One launch. Microseconds, with the interval of their median; 0 ``samples``: taken from launches like it."""
+
+    kernel: str
+    us: float
+    low: float
+    high: float
+    samples: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The launches of one case, of a program in which the kernels of ``keys`` differ from the original's."""
+
+    case: int
+    keys: Mapping[str, str]
+    effort: Effort
+    launches: tuple[Timed, ...] = ()
+    error: float = 0.0
+    rejected: Rejected | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        value: dict[str, Any] = {"case": self.case, "keys": dict(self.keys), "effort": self.effort.name}
+        if self.rejected is not None:
+            return value | {"rejected": self.rejected.as_json()}
+        launches = [[each.kernel, each.us, each.low, each.high, each.samples] for each in self.launches]
+        return value | {"error": self.error, "launches": launches}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Measured:
+        where = int(value["case"]), dict(value["keys"]), Effort[value["effort"]]
+        if "rejected" in value:
+            rejected = outcome_from_json(value["rejected"])
+            assert isinstance(rejected, Rejected)
+            return cls(*where, rejected=rejected)
+        return cls(*where, tuple(Timed(*each) for each in value["launches"]), float(value["error"]))
+
+
+@dataclass
+class Known:
+    """What has been measured, by case and kernels; of several, the one that cost more."""
+
+    fresh: list[Measured] = field(default_factory=list)
+    """What was added in this session, in order."""
+    _found: dict[tuple[int, frozenset[tuple[str, str]]], Measured] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, journal: Iterable[Mapping[str, Any]]) -> Known:
+        """From what ``as_json`` wrote."""
+        made = cls()
+        for value in journal:
+            made.add(Measured.from_json(value))
+        made.fresh.clear()
+        return made
+
+    def find(self, case: int, keys: Mapping[str, str], effort: Effort) -> Measured | None:
+        """What was measured with at least that much effort. What was turned down is not tried again."""
+        found = self._found.get((case, frozenset(keys.items())))
+        if found is None or (found.rejected is None and found.effort.pairs < effort.pairs):
+            return None
+        return found
+
+    def add(self, measured: Measured) -> None:
+        self._found[measured.case, frozenset(measured.keys.items())] = measured
+        self.fresh.append(measured)
+
+
+@dataclass(frozen=True)
+class Total:
+    """All launches of all cases, weighted."""
+
+    us: float
+    low: float
+    high: float
+    kernels: Mapping[str, float]
+
+
+def total(measured: Sequence[Measured], weights: Sequence[float]) -> Total:
+    """Sums; the interval is that of the worst case, in which all launches lie at the same end of theirs."""
+    weighted = [(w, each) for w, case in zip(weights, measured, strict=True) for each in case.launches]
+    kernels: dict[str, float] = {}
+    for weight, each in weighted:
+        kernels[each.kernel] = kernels.get(each.kernel, 0.0) + weight * each.us
+    us, low, high = (math.fsum(w * getattr(each, name) for w, each in weighted) for name in ("us", "low", "high"))
+    return Total(us, low, high, kernels)
