@@ -8,11 +8,15 @@
  *     forever()                  never ends
  *
  * A module is text: "MODULE" and a name; anything with BAD in it is refused with a log. Further words change all its kernels:
- * SLOW takes 30 us, WRONG adds 2 in the place of 1, SELDOM does so every other time, FAULT leaves its buffers. FAKE_CUDA_LOG
- * names a file that every call is written to; FAKE_CUDA_GPUS is how many GPUs there are (1).
+ * SLOW takes 30 us, WRONG adds 2 in the place of 1, SELDOM does so every other time, FAULT leaves its buffers; US=5 takes that
+ * long, NOISE=0.3 that share more or less, anew each time; ROUNDS adds 1.0001; DIE ends the process, FAILS is not launched.
+ * FAKE_CUDA_LOG names a file that every call is written to; FAKE_CUDA_GPUS is how many GPUs there are (1). With
+ * FAKE_CUDA_BY_SIZE, machine code takes a microsecond for every 1,000 bytes. A launch that finds the file FAKE_CUDA_DIE names
+ * removes it and ends the process.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <elf.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,7 +81,7 @@ CUresult cuDevicePrimaryCtxRelease(int device) { note("release %d", device); ret
 CUresult cuDevicePrimaryCtxReset(int device) { note("reset %d", device); return OK; }
 CUresult cuCtxSetCurrent(void *context) { return OK; }
 
-struct manner { int slow, wrong, seldom, fault; };
+struct manner { int slow, wrong, seldom, fault, die, fails, rounds; double us, noise; };
 struct function { char name[64]; struct manner manner; };
 struct module {
     int count;
@@ -100,7 +104,15 @@ CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned 
     }
     *module = calloc(1, sizeof **module);
     (*module)->manner = (struct manner){!!strstr(image, "SLOW"), !!strstr(image, "WRONG"), !!strstr(image, "SELDOM"),
-                                        !!strstr(image, "FAULT")};
+                                        !!strstr(image, "FAULT"), !!strstr(image, "DIE"), !!strstr(image, "FAILS"),
+                                        !!strstr(image, "ROUNDS")};
+    const Elf64_Ehdr *elf = (const void *)image;
+    const char *us = strstr(image, "US="), *noise = strstr(image, "NOISE=");
+    if (strncmp(image, "\x7f" "ELF", 4)) {
+        if (us) (*module)->manner.us = atof(us + 3);
+        if (noise) (*module)->manner.noise = atof(noise + 6);
+    } else if (getenv("FAKE_CUDA_BY_SIZE"))
+        (*module)->manner.us = (elf->e_shoff + elf->e_shnum * elf->e_shentsize) / 1e3;
     return OK;
 }
 CUresult cuModuleUnload(struct module *module) { STUCK; note("unload"); free(module); return OK; }
@@ -196,15 +208,19 @@ CUresult cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned g
     note("launch %s %u,%u,%u %u,%u,%u shared %u stream %p arguments %s %ld %ld %ld", f->name, gx, gy, gz, bx, by, bz, shared, stream, hex,
          (long)extra[0], (long)extra[2], (long)extra[4]);
     if (bx * by * bz > 1024) return INVALID;
-    now_us += strstr(f->name, "slow") || f->manner.slow ? 30 : 10;
+    const char *die = getenv("FAKE_CUDA_DIE");
+    if (f->manner.die || (die && !unlink(die))) _exit(9);
+    if (f->manner.fails) return INVALID;
+    double share = 1 + f->manner.noise * (2.0 * rand() / RAND_MAX - 1);
+    now_us += share * (f->manner.us ? f->manner.us : strstr(f->name, "slow") || f->manner.slow ? 30 : 10);
     if (f->manner.fault) sticky = 700;
     for (unsigned i = 0; i < 4; i++)
         if (!strcmp(f->name, failures[i].name)) sticky = failures[i].error;
     if (!strncmp(f->name, "add_", 4)) {
         float *p = *(float **)packed;
         int n = *(int *)(packed + 8);
-        int is_wrong = f->manner.wrong || (f->manner.seldom && f->manner.seldom++ % 2);
-        for (int i = 0; i < n; i++) p[i] += 1 + is_wrong;
+        int is_wrong = f->manner.wrong || (f->manner.seldom && f->manner.seldom++ % 2 == 0);
+        for (int i = 0; i < n; i++) p[i] += f->manner.rounds ? 1.0001f : 1 + is_wrong;
     }
     if (!strcmp(f->name, "talk")) printf("a kernel speaks\n");
     if (!strcmp(f->name, "forever")) for (;;) pause();

@@ -107,6 +107,10 @@ def holds(result: Measured) -> bool | None:
     return next(p.holds for p in result.promises if "label" in p.name)
 
 
+def originals(result: Measured) -> bool | None:
+    return next(p.holds for p in result.promises if "original" in p.name)
+
+
 # -- on the GPU ----------------------------------------------------------------------------------------------------------
 
 
@@ -120,7 +124,7 @@ def test_a_winner_against_both_baselines(worker: CudaWorker, fake: Fake, tmp_pat
     assert (row["ours us"], row["variant us"]) == ("120 [120, 120]", "40 [40, 40]")
     assert (row["over ours"], row["interval"], row["verdict"]) == (3.0, [3.0, 3.0], "faster")
     assert (row["over nvcc"], row["verdict over nvcc"], row["nvcc's outputs"]) == (3.0, "faster", "right")
-    assert [p.holds for p in result.promises] == [True, True]
+    assert [p.holds for p in result.promises] == [True, True, True]
     assert "the estimates are for the h100" in result.notes[0]
     assert "load MODULE SLOW nvcc" in fake.named("load")
 
@@ -174,7 +178,7 @@ def test_a_variant_that_faults(worker: CudaWorker, tmp_path: Path) -> None:
     assert (bad["label holds"], good["verdict"]) == ("NO", "faster")
     [other] = [row for row in result.rows if "ranked" in row]
     assert "illegal memory access" in other["failed"]
-    assert [p.holds for p in result.promises] == [False, False]
+    assert [p.holds for p in result.promises] == [False, True, False]
 
 
 def test_an_original_that_faults_says_nothing_of_its_variants(worker: CudaWorker, tmp_path: Path) -> None:
@@ -186,15 +190,26 @@ def test_an_original_that_faults_says_nothing_of_its_variants(worker: CudaWorker
 
 
 def test_an_original_that_differs_from_the_recording_is_the_measure(worker: CudaWorker, tmp_path: Path) -> None:
-    carry(tmp_path, "alike", adds=1.5)
-    carry(tmp_path, "unlike", adds=1.5, best="MODULE WRONG")
-    alike, unlike = (r for r in run_winners(tmp_path, ["alike", "unlike"], worker, silent).rows if "run" in r)
+    carry(tmp_path, "alike", adds=1.001)
+    carry(tmp_path, "unlike", adds=1.001, best="MODULE WRONG")
+    result = run_winners(tmp_path, ["alike", "unlike"], worker, silent)
+    alike, unlike = (r for r in result.rows if "run" in r)
     assert "3 of 3 elements" in alike["original's outputs"]
     assert (alike["outputs"], alike["label holds"], unlike["label holds"]) == ("right", "yes", "NO")
+    assert originals(result) is True
+
+
+def test_an_original_that_gives_quite_other_outputs_is_found_out(worker: CudaWorker, tmp_path: Path) -> None:
+    carry(tmp_path, adds=1.5)
+    result = run_winners(tmp_path, ["add"], worker, silent)
+    row = row_of(result)
+    assert (row["outputs"], row["verdict"]) == ("right", "faster"), "as the original's"
+    assert row["label holds"] == "not judged: the original's outputs are others than those recorded"
+    assert originals(result) is False and holds(result) is None
 
 
 def test_an_original_that_differs_from_run_to_run_is_no_measure(worker: CudaWorker, tmp_path: Path) -> None:
-    carry(tmp_path, original="MODULE SELDOM", best="MODULE WRONG")
+    carry(tmp_path, original="MODULE SELDOM", best="MODULE WRONG", adds=1)
     result = run_winners(tmp_path, ["add"], worker, silent)
     assert row_of(result)["label holds"] == "not judged: the original differs from run to run"
     assert holds(result) is None
@@ -249,7 +264,7 @@ def test_what_is_damaged_or_missing_is_a_row(worker: CudaWorker, tmp_path: Path)
     assert rows["memory"]["failed"] and "its code is missing" in rows["code"]["failed"]
     assert "was not prepared by this version (format 99)" in rows["foreign"]["failed"]
     assert "holds no run" in rows["gone"]["failed"] and rows["good"]["verdict"] == "faster"
-    assert result.promises[1].value == 1 and result.promises[1].holds is False
+    assert result.promises[-1].value == 1 and result.promises[-1].holds is False
 
 
 def test_how_the_virtual_gpu_ranks_them(worker: CudaWorker, tmp_path: Path) -> None:
@@ -436,7 +451,7 @@ def test_without_runs_a_few_programs_are_searched(tmp_path: Path, monkeypatch: p
         asked.append(command[3:])
         return subprocess.CompletedProcess(command, 3, "", "kw: hm\nerror: no clang")
 
-    monkeypatch.setattr(preparing.subprocess, "run", fails)
+    monkeypatch.setattr("kernelwright.bench.gpu.prepare_winners.subprocess.run", fails)
     notes: list[str] = []
     assert prepare_winners(tmp_path, tmp_path / "kept", silent, notes, quick=("nn",)) == []
     assert notes == ["nn was not searched: error: no clang"] * 2

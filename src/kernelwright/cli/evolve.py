@@ -3,6 +3,7 @@
 kw evolve app.cu -- ARGUMENTS          a CUDA program as it is: recorded, then searched
 kw evolve suite:hotspot                a program that ships with the package
 kw evolve workload.py                  a Python file that defines `workload`
+kw evolve --device cuda:0 ...          candidates are judged as ever; times are taken on a real GPU
 kw evolve --resume kw-runs/app-1       goes on with a run that was interrupted
 """
 
@@ -37,7 +38,7 @@ from kernelwright.evaluate.whole import Program
 from kernelwright.stories.evolve import proceed
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
-from kernelwright.target import DEFAULT_GPU, GPUS
+from kernelwright.target import DEFAULT_GPU
 from kernelwright.values import replaced
 
 SUITE = "suite:"
@@ -129,13 +130,10 @@ def _new_run(
     tolerance = str(parse_rules(own.pop("tolerance") or "exact"))
     further = [shlex.split(text) for text in own.pop("case") or ()]
     held = [shlex.split(text) for text in own.pop("held_out") or ()]
-    if own.get("device", "auto") == "auto":
-        own["device"] = DEFAULT_GPU
-    if str(own["device"]).startswith("cuda"):
-        raise Misuse(
-            "searching on a real GPU is not built yet", hint=f"search on a virtual one: --device {', '.join(GPUS)}"
-        )
-    settings = _settings(own, own["device"])
+    device = own.get("device", "auto")
+    settings = _settings(own, DEFAULT_GPU if device == "auto" else device)
+    # A real GPU takes times; recordings are made on the virtual one.
+    own["device"], flags = settings.virtual, flags.for_arch(settings.arch) if settings.arch else flags
     if not paths:
         raise Misuse(
             "there is nothing to evolve", hint="kw evolve app.cu -- ARGUMENTS, or suite:hotspot, or workload.py"
@@ -263,9 +261,9 @@ def _settings(own: dict[str, Any], device: str) -> RunSettings:
     seconds = _duration(own.pop("time"))
     if evaluations is None and generations is None and seconds is None:
         evaluations = EVALUATIONS
-    return RunSettings(
+    return RunSettings.on(
+        device if device.startswith("cuda") else virtual_gpu(device).name,
         preset=own.pop("preset"),
-        device=virtual_gpu(device).name,
         accept=own.pop("accept"),
         objectives=tuple(word.strip() for word in own.pop("objectives").split(",")),
         evaluations=evaluations,
@@ -316,6 +314,8 @@ def _result(run: Run, seconds: float, finished: Finished | None) -> dict[str, An
         "speedup": round(best.speedup, 4) if best else 1.0,
         "speedup_any": round(max(speedup_any, best.speedup if best else 1.0), 4),
         "best_any": trained or None,
+        "measured_on": run.settings.gpu or None,
+        "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
         "label": proof.get("label"),
         "error": best.outcome.error if best else 0.0,
         "evaluations": run.evaluations,
@@ -346,8 +346,14 @@ def _lines(result: dict[str, Any]) -> str:
             [f"nothing faster that stands its proof among {tried}{less}; run {result['run']}", *_left(result)]
         )
     label = f", {result['label']}" if result["label"] else ", not proven"
+    measured = (
+        " [{:.3f}, {:.3f}] measured on {}".format(*result["interval"], result["measured_on"])
+        if result["interval"]
+        else ""
+    )
     said = [
-        f"{result['best']}: {result['speedup']:.3f}x{label}, error {result['error']:g}, {len(result['edits'])} edits; {tried}"
+        f"{result['best']}: {result['speedup']:.3f}x{measured}{label}, error {result['error']:g}, "
+        f"{len(result['edits'])} edits; {tried}"
     ]
     if result["speedup_any"] > result["speedup"] * 1.005:
         said.append(

@@ -31,6 +31,7 @@ def command(
             "notes": opened.notes,
             "candidates": opened.evaluations,
             "original_us": original,
+            "measured_on": opened.settings.gpu or None,
             "rejected": opened.rejected,
             "best": best.name if best else None,
             "front": [_row(opened, found) for found in front],
@@ -49,7 +50,8 @@ def command(
     for note in result["notes"]:
         print(f"note: {note}")
     if result["original_us"] is not None:
-        print(f"the original takes {result['original_us']:.3f} us in its kernels")
+        measured = f", measured on {result['measured_on']}" if result["measured_on"] else ""
+        print(f"the original takes {result['original_us']:.3f} us in its kernels{measured}")
     print_rows(result["front"])
     if not result["finished"]:
         print(f"not finished: kw evolve --resume {result['run']}")
@@ -72,6 +74,7 @@ def _row(run: Run, found: Found) -> dict[str, Any]:
     return {
         "variant": found.name,
         "speedup": round(found.speedup, 4),
+        **({"interval": "{:.3f} to {:.3f}".format(*found.interval)} if found.interval else {}),
         "us": round(found.outcome.time_us, 3),
         "error": found.outcome.error,
         "edits": len(found.candidate),

@@ -32,6 +32,7 @@ from kernelwright.bench.gpu.carried import (
 from kernelwright.bench.gpu.images import ARCHES, write_image
 from kernelwright.bench.gpu.nvcc import compile_kernels
 from kernelwright.bench.measured import Say
+from kernelwright.cuda.names import base_name
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.clock import Clock
 from kernelwright.evaluate.judge import Judge
@@ -226,7 +227,8 @@ class _Carrying:
     def _original(self) -> CarriedVariant:
         """With the post-passes that variants get, or without, whichever the model calls faster: as gains are counted."""
         given = self._builder.as_compiled()
-        after, before = (self._variant(each, "original", "original", "") for each in (self._baseline, given))
+        both = ((self._baseline, "with the post-passes"), (given, "without post-passes"))
+        after, before = (self._variant(each, name, "original", "") for each, name in both)
         own = self._run.settings.device
         times = [sum(map(float.__mul__, self._weights, each.estimates.get(own, (0.0,)))) for each in (after, before)]
         return before if times[1] < times[0] * (1 - TIE) else after
@@ -265,11 +267,19 @@ class _Carrying:
                     self._contents.keep(after[name].tobytes()) if name in after else "",
                 )
             )  # fmt: skip
-        variables = tuple(case.capture.modules[launch.module].variables.items())
+        placed = {buffer.address for buffer in buffers}
+        variables = case.capture.modules[launch.module].variables.items()
         return CarriedCase(
-            case.name, launch.kernel, launch.grid, launch.block, launch.shared_bytes, launch.arguments.hex(), weight,
-            tuple((name, at) for name, at in variables if any(b.address == at for b in buffers)), tuple(buffers),
-        )  # fmt: skip
+            name=case.name.replace(launch.kernel, base_name(launch.kernel)),
+            kernel=launch.kernel,
+            grid=launch.grid,
+            block=launch.block,
+            shared_bytes=launch.shared_bytes,
+            arguments=launch.arguments.hex(),
+            weight=weight,
+            variables=tuple((name, address) for name, address in variables if address in placed),
+            buffers=tuple(buffers),
+        )
 
 
 # -- what fits -------------------------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@ nvcc       the same kernel by ``nvcc -O3``
 
 Each launch is measured in turns, two kernels at a time on the same memory, until they separate (``evaluate.measure.duel``); a
 program is the sum of its launches, each as often as it stands for others. Outputs come first, several times over: where the
-original itself gives others than were recorded (units that approximate, sums in another order), the variant's are compared with
-the original's. A program that fails is a row with the reason.
+original's own lie a little beside the recorded ones (units that approximate, sums in another order), the variant's are compared
+with the original's; where they are quite others, no label is judged. A program that fails is a row with the reason.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from kernelwright.bench.gpu.nvcc import compile_kernels, kernel_image
 from kernelwright.bench.measured import Measured, Row, Say
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
 from kernelwright.errors import DeviceError, KernelwrightError, Misuse
-from kernelwright.evaluate.compare import Given, judge
+from kernelwright.evaluate.compare import Change, Given, Ignore, judge
 from kernelwright.evaluate.measure import CONFIDENCE, TIE, Estimate, duel, median_interval
-from kernelwright.evaluate.rules import parse_rules
+from kernelwright.evaluate.rules import Rules, parse_rules
 from kernelwright.suite import load
 
 TIMES = 3
@@ -44,6 +44,9 @@ RANKED_PAIRS, RANKED_S = 25, 2.0
 """The same for variants that are only ranked."""
 ALONE = 15
 """Samples of a launch that both sides share."""
+NEAR = Rules(default=Change(0.01))
+"""How far the original's outputs may lie from the recorded ones and still be the same program's."""
+UNLIKE = "the original's outputs are others than those recorded"
 CLAIMS = frozenset({"clean", "benign", "data-specific"})
 """Labels that call a variant right on the training cases, on any GPU."""
 
@@ -111,6 +114,25 @@ class Outputs:
         return bool(self.found)
 
 
+@dataclass(frozen=True)
+class Measure:
+    """What the original's outputs on this GPU are worth as a measure: sentences, empty where all is well."""
+
+    differs: str = ""
+    """From the recorded ones."""
+    unlike: bool = False
+    """By more than approximation explains."""
+    repeats: str = ""
+    """From themselves, when it runs again."""
+
+    @property
+    def doubt(self) -> str:
+        """Why a variant cannot be judged by it."""
+        if self.repeats:
+            return "the original differs from run to run"
+        return UNLIKE if self.unlike else ""
+
+
 def run_winners(folder: Path, programs: Sequence[str], worker: CudaWorker, say: Say) -> Measured:
     """Measures what ``prepare_winners`` wrote to ``folder``. Whatever fails is a row with its reason, never an error."""
     result = Measured("winners")
@@ -175,6 +197,9 @@ def _promise(result: Measured, programs: Sequence[str]) -> None:
     judged = [row["label holds"] for row in result.rows if row.get("label holds") in ("yes", "NO")]
     result.at_most("winners whose label does not hold on the GPU", judged.count("NO") if judged else None, 0)
     measured = {row["program"] for row in result.rows if "program" in row and "over ours" in row}
+    origins = [row["original's outputs"] for row in result.rows if "original's outputs" in row]
+    doubted = {row["run"] for row in result.rows if UNLIKE in row.get("label holds", "")}
+    result.at_most("runs whose original gives others than it did when recorded", len(doubted) if origins else None, 0)
     result.at_least("programs measured", len(measured) if programs else None, len(programs))
 
 
@@ -197,20 +222,20 @@ class _Bench:
     def rows(self) -> tuple[list[Row], list[Row]]:
         """A row for each winner, and rows of the variants that are ranked. Raises ``DeviceError`` for an original that fails."""
         original = self._jobs(self._run.original)
-        recording, repeats = self._settle_expected(original)
+        measure = self._settle_expected(original)
         winners = [variant for variant in self._run.variants if variant.role != "other"]
         nvcc, no_nvcc = self._nvccs()
         rows, figures = [], []
         for number, variant in enumerate(winners):
-            row, over_ours = self._row(variant, original, recording, repeats, nvcc, no_nvcc, whole_story=number == 0)
+            row, over_ours = self._row(variant, original, measure, nvcc, no_nvcc, whole_story=number == 0)
             rows.append(row)
             if over_ours is not None:
                 figures.append((variant, over_ours))
         return rows, self._ranks(original, figures)
 
     def _row(
-        self, variant: CarriedVariant, original: Sequence[Job], recording: str, repeats: str,
-        nvcc: Sequence[Job], no_nvcc: str, *, whole_story: bool,
+        self, variant: CarriedVariant, original: Sequence[Job], measure: Measure, nvcc: Sequence[Job], no_nvcc: str,
+        *, whole_story: bool,
     ) -> tuple[Row, float | None]:  # fmt: skip
         """What is to be said of a winner. ``whole_story``: also of the baselines, once for each run."""
         run = self._run
@@ -224,9 +249,9 @@ class _Bench:
             return {**row, "failed": f"its code is missing: {error}"}, None
         outputs = self._outputs(jobs)
         row["outputs"] = outputs.trouble or "right"
-        row["label holds"] = _holds(variant.label, outputs, repeats)
-        if recording:
-            row["original's outputs"] = recording
+        row["label holds"] = _holds(variant.label, outputs, measure)
+        if whole_story:
+            row["original's outputs"] = measure.differs or "right"
         virtual, base = (each.estimated_us(self._model, run.cases) for each in (variant, run.original))
         row["virtual"] = round(base / virtual, 4) if base and virtual else None
         if not outputs.ran:
@@ -235,7 +260,7 @@ class _Bench:
             ours = self._compared(original, jobs, PAIRS, PROGRAM_S)
         except DeviceError as error:
             return {**row, "failed": error.message}, None
-        row |= {"ours us": _times(ours.first_us), "variant us": _times(ours.second_us)}
+        row |= {"ours": run.original.name, "ours us": _times(ours.first_us), "variant us": _times(ours.second_us)}
         row |= {"over ours": _figure(ours.speedup[1]), "interval": _interval(ours.speedup), "verdict": _said(ours)}
         row |= self._over_nvcc(nvcc, no_nvcc, jobs, whole_story)
         return row, ours.speedup[1]
@@ -286,8 +311,8 @@ class _Bench:
 
     # -- outputs -------------------------------------------------------------------------------------------------------
 
-    def _settle_expected(self, original: Sequence[Job]) -> tuple[str, str]:
-        """How the original's outputs lie to the recorded ones, and to themselves; both empty where all is well.
+    def _settle_expected(self, original: Sequence[Job]) -> Measure:
+        """Looks at what the original gives, and makes it the measure where it is not what was recorded.
 
         Raises ``DeviceError`` when the original does not run to its end here.
         """
@@ -295,12 +320,20 @@ class _Bench:
         if not outputs.ran:
             raise DeviceError(f"the original fails: {outputs.trouble}")
         if not outputs.trouble:
-            return "", ""
+            return Measure()
+        far = (
+            self._compare(case, found, self._compared_at_all(expected), NEAR)
+            for case, found, expected in zip(self._run.cases, outputs.found, self._expected, strict=True)
+        )
+        unlike = any(far)
         self._expected = list(outputs.found)
         again = self._outputs(original)
         if not again.ran:
             raise DeviceError(f"the original fails: {again.trouble}")
-        return outputs.trouble, again.trouble
+        return Measure(outputs.trouble, unlike, again.trouble)
+
+    def _compared_at_all(self, expected: Arrays) -> Arrays:
+        return {name: values for name, values in expected.items() if not isinstance(self._rules.of(name), Ignore)}
 
     def _outputs(self, jobs: Sequence[Job], times: int = TIMES) -> Outputs:
         """Runs every launch and compares what it leaves."""
@@ -321,16 +354,17 @@ class _Bench:
                 }
                 if number == 0:
                     found.append({name: arrays[name] for name in expected})
-                trouble = trouble or self._compare(case, arrays, expected)
+                trouble = trouble or self._compare(case, arrays, expected, self._rules)
         return Outputs(trouble, tuple(found))
 
-    def _compare(self, case: CarriedCase, found: Arrays, expected: Arrays) -> str:
+    def _compare(self, case: CarriedCase, found: Arrays, expected: Arrays, rules: Rules) -> str:
+        """The first output that is not accepted; nothing where all are."""
         before = {b.name: self._memory.typed(b, "before") for b in case.buffers}
         for name, values in expected.items():
             others = tuple(
                 v for n, v in before.items() if n != name and v.shape == values.shape and v.dtype == values.dtype
             )
-            verdict = judge(self._rules.of(name), found[name], values, Given(before[name], others))
+            verdict = judge(rules.of(name), found[name], values, Given(before[name], others))
             if not verdict.accepted:
                 return f"{case.name}: '{name}' {verdict.sentence}"
         return ""
@@ -383,14 +417,14 @@ class _Bench:
         return rows
 
 
-def _holds(label: str, outputs: Outputs, repeats: str) -> str:
+def _holds(label: str, outputs: Outputs, measure: Measure) -> str:
     """Whether what a label says of the training cases is so on the GPU."""
     if label not in CLAIMS:
         return "claims nothing here"
-    if not outputs.trouble:
-        return "yes"
-    # An original that gives now this, now that, is no measure; a variant that faults is wrong beside any.
-    return "not judged: the original differs from run to run" if repeats and outputs.ran else "NO"
+    # A variant that faults is wrong beside any original.
+    if measure.unlike or (measure.repeats and outputs.trouble):
+        return f"not judged: {measure.doubt}" if outputs.ran else "NO"
+    return "NO" if outputs.trouble else "yes"
 
 
 def _said(ratio: Ratio) -> str:
