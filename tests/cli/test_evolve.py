@@ -189,7 +189,6 @@ def test_nothing_faster_is_exit_code_1(folder: Path) -> None:
         (("again.py", "--time", "soon"), "--time soon"),
         (("again.py", "--seed", "x"), "--seed x"),
         (("again.py", "--jobs", "0"), "--jobs 0"),
-        (("again.py", "--device", "cuda:0"), "not built yet"),
         (("again.py", "--device", "gtx"), "gtx"),
         (("--resume", "nothing"), "there is no run"),
         (("--resume", "app.cu"), "a run is a folder"),

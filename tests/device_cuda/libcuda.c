@@ -11,8 +11,8 @@
  * SLOW takes 30 us, WRONG adds 2 in the place of 1, SELDOM does so every other time, FAULT leaves its buffers; US=5 takes that
  * long, NOISE=0.3 that share more or less, anew each time; ROUNDS adds 1.0001; DIE ends the process, FAILS is not launched.
  * FAKE_CUDA_LOG names a file that every call is written to; FAKE_CUDA_GPUS is how many GPUs there are (1). With
- * FAKE_CUDA_BY_SIZE, machine code takes a microsecond for every 1,000 bytes. A launch that finds the file FAKE_CUDA_DIE names
- * removes it and ends the process.
+ * FAKE_CUDA_BY_SIZE, machine code takes a microsecond for every 100 bytes of instructions, PTX one for every six lines of them. A
+ * launch that finds the file FAKE_CUDA_DIE names removes it and ends the process.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -89,6 +89,19 @@ struct module {
     struct { char name[64], content[64]; } variable[16];
 };
 
+static double by_size(const char *image) {
+    double us = 0;
+    if (strncmp(image, "\x7f" "ELF", 4)) {
+        for (const char *line = image; (line = strstr(line, "\n\t")); line += 2) us += line[2] != '.';
+        return us / 6;
+    }
+    const Elf64_Ehdr *elf = (const void *)image;
+    for (int i = 0; i < elf->e_shnum; i++) {
+        const Elf64_Shdr *section = (const void *)(image + elf->e_shoff + i * elf->e_shentsize);
+        if (section->sh_flags & SHF_EXECINSTR) us += section->sh_size / 1e2;
+    }
+    return us;
+}
 CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned n, int *options, void **values) {
     STUCK;
     if (!strncmp(image, "\x7f" "ELF", 4))
@@ -106,13 +119,10 @@ CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned 
     (*module)->manner = (struct manner){!!strstr(image, "SLOW"), !!strstr(image, "WRONG"), !!strstr(image, "SELDOM"),
                                         !!strstr(image, "FAULT"), !!strstr(image, "DIE"), !!strstr(image, "FAILS"),
                                         !!strstr(image, "ROUNDS")};
-    const Elf64_Ehdr *elf = (const void *)image;
+    if (getenv("FAKE_CUDA_BY_SIZE")) (*module)->manner.us = by_size(image);
     const char *us = strstr(image, "US="), *noise = strstr(image, "NOISE=");
-    if (strncmp(image, "\x7f" "ELF", 4)) {
-        if (us) (*module)->manner.us = atof(us + 3);
-        if (noise) (*module)->manner.noise = atof(noise + 6);
-    } else if (getenv("FAKE_CUDA_BY_SIZE"))
-        (*module)->manner.us = (elf->e_shoff + elf->e_shnum * elf->e_shentsize) / 1e3;
+    if (us) (*module)->manner.us = atof(us + 3);
+    if (noise) (*module)->manner.noise = atof(noise + 6);
     return OK;
 }
 CUresult cuModuleUnload(struct module *module) { STUCK; note("unload"); free(module); return OK; }

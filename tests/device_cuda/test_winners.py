@@ -26,15 +26,19 @@ from kernelwright.bench.gpu.carried import (
     Memory,
 )
 from kernelwright.bench.gpu.nvcc import compile_kernels, find_nvcc, kernel_image
+from kernelwright.bench.gpu.prepare import prepare
 from kernelwright.bench.gpu.prepare_winners import finished_runs, prepare_winners
 from kernelwright.bench.gpu.result import page
 from kernelwright.bench.gpu.winners import headlines, run_winners, whole
 from kernelwright.bench.measured import Measured
 from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.device.memory import ARENA_BASE
+from kernelwright.edits.fix import FixArgument
+from kernelwright.edits.gene import Gene
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.measure import Estimate
 from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.variant import Candidate
 from kernelwright.suite import load
 
 from .conftest import Fake
@@ -235,8 +239,9 @@ def test_kernels_of_nvcc_that_are_missing_or_fail(worker: CudaWorker, tmp_path: 
     assert "elements lie outside" in differs["nvcc's outputs"] and differs["label holds"] == "yes"
 
 
-def test_where_nothing_was_compiled_for_this_gpu_nvcc_is_asked_here(
-    worker: CudaWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("prepared", ["", "MODULE nvcc"])
+def test_a_machines_own_nvcc_comes_first(
+    worker: CudaWorker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prepared: str
 ) -> None:
     tools = tmp_path / "tools"
     tools.mkdir()
@@ -246,7 +251,7 @@ def test_where_nothing_was_compiled_for_this_gpu_nvcc_is_asked_here(
     )
     (tools / "nvcc").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}{os.pathsep}{os.environ['PATH']}")
-    carry(tmp_path, "nn", nvcc="")
+    carry(tmp_path, "nn", nvcc=prepared)
     assert row_of(run_winners(tmp_path, ["nn"], worker, silent))["over nvcc"] == 3.0
     assert "-O3" in (tmp_path / "asked").read_text() and "-arch=sm_90" in (tmp_path / "asked").read_text()
 
@@ -359,7 +364,8 @@ def ready(kept: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What was prepared of that run, and a manifest."""
     folder, notes = tmp_path_factory.mktemp("ready"), list[str]()
     assert prepared(folder / "winners", kept, notes) == ["add"]
-    assert notes == ["add is no program of the suite: nvcc was not asked"]
+    assert notes[-1] == "add is no program of the suite: nvcc was not asked"
+    assert all("code by nvcc" in note for note in notes[:-1])
     manifest = {"format": 1, "cases": [], "variants": [], "suite": [], "winners": ["add"], "notes": notes}
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
@@ -404,6 +410,38 @@ def test_estimates_are_those_of_the_search(kept: Path, ready: Path) -> None:
         assert roles == sorted(roles, key=["best", "as GEVO would", "other"].index)
 
 
+def test_a_launch_that_a_guard_does_not_hold_for_goes_to_the_original(kept: Path, tmp_path: Path) -> None:
+    with Run.open(kept / "kw-runs" / "add-found-16-seed1-1") as run:
+        carrying = preparing._Carrying(run, tmp_path, Contents(), [])
+        candidates: list[Candidate] = [(), (Gene("add_one", FixArgument(1, "i32 500")),)]
+        original, fixed = (
+            carrying._variant(carrying._builder.build(each), "v", "best", "clean") for each in candidates
+        )
+    assert original.images[0] == original.images[1]
+    assert fixed.images[0] != original.images[0] and fixed.images[1] == original.images[1]
+    assert fixed.estimates["h200"][1] == original.estimates["h200"][1]
+    assert all((tmp_path / "images" / f"{key}.ptx").is_file() for key in {*fixed.images})
+
+
+def test_launches_are_carried_whole(ready: Path) -> None:
+    """Arguments, memory and device variables, against what the program does."""
+    place = ready / "winners" / "add"
+    [path] = place.glob("*.json")
+    run, memory = CarriedRun.read(path), Memory(place)
+    host = np.arange(500, dtype=np.float32) / 2
+    for case, count in zip(run.cases, (500, 400), strict=True):
+        buffers = {buffer.name: buffer for buffer in case.buffers}
+        [(name, address)] = case.variables
+        step = next(buffer for buffer in case.buffers if buffer.address == address)
+        assert name == "step" and memory.typed(step, "before").tolist() == [1.0]
+        [given] = [buffer for buffer in buffers.values() if buffer is not step]
+        assert bytes.fromhex(case.arguments)[:12] == struct.pack("<Qi", given.address, count)
+        assert np.array_equal(memory.typed(given, "before"), host)
+        host[:count] += 1
+        assert np.array_equal(memory.typed(given, "after"), host)
+        assert (case.grid, case.block, case.weight) == ((4, 1, 1), (128, 1, 1), 1.0)
+
+
 def test_programs_that_are_too_large_stay_and_are_named(kept: Path, tmp_path: Path) -> None:
     notes: list[str] = []
     assert prepared(tmp_path, kept, notes, most_bytes=1000) == []
@@ -441,7 +479,7 @@ def test_a_run_whose_recording_is_gone_is_left_out_with_the_reason(kept: Path, t
     (tmp_path / "kw-runs" / "add-found-16-seed1-1" / "data-1.capture").unlink()
     notes: list[str] = []
     assert prepared(tmp_path / "out", tmp_path, notes) == []
-    assert notes[0].startswith("add, found, is left out: ") and not (tmp_path / "out" / "add").exists()
+    assert notes[-1].startswith("add, found, is left out: ") and not (tmp_path / "out" / "add").exists()
 
 
 def test_without_runs_a_few_programs_are_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -460,6 +498,30 @@ def test_without_runs_a_few_programs_are_searched(tmp_path: Path, monkeypatch: p
         ("suite:nn", "clean"),
     ]
     assert all("120" in words and words[words.index("--seed") + 1] == "1" for words in asked)
+
+
+@pytest.mark.slow
+def test_a_program_of_the_suite_from_search_to_result(
+    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("kernelwright.bench.gpu.prepare.QUICK", ("nn",))
+    monkeypatch.setattr("kernelwright.bench.gpu.prepare_winners.prepare_winners.__kwdefaults__", {
+        **(prepare_winners.__kwdefaults__ or {}), "evaluations": 30,
+    })  # fmt: skip
+    folder, runs = tmp_path / "prepared", tmp_path / "runs"
+    manifest = prepare(folder, silent, small=True, kernels=("saxpy",), suite=(), python=None, runs=runs)
+    assert set(finished_runs(runs)) == {("nn", "found"), ("nn", "clean")}
+    if not manifest["winners"]:
+        assert any("nothing faster was found" in note for note in manifest["notes"])
+        pytest.skip("nothing faster was found in so few candidates")
+    done = go("--prepared", folder, "--only", "winners", "--results", tmp_path)
+    [found] = tmp_path.glob("*.json")
+    _, part = json.loads(found.read_text())["parts"]
+    # The stand-in leaves the memory as it is: what every kernel gives is not what was recorded, and that is said.
+    assert done.returncode == 1 and "gives others than it did when recorded" in done.stdout
+    rows = [row for row in part["rows"] if "run" in row]
+    assert rows and all(row["label holds"].startswith(("not judged", "claims nothing")) for row in rows)
+    assert all(("over nvcc" in row) == (find_nvcc() is not None) for row in rows)
 
 
 @pytest.mark.skipif(find_nvcc() is None, reason="there is no nvcc here")

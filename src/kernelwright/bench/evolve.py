@@ -33,7 +33,7 @@ from kernelwright.evaluate.run import FOLDER, JOURNAL, Run
 
 KEPT = Path("build") / "bench-evolve"
 EVALUATIONS = 400
-OTHER_BUDGETS = {"heartwall": 200, "btree@regular": 3000}
+OTHER_BUDGETS = {"heartwall": 120, "btree@regular": 3000}
 """A candidate of the first takes ten times as long as others'; the second is quick and not found soon."""
 QUICK = 60
 THIRTEEN = (

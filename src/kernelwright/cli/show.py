@@ -60,7 +60,10 @@ def command(
         return
     found, count = spoken.found, len(spoken.found.candidate)
     less = "" if spoken.accepted else ", less than was demanded"
-    print(f"{found.name}, {found.speedup:.3f}x, {spoken.label}{less}, in {count} edit{'s' if count > 1 else ''}:")
+    between = " [{:.3f}, {:.3f}]".format(*found.interval) if found.interval else ""
+    print(
+        f"{found.name}, {found.speedup:.3f}x{between}, {spoken.label}{less}, in {count} edit{'s' if count > 1 else ''}:"
+    )
     for line in words:
         print(f"    {line}")
     which = result["run"] if spoken.accepted else f"{result['run']}:{found.name}"

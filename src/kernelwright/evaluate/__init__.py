@@ -2,7 +2,8 @@
 
 ``workload`` is what candidates are judged by: its cases (``case``, ``recorded``, ``program``) and its rules of comparison
 (``compare``, ``rules``, ``idle``). ``judge`` and ``runner`` do the judging, ``outcome`` is what came of it, ``journal`` keeps it.
-``capture`` and ``replay`` make a workload of a program's own launches; ``measure`` takes times that mean something.
+``capture`` and ``replay`` make a workload of a program's own launches; ``measure`` takes times that mean something, ``on_gpu``
+those of a search's candidates.
 """
 
 from __future__ import annotations

@@ -128,9 +128,12 @@ class Answers:
         due = {self._known[name].key: candidate for name, candidate in zip(names, batch, strict=True)}
         due = {key: candidate for key, candidate in due.items() if key not in done}
         keys = list(due)
+        before = {answer.key: answer.outcome for answer in self._known.values() if answer.key in due}
         for number, evaluated in self._evaluated(list(due.values())):
-            facts = {"key": keys[number], "measured": evaluated.facts.get("measured", [])}
-            self._run.journal.note("measured", {**facts, "outcome": evaluated.outcome.as_json()})
+            key, measured = keys[number], evaluated.facts.get("measured", [])
+            # A worker that was lost on the way says nothing of the candidate, which was found right before.
+            outcome = evaluated.outcome if measured or isinstance(evaluated.outcome, Ok) else before[key]
+            self._run.journal.note("measured", {"key": key, "measured": measured, "outcome": outcome.as_json()})
         self.settle()
         return [self._known[name] for name in names]
 

@@ -55,10 +55,12 @@ class GpuLaunches:
         assert variables is not None
         code = self.original[kernel_name]
         changed = self.variant.get(kernel_name, code)
-        asked = asked_of(module.functions[kernel_name], grid, block, arguments, arena, variables)
+        if changed.guards:
+            asked = asked_of(module.functions[kernel_name], grid, block, arguments, arena, variables)
+            changed = changed if all_hold(changed.guards, asked) else code
         placed = tuple((name, buffer.address) for name, buffer in variables.buffers.items())
         original = Job(code.image, kernel_name, grid, block, arguments, shared_bytes, placed)
-        job = replace(original, image=changed.image) if all_hold(changed.guards, asked) else original
+        job = replace(original, image=changed.image)
         memory = [(b.address, bytes(arena.bytes(b.address, b.size))) for b in arena.buffers]
         try:
             if self.on_the_way is not None:

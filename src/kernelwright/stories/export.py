@@ -93,6 +93,7 @@ def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: s
     evidence = {
         "run": run.name, "variant": found.name, "speedup": found.speedup, "original_us": run.original_us,
         "time_us": found.outcome.time_us, "error": found.outcome.error, "device": run.settings.device,
+        "measured_on": run.settings.gpu or None, "interval": found.interval,
         "seed": run.settings.seed, "command": command(run), "label": label, "warning": warning,
         "guards": {kernel: list(map(str, some)) for kernel, some in variant.guards.items()},
         "proof": proof, "explained": run.explained(found.name), "version": __version__,

@@ -31,7 +31,7 @@ from kernelwright.bench.gpu.carried import (
 )
 from kernelwright.bench.gpu.images import ARCHES, write_image
 from kernelwright.bench.gpu.nvcc import compile_kernels
-from kernelwright.bench.measured import Say
+from kernelwright.bench.measured import Say, toolkit_versions
 from kernelwright.cuda.names import base_name
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.clock import Clock
@@ -82,6 +82,9 @@ def prepare_winners(
                 notes += [trouble] if trouble else []
     made: list[str] = []
     found = finished_runs(kept)
+    nvcc = toolkit_versions().get("nvcc") if found else None
+    if nvcc is not None:
+        notes.append(f"winners: code by nvcc {nvcc}, for a machine that has none")
     for program in dict.fromkeys(program for program, _ in found):
         say(f"winners: {program}")
         place = folder / program

@@ -290,16 +290,17 @@ class _Bench:
         ]
 
     def _nvccs(self) -> tuple[list[Job], str]:
-        """nvcc's kernels, as prepared or compiled now; why there are none."""
-        folder = self._images
-        if not any(folder.glob(f"nvcc-*.{self._arch}.cubin")):
-            folder = self._scratch
+        """nvcc's kernels: by this machine's own, which fits the driver, or as they were prepared; why there are none."""
+        folder, trouble = self._scratch, ""
+        if not any(folder.glob(f"*.{self._arch}.cubin")):
             try:
                 program = load(self._run.program.removesuffix(REGULAR))
+                trouble = compile_kernels(program, self._arch, folder)
             except Misuse as error:
-                return [], error.message
-            trouble = compile_kernels(program, self._arch, folder)
-            if trouble:
+                trouble = error.message
+        if trouble:
+            folder = self._images
+            if not any(folder.glob(f"nvcc-*.{self._arch}.cubin")):
                 return [], trouble
         found: dict[str, Image] = {}
         for kernel in dict.fromkeys(case.kernel for case in self._run.cases):
