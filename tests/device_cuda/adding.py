@@ -1,4 +1,4 @@
-"""A workload with something to find: the kernel of add.cu on two rows, with two barriers that nothing needs."""
+"""A workload with something to find: the kernel of adding.cu on two rows, with two barriers that nothing needs."""
 
 from pathlib import Path
 
@@ -12,4 +12,4 @@ def case(n: int, seed: int) -> Case:
     return Case(grid=((n + 127) // 128,), block=(128,), arguments={"p": values, "n": np.int32(n)})
 
 
-workload = Workload(Path(__file__).with_name("add.cu"), "add_one", cases=(case(500, 1), case(200, 2)))
+workload = Workload(Path(__file__).with_name("adding.cu"), "add_one", cases=(case(500, 1), case(200, 2)))

@@ -11,7 +11,7 @@
  * SLOW takes 30 us, WRONG adds 2 in the place of 1, SELDOM does so every other time, FAULT leaves its buffers; US=5 takes that
  * long, NOISE=0.3 that share more or less, anew each time; ROUNDS adds 1.0001; DIE ends the process, FAILS is not launched.
  * FAKE_CUDA_LOG names a file that every call is written to; FAKE_CUDA_GPUS is how many GPUs there are (1). With
- * FAKE_CUDA_BY_SIZE, machine code takes a microsecond for every 100 bytes of instructions, PTX one for every six lines of them. A
+ * FAKE_CUDA_BY_SIZE, code takes a microsecond for every five instructions in it (fillers do not count), as PTX too. A
  * launch that finds the file FAKE_CUDA_DIE names removes it and ends the process.
  */
 #define _GNU_SOURCE
@@ -93,14 +93,16 @@ static double by_size(const char *image) {
     double us = 0;
     if (strncmp(image, "\x7f" "ELF", 4)) {
         for (const char *line = image; (line = strstr(line, "\n\t")); line += 2) us += line[2] != '.';
-        return us / 6;
+        return us / 5;
     }
     const Elf64_Ehdr *elf = (const void *)image;
     for (int i = 0; i < elf->e_shnum; i++) {
         const Elf64_Shdr *section = (const void *)(image + elf->e_shoff + i * elf->e_shentsize);
-        if (section->sh_flags & SHF_EXECINSTR) us += section->sh_size / 1e2;
+        /* From sm_70 on: 16 bytes each, and twelve bits say which; NOP fills up. */
+        for (uint64_t at = 0; section->sh_flags & SHF_EXECINSTR && at < section->sh_size; at += 16)
+            us += (*(const uint64_t *)(image + section->sh_offset + at) & 0xfff) != 0x918;
     }
-    return us;
+    return us / 5;
 }
 CUresult cuModuleLoadDataEx(struct module **module, const char *image, unsigned n, int *options, void **values) {
     STUCK;

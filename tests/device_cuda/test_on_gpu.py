@@ -19,7 +19,7 @@ from kernelwright.evaluate.fitness import Evaluated
 from kernelwright.evaluate.in_worker import Reference
 from kernelwright.evaluate.machine_code import MachineCode, canonical_ptx
 from kernelwright.evaluate.measured import Effort, Known, Measured
-from kernelwright.evaluate.on_gpu import ALIKE, GpuTimer
+from kernelwright.evaluate.on_gpu import ALIKE, Abandoned, GpuTimer
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.workload import Workload
 
@@ -353,12 +353,12 @@ def test_accepted_ones_are_measured_while_others_are_judged(make: Make) -> None:
 
 
 def test_closing_ends_a_measurement(make: Make) -> None:
-    bench = make()
+    bench = make(adding("add_one", times=ALIKE))
     future = bench.timer._thread.submit(bench.timer.timed, accepted(kernel("US=10 NOISE=0.9")), Effort.FINAL)
     time.sleep(0.1)
     begin = time.monotonic()
     bench.timer.close()
-    assert time.monotonic() - begin < 1 and future.done()
+    assert time.monotonic() - begin < 1 and isinstance(future.exception(), Abandoned)
     assert bench.worker._process is None
 
 

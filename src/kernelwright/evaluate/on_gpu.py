@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.cuda.worker import CudaWorker, Job, WorkerDied
-from kernelwright.errors import DeviceError, Misuse
+from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate.case import Output
 from kernelwright.evaluate.compare import Change
 from kernelwright.evaluate.fitness import Evaluated, remarks_on_time
@@ -77,7 +77,7 @@ class GpuTimer:
         self._original: list[Measured] = []
         self._expected: list[Output] = []
         self._abandoned = threading.Event()
-        # The GPU's process dies with the thread that started it.
+        # The GPU's process dies with the thread that started it: one that lives as long as this.
         self._thread = ThreadPoolExecutor(1, "gpu")
 
     # -- the original --------------------------------------------------------------------------------------------------
@@ -88,15 +88,24 @@ class GpuTimer:
         Raises ``Misuse`` for another GPU than the run began on, and for an original that fails there or gives other outputs
         than it should; ``ToolError`` and ``DeviceError`` when there is no GPU to be had.
         """
+        self._find_gpu()  # not in the thread: whoever waits for a GPU that others use may give up
         return self._wait(self._thread.submit(self._referred, found))
 
-    def _referred(self, found: Reference) -> Reference:
-        info = self._worker.info()
+    def _find_gpu(self) -> None:
+        try:
+            info = self._worker.info()
+        except ToolError as error:
+            raise ToolError(
+                f"times of this run are measured on {self._gpu}: {error.message}",
+                hint="go on where that GPU is; kw show and kw report read the run anywhere",
+            ) from error
         if info.name != self._gpu:
             raise Misuse(
                 f"this run was measured on {self._gpu}; {self.device} is {info.name}",
                 hint="go on where that GPU is, or start a new run",
             )
+
+    def _referred(self, found: Reference) -> Reference:
         self._launches.original, self._launches.variant = found.code, {}
         self._modules = self._workload.modules()
         self._judge.expect(self._modules)

@@ -196,7 +196,7 @@ class _Story:
             waiting = [self.run.variant(event.data["variant"]).candidate] if event.data["variant"] else []
             return self._again(waiting)[0] if waiting else None
         while len(again) < MOST_AGAIN:
-            waiting = [found.candidate for found in self.run.front if found.candidate and found.candidate not in again]
+            waiting = [candidate for candidate in self._leading() if candidate not in again]
             if not waiting:
                 break
             again |= dict(zip(waiting, self._again(waiting), strict=True))
@@ -205,6 +205,13 @@ class _Story:
         found = self._told_of[best.candidate] if best else None
         self._note("settled", {"name": "settled", "variant": found.name if found else None})
         return best
+
+    def _leading(self) -> list[Candidate]:
+        """What beats the original and no other beats, equals too: in an order that does not hang on who was recorded first."""
+        names = self.run.settings.objectives
+        front = {found.outcome.objectives(names) for found in self.run.front}
+        leading = [f.candidate for f in self.run.accepted if f.is_gain and f.outcome.objectives(names) in front]
+        return sorted(leading, key=lambda candidate: (len(candidate), [str(gene) for gene in candidate]))[:MOST_AGAIN]
 
     def _again(self, batch: Sequence[Candidate]) -> list[Result[Candidate]]:
         answers = self.answers.again(batch)
