@@ -173,10 +173,9 @@ class Fitness:
         self._judge.expect(modules)
         self.notes = list(self._judge.warnings)
         spent = [self._spent(index) for index in range(len(self._cases))]
-        self._budgets = [SLACK * each + 1000 for each in spent]
+        self._budgets = [SLACK * loops + 1000 for loops, _ in spent]
         self._trials.clear()
-        seconds = [self._seconds(index) for index in range(len(self._cases))]
-        self._order.sort(key=lambda index: seconds[index])
+        self._order.sort(key=lambda index: spent[index][1])
         self._watched = self._first_of_each(self._order)
         heaviest = self._first_of_each(self._order[::-1])
         self._reordered = [index for index in self._order if index in self._watched | heaviest]
@@ -200,8 +199,9 @@ class Fitness:
         self._logged.clear()
         return time_us
 
-    def _spent(self, index: int) -> int:
-        """The most loop iterations that any launch of a case makes."""
+    def _spent(self, index: int) -> tuple[int, int]:
+        """The most loop iterations that any launch of a case makes, and how many blocks of the kernel all its warps run: what
+        it costs, counted and not measured, so that every process puts the cases in the same order."""
         budget = self._budgets[index]
         trial = self._trial(index, self._baseline, FORWARD)
         if trial.rejected is not None:
@@ -209,12 +209,9 @@ class Fitness:
                 f"the original fails its own check: {trial.rejected}",
                 hint="mend the program, or its oracle, or allow for the difference with --tolerance",
             )
-        return max((budget - each.launched.result.budget_left for each in self._logged.get(index, ())), default=0)
-
-    def _seconds(self, index: int) -> float:
-        begin = time.process_time()
-        self._trial(index, self._baseline, FORWARD)
-        return time.process_time() - begin
+        results = [each.launched.result for each in self._logged.get(index, ())]
+        loops = max((budget - each.budget_left for each in results), default=0)
+        return loops, sum(int(each.executions.sum()) for each in results)
 
     def _remark(self, original: Ok) -> None:
         for kind, what in (("race", "races"), ("uninitialised", "reads memory that nobody has written")):

@@ -232,7 +232,7 @@ class _Carrying:
         given = self._builder.as_compiled()
         both = ((self._baseline, "with the post-passes"), (given, "without post-passes"))
         after, before = (self._variant(each, name, "original", "") for each, name in both)
-        own = self._run.settings.device
+        own = self._run.settings.virtual
         times = [sum(map(float.__mul__, self._weights, each.estimates.get(own, (0.0,)))) for each in (after, before)]
         return before if times[1] < times[0] * (1 - TIE) else after
 
