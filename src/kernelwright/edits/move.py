@@ -62,7 +62,9 @@ def reorderings(original: Original) -> Iterator[Move]:
             if not node.is_free:
                 continue
             if opcode == "load" or slow:
-                earliest = max([first, *(i + 1 for i, n in enumerate(nodes[:at]) if n.result and n.result in node.operands)])
+                earliest = max(
+                    [first, *(i + 1 for i, n in enumerate(nodes[:at]) if n.result and n.result in node.operands)]
+                )
                 if any(n.touches_memory and n.instruction.opcode != "load" for n in nodes[earliest:at]):
                     yield Move(node.id, nodes[earliest].id)
             if opcode == "store" or slow:

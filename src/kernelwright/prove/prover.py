@@ -238,7 +238,9 @@ class _Proving:
             return self._say("orders", "not run", "no other order was asked for")
         # Races show in any order, nearly: one that is watched is enough.
         wrong = [self._evidence(one, s, watch=number == 0) for one in cases for number, s in enumerate(orders)]
-        self._judge("orders", cases, wrong, f"right on {plural(len(cases), 'case')} in {len(orders)} orders of blocks and warps")
+        self._judge(
+            "orders", cases, wrong, f"right on {plural(len(cases), 'case')} in {len(orders)} orders of blocks and warps"
+        )
 
     def _sub_warps(self) -> None:
         cases = self.baseline.reordered(self._inside(self.baseline.training))
@@ -258,7 +260,9 @@ class _Proving:
                     self._say("orders", "failed", whole.sentence, [whole])
                 found.append(None if whole is not None else wrong)
         sizes = ", ".join(str(groups) for groups in sorted({s.groups for s in split}))
-        self._judge("sub-warps", cases, found, f"right on {plural(len(cases), 'case')} with warps in {sizes} groups out of step")
+        self._judge(
+            "sub-warps", cases, found, f"right on {plural(len(cases), 'case')} with warps in {sizes} groups out of step"
+        )
 
     # -- nothing undefined? ----------------------------------------------------------------------------------------------
 
