@@ -27,9 +27,12 @@ REGULAR = "@regular"
 
 def program_and_data(name: str) -> SuiteProgram:
     """The program called ``name``, or ``name@regular``: the same with its regular data. Raises ``Misuse``."""
-    program = load(name.removesuffix(REGULAR))
-    if not name.endswith(REGULAR):
+    title, at, data = name.partition("@")
+    program = load(title)
+    if not at:
         return program
+    if at + data != REGULAR:
+        raise Misuse(f"there is no kind of data called {data!r}", hint=f"suite:{title}, or suite:{title}{REGULAR}")
     if program.regular is None:
         raise Misuse(
             f"{program.name} has no other data: that of the published evaluation is like its own",

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
-from pathlib import Path
 
 from kernelwright.architectures import ptx_version
 from kernelwright.codegen import nvjitlink
-from kernelwright.codegen.cubin import INSTALL, TIMEOUT_S, Assembler, find_assemblers
+from kernelwright.codegen.cubin import INSTALL, Assembler, find_assemblers, run_ptxas
 from kernelwright.errors import CompileError, Place, ToolError
 from kernelwright.farm.backends.backend import Level, Refused
 from kernelwright.farm.backends.frame import Bundle
@@ -41,7 +38,7 @@ def assembled(bundle: Bundle, ptx: str, arch: str, level: Level) -> bytes:
     if found.kind == "nvJitLink":
         status, data, log = nvjitlink.assemble(found.path, ptx.encode(), options)
     else:
-        status, data, log = _ptxas(found.path, ptx, options)
+        status, data, log = run_ptxas(found.path, ptx, options)
     if not status:
         return data
     errors = [(int(line), message.strip()) for line, message in _ERROR.findall(log)]
@@ -62,16 +59,3 @@ def refused(message: str, bundle: Bundle, errors: list[tuple[int, str]]) -> Refu
             within = line - bundle.starts[owner] + 1
             found[owner] = CompileError(reason, place=Place("<individual>", within, 0, lines[line - 1]))
     return Refused(message, found)
-
-
-def _ptxas(path: Path, ptx: str, options: list[str]) -> tuple[int, bytes, str]:
-    with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
-        source, target = Path(folder, "k.ptx"), Path(folder, "k.cubin")
-        source.write_text(ptx)
-        try:
-            ran = subprocess.run(
-                [path, *options, source, "-o", target], capture_output=True, text=True, timeout=TIMEOUT_S
-            )
-        except (OSError, subprocess.SubprocessError) as error:
-            raise ToolError(f"{path} does not run: {error}", hint=INSTALL) from error
-        return ran.returncode, target.read_bytes() if ran.returncode == 0 else b"", ran.stderr + ran.stdout
