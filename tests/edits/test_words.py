@@ -14,6 +14,7 @@ from kernelwright.edits import (
     Delete,
     DeleteBarrier,
     Edit,
+    ExchangeToStore,
     FastMath,
     Move,
     Original,
@@ -60,9 +61,11 @@ left:
   store i32 %s, ptr %p, align 4
   br label %right
 right:
+  %old = atomicrmw xchg ptr %q, i32 %n monotonic, align 4
   ret void
 """
 THREAD, MAX, LOAD, BARRIER, ADD, ENTER, PHI, MUL, STORE, NEXT, ON, BACK, ODD, CHOICE, LEFT, BRANCH, LAST = range(17)
+EXCHANGE = LAST + 2
 CLONE = "c0123456789"
 
 
@@ -112,6 +115,7 @@ WORDS: list[tuple[Edit, str, str]] = [
     (Swap(LOAD, ADD), "order", "the load %a and the addition %b change places"),
     (FastMath(ADD, "contract"), "precision", "the addition %b may be computed with contract"),
     (CachePolicy(LOAD, "nc"), "caching", "the load %a reads with the policy nc"),
+    (ExchangeToStore(EXCHANGE), "unused value", "the atomic %old is a store: nobody looks at the value it finds"),
     (FixArgument(2, "i32 64"), "specialised input", "n is always 64"),
     (FixArgument(3, "float 0x403AAAAAA0000000"), "specialised input", "x is always 26.666666"),
     (FixBlock((16, 16, 1)), "specialised input", "blocks are always 16 x 16 x 1"),

@@ -17,6 +17,7 @@ from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.memory import Arena, Buffer
 from kernelwright.device.reference import ReferenceResult, run_reference
+from kernelwright.device.reference.watch import Watch as ReferenceWatch
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import load_variables
 from kernelwright.ir import Module, parse_module
@@ -126,11 +127,11 @@ class Case:
             packed[p.offset : p.offset + len(data)] = data
         return bytes(packed)
 
-    def reference(self, arena: Arena, schedule: Schedule | None = None) -> Run:
+    def reference(self, arena: Arena, schedule: Schedule | None = None, watch: ReferenceWatch | None = None) -> Run:
         packed, buffers, _, variables = self._memory(arena)
         result = run_reference(
             self.module, self.kernel, self.grid, self.block, packed, arena, variables=variables,
-            shared_bytes=self.shared, schedule=schedule or Schedule(), budget=self.budget,
+            shared_bytes=self.shared, schedule=schedule or Schedule(), budget=self.budget, watch=watch,
         )  # fmt: skip
         return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
 

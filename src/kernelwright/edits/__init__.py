@@ -4,7 +4,7 @@
     draft      a variant in the making                   repair   SSA again, once, after all edits
     copy delete move swap replace_instruction replace_operand             the paper's edits, a file for each kind
     constant_condition delete_barrier change_constant cache_policy fast_math          those beyond it
-    fix no_alias unroll recipe                            those that keep the meaning, where the guard holds
+    exchange_to_store fix no_alias unroll recipe          those that keep the meaning, where the guard holds
     genome     a kernel's edits, applied                 gene     an edit of a kernel of a program
     draw       random edits, by dice                     gene_draw  random genes, and those that can be listed
     guard      what must hold at a launch                setting  what is said of the kernel as a whole
@@ -23,6 +23,7 @@ from kernelwright.edits.delete import Delete, deletions
 from kernelwright.edits.delete_barrier import DeleteBarrier, barriers
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.draw import DRAWN, KNOWN, OPERATORS, UNIFORM, applicable, draw
+from kernelwright.edits.exchange_to_store import ExchangeToStore, exchanges
 from kernelwright.edits.fast_math import FastMath, fast_math
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.gene import AnyEdit, Gene, apply_genes, by_kernel, dump_genes, load_genes
@@ -57,6 +58,7 @@ __all__ = [
     "DeleteBarrier",
     "Draft",
     "Edit",
+    "ExchangeToStore",
     "FastMath",
     "FixArgument",
     "FixBlock",
@@ -92,6 +94,7 @@ __all__ = [
     "draw_gene",
     "dump_genes",
     "dumps",
+    "exchanges",
     "fast_math",
     "from_json",
     "kind_of",

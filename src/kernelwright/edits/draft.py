@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.edits.guard import Guard
-from kernelwright.edits.lines import filled
+from kernelwright.edits.lines import AS_STORE, filled
 from kernelwright.edits.original import CLONE, Id, Node, Original, Use
 from kernelwright.edits.setting import PLAIN, entry_lines, register_line
 
@@ -46,7 +46,7 @@ class Draft:
         self.touched: dict[Id, None] = {}
         """Instructions that are not as in the original: in another place, with other operands, or copied."""
         self.extras: dict[Id, tuple[str, ...]] = {}
-        """Fast-math flags and cache policies that instructions got."""
+        """Fast-math flags and cache policies that instructions got, and that exchanges are stores."""
         self.unrolled: dict[Id, int] = {}
         """By branch back to a loop's header: how often the loop is to be unrolled."""
         self.setting = PLAIN
@@ -293,6 +293,8 @@ class Draft:
         else:
             node = self.known(id)
             line = filled(original.template(node.instruction, extras, touched), node.result, self.operands(id))
+            if AS_STORE in extras and any(node.result in operands for operands in self._operands.values()):
+                line += f"\n  {node.result} = freeze {node.type} {self.operands(id)[1]}"
         if self.setting is not PLAIN and original.registers:
             node = self.known(id)
             asked = original.registers.get(node.origin)

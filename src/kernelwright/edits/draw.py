@@ -12,6 +12,7 @@ from kernelwright.edits import (
     copy,
     delete,
     delete_barrier,
+    exchange_to_store,
     fast_math,
     move,
     recipe,
@@ -32,6 +33,7 @@ DRAWN: dict[str, Callable[[Dice], Edit | None]] = {
     "copy": copy.draw,
     "delete": delete.draw,
     "delete-barrier": delete_barrier.draw,
+    "exchange-to-store": exchange_to_store.draw,
     "fast-math": fast_math.draw,
     "move": move.draw,
     "recipe": recipe.draw,
@@ -60,8 +62,8 @@ OPERATORS: Mapping[str, float] = {
     "unroll": 3.0,
     "recipe": 1.0,
 }
-"""By how often single edits of the kind paid, measured. Cache policies and fast-math flags are left to real GPUs and to those
-who ask for them: the virtual one sees no gain in either."""
+"""By how often single edits of the kind paid, measured. Exchanges are few and listed, so none is drawn. Cache policies and
+fast-math flags are left to real GPUs and to those who ask for them: the virtual one sees no gain in either."""
 
 
 def draw(

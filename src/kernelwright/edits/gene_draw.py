@@ -15,6 +15,7 @@ from kernelwright.edits import (
     constant_condition,
     delete,
     delete_barrier,
+    exchange_to_store,
     fix,
     move,
     no_alias,
@@ -88,9 +89,9 @@ def known_edits(
 def listed(
     originals: Mapping[str, Original], weights: Weights | None = None, known: Known | None = None
 ) -> Iterator[Gene]:
-    """Every single gene that can be listed, the most promising first: what is known of all launches, loops, conditions,
-    barriers, reorderings, deleted memory operations, recipes, other deletions, loads in favour of earlier ones, changed
-    constants, operands made constant.
+    """Every single gene that can be listed, the most promising first: what is known of all launches, exchanges, loops,
+    conditions, barriers, reorderings, deleted memory operations, recipes, other deletions, loads in favour of earlier ones,
+    changed constants, operands made constant.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, replacements, swaps and other moves are drawn; cache policies and fast-math flags are in ``cache_policies`` and
@@ -125,6 +126,7 @@ def _of_operands(original: Original) -> Iterator[AnyEdit]:
 
 
 LISTED: tuple[Callable[[Original], Iterator[AnyEdit]], ...] = (
+    exchange_to_store.exchanges,
     unroll.unrollings,
     constant_condition.conditions,
     delete_barrier.barriers,

@@ -18,6 +18,7 @@ from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete
 from kernelwright.edits.delete_barrier import DeleteBarrier
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.exchange_to_store import ExchangeToStore
 from kernelwright.edits.fast_math import FastMath
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.guard import Guard
@@ -47,6 +48,7 @@ Edit = (
     | DeleteBarrier
     | FastMath
     # those that keep the meaning
+    | ExchangeToStore
     | FixArgument
     | FixBlock
     | FixGrid

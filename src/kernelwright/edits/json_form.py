@@ -13,6 +13,7 @@ from kernelwright.edits.constant_condition import ConstantCondition
 from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete
 from kernelwright.edits.delete_barrier import DeleteBarrier
+from kernelwright.edits.exchange_to_store import ExchangeToStore
 from kernelwright.edits.fast_math import FastMath
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.genome import Edit, Genome
@@ -33,6 +34,7 @@ KINDS: dict[str, type[Edit]] = {
     "copy": Copy,
     "delete": Delete,
     "delete-barrier": DeleteBarrier,
+    "exchange-to-store": ExchangeToStore,
     "fast-math": FastMath,
     "fix-argument": FixArgument,
     "fix-block": FixBlock,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from kernelwright.ir import BasicBlock, Instruction, Names, Value
+from kernelwright.ir import BasicBlock, Instruction, Names, Value, types
 from kernelwright.ir.printer import instruction_line
 
 RESULT = -1
@@ -31,6 +31,8 @@ POLICIES = {"nc": "", "cg": ".cg", "cs": ".cs", "lu": ".lu", "no_allocate": ".L1
 """Cache policies of a load, and how PTX writes them."""
 WIDTHS = {"i16": ("u16", "h"), "i32": ("u32", "r"), "i64": ("u64", "l"), "float": ("f32", "f"), "double": ("f64", "d")}
 """What inline assembly can load: PTX's type, and the constraint of its register."""
+AS_STORE = "store"
+"""Makes an atomic exchange an atomic store."""
 LOOP = "llvm.loop"
 _GAP = re.compile("\0(\\d+)\0")
 
@@ -66,7 +68,7 @@ def template(instruction: Instruction, names: Names) -> Template:
 
 
 def altered_template(instruction: Instruction, names: Names, extras: tuple[str, ...], touched: bool) -> Template:
-    """The same with ``extras``: fast-math flags, a cache policy, or the node of its loop (``!9``). ``touched``: without what
+    """The same with ``extras``: fast-math flags, a cache policy, ``AS_STORE``, or the node of its loop (``!9``). ``touched``: without what
     was promised about the original place and operands, that is poison flags, all metadata but the source line, attributes
     of arguments and result that LLVM would take for granted."""
     bare = instruction.clone()
@@ -82,7 +84,10 @@ def altered_template(instruction: Instruction, names: Names, extras: tuple[str, 
         elif extra == "nc":
             bare.metadata["invariant.load"] = "!{}"
     policy = next((x for x in extras if POLICIES.get(x)), None)
-    made = template(bare, names) if policy is None else _load_in_assembly(bare, policy)
+    if AS_STORE in extras:
+        made = _exchange_as_store(bare, names)
+    else:
+        made = template(bare, names) if policy is None else _load_in_assembly(bare, policy)
     bare.drop_operands()
     return made
 
@@ -104,6 +109,24 @@ def _load_in_assembly(load: Instruction, policy: str) -> Template:
     assembly = f'"ld{space}{POLICIES[policy]}.{ptx} $0, [$1];", "={register},l,~{{memory}}"'
     where = f", !dbg {load.metadata['dbg']}" if "dbg" in load.metadata else ""
     return (RESULT, f" = call {load.type.text} asm sideeffect {assembly}({pointer} ", 0, f"){where}")
+
+
+def _exchange_as_store(exchange: Instruction, names: Names) -> Template:
+    """CUDA's exchange is one for the whole device, which PTX takes for granted of ``atom`` but not of ``st.relaxed``."""
+    pointer, value = exchange.operands
+    store = Instruction(
+        "store",
+        types.void,
+        (value, pointer),
+        metadata=exchange.metadata,
+        volatile=exchange.volatile,
+        ordering=exchange.ordering,
+        syncscope=exchange.syncscope or "device",
+        align=exchange.align,
+    )
+    made = template(store, names)
+    store.drop_operands()
+    return tuple(piece if isinstance(piece, str) else 1 - piece for piece in made)
 
 
 def _without_promises(attributes: str) -> str:

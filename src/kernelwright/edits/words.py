@@ -22,6 +22,7 @@ from kernelwright.edits.constant_condition import ConstantCondition
 from kernelwright.edits.copy import Copy
 from kernelwright.edits.delete import Delete
 from kernelwright.edits.delete_barrier import DeleteBarrier, is_barrier
+from kernelwright.edits.exchange_to_store import ExchangeToStore
 from kernelwright.edits.fast_math import FastMath
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, Guard
@@ -44,6 +45,7 @@ KINDS = (
     "condition",
     "skipped iterations",
     "reused value",
+    "unused value",
     "specialised constant",
     "specialised input",
     "promise",
@@ -169,6 +171,11 @@ def _cache_policy(original: Original, edit: CachePolicy) -> Words:
     return Words("caching", f"{what} reads with the policy {edit.policy}", location)
 
 
+def _exchange(original: Original, edit: ExchangeToStore) -> Words:
+    what, location = _what(original, edit.subject)
+    return Words("unused value", f"{what} is a store: nobody looks at the value it finds", location)
+
+
 def _fix_argument(original: Original, edit: FixArgument) -> Words:
     return Words("specialised input", f"{_argument(original, edit.index)} is always {_plain(edit.value)}")
 
@@ -212,6 +219,7 @@ _WORDS: dict[type, Callable[[Original, Any], Words]] = {
     Swap: _swap,
     FastMath: _fast_math,
     CachePolicy: _cache_policy,
+    ExchangeToStore: _exchange,
     FixArgument: _fix_argument,
     FixBlock: _fix_block,
     FixGrid: _fix_grid,

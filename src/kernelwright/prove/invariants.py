@@ -224,7 +224,7 @@ def _of_the_rest(gene: Gene, alone: Alone) -> str:
     """Of an edit that takes nothing away and puts nothing in another's place."""
     if isinstance(gene.edit, FastMath):
         return f"results may be rounded otherwise; the outputs are {alone} with this edit alone"
-    if gene.kind in ("recipe", "unroll", "cache-policy"):
+    if gene.kind in ("recipe", "unroll", "cache-policy", "exchange-to-store"):
         return "it relies on nothing: the meaning stays"
     return f"nothing takes another's place; the outputs are {alone} with this edit alone"
 

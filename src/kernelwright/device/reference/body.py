@@ -228,7 +228,7 @@ class Body:
     def watch_read(self, instruction: Instruction, pointer: Value, size: int, kind: str = "read") -> None:
         """Reports a load, or an ``atomic``, to who watches the launch."""
         if self.program.watched:
-            volatile = f", {instruction.volatile}" if kind == "read" else ""
+            volatile = f", {_is_meant_to_be_seen(instruction)}" if kind == "read" else ""
             address, site = self.generic(pointer), self.site(instruction)
             self.emit(f"T.block.launch.watch.{kind}(T, {address}, {size}, {site}{volatile})")
 
@@ -237,7 +237,8 @@ class Body:
         if self.program.watched:
             address, watch = self.generic(pointer), "T.block.launch.watch"
             self.lines.insert(start, f"w = {watch}.before(T, {address}, {size})")
-            self.emit(f"{watch}.write(T, {address}, {size}, {self.site(instruction)}, w, {instruction.volatile})")
+            volatile = _is_meant_to_be_seen(instruction)
+            self.emit(f"{watch}.write(T, {address}, {size}, {self.site(instruction)}, w, {volatile})")
 
     def load(self, instruction: Instruction, pointer: Value) -> None:
         type, size = instruction.type, store_size(instruction.type)
@@ -436,6 +437,11 @@ def _stored(type: Type, text: str) -> str:
 def space_of(pointer: Value) -> int:
     assert isinstance(pointer.type, PointerType), f"{pointer.type} is no pointer"
     return pointer.type.address_space
+
+
+def _is_meant_to_be_seen(instruction: Instruction) -> bool:
+    """Volatile, or an atomic load or store; a copy is neither."""
+    return bool(instruction.opcode in ("load", "store") and (instruction.volatile or instruction.ordering))
 
 
 def _root(pointer: Value) -> Value:
