@@ -16,6 +16,7 @@ from kernelwright.edits import (
     Edit,
     ExchangeToStore,
     FastMath,
+    HoistLoads,
     Move,
     Original,
     ReplaceInstruction,
@@ -23,10 +24,11 @@ from kernelwright.edits import (
     Swap,
 )
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
-from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, GridIs
+from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs
 from kernelwright.edits.no_alias import NoAlias
 from kernelwright.edits.recipe import Recipe
 from kernelwright.edits.unroll import Unroll
+from kernelwright.edits.warp_barriers import WarpBarriers
 from kernelwright.edits.words import KINDS, guard_in_words, in_words
 from kernelwright.ir import parse_module
 from tests.edits.conftest import HEAD, kernel
@@ -112,6 +114,11 @@ WORDS: list[tuple[Edit, str, str]] = [
         "of %b",
     ),
     (Move(LOAD, BARRIER), "order", "the load %a stands before the barrier"),
+    (
+        HoistLoads(BACK),
+        "order",
+        "the loads of the block that ends with the branch stand before the branch that leads there",
+    ),
     (Swap(LOAD, ADD), "order", "the load %a and the addition %b change places"),
     (FastMath(ADD, "contract"), "precision", "the addition %b may be computed with contract"),
     (CachePolicy(LOAD, "nc"), "caching", "the load %a reads with the policy nc"),
@@ -121,6 +128,7 @@ WORDS: list[tuple[Edit, str, str]] = [
     (FixBlock((16, 16, 1)), "specialised input", "blocks are always 16 x 16 x 1"),
     (FixGrid((8, 1, 1)), "specialised input", "the grid is always 8 x 1 x 1"),
     (NoAlias(0), "promise", "no other argument reaches the memory behind 'p'"),
+    (WarpBarriers(), "specialised input", "blocks have at most 32 threads, so that the warp's own barriers do"),
     (Unroll(BACK, 4), "compile recipe", "the loop is unrolled 4 times"),
     (Unroll(BACK, 0), "compile recipe", "the loop is wholly unrolled"),
     (Unroll(BACK, 1), "compile recipe", "the loop is not unrolled"),
@@ -188,6 +196,7 @@ def test_without_a_line_there_is_no_place(original: Original) -> None:
         (ArgumentIs(3, "double 1.000000e-01", b""), "x == 0.1"),
         (ArgumentIs(9, "i32 1", b""), "argument 9 == 1"),
         (BlockIs((32, 4, 1)), "block == 32 x 4 x 1"),
+        (BlockIsWarp(), "block has at most 32 threads"),
         (GridIs((7, 1, 1)), "grid == 7 x 1 x 1"),
         (Apart(0), "no other argument reaches the memory behind 'p'"),
     ],

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import kernelwright as kw
-from kernelwright.edits import load_genes
+from kernelwright.edits import BlockIsWarp, load_genes
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.run import Run
-from kernelwright.stories.export import export
+from kernelwright.stories.export import export, python_test
 from kernelwright.stories.finish import finish
 
 AGAIN = "_Z5againPKfPfii"
@@ -65,6 +65,13 @@ def test_the_exported_ir_computes_what_the_original_does(folder: Path) -> None:
         loaded.on_kernelwright(device)((4,), (64,), given)
     assert np.array_equal(given[1], outputs[1])
     assert np.allclose(given[1], given[0] * 3 + 1)
+
+
+@pytest.mark.parametrize(
+    ("block", "holds"), [((32,), True), (16, True), ((8, 2, 2), True), ((33,), False), ((8, 4, 2), False)]
+)
+def test_fits_counts_the_threads_of_a_warp(folder: Path, block: Any, holds: bool) -> None:
+    assert eval(python_test(BlockIsWarp()), {**vars(loader(folder)), "block": block}) is holds
 
 
 def test_fits_tells_which_launches_the_variant_is_for(folder: Path) -> None:

@@ -3,8 +3,8 @@
     original   a kernel, numbered and named             lines    an instruction's line as a template
     draft      a variant in the making                   repair   SSA again, once, after all edits
     copy delete move swap replace_instruction replace_operand             the paper's edits, a file for each kind
-    constant_condition delete_barrier change_constant cache_policy fast_math          those beyond it
-    exchange_to_store fix no_alias unroll recipe          those that keep the meaning, where the guard holds
+    constant_condition delete_barrier change_constant cache_policy fast_math hoist_loads          those beyond it
+    exchange_to_store fix no_alias unroll recipe warp_barriers  those that keep the meaning, where the guard holds
     genome     a kernel's edits, applied                 gene     an edit of a kernel of a program
     draw       random edits, by dice                     gene_draw  random genes, and those that can be listed
     guard      what must hold at a launch                setting  what is said of the kernel as a whole
@@ -29,7 +29,8 @@ from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.gene import AnyEdit, Gene, apply_genes, by_kernel, dump_genes, load_genes
 from kernelwright.edits.gene_draw import draw_gene, known_edits, listed
 from kernelwright.edits.genome import Applied, Edit, Genome, Inert, apply, apply_to
-from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, GridIs, Guard, Launch
+from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard, Launch
+from kernelwright.edits.hoist_loads import HoistLoads, hoistings
 from kernelwright.edits.json_form import as_json, dumps, from_json, kind_of, loads
 from kernelwright.edits.move import Move
 from kernelwright.edits.no_alias import NoAlias
@@ -39,6 +40,7 @@ from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
 from kernelwright.edits.unroll import Unroll, unrollings
+from kernelwright.edits.warp_barriers import WarpBarriers, of_one_warp
 
 __all__ = [
     "DRAWN",
@@ -50,6 +52,7 @@ __all__ = [
     "Applied",
     "ArgumentIs",
     "BlockIs",
+    "BlockIsWarp",
     "CachePolicy",
     "ChangeConstant",
     "ConstantCondition",
@@ -67,6 +70,7 @@ __all__ = [
     "Genome",
     "GridIs",
     "Guard",
+    "HoistLoads",
     "Id",
     "Inert",
     "Launch",
@@ -79,6 +83,7 @@ __all__ = [
     "Swap",
     "Unroll",
     "Use",
+    "WarpBarriers",
     "applicable",
     "apply",
     "apply_genes",
@@ -97,11 +102,13 @@ __all__ = [
     "exchanges",
     "fast_math",
     "from_json",
+    "hoistings",
     "kind_of",
     "known_edits",
     "listed",
     "load_genes",
     "loads",
+    "of_one_warp",
     "recipes",
     "unrollings",
 ]

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.edits.guard import Guard
-from kernelwright.edits.lines import AS_STORE, filled
+from kernelwright.edits.lines import AS_STORE, OF_WARP, WARP_BARRIER, filled
 from kernelwright.edits.original import CLONE, Id, Node, Original, Use
 from kernelwright.edits.setting import PLAIN, entry_lines, register_line
 
@@ -46,7 +46,7 @@ class Draft:
         self.touched: dict[Id, None] = {}
         """Instructions that are not as in the original: in another place, with other operands, or copied."""
         self.extras: dict[Id, tuple[str, ...]] = {}
-        """Fast-math flags and cache policies that instructions got, and that exchanges are stores."""
+        """Fast-math flags and cache policies that instructions got, that exchanges are stores, that barriers are those of a warp."""
         self.unrolled: dict[Id, int] = {}
         """By branch back to a loop's header: how often the loop is to be unrolled."""
         self.setting = PLAIN
@@ -272,7 +272,7 @@ class Draft:
             id not in self.dead and self.known(id).reaches_memory for id in [*self.touched, *self.extras]
         )
         blocks = {block: self._block_text(block) for block in changed}
-        return original.text(blocks, other_memory, setting, self._loop_nodes())
+        return original.text(blocks, other_memory, setting, self._declarations() + self._loop_nodes())
 
     def _block_text(self, block: int) -> str:
         lines = [self.original.labels[block][1:] + ":"]
@@ -301,6 +301,15 @@ class Draft:
             if asked:
                 return register_line(node.result, node.type, asked, line, self.setting)
         return line
+
+    def _declarations(self) -> str:
+        """Of what the original never calls."""
+        calls = any(OF_WARP in extras for extras in self.extras.values())
+        return (
+            f"declare void @{WARP_BARRIER}(i32)\n"
+            if calls and WARP_BARRIER not in self.original.module.functions
+            else ""
+        )
 
     def _loop_nodes(self) -> str:
         """What is asked of loops: for each a node, which names itself, and what it holds."""

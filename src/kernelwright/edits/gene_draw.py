@@ -17,11 +17,13 @@ from kernelwright.edits import (
     delete_barrier,
     exchange_to_store,
     fix,
+    hoist_loads,
     move,
     no_alias,
     recipe,
     replace_operand,
     unroll,
+    warp_barriers,
 )
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.draw import OPERATORS, draw
@@ -82,16 +84,20 @@ def known_edits(
     found: dict[str, list[AnyEdit]] = {}
     for name, original in originals.items():
         seen = list(launches.get(name, ()))
-        found[name] = [*no_alias.apart(original, seen), *fix.fixed(original, seen)]
+        found[name] = [
+            *no_alias.apart(original, seen),
+            *fix.fixed(original, seen),
+            *warp_barriers.of_one_warp(original, seen),
+        ]
     return found
 
 
 def listed(
     originals: Mapping[str, Original], weights: Weights | None = None, known: Known | None = None
 ) -> Iterator[Gene]:
-    """Every single gene that can be listed, the most promising first: what is known of all launches, exchanges, loops,
-    conditions, barriers, reorderings, deleted memory operations, recipes, other deletions, loads in favour of earlier ones,
-    changed constants, operands made constant.
+    """Every single gene that can be listed, the most promising first: what is known of all launches, exchanges, loads before
+    branches, loops, conditions, barriers, reorderings, deleted memory operations, recipes, other deletions, loads in favour
+    of earlier ones, changed constants, operands made constant.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, replacements, swaps and other moves are drawn; cache policies and fast-math flags are in ``cache_policies`` and
@@ -127,6 +133,7 @@ def _of_operands(original: Original) -> Iterator[AnyEdit]:
 
 LISTED: tuple[Callable[[Original], Iterator[AnyEdit]], ...] = (
     exchange_to_store.exchanges,
+    hoist_loads.hoistings,
     unroll.unrollings,
     constant_condition.conditions,
     delete_barrier.barriers,

@@ -22,6 +22,7 @@ from kernelwright.edits.exchange_to_store import ExchangeToStore
 from kernelwright.edits.fast_math import FastMath
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.guard import Guard
+from kernelwright.edits.hoist_loads import HoistLoads
 from kernelwright.edits.move import Move
 from kernelwright.edits.no_alias import NoAlias
 from kernelwright.edits.original import Original, Use
@@ -31,6 +32,7 @@ from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
 from kernelwright.edits.unroll import Unroll
+from kernelwright.edits.warp_barriers import WarpBarriers
 from kernelwright.ir import Module, parse_module
 
 Edit = (
@@ -47,6 +49,7 @@ Edit = (
     | ConstantCondition
     | DeleteBarrier
     | FastMath
+    | HoistLoads
     # those that keep the meaning
     | ExchangeToStore
     | FixArgument
@@ -55,6 +58,7 @@ Edit = (
     | NoAlias
     | Recipe
     | Unroll
+    | WarpBarriers
 )
 Genome = tuple[Edit, ...]
 

@@ -1,6 +1,6 @@
 """Guards: what must hold at a launch for a variant to mean what the original does. Together they are its domain of validity.
 
-argument 3 == i32 1024        block == 16x16x1        grid == 64x1x1        argument 0 shares no memory
+argument 3 == i32 1024        block == 16x16x1        block has at most 32 threads        grid == 64x1x1        argument 0 shares no memory
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 Triple = tuple[int, int, int]
+WARP = 32
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,18 @@ class BlockIs:
 
 
 @dataclass(frozen=True)
+class BlockIsWarp:
+    """Blocks of no more threads than a warp has."""
+
+    def holds(self, launch: Launch) -> bool:
+        x, y, z = launch.block
+        return x * y * z <= WARP
+
+    def __str__(self) -> str:
+        return f"block has at most {WARP} threads"
+
+
+@dataclass(frozen=True)
 class GridIs:
     """A grid of this shape."""
 
@@ -87,7 +100,7 @@ class Apart:
         return f"argument {self.index} shares no memory"
 
 
-Guard = ArgumentIs | BlockIs | GridIs | Apart
+Guard = ArgumentIs | BlockIs | BlockIsWarp | GridIs | Apart
 
 
 def _overlap(one: range, other: range) -> bool:

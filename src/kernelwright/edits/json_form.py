@@ -17,6 +17,7 @@ from kernelwright.edits.exchange_to_store import ExchangeToStore
 from kernelwright.edits.fast_math import FastMath
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.genome import Edit, Genome
+from kernelwright.edits.hoist_loads import HoistLoads
 from kernelwright.edits.move import Move
 from kernelwright.edits.no_alias import NoAlias
 from kernelwright.edits.original import CLONE
@@ -25,6 +26,7 @@ from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
 from kernelwright.edits.unroll import Unroll
+from kernelwright.edits.warp_barriers import WarpBarriers
 from kernelwright.errors import Misuse
 
 KINDS: dict[str, type[Edit]] = {
@@ -39,6 +41,7 @@ KINDS: dict[str, type[Edit]] = {
     "fix-argument": FixArgument,
     "fix-block": FixBlock,
     "fix-grid": FixGrid,
+    "hoist-loads": HoistLoads,
     "move": Move,
     "no-alias": NoAlias,
     "recipe": Recipe,
@@ -46,6 +49,7 @@ KINDS: dict[str, type[Edit]] = {
     "replace-operand": ReplaceOperand,
     "swap": Swap,
     "unroll": Unroll,
+    "warp-barriers": WarpBarriers,
 }
 _NAMES = {kind: name for name, kind in KINDS.items()}
 
@@ -171,6 +175,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "user": lambda v: None if v is None else _use(v) if isinstance(v, list) else _id(v),
     "index": _index,
     "value": lambda v: None if v is None else _value(v),
+    "chains": _truth,
     "choices": _choices,
     "count": _number,
     "flag": _word,

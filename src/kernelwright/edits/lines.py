@@ -33,6 +33,9 @@ WIDTHS = {"i16": ("u16", "h"), "i32": ("u32", "r"), "i64": ("u64", "l"), "float"
 """What inline assembly can load: PTX's type, and the constraint of its register."""
 AS_STORE = "store"
 """Makes an atomic exchange an atomic store."""
+OF_WARP = "warp"
+"""Makes a barrier of the block one of the warp."""
+WARP_BARRIER = "llvm.nvvm.bar.warp.sync"
 LOOP = "llvm.loop"
 _GAP = re.compile("\0(\\d+)\0")
 
@@ -68,9 +71,9 @@ def template(instruction: Instruction, names: Names) -> Template:
 
 
 def altered_template(instruction: Instruction, names: Names, extras: tuple[str, ...], touched: bool) -> Template:
-    """The same with ``extras``: fast-math flags, a cache policy, ``AS_STORE``, or the node of its loop (``!9``). ``touched``: without what
-    was promised about the original place and operands, that is poison flags, all metadata but the source line, attributes
-    of arguments and result that LLVM would take for granted."""
+    """The same with ``extras``: fast-math flags, a cache policy, ``AS_STORE``, ``OF_WARP``, or the node of its loop (``!9``).
+    ``touched``: without what was promised about the original place and operands, that is poison flags, all metadata but the
+    source line, attributes of arguments and result that LLVM would take for granted."""
     bare = instruction.clone()
     if touched:
         _drop_promises(bare)
@@ -86,6 +89,8 @@ def altered_template(instruction: Instruction, names: Names, extras: tuple[str, 
     policy = next((x for x in extras if POLICIES.get(x)), None)
     if AS_STORE in extras:
         made = _exchange_as_store(bare, names)
+    elif OF_WARP in extras:
+        made = (f"call void @{WARP_BARRIER}(i32 -1){_where(bare)}",)
     else:
         made = template(bare, names) if policy is None else _load_in_assembly(bare, policy)
     bare.drop_operands()
@@ -107,8 +112,11 @@ def _load_in_assembly(load: Instruction, policy: str) -> Template:
     pointer = load.operands[0].type.text
     space = ".global" if pointer.endswith("(1)") else ""
     assembly = f'"ld{space}{POLICIES[policy]}.{ptx} $0, [$1];", "={register},l,~{{memory}}"'
-    where = f", !dbg {load.metadata['dbg']}" if "dbg" in load.metadata else ""
-    return (RESULT, f" = call {load.type.text} asm sideeffect {assembly}({pointer} ", 0, f"){where}")
+    return (RESULT, f" = call {load.type.text} asm sideeffect {assembly}({pointer} ", 0, f"){_where(load)}")
+
+
+def _where(instruction: Instruction) -> str:
+    return f", !dbg {instruction.metadata['dbg']}" if "dbg" in instruction.metadata else ""
 
 
 def _exchange_as_store(exchange: Instruction, names: Names) -> Template:

@@ -229,8 +229,8 @@ class Original:
     def text(
         self, blocks: dict[int, str], other_memory: bool = False, setting: Setting = PLAIN, nodes: str = ""
     ) -> str:
-        """The module with some blocks printed anew, and more metadata ``nodes``. ``other_memory``: the kernel may use memory
-        as the original did not."""
+        """The module with some blocks printed anew, and more declarations and metadata ``nodes``. ``other_memory``: the kernel
+        may use memory as the original did not."""
         before, after, old = self._texts
         body = "\n\n".join([blocks.get(n, text) for n, text in enumerate(old)]) if blocks else "\n\n".join(old)
         return before + self._head(setting, other_memory) + body + after + nodes

@@ -25,7 +25,8 @@ from kernelwright.edits.delete_barrier import DeleteBarrier, is_barrier
 from kernelwright.edits.exchange_to_store import ExchangeToStore
 from kernelwright.edits.fast_math import FastMath
 from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
-from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, Guard
+from kernelwright.edits.guard import WARP, Apart, ArgumentIs, BlockIs, BlockIsWarp, Guard
+from kernelwright.edits.hoist_loads import HoistLoads
 from kernelwright.edits.move import Move
 from kernelwright.edits.no_alias import NoAlias
 from kernelwright.edits.original import Id, Node, Original
@@ -34,6 +35,7 @@ from kernelwright.edits.replace_instruction import ReplaceInstruction
 from kernelwright.edits.replace_operand import ReplaceOperand
 from kernelwright.edits.swap import Swap
 from kernelwright.edits.unroll import Unroll
+from kernelwright.edits.warp_barriers import WarpBarriers
 from kernelwright.ir import Function, Location
 
 KINDS = (
@@ -83,6 +85,8 @@ def guard_in_words(original: Original, guard: Guard) -> str:
     """
     if isinstance(guard, ArgumentIs):
         return f"{_argument(original, guard.index)} == {_plain(guard.value)}"
+    if isinstance(guard, BlockIsWarp):
+        return f"block has at most {WARP} threads"
     if isinstance(guard, Apart):
         return f"no other argument reaches the memory behind '{_argument(original, guard.index)}'"
     return f"{'block' if isinstance(guard, BlockIs) else 'grid'} == {' x '.join(map(str, guard.shape))}"
@@ -155,6 +159,13 @@ def _move(original: Original, edit: Move) -> Words:
     return Words("order", f"{what} stands before {before}", location)
 
 
+def _hoist(original: Original, edit: HoistLoads) -> Words:
+    what, location = _what(original, edit.subject)
+    chains = ", those from loaded addresses too," if edit.chains else ""
+    sentence = f"the loads of the block that ends with {what}{chains} stand before the branch that leads there"
+    return Words("order", sentence, location)
+
+
 def _swap(original: Original, edit: Swap) -> Words:
     first, location = _what(original, edit.first)
     second, _ = _what(original, edit.second)
@@ -198,6 +209,10 @@ def _unroll(original: Original, edit: Unroll) -> Words:
     return Words("compile recipe", f"the loop is {how}", location)
 
 
+def _warp_barriers(original: Original, edit: WarpBarriers) -> Words:
+    return Words("specialised input", f"blocks have at most {WARP} threads, so that the warp's own barriers do")
+
+
 def _recipe(original: Original, edit: Recipe) -> Words:
     parts = [f"level {edit.level}"] if edit.level != 3 else []
     parts += [f"{edit.rounds} rounds"] if edit.rounds != 1 else []
@@ -215,6 +230,7 @@ _WORDS: dict[type, Callable[[Original, Any], Words]] = {
     ChangeConstant: _constant,
     ReplaceInstruction: _instruction,
     Copy: _copy,
+    HoistLoads: _hoist,
     Move: _move,
     Swap: _swap,
     FastMath: _fast_math,
@@ -225,6 +241,7 @@ _WORDS: dict[type, Callable[[Original, Any], Words]] = {
     FixGrid: _fix_grid,
     NoAlias: _no_alias,
     Unroll: _unroll,
+    WarpBarriers: _warp_barriers,
     Recipe: _recipe,
 }
 

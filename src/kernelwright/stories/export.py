@@ -26,7 +26,7 @@ from kernelwright import __version__
 from kernelwright.cache import write_atomically
 from kernelwright.codegen.cubin import assemble
 from kernelwright.cuda.names import readable
-from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, Guard
+from kernelwright.edits.guard import WARP, Apart, ArgumentIs, BlockIs, BlockIsWarp, Guard
 from kernelwright.edits.words import guard_in_words, in_words
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.evaluate.run import Found, Run
@@ -112,7 +112,9 @@ def _kernels(
             "mangled": kernel,
             "stem": stems[kernel],
             "binary": "cubin" if f"{stems[kernel]}.cubin" in files else "ptx",
-            "guards": [(_test(guard), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards],
+            "guards": [
+                (python_test(guard), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards
+            ],
         }
         for kernel, built in changed.items()
     }
@@ -148,12 +150,14 @@ def _how(run: Run) -> str:
     return f"measured on {gpu}" if gpu else f"estimated for the {run.settings.device}"
 
 
-def _test(guard: Guard) -> str:
+def python_test(guard: Guard) -> str:
     """A guard as Python, about ``grid``, ``block`` and ``arguments``."""
     if isinstance(guard, ArgumentIs):
         return f"_bytes(arguments[{guard.index}]) == bytes.fromhex({guard.bits.hex()!r})"
     if isinstance(guard, Apart):
         return f"_apart(arguments, {guard.index})"
+    if isinstance(guard, BlockIsWarp):
+        return f"math.prod(_triple(block)) <= {WARP}"
     return f"_triple({'block' if isinstance(guard, BlockIs) else 'grid'}) == {guard.shape}"
 
 
