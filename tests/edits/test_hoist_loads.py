@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
+from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.device.memory import Arena
-from kernelwright.edits import Copy, Delete, Edit, HoistLoads, Original, apply, draw, hoistings
+from kernelwright.edits import Copy, Delete, Edit, HoistLoads, Original, apply, draw, far_hoistings, hoistings
+from kernelwright.edits.hoist_loads import LEVELS
 from kernelwright.ir import verify
 from kernelwright.passes.llvm import check
+from kernelwright.passes.recipe import optimise_with
 from tests.edits.conftest import body, kernel
 from tests.simt.harness import Case
 
@@ -56,16 +60,9 @@ def arena() -> Iterator[Arena]:
 
 
 def names_before_the_branch(original: Original, *edits: Edit) -> list[str]:
-    applied = apply(original, edits)
-    assert applied.inert == () and applied.repaired == {}
-    verify(applied.module)
-    check(applied.text)
-    lines = body(applied.text)
-    return [
-        line.split(" = ")[0]
-        for line in lines[: next(i for i, line in enumerate(lines) if line.startswith("br"))]
-        if "=" in line
-    ]
+    lines = lines_of(original, *edits)
+    end = next(n for n, line in enumerate(lines) if line.startswith("br"))
+    return [line.split(" = ")[0] for line in lines[:end] if " = " in line]
 
 
 def why_not(original: Original, edit: Edit) -> str:
@@ -117,13 +114,90 @@ def test_what_is_listed_is_what_can_be_drawn(guarded: Original) -> None:
     listed = list(hoistings(guarded))
     assert listed == [HoistLoads(THEN_END), HoistLoads(THEN_END, chains=True)]
     dice = random.Random(0)
-    assert {draw(guarded, dice, operators={"hoist-loads": 1.0}) for _ in range(60)} - {None} == set(listed)
+    drawn = {draw(guarded, dice, operators={"hoist-loads": 1.0}) for _ in range(60)} - {None}
+    assert drawn == {HoistLoads(THEN_END, chains, levels) for chains in (False, True) for levels in LEVELS}
+
+
+def test_llvm_leaves_them_there(guarded: Original) -> None:
+    """It would put a load back behind the branch, where its only user is."""
+    pinned = apply(guarded, (HoistLoads(THEN_END),)).text
+    loose = "\n".join(line for line in pinned.splitlines() if "asm" not in line)
+    before = [optimise_with(text, None, "sm_80").partition("br i1")[0] for text in (pinned, loose)]
+    assert ["load i32, ptr %at" in text for text in before] == [True, False]
+    ptx = emit_ptx(optimise_with(pinned, None, "sm_80"), "sm_80")
+    assert ptx.index("bra") > [m.start() for m in re.finditer("ld.global", ptx)][1]
+
+
+NESTED = """
+a:
+  %i = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %near = icmp slt i32 %i, %n
+  br i1 %near, label %b, label %end
+b:
+  %flag = load i32, ptr %p, align 4
+  %in = icmp ne i32 %flag, 0
+  br i1 %in, label %c, label %end
+c:
+  %at = getelementptr i32, ptr %q, i32 %i
+  %y = load i32, ptr %at, align 4
+  %low = getelementptr i32, ptr %q, i32 %flag
+  %z = load i32, ptr %low, align 4
+  %sum = add i32 %y, %z
+  store i32 %sum, ptr %at, align 4
+  br label %end
+end:
+  ret void
+"""
+MIDDLE, INNER = 5, 12
+
+
+def blocks_of(original: Original, edit: Edit) -> dict[str, str]:
+    """By load: the block it stands in."""
+    found, block = {}, ""
+    for line in with_labels(original, edit):
+        block = line[:-1] if line.endswith(":") else block
+        if " = load" in line:
+            found[line.split(" = ")[0]] = block
+    return found
+
+
+def lines_of(original: Original, *edits: Edit) -> list[str]:
+    applied = apply(original, edits)
+    assert applied.inert == () and applied.repaired == {}
+    verify(applied.module)
+    check(applied.text)
+    return body(applied.text)
+
+
+def with_labels(original: Original, *edits: Edit) -> list[str]:
+    lines_of(original, *edits)
+    return [line.strip() for line in apply(original, edits).text.partition("define")[2].splitlines()]
+
+
+def test_each_goes_as_far_up_as_it_can() -> None:
+    nested = kernel(NESTED, DECLARED)
+    assert blocks_of(nested, HoistLoads(INNER)) == {"%flag": "b", "%y": "b", "%z": "b"}
+    assert blocks_of(nested, HoistLoads(INNER, levels=2)) == {"%y": "a", "%flag": "b", "%z": "b"}
+    assert blocks_of(nested, HoistLoads(INNER, levels=16)) == blocks_of(nested, HoistLoads(INNER, levels=2))
+    assert HoistLoads(INNER, levels=2) in set(far_hoistings(nested))
+    assert HoistLoads(INNER, levels=4) not in set(far_hoistings(nested))
+    assert "levels" in why_not(nested, HoistLoads(INNER, levels=17))
+    assert "levels" in why_not(nested, HoistLoads(INNER, levels=0))
+
+
+def test_what_went_up_goes_on_and_takes_its_pin_along() -> None:
+    nested = kernel(NESTED, DECLARED)
+    twice = with_labels(nested, HoistLoads(INNER), HoistLoads(MIDDLE))
+    assert twice.index("b:") > next(
+        n for n, line in enumerate(twice) if line.startswith("call void asm") and "%y" in line
+    )
+    assert sum(line.startswith("call void asm") for line in twice) == 3
 
 
 def test_all_of_the_suite_apply_alone_and_together_without_repair(kernels: tuple[Original, ...]) -> None:
     count = 0
     for original in kernels:
-        edits = tuple(hoistings(original))
+        edits = (*hoistings(original), *far_hoistings(original))
         for edit in edits:
             applied = apply(original, (edit,))
             assert applied.inert == () and applied.repaired == {}

@@ -4,11 +4,11 @@
     draft      a variant in the making                   repair   SSA again, once, after all edits
     copy delete move swap replace_instruction replace_operand             the paper's edits, a file for each kind
     constant_condition delete_barrier change_constant cache_policy fast_math hoist_loads          those beyond it
-    exchange_to_store fix no_alias unroll recipe warp_barriers  those that keep the meaning, where the guard holds
+    exchange_to_store fix no_alias unroll recipe warp_barriers        those that keep the meaning, where the guard holds
     genome     a kernel's edits, applied                 gene     an edit of a kernel of a program
     draw       random edits, by dice                     gene_draw  random genes, and those that can be listed
     guard      what must hold at a launch                setting  what is said of the kernel as a whole
-    json_form  edits as JSON and back                    plain_constants
+    json_form  edits as JSON and back                    plain_constants   pin   values that stay where they are
 
 Control flow is never touched, so dominators are computed once per kernel. Any edits in any order give IR that LLVM accepts.
 """
@@ -30,7 +30,7 @@ from kernelwright.edits.gene import AnyEdit, Gene, apply_genes, by_kernel, dump_
 from kernelwright.edits.gene_draw import draw_gene, known_edits, listed
 from kernelwright.edits.genome import Applied, Edit, Genome, Inert, apply, apply_to
 from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard, Launch
-from kernelwright.edits.hoist_loads import HoistLoads, hoistings
+from kernelwright.edits.hoist_loads import HoistLoads, far_hoistings, hoistings
 from kernelwright.edits.json_form import as_json, dumps, from_json, kind_of, loads
 from kernelwright.edits.move import Move
 from kernelwright.edits.no_alias import NoAlias
@@ -100,6 +100,7 @@ __all__ = [
     "dump_genes",
     "dumps",
     "exchanges",
+    "far_hoistings",
     "fast_math",
     "from_json",
     "hoistings",

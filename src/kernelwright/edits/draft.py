@@ -80,6 +80,11 @@ class Draft:
         found = self._block.get(id)
         return self.known(id).block if found is None else found
 
+    @property
+    def moved(self) -> frozenset[Id]:
+        """The original instructions that were put elsewhere."""
+        return frozenset(id for id in self._block if isinstance(id, int))
+
     def order(self, block: int) -> list[Id]:
         """A block's instructions and tombstones. Not to be changed."""
         return self._order.get(block) or self.original.order[block]
@@ -186,6 +191,15 @@ class Draft:
             self._defined[result] = name
         self._put(name, before)
         self.touched[name] = None
+
+    def insert(self, node: Node, before: Id) -> None:
+        """A new instruction, named as copies are."""
+        assert isinstance(node.id, str)
+        self.clones[node.id] = node
+        self._operands[node.id] = list(node.operands)
+        self._defined[node.result] = node.id
+        self._put(node.id, before)
+        self.touched[node.id] = None
 
     def move(self, id: Id, before: Id) -> None:
         block = self.block_of(id)

@@ -134,6 +134,7 @@ def _of_operands(original: Original) -> Iterator[AnyEdit]:
 LISTED: tuple[Callable[[Original], Iterator[AnyEdit]], ...] = (
     exchange_to_store.exchanges,
     hoist_loads.hoistings,
+    hoist_loads.far_hoistings,
     unroll.unrollings,
     constant_condition.conditions,
     delete_barrier.barriers,

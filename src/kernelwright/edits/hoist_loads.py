@@ -17,40 +17,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.original import Id, Node, Original
+from kernelwright.edits.pin import pin
 from kernelwright.ir import Function
+
+LEVELS = (1, 2, 4)
+"""How far up loads are put. At a barrier, or at the end of an ``if``, one level ends."""
+MOST_LEVELS = 16
 
 
 @dataclass(frozen=True)
 class HoistLoads:
     """The loads of the block that ``subject`` ends, and what computes their addresses, go to the end of the block that
-    dominates it; with ``chains`` also those whose address is loaded there."""
+    dominates it, and so on, ``levels`` times, as far as each can; with ``chains`` also those whose address is loaded there."""
 
     subject: Id
     chains: bool = False
+    levels: int = 1
 
     def apply(self, draft: Draft) -> str | None:
         """Changes the draft, or says why it cannot."""
         node = draft.node(self.subject)
         if node is None or not node.instruction.is_terminator:
             return f"instruction {self.subject} ends no block"
-        above = draft.original.above[node.block]
-        if len(above) < 2 or not draft.original.reachable[node.block]:
+        if not 1 <= self.levels <= MOST_LEVELS:
+            return f"nothing goes up {self.levels} levels"
+        if len(draft.original.above[node.block]) < 2 or not draft.original.reachable[node.block]:
             return f"no block leads to the one that instruction {self.subject} ends"
-        moved = _together(draft, node.block, self.chains)
-        if not moved:
+        if not self._climb(draft, node.block):
             return f"the block that instruction {self.subject} ends has no load that could stand before it"
-        end = draft.order(above[1])[-1]
-        for id in moved:
-            draft.move(id, end)
         return None
 
+    def _climb(self, draft: Draft, block: int) -> int:
+        """How many levels something went up."""
+        loads: frozenset[Id] | None = None
+        path = draft.original.above[block]
+        for level, (here, above) in enumerate(pairwise(path)):
+            moved = together(draft, here, self.chains, loads) if level < self.levels else []
+            if not moved:
+                return level
+            end = draft.order(above)[-1]
+            for id in moved:
+                draft.move(id, end)
+            loads = frozenset(id for id in moved if is_plain_load(draft.known(id)))
+            for id in moved:
+                if id in loads:
+                    pin(draft, id, end)
+        return len(path) - 1
 
-def _together(draft: Draft, block: int, chains: bool) -> list[Id]:
-    """The loads of a block that need nothing of it but what can go along, and that, in order."""
+
+def together(draft: Draft, block: int, chains: bool, wanted: frozenset[Id] | None = None) -> list[Id]:
+    """The loads of a block, all or those ``wanted``, that need nothing of it but what can go along, and that, in order."""
     made = {draft.known(id).result: id for id in draft.order(block) if id not in draft.dead and draft.known(id).result}
     needs: dict[Id, frozenset[Id] | None] = {}
     """By instruction of the block: what has to go along, itself included; None where it has to stay."""
@@ -58,21 +79,21 @@ def _together(draft: Draft, block: int, chains: bool) -> list[Id]:
         if id in draft.dead:
             continue
         node = draft.known(id)
-        loads_of = [needs.get(made[operand]) for operand in draft.operands(id) if operand in made]
-        if not (_is_plain_load(node) or _is_pure(node)) or None in loads_of:
+        needed = [needs.get(made[operand]) for operand in draft.operands(id) if operand in made]
+        if not (is_plain_load(node) or _is_pure(node)) or None in needed:
             needs[id] = None
             continue
-        along = frozenset({id}).union(*(each for each in loads_of if each is not None))
-        is_chained = any(_is_plain_load(draft.known(other)) for other in along - {id})
+        along = frozenset({id}).union(*(each for each in needed if each is not None))
+        is_chained = any(is_plain_load(draft.known(other)) for other in along - {id})
         needs[id] = None if is_chained and not chains else along
     moved: set[Id] = set()
     for id, along_with in needs.items():
-        if along_with is not None and _is_plain_load(draft.known(id)):
+        if along_with is not None and is_plain_load(draft.known(id)) and (wanted is None or id in wanted):
             moved |= along_with
     return [id for id in draft.order(block) if id in moved]
 
 
-def _is_plain_load(node: Node) -> bool:
+def is_plain_load(node: Node) -> bool:
     i = node.instruction
     return node.is_free and i.opcode == "load" and not i.volatile and not i.ordering
 
@@ -90,29 +111,42 @@ def _is_pure(node: Node) -> bool:
     return node.is_free and not node.touches_memory and i.opcode not in _UNDEFINED_FOR_ZERO
 
 
-def _is_end(node: Node) -> bool:
+def is_end(node: Node) -> bool:
     return node.instruction.is_terminator
 
 
 def draw(dice: Dice) -> HoistLoads | None:
     """Any block, by its end."""
-    subject = dice.site(dice.sites.those(_is_end))
+    draft = dice.draft
+    subject = dice.site(dice.sites.those(is_end))
     if subject is None:
         return None
-    edit = HoistLoads(subject, dice.one([False, True]))
-    node = dice.draft.known(subject)
-    fits = len(dice.draft.original.above[node.block]) > 1 and _together(dice.draft, node.block, edit.chains)
+    edit = HoistLoads(subject, dice.one([False, True]), dice.one(list(LEVELS)))
+    block = draft.known(subject).block
+    fits = len(draft.original.above[block]) > 1 and together(draft, block, edit.chains)
     return edit if fits else None
 
 
 def hoistings(original: Original) -> Iterator[HoistLoads]:
-    """Every block with loads that can go; a second time where more go with chains."""
+    """Every block with loads that can go, one level up; a second time where more go with chains."""
     draft = unchanged(original)
     for block, ids in enumerate(original.order):
         if len(original.above[block]) < 2 or not original.reachable[block]:
             continue
-        first = _together(draft, block, chains=False)
+        first = together(draft, block, chains=False)
         if first:
             yield HoistLoads(ids[-1])
-        if len(_together(draft, block, chains=True)) > len(first):
+        if len(together(draft, block, chains=True)) > len(first):
             yield HoistLoads(ids[-1], chains=True)
+
+
+def far_hoistings(original: Original) -> Iterator[HoistLoads]:
+    """The same further up, where that is another place."""
+    for edit in hoistings(original):
+        reached = 1
+        for levels in LEVELS[1:]:
+            further = HoistLoads(edit.subject, edit.chains, levels)
+            goes = further._climb(Draft(original), original.nodes[edit.subject].block)
+            if goes > reached:
+                yield further
+            reached = goes

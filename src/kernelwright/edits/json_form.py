@@ -180,6 +180,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "count": _number,
     "flag": _word,
     "level": _number,
+    "levels": _number,
     "outcome": _truth,
     "passes": _words,
     "policy": _word,

@@ -162,7 +162,8 @@ def _move(original: Original, edit: Move) -> Words:
 def _hoist(original: Original, edit: HoistLoads) -> Words:
     what, location = _what(original, edit.subject)
     chains = ", those from loaded addresses too," if edit.chains else ""
-    sentence = f"the loads of the block that ends with {what}{chains} stand before the branch that leads there"
+    where = "the branch that leads there" if edit.levels == 1 else f"{edit.levels} of the branches that lead there"
+    sentence = f"the loads of the block that ends with {what}{chains} stand before {where}"
     return Words("order", sentence, location)
 
 

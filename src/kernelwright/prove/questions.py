@@ -13,9 +13,7 @@ from dataclasses import dataclass
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.gene import AnyEdit
-from kernelwright.edits.move import Move
 from kernelwright.edits.original import Id, Original
-from kernelwright.edits.swap import Swap
 from kernelwright.prove.observe import AlreadyThere, Edge, Probe, Reached, Same, can_compare
 
 _EFFECTS = frozenset({"store", "atomicrmw", "cmpxchg", "fence"})
@@ -36,12 +34,7 @@ class Edited:
 
     @classmethod
     def by(cls, original: Original, edit: AnyEdit, draft: Draft) -> Edited:
-        moved: tuple[Id, ...] = ()
-        if isinstance(edit, Move):
-            moved = (edit.subject,)
-        elif isinstance(edit, Swap):
-            moved = (edit.first, edit.second)
-        return cls(original, draft, frozenset(moved))
+        return cls(original, draft, draft.moved)
 
 
 @dataclass(frozen=True)
