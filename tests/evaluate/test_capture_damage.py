@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.device.reference import run_reference
+from kernelwright.device.reference import execute_reference
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.capture import Capture
 from kernelwright.evaluate.capture_format import MAGIC
@@ -178,7 +178,7 @@ def test_kill_9_leaves_every_launch_that_was_recorded(tmp_path: Path) -> None:
     assert len(read_everything(path, partial=True)) > done
     with Capture.read(path, partial=True) as capture:
         assert not capture.complete
-        assert all(one.as_recorded for one in replay(capture, run_reference))
+        assert all(one.as_recorded for one in replay(capture, execute_reference))
 
 
 FILL_THE_DISK = """

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from kernelwright.device.memory import Arena
-from kernelwright.device.reference import run_reference
+from kernelwright.device.reference import execute_reference
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.case import Case, Launch, Launcher, Output
 from kernelwright.evaluate.runner import Argument, Runner, Stopped, by_kernel
@@ -21,7 +21,7 @@ IN = np.arange(8, dtype=np.float32)
 
 def run(case: Case, kernel: str = "scale", launches: int = 100) -> Output:
     with Arena() as arena:
-        return case.run(Runner(by_kernel(kernels.module()), run_reference, arena, launches=launches), kernel)
+        return case.run(Runner(by_kernel(kernels.module()), execute_reference, arena, launches=launches), kernel)
 
 
 def test_one_launch() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kernelwright.device.reference import run_reference
+from kernelwright.device.reference import execute_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.case import Case
@@ -41,14 +41,14 @@ def source(tmp_path: Path) -> Path:
 def judged(source: Path, *cases: Case, kernel: str = "scale", **more: Any) -> Judge:
     schedules = more.pop("schedules", SCHEDULES[:1])
     workload = Workload(source, kernel, cases or (scaled(), scaled(13)), **more)
-    judge = Judge(workload, run_reference, schedules=schedules, cost=instructions, budget=100_000)
+    judge = Judge(workload, execute_reference, schedules=schedules, cost=instructions, budget=100_000)
     judge.reference(workload.modules())
     return judge
 
 
 def test_the_original_is_exact(source: Path) -> None:
     workload = Workload(source, "scale", (scaled(), scaled(13)))
-    judge = Judge(workload, run_reference, cost=instructions)
+    judge = Judge(workload, execute_reference, cost=instructions)
     original = judge.reference(workload.modules())
     assert original.error == 0 and original.time_us == original.metrics["instructions"] > 21 * 13
     assert judge(workload.modules()) == original

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelwright.device.memory import Arena
-from kernelwright.device.reference import run_reference
+from kernelwright.device.reference import execute_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate import Workload, load_workload
@@ -30,7 +30,7 @@ def module_of(capture: Capture, old: str = "", new: str = "") -> Module:
 
 
 def test_every_launch_repeats_itself(capture: Capture) -> None:
-    done = list(replay(capture, run_reference))
+    done = list(replay(capture, execute_reference))
     assert [one.launch.number for one in done] == list(range(7))
     assert all(one.as_recorded and one.error == 0 for one in done), list(map(str, done))
     assert str(done[0]).endswith("as recorded") and "fails as it did" in str(done[6])
@@ -38,16 +38,16 @@ def test_every_launch_repeats_itself(capture: Capture) -> None:
 
 
 def test_in_any_order_and_one_kernel_alone(capture: Capture) -> None:
-    done = list(replay(capture, run_reference, kernel="scale", schedule=Schedule.reverse()))
+    done = list(replay(capture, execute_reference, kernel="scale", schedule=Schedule.reverse()))
     assert [one.launch.number for one in done] == [0, 1] and all(one.as_recorded for one in done)
     with pytest.raises(Misuse, match="no launch of 'scalp'") as told:
-        list(replay(capture, run_reference, kernel="scalp"))
+        list(replay(capture, execute_reference, kernel="scalp"))
     assert "_Z5scale" in str(told.value)
 
 
 def test_a_changed_kernel_is_found_out(capture: Capture) -> None:
     changed = module_of(capture, "fmul float %v, %factor", "fadd float %v, %factor")
-    done = list(replay(capture, run_reference, kernel="scale", modules=by_kernel(changed)))
+    done = list(replay(capture, execute_reference, kernel="scale", modules=by_kernel(changed)))
     assert not any(one.as_recorded for one in done)
     assert "'d_out' error" in str(done[0]) and done[0].error > 0
     assert done[0].verdicts["d_in"].accepted
@@ -56,13 +56,13 @@ def test_a_changed_kernel_is_found_out(capture: Capture) -> None:
 def test_rules_see_numbers_not_bytes(capture: Capture) -> None:
     changed = by_kernel(module_of(capture, "fmul float %v, %factor", "fmul float %v, 2.015625"))
     for rules, right in (("relative 1%", True), ("relative 0.1%", False), ("change 2%", True), ("change 1%", False)):
-        (first, *_) = replay(capture, run_reference, kernel="scale", modules=changed, rules=parse_rules(rules))
+        (first, *_) = replay(capture, execute_reference, kernel="scale", modules=changed, rules=parse_rules(rules))
         assert first.as_recorded == right, str(first)
     # Doubling changes the largest value, 60, by 64: the last four are cleared.
     assert first.error == pytest.approx(0.015625 * 60 / 64)
     # What no load or store tells can be said.
     half = parse_rules("d_out as float16: relative 1%; *: exact")
-    (first, *_) = replay(capture, run_reference, kernel="scale", modules=changed, rules=half)
+    (first, *_) = replay(capture, execute_reference, kernel="scale", modules=changed, rules=half)
     assert not first.as_recorded
 
 
@@ -94,7 +94,7 @@ def test_a_kernel_with_variables_of_its_own(capture: Capture) -> None:
         "\n@copy = private addrspace(4) constant [4 x float] [float 1.0, float 2.0, float 4.0, float 8.0], align 4\n"
     )
     changed = parse_module(text)
-    done = list(replay(capture, run_reference, kernel="count", modules=by_kernel(changed)))
+    done = list(replay(capture, execute_reference, kernel="count", modules=by_kernel(changed)))
     assert len(done) == 2 and all(one.as_recorded for one in done), list(map(str, done))
 
 
@@ -102,7 +102,7 @@ def test_a_kernel_that_stops_failing_is_told(capture: Capture) -> None:
     text = (
         capture.ir("app.cu").replace("%v = load i32, ptr %at", "%v = add i32 0, 0").replace("store i32 %s, ptr %at", "")
     )
-    done = list(replay(capture, run_reference, kernel="add", modules=by_kernel(parse_module(text))))
+    done = list(replay(capture, execute_reference, kernel="add", modules=by_kernel(parse_module(text))))
     assert not done[1].as_recorded and "runs to its end; when it was recorded it failed" in str(done[1])
 
 
@@ -110,9 +110,9 @@ def test_addresses_that_are_taken(capture: Capture) -> None:
     with Arena() as arena:
         assert arena.base == capture.base
         with pytest.raises(DeviceError, match="recorded at address") as told:
-            list(replay(capture, run_reference))
+            list(replay(capture, execute_reference))
         assert "close the other arena" in str(told.value)
-    assert all(one.as_recorded for one in replay(capture, run_reference))
+    assert all(one.as_recorded for one in replay(capture, execute_reference))
 
 
 def test_a_module_without_the_kernel(capture: Capture) -> None:
@@ -129,7 +129,7 @@ def test_a_recording_is_a_workload(recorded: Path) -> None:
     assert [case.name for case in workload.cases] == [
         "_Z5scalePKfPffi #0", "follow #2", "count #3", "count #4", "add #5"
     ]  # fmt: skip
-    judge = Judge(workload, run_reference, cost=instructions)
+    judge = Judge(workload, execute_reference, cost=instructions)
     original = judge.reference(workload.modules())
     assert original.error == 0 and original.time_us > 0
     slower = parse_module(workload.capture.ir("app.cu").replace("add i32 %v, %step", "sub i32 %v, %step"))  # type: ignore[union-attr]
@@ -140,7 +140,7 @@ def test_a_recording_is_a_workload(recorded: Path) -> None:
 def test_a_workload_of_one_kernel(recorded: Path) -> None:
     workload = Workload.from_capture(recorded, "scale", tolerance="relative 1%")
     assert workload.kernel == "scale" and len(workload.cases) == 1
-    judge = Judge(workload, run_reference)
+    judge = Judge(workload, execute_reference)
     judge.reference(workload.modules())
     text = workload.capture.ir("app.cu")  # type: ignore[union-attr]
     outcome = judge(parse_module(text.replace("fmul float %v, %factor", "fmul float %v, 2.015625")))

@@ -9,7 +9,7 @@ import pytest
 
 from kernelwright.device.arguments import pack
 from kernelwright.device.memory import Arena
-from kernelwright.device.reference import run_reference
+from kernelwright.device.reference import execute_reference
 from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.runner import Runner, Stopped, by_kernel, kernel_called, triple
@@ -70,7 +70,7 @@ def test_triples() -> None:
 
 
 def stop_of(
-    kernel: str, grid: int = 1, block: int = 8, budget: int = 1000, executor: object = run_reference
+    kernel: str, grid: int = 1, block: int = 8, budget: int = 1000, executor: object = execute_reference
 ) -> Rejected:
     with Arena() as arena:
         out = arena.allocate(16, "out", fill=0)
@@ -99,7 +99,7 @@ def test_what_an_executor_raises(error: Exception, stage: str) -> None:
 def test_a_host_that_launches_for_ever() -> None:
     with Arena() as arena:
         out = arena.allocate(64, "out", fill=0)
-        runner = Runner(by_kernel(kernels.module()), run_reference, arena, launches=5)
+        runner = Runner(by_kernel(kernels.module()), execute_reference, arena, launches=5)
         arguments = struct.pack("<Qi", out.address, 1)
         with pytest.raises(Stopped, match="more than 5 kernels"):
             while True:
@@ -110,7 +110,7 @@ def test_a_host_that_launches_for_ever() -> None:
 def test_device_variables_keep_their_values_between_launches() -> None:
     with Arena() as arena:
         out = arena.allocate(16, "out", fill=0)
-        runner = Runner(by_kernel(kernels.module("count")), run_reference, arena)
+        runner = Runner(by_kernel(kernels.module("count")), execute_reference, arena)
         for times in range(3):
             runner.launch("count", (1, 1, 1), (1, 1, 1), struct.pack("<Q", out.address))
             assert arena.view(out, np.float32)[0] == 1 + times

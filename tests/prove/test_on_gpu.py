@@ -83,7 +83,7 @@ def test_the_process_that_is_watched_runs_every_case(
     one: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With the reference interpreter where the GPU would be."""
-    from kernelwright.device.reference import run_reference
+    from kernelwright.device.reference import execute_reference
     from kernelwright.ir import print_module
 
     class Nowhere:
@@ -94,7 +94,7 @@ def test_the_process_that_is_watched_runs_every_case(
         def __exit__(self, *_: object) -> None: ...
 
     monkeypatch.setattr(on_gpu, "CudaWorker", Nowhere)
-    monkeypatch.setattr(on_gpu, "CudaExecutor", lambda worker: run_reference)
+    monkeypatch.setattr(on_gpu, "CudaExecutor", lambda worker: execute_reference)
     texts = {kernel: print_module(module) for kernel, module in one.variant.items()}
     (tmp_path / "task").write_bytes(pickle.dumps((given(one), texts, 0)))
     assert on_gpu.main([str(tmp_path / "task")]) == 0

@@ -18,7 +18,10 @@ from kernelwright.bench.mutant_runs import BAD, Progress, Verdict, run_in_parts
 from kernelwright.bench.mutants import Done, differs, launched, record, serve, subjects_of
 from kernelwright.device.executing import VirtualExecutor
 from kernelwright.device.fault import Fault
-from kernelwright.device.reference import run_reference
+from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.memory import Arena
+from kernelwright.device.reference import execute_reference
+from kernelwright.device.virtual import Launched
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.capture import Capture
 from kernelwright.ir import parse_module
@@ -42,7 +45,7 @@ def test_the_originals_run_and_agree(captures: list[Path]) -> None:
     for path in captures:
         with Capture.read(path) as capture:
             for subject in subjects_of(capture):
-                want = launched(subject.case, subject.case.module, run_reference)
+                want = launched(subject.case, subject.case.module, execute_reference)
                 got = launched(subject.case, subject.case.module, VirtualExecutor())
                 assert isinstance(want, Done) and isinstance(got, Done)
                 assert want.fault is None and differs(want, got) == ""
@@ -63,10 +66,10 @@ def test_a_mutant_is_the_same_again(captures: list[Path]) -> None:
 class Wrong(VirtualExecutor):
     """Changes a bit of every byte that a launch can reach."""
 
-    def __call__(self, *arguments, **more):  # type: ignore[no-untyped-def]
-        done = super().__call__(*arguments, **more)
-        for buffer in arguments[5].buffers:
-            arguments[5].view(buffer)[:] ^= 64
+    def __call__(self, launch: KernelLaunch, arena: Arena) -> Launched:
+        done = super().__call__(launch, arena)
+        for buffer in arena.buffers:
+            arena.view(buffer)[:] ^= 64
         return done
 
 

@@ -30,11 +30,11 @@ from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.watch import Watch as VirtualWatch
 from kernelwright.device.executing import VirtualExecutor
 from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import Arena
-from kernelwright.device.reference import Watch, run_reference
+from kernelwright.device.reference import ReferenceResult, Watch, execute_reference
 from kernelwright.device.reference.nans import negative_nans
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.variables import Variables
 from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
 from kernelwright.edits import Edit, Genome, Original, apply, draw, dumps
 from kernelwright.errors import ToolError
@@ -167,7 +167,7 @@ def judged(subject: Subject, seed: int) -> Verdict:
 
 def verdict_on(case: RecordedCase, module: Module) -> tuple[str, str]:
     """One of ``VERDICTS``, and why."""
-    want, got = launched(case, module, run_reference), launched(case, module, fast := VirtualExecutor())
+    want, got = launched(case, module, execute_reference), launched(case, module, fast := VirtualExecutor())
     if isinstance(want, str) or isinstance(got, str):
         alike = isinstance(want, str) and isinstance(got, str)
         return "refused" if alike else "disagree", f"reference: {_said(want)}; virtual GPU: {_said(got)}"
@@ -290,7 +290,8 @@ GRANULE = 8
 def _one_lane_after_another(case: RecordedCase, module: Module) -> tuple[str, str]:
     """Whether the executors agree when neither runs lanes in step: then the lowering of the code is right, and only the
     order of lanes can have made the difference. Where they do not agree, no race is an excuse."""
-    want, got = launched(case, module, run_reference, APART), launched(case, module, VirtualExecutor(), APART)
+    want = launched(case, module, execute_reference, APART)
+    got = launched(case, module, VirtualExecutor(), APART)
     if isinstance(want, str) or isinstance(got, str):
         return "disagree", f"reference: {_said(want)}; virtual GPU: {_said(got)}"
     difference = differs(want, got)
@@ -311,7 +312,7 @@ def order_matters(case: RecordedCase, module: Module, want: Done) -> str:
             if finding.kind == "race" and not finding.benign and _same_warp(finding, case.launch.block):
                 return f"lanes of a warp race: {finding}"
     for schedule in (Schedule.reverse(), APART, Schedule.subwarp(4, 2)):
-        other = launched(case, module, run_reference, schedule)
+        other = launched(case, module, execute_reference, schedule)
         if isinstance(other, Done) and differs(want, other):
             return f"the order matters: {schedule} gives another result"
     seen = launched(case, module, Virtual(watch=VirtualWatch(races=True))) if want.fault else ""
@@ -325,7 +326,7 @@ def order_matters(case: RecordedCase, module: Module, want: Done) -> str:
 def with_other_nans(case: RecordedCase, module: Module, schedule: Schedule | None = None) -> Done | str:
     """What the reference comes to when the NaNs that arithmetic makes have other bits."""
     with negative_nans():
-        return launched(case, module, run_reference, schedule)
+        return launched(case, module, execute_reference, schedule)
 
 
 def nans_excuse(want: Done, got: Done, other: Done | str) -> bool:
@@ -355,8 +356,8 @@ def _is_endless(done: Done) -> bool:
     return done.fault is not None and done.fault.kind == "endless"
 
 
-def _run_watched(*arguments: Any, **more: Any) -> Any:
-    return run_reference(*arguments, **more, watch=Watch())
+def _run_watched(launch: KernelLaunch, arena: Arena) -> ReferenceResult:
+    return execute_reference(launch, arena, watch=Watch())
 
 
 @dataclass(frozen=True)
@@ -366,13 +367,13 @@ class Virtual:
     options: SimtOptions | None = None
     watch: VirtualWatch | None = None
 
-    def __call__(
-        self, module: Module, kernel: str, grid: Triple, block: Triple, packed: bytes, arena: Arena, /, *,
-        variables: Variables | None, shared_bytes: int, schedule: Schedule, budget: int,
-    ) -> Launched:  # fmt: skip
-        assert variables is not None
-        prepared = VirtualGpu(arena).prepare(Loaded(module, variables), kernel, block, self.options)
-        return prepared.launch(grid, packed, shared_bytes, schedule=schedule, budget=budget, watch=self.watch)
+    def __call__(self, launch: KernelLaunch, arena: Arena) -> Launched:
+        loaded = Loaded(launch.module, launch.variables)
+        prepared = VirtualGpu(arena).prepare(loaded, launch.kernel, launch.block, self.options)
+        return prepared.launch(
+            launch.grid, launch.arguments, launch.shared_bytes,
+            schedule=launch.schedule, budget=launch.budget, watch=self.watch,
+        )  # fmt: skip
 
 
 def _same_warp(finding: Fault, block: Triple) -> bool:

@@ -14,6 +14,7 @@ from kernelwright.device.cuda.executor import CudaExecutor
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.device.fault import Triple
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import Settings
@@ -116,10 +117,11 @@ class CudaLauncher:
             raise Misuse(
                 "a real GPU has its own order of blocks and warps", hint='leave schedule out, or Device("h200")'
             )
-        return self._execute(
-            launch.loaded.module, launch.kernel, launch.grid, launch.block, launch.packed, self.arena,
-            variables=launch.loaded.variables, shared_bytes=launch.shared_bytes, schedule=Schedule.forward(), budget=0,
+        asked = KernelLaunch(
+            launch.loaded.module, launch.kernel, launch.grid, launch.block, launch.packed, launch.shared_bytes,
+            launch.loaded.variables, schedule=Schedule.forward(), budget=0,
         )  # fmt: skip
+        return self._execute(asked, self.arena)
 
     def close(self) -> None:
         self._worker.close()

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
 
 from kernelwright.device.executing import VirtualExecutor
-from kernelwright.device.fault import Triple
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import Arena
 from kernelwright.device.virtual import Launched
 from kernelwright.edits.genome import apply
@@ -21,7 +20,6 @@ from kernelwright.evaluate.launching import asked_of
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.runner import Runner, Stopped
 from kernelwright.evaluate.workload import Workload
-from kernelwright.ir import Module
 
 COST: Mapping[str, float] = {
     "load": 8.0, "store": 4.0, "atomicrmw": 12.0, "cmpxchg": 12.0, "call": 6.0,
@@ -56,14 +54,10 @@ def hot(workload: Workload, originals: Mapping[str, Original]) -> Heat:
             not isinstance(case, RecordedCase) or not isinstance(first, RecordedCase) or case.capture is first.capture
         )
 
-        def run(
-            module: Module, kernel: str, grid: Triple, block: Triple, arguments: bytes, arena: Arena, /, **more: Any
-        ) -> Launched:
-            variables = more["variables"]
+        def run(launch: KernelLaunch, arena: Arena) -> Launched:
             if in_first:  # noqa: B023
-                asked = asked_of(module.functions[kernel], grid, block, arguments, arena, variables)
-                launches.setdefault(kernel, []).append(asked)
-            return executor(module, kernel, grid, block, arguments, arena, **more)
+                launches.setdefault(launch.kernel, []).append(asked_of(launch, arena))
+            return executor(launch, arena)
 
         with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
             runner = Runner(modules, run, arena)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.device.memory import Arena
-from kernelwright.device.reference import run_reference
+from kernelwright.device.reference import execute_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import IRError, Misuse, ToolError
 from kernelwright.evaluate.case import Arrays, Output
@@ -62,7 +62,7 @@ class Judge:
     def __init__(
         self,
         workload: Workload,
-        executor: Executor = run_reference,
+        executor: Executor = execute_reference,
         *,
         schedules: Sequence[Schedule] = (FORWARD,),
         cost: Cost = no_clock,

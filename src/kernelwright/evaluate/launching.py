@@ -20,16 +20,13 @@ from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.watch import Watch
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.geometry import check_geometry
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import Arena
 from kernelwright.device.model.launched import watch_of
-from kernelwright.device.schedule import Schedule
-from kernelwright.device.variables import Variables
 from kernelwright.device.virtual import Launched, Loaded, Prepared, VirtualGpu
 from kernelwright.edits.guard import Guard
 from kernelwright.edits.guard import Launch as Asked
 from kernelwright.evaluate.variant import Built
-from kernelwright.ir import Module
-from kernelwright.ir.module import Function
 from kernelwright.ir.types import PointerType
 
 KEPT = 64
@@ -69,34 +66,22 @@ class Launches:
         self._known = {id(built.module): built for built in kernels.values()}
         self._originals = originals
 
-    def __call__(
-        self,
-        module: Module,
-        kernel_name: str,
-        grid: Triple,
-        block: Triple,
-        arguments: bytes,
-        arena: Arena,
-        /,
-        *,
-        variables: Variables | None,
-        shared_bytes: int,
-        schedule: Schedule,
-        budget: int,
-    ) -> Done:
+    def __call__(self, launch: KernelLaunch, arena: Arena) -> Done:
         """Raises ``CompileError`` for code the virtual GPU refuses and ``DeviceError`` for an impossible launch."""
-        assert variables is not None
-        built = self._known[id(module)]
-        if built.guards and not _hold(built, grid, block, arguments, arena, variables):
-            built = self._originals[kernel_name]
+        built = self._known[id(launch.module)]
+        if built.guards and not all_hold(built.guards, asked_of(launch, arena)):
+            built = self._originals[launch.kernel]
         if self._gpu is None:
             self._gpu = VirtualGpu(arena)
         self._gpu.arena = arena
-        loaded = Loaded(built.module, variables)
-        compiled = self._code(built, block, split=schedule.kind == "subwarp")
-        prepared = Prepared(self._gpu, loaded, kernel_name, block, compiled)
-        watch = RACES if self.watch else watch_of(grid) if self.follow else None
-        launched = prepared.launch(grid, arguments, shared_bytes, schedule=schedule, budget=budget, watch=watch)
+        loaded = Loaded(built.module, launch.variables)
+        compiled = self._code(built, launch.block, split=launch.schedule.kind == "subwarp")
+        prepared = Prepared(self._gpu, loaded, launch.kernel, launch.block, compiled)
+        watch = RACES if self.watch else watch_of(launch.grid) if self.follow else None
+        launched = prepared.launch(
+            launch.grid, launch.arguments, launch.shared_bytes,
+            schedule=launch.schedule, budget=launch.budget, watch=watch,
+        )  # fmt: skip
         return Done(built, launched, arena.bounds())
 
     def _code(self, built: Built, block: Triple, *, split: bool) -> CompiledKernel:
@@ -114,27 +99,21 @@ class Launches:
         return found
 
 
-def _hold(built: Built, grid: Triple, block: Triple, arguments: bytes, arena: Arena, variables: Variables) -> bool:
-    asked = asked_of(built.module.functions[built.kernel], grid, block, arguments, arena, variables)
-    return all_hold(built.guards, asked)
-
-
 def all_hold(guards: tuple[Guard, ...], launch: Asked) -> bool:
     """Whether a kernel with these guards may be used for a launch."""
     return all(guard.holds(launch) for guard in guards)
 
 
-def asked_of(
-    kernel: Function, grid: Triple, block: Triple, arguments: bytes, arena: Arena, variables: Variables
-) -> Asked:
+def asked_of(launch: KernelLaunch, arena: Arena) -> Asked:
     """A launch as guards ask about it."""
-    parameters = parameter_layout(kernel).parameters
-    each = tuple(arguments[p.offset : p.offset + p.size] for p in parameters)
+    parameters = parameter_layout(launch.module.functions[launch.kernel]).parameters
+    each = tuple(launch.arguments[p.offset : p.offset + p.size] for p in parameters)
     regions = tuple(
         _region(arena, data) if isinstance(p.type, PointerType) and not p.byval else None
         for p, data in zip(parameters, each, strict=True)
     )
-    return Asked(grid, block, each, regions, tuple(range(b.address, b.end) for b in variables.buffers.values()))
+    variables = tuple(range(b.address, b.end) for b in launch.variables.buffers.values())
+    return Asked(launch.grid, launch.block, each, regions, variables)
 
 
 def _region(arena: Arena, data: bytes) -> range | None:

@@ -1,7 +1,7 @@
 """Running a case in this process: modules, memory and an executor, from launch to launch.
 
-``Executor`` is what every way to run a kernel offers; ``run_reference`` of the device room is one. A kernel that fails ends
-the case with ``Stopped``, which carries the rejection: it never leaves ``evaluate``.
+``Executor`` is what every way to run a kernel offers; ``execute_reference`` of the device room is one. A kernel that fails
+ends the case with ``Stopped``, which carries the rejection: it never leaves ``evaluate``.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
@@ -43,23 +44,9 @@ class Ran(Protocol):
 
 
 class Executor(Protocol):
-    """A way to run one kernel on the memory of an arena. ``budget`` bounds the work, in the executor's own unit."""
+    """A way to run one kernel on the memory of an arena."""
 
-    def __call__(
-        self,
-        module: Module,
-        kernel_name: str,
-        grid: Triple,
-        block: Triple,
-        arguments: bytes,
-        arena: Arena,
-        /,
-        *,
-        variables: Variables | None,
-        shared_bytes: int,
-        schedule: Schedule,
-        budget: int,
-    ) -> Ran:
+    def __call__(self, launch: KernelLaunch, arena: Arena, /) -> Ran:
         """Raises ``CompileError`` for code it refuses and ``DeviceError`` for an impossible launch."""  # fmt: skip
 
 
@@ -95,10 +82,11 @@ class Runner:
             raise Stopped(Rejected("timeout", f"the host launched more than {self.launches} kernels"))
         module = self.modules[kernel]
         try:
-            result = self.executor(
-                module, kernel, grid, block, arguments, self.arena,
-                variables=self.variables(module), shared_bytes=shared_bytes, schedule=self.schedule, budget=self.budget,
-            )  # fmt: skip
+            variables = self.variables(module)
+            launch = KernelLaunch(
+                module, kernel, grid, block, arguments, shared_bytes, variables, self.schedule, self.budget
+            )
+            result = self.executor(launch, self.arena)
         except CompileError as error:
             raise Stopped(Rejected("compile", error.message, str(error.place or ""))) from None
         except DeviceError as error:

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.serving.observer import Launching, Observer
 from kernelwright.device.serving.running import run_program
 from kernelwright.device.serving.session import Session
@@ -34,6 +35,7 @@ from kernelwright.evaluate.launching import all_hold, asked_of
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.evaluate.program import STDOUT, reader_of
 from kernelwright.evaluate.rules import Rules
+from kernelwright.evaluate.runner import FORWARD
 from kernelwright.evaluate.variant import Built
 
 LARGEST_FOLDER = 256 << 20
@@ -89,9 +91,11 @@ class Exchange(Observer):
         assert self._session is not None
         arena, variables = self._session.arena, launching.loaded.variables
         if built.guards:
-            kernel = built.module.functions[built.kernel]
-            asked = asked_of(kernel, launching.grid, launching.block, launching.arguments, arena, variables)
-            if not all_hold(built.guards, asked):
+            launch = KernelLaunch(
+                built.module, built.kernel, launching.grid, launching.block, launching.arguments,
+                launching.shared_bytes, variables, FORWARD, budget,
+            )  # fmt: skip
+            if not all_hold(built.guards, asked_of(launch, arena)):
                 return None
         self._gpu = self._gpu or VirtualGpu(arena)
         loaded = self._loaded.setdefault(built.kernel, Loaded(built.module, variables))

@@ -9,7 +9,7 @@ to find out; here they are made, the same ones from the same seed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from kernelwright.codegen.layout import parameter_layout
 from kernelwright.cuda.names import base_name
 from kernelwright.device.fault import Triple
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import Arena
-from kernelwright.device.variables import Variables
 from kernelwright.evaluate.case import Arrays, Output
 from kernelwright.evaluate.element_types import parameter_types
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.runner import Executor, Ran, Runner
-from kernelwright.ir import FloatType, Function, IntType, Module, PointerType
+from kernelwright.ir import FloatType, Function, IntType, PointerType
 from kernelwright.prove.watched import Runnable
 
 Values = NDArray[Any]
@@ -161,40 +161,24 @@ class _Between:
         """Of the buffers that were changed: what they hold now, by address."""
         self._seen: set[int] = set()
 
-    def __call__(
-        self,
-        module: Module,
-        kernel_name: str,
-        grid: Triple,
-        block: Triple,
-        arguments: bytes,
-        arena: Arena,
-        /,
-        *,
-        variables: Variables | None,
-        shared_bytes: int,
-        schedule: Any,
-        budget: int,
-    ) -> Ran:
-        kernel = module.functions[kernel_name]
-        own = set(variables.addresses.values()) if variables else set()
-        types = _types_of(kernel, arguments, arena)
+    def __call__(self, launch: KernelLaunch, arena: Arena) -> Ran:
+        kernel = launch.module.functions[launch.kernel]
+        own = set(launch.variables.addresses.values())
+        types = _types_of(kernel, launch.arguments, arena)
         for buffer in arena.buffers:
             if buffer.address not in self._seen and buffer.address not in own and buffer.size:
                 self._seen.add(buffer.address)
                 known = BufferSeen(buffer.name, buffer.size, types.get(buffer.address))
                 self.survey.buffers.setdefault(buffer.name, known)
                 self._change_buffer(known, arena.view(buffer), buffer.address)
-        for number in _numbers(kernel, arguments):
-            self.survey.numbers.setdefault((kernel_name, number.index, number.raw), number)
-        self.survey.grids.setdefault((kernel_name, grid))
+        for number in _numbers(kernel, launch.arguments):
+            self.survey.numbers.setdefault((launch.kernel, number.index, number.raw), number)
+        self.survey.grids.setdefault((launch.kernel, launch.grid))
         if self._change is not None:
-            arguments = _with_numbers(kernel, arguments, self._change.numbers)
-            grid = dict(self._change.grids).get((kernel_name, grid), grid)
-        return self._executor(
-            module, kernel_name, grid, block, arguments, arena,
-            variables=variables, shared_bytes=shared_bytes, schedule=schedule, budget=budget,
-        )  # fmt: skip
+            arguments = _with_numbers(kernel, launch.arguments, self._change.numbers)
+            grid = dict(self._change.grids).get((launch.kernel, launch.grid), launch.grid)
+            launch = replace(launch, grid=grid, arguments=arguments)
+        return self._executor(launch, arena)
 
     def _change_buffer(self, known: BufferSeen, memory: NDArray[np.uint8], address: int) -> None:
         wanted = self._change.buffers if self._change else ()

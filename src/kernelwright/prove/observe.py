@@ -12,14 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.device.fault import Triple
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import Arena
-from kernelwright.device.variables import Variables
 from kernelwright.edits.original import Id, Original
 from kernelwright.evaluate.case import Output
 from kernelwright.evaluate.recorded import RecordedCase
@@ -190,26 +188,9 @@ class _Reading:
         self._executor = executor
         self._case = case
 
-    def __call__(
-        self,
-        module: Module,
-        kernel_name: str,
-        grid: Triple,
-        block: Triple,
-        arguments: bytes,
-        arena: Arena,
-        /,
-        *,
-        variables: Variables | None,
-        shared_bytes: int,
-        schedule: Any,
-        budget: int,
-    ) -> Ran:
-        result = self._executor(
-            module, kernel_name, grid, block, arguments, arena,
-            variables=variables, shared_bytes=shared_bytes, schedule=schedule, budget=budget,
-        )  # fmt: skip
-        counters = variables.buffers.get(COUNTERS) if variables else None
+    def __call__(self, launch: KernelLaunch, arena: Arena) -> Ran:
+        result = self._executor(launch, arena)
+        counters = launch.variables.buffers.get(COUNTERS)
         if counters is not None:
             self._case.counters = arena.view(counters, np.int64).copy()
         return result

@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 from kernelwright.codegen.simt.watch import Watch
 from kernelwright.device.checking.touched import STORED
 from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import BOUNDS, GAP, Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET
-from kernelwright.device.variables import Variables, load_variables
+from kernelwright.device.variables import Variables
 from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
 from kernelwright.evaluate.case import Output
 from kernelwright.evaluate.outcome import Rejected
@@ -122,37 +123,27 @@ class Watcher:
         self._slack = slack
         self._flags: dict[int, NDArray[np.uint8]] = {}
 
-    def __call__(
-        self,
-        module: Module,
-        kernel_name: str,
-        grid: Triple,
-        block: Triple,
-        arguments: bytes,
-        arena: Arena,
-        /,
-        *,
-        variables: Variables | None,
-        shared_bytes: int,
-        schedule: Schedule,
-        budget: int,
-    ) -> Ran:
+    def __call__(self, launch: KernelLaunch, arena: Arena) -> Ran:
         run = self._run
-        held = variables if variables is not None else load_variables(module, arena)
         memory = cast(Arena, _Wider(arena, self._slack)) if self._slack else arena
         gpu = self._device.gpu(memory)
-        loaded = self._device.loaded(module, held)
-        prepared = gpu.prepare(loaded, kernel_name, block, split=schedule.kind == "subwarp")
+        loaded = self._device.loaded(launch.module, launch.variables)
+        prepared = gpu.prepare(loaded, launch.kernel, launch.block, split=launch.schedule.kind == "subwarp")
         regions = tuple(range(b.address, b.end) for b in arena.buffers)
-        own = tuple(range(b.address, b.end) for b in held.buffers.values())
-        run.launches.append(LaunchMade(kernel_name, grid, block, arguments, shared_bytes, regions, own))
+        own = tuple(range(b.address, b.end) for b in launch.variables.buffers.values())
+        run.launches.append(
+            LaunchMade(launch.kernel, launch.grid, launch.block, launch.arguments, launch.shared_bytes, regions, own)
+        )
         watch = self._watching(arena) if self._watch or self._slack else None
-        launched = prepared.launch(grid, arguments, shared_bytes, schedule=schedule, budget=budget, watch=watch)
+        launched = prepared.launch(
+            launch.grid, launch.arguments, launch.shared_bytes,
+            schedule=launch.schedule, budget=launch.budget, watch=watch,
+        )  # fmt: skip
         run.work += int(launched.result.executions.sum())
-        run.turns = max(run.turns, budget - launched.result.budget_left)
+        run.turns = max(run.turns, launch.budget - launched.result.budget_left)
         run.fault = launched.fault
         if watch is not None:
-            self._collect(launched, module, arena)
+            self._collect(launched, launch.module, arena)
         return launched
 
     def _watching(self, arena: Arena) -> Watch:

@@ -7,12 +7,12 @@ with CudaWorker(0) as worker:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
-from kernelwright.device.fault import Triple
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import Arena
-from kernelwright.device.schedule import Schedule
-from kernelwright.device.variables import Variables
 from kernelwright.errors import ToolError
 from kernelwright.ir import Module, print_module
 
@@ -24,32 +24,9 @@ class CudaExecutor:
         self.worker = worker
         self._images: dict[int, tuple[Module, Image]] = {}
 
-    def __call__(
-        self,
-        module: Module,
-        kernel_name: str,
-        grid: Triple,
-        block: Triple,
-        arguments: bytes,
-        arena: Arena,
-        /,
-        *,
-        variables: Variables | None,
-        shared_bytes: int,
-        schedule: Schedule,
-        budget: int,
-    ) -> CudaLaunched:
+    def __call__(self, launch: KernelLaunch, arena: Arena) -> CudaLaunched:
         """Raises ``CompileError`` for code that no assembler takes, ``DeviceError`` for a launch the driver refuses."""
-        placed = variables.buffers if variables is not None else {}
-        job = Job(
-            self.image(module), kernel_name, grid, block, arguments, shared_bytes,
-            tuple((name, buffer.address) for name, buffer in placed.items()),
-        )  # fmt: skip
-        buffers = [(b.address, bytes(arena.bytes(b.address, b.size))) for b in arena.buffers]
-        launched, after = self.worker.run(job, buffers)
-        for address, data in after.items():
-            arena.bytes(address, len(data))[:] = data
-        return launched
+        return run_job(self.worker, job_of(launch, self.image(launch.module)), memory_of(arena), arena)
 
     def image(self, module: Module) -> Image:
         """A module as the GPU takes it, made at first use."""
@@ -58,6 +35,25 @@ class CudaExecutor:
             # The module is kept, too, so that its id stays its own.
             known = self._images[id(module)] = module, image_of(print_module(module), self.worker.info().arch)
         return known[1]
+
+
+def job_of(launch: KernelLaunch, image: Image) -> Job:
+    """A launch as the GPU's process takes it. ``image``: the code that runs, which need not be that of the launch's module."""
+    placed = tuple((name, buffer.address) for name, buffer in launch.variables.buffers.items())
+    return Job(image, launch.kernel, launch.grid, launch.block, launch.arguments, launch.shared_bytes, placed)
+
+
+def memory_of(arena: Arena) -> list[tuple[int, bytes]]:
+    """What the arena's buffers hold, by address."""
+    return [(b.address, bytes(arena.bytes(b.address, b.size))) for b in arena.buffers]
+
+
+def run_job(worker: CudaWorker, job: Job, memory: Sequence[tuple[int, bytes]], arena: Arena) -> CudaLaunched:
+    """Runs a job on ``memory``, and writes to the arena what has changed. Raises as ``CudaWorker.run``."""
+    launched, after = worker.run(job, memory)
+    for address, data in after.items():
+        arena.bytes(address, len(data))[:] = data
+    return launched
 
 
 def image_of(ir: str, arch: str, source: str = "") -> Image:

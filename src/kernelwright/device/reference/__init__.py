@@ -12,8 +12,10 @@ the schedule, from one synchronisation to the next. The fast executor is tested 
 from __future__ import annotations
 
 from kernelwright.device.geometry import check_geometry
-from kernelwright.device.reference.launch import BUDGET, FORWARD, ReferenceResult, run_reference
+from kernelwright.device.reference.launch import BUDGET, FORWARD, ReferenceResult, execute_reference, run_reference
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.reference.watch import Watch
 
-__all__ = ["BUDGET", "FORWARD", "ReferenceResult", "Translation", "Watch", "check_geometry", "run_reference"]
+__all__ = [
+    "BUDGET", "FORWARD", "ReferenceResult", "Translation", "Watch", "check_geometry", "execute_reference", "run_reference",
+]  # fmt: skip

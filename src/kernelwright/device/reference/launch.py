@@ -8,6 +8,7 @@ from typing import Any
 
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.geometry import check_geometry
+from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
 from kernelwright.device.places import location_of
 from kernelwright.device.reference.accesses import GlobalMemory, Stop
@@ -188,6 +189,15 @@ def run_reference(
         tuple(map(launch.fault_of_finding, watch.findings)) if watch else (),
         exited_early,
     )
+
+
+def execute_reference(launch: KernelLaunch, arena: Arena, *, watch: Watch | None = None) -> ReferenceResult:
+    """``run_reference`` as an executor; raises as that does."""
+    return run_reference(
+        launch.module, launch.kernel, launch.grid, launch.block, launch.arguments, arena,
+        variables=launch.variables, shared_bytes=launch.shared_bytes, schedule=launch.schedule, budget=launch.budget,
+        watch=watch,
+    )  # fmt: skip
 
 
 def name_of_memory(arena: Arena, address: int) -> str:
