@@ -39,6 +39,33 @@ def test_the_program_goes_on_and_findings_are_told_once(tmp_path: Path) -> None:
     assert "2 findings in 6 launches" in done.stderr
 
 
+POLLING = """
+__device__ volatile int partial[64];
+__global__ void all_read_all(int *out)
+{
+    partial[blockIdx.x] = 1;
+    int sum = 0;
+    for (int i = 0; i < gridDim.x; i++)
+        sum += partial[i];
+    out[0] = sum;
+}
+int main()
+{
+    int *out;
+    cudaMalloc(&out, sizeof(int));
+    all_read_all<<<32, 256>>>(out);
+    cudaDeviceSynchronize();
+}
+"""
+
+
+def test_many_threads_that_poll_are_followed_as_far_as_it_goes(tmp_path: Path) -> None:
+    """Who knows what of whom grows with the square of the polls: followed to its end, this took hours."""
+    (tmp_path / "polling.cu").write_text(POLLING)
+    done = kw("check", "polling.cu", cwd=tmp_path)
+    assert "all_read_all" in done.stderr and "does more than is followed" in done.stderr
+
+
 def test_json_leaves_the_programs_output_on_standard_error() -> None:
     done = check(HERE / "planted" / "async_managed.cu")
     assert done.stderr.startswith(("5\n", "-842150451\n", "0\n")), done.stderr

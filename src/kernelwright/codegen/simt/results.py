@@ -80,7 +80,7 @@ class LaunchResult:
     """The table of accesses as the runtime has it."""
     found: tuple[Found, ...] = ()
     incomplete: bool = False
-    """Whether the checker ran out of memory and did not follow everything."""
+    """Whether the checker ran out of memory, or of patience with atomics, and did not follow everything."""
     events: npt.NDArray[np.uint64] = field(default_factory=lambda: NO_EVENTS)
     """What watched warps did, in order: bits 56 what (0 a thread block begins, 1 a block of the kernel, 2 an access to
     global or local memory, 3 one to shared memory, 4 a barrier, 5 a line of the access before), 48 the warp, 24 which, 0

@@ -11,6 +11,9 @@
 #define PAGE_WORDS 1024
 #define PAGE_SLOTS 65536
 #define LOG_SLOTS 65536
+/* Of looking for what somebody knows: in a launch some seconds, and what a stack of 8 MB takes. */
+#define MOST_STEPS (1ull << 30)
+#define MOST_DEPTH 20000
 
 /* What is known of a byte. The last two only when somebody wants to know what a launch touches. */
 enum { FLAG_WRITTEN = 1, FLAG_STORED = 2, FLAG_READ = 4 };
@@ -101,18 +104,24 @@ static simt_page *page_of(simt_check *k, u64 word, u32 make) {
 
 static u32 thread_of(const simt_context *c, u32 lane) { return c->frame->first + lane; }
 
-static u32 passed(simt_check *k, simt_knowledge *of, const simt_record *a) {
+/* Whether ``a`` is part of what somebody knows. Where many threads poll, who knows what grows with the square of them: what
+   takes too long is taken for ordered, and the launch for incomplete. */
+static u32 passed(simt_check *k, simt_knowledge *of, const simt_record *a, u32 depth) {
   if (!of || of->stamp == k->stamp) return 0;
+  if (k->steps >= MOST_STEPS || depth >= MOST_DEPTH) {
+    k->incomplete = 1;
+    return 1;
+  }
   of->stamp = k->stamp;
   if (!of->log) {
     for (u64 i = 0; i < of->n; i++)
-      if (passed(k, of->parts[i], a)) return 1;
+      if (k->steps++, passed(k, of->parts[i], a, depth + 1)) return 1;
     return 0;
   }
-  for (u64 i = of->n; i-- > 0;) {
+  for (u64 i = of->n; i-- > 0; k->steps++) {
     const simt_passage *e = &of->log->entries[i];
     if (e->who.block == a->block && ((e->who.thread == a->thread && e->who.time >= a->time) || e->who.epoch > a->epoch)) return 1;
-    if (passed(k, e->knew, a)) return 1;
+    if (passed(k, e->knew, a, depth + 1)) return 1;
   }
   return 0;
 }
@@ -124,7 +133,7 @@ static u32 is_ordered(simt_context *c, simt_check *k, const simt_record *a, u32 
   }
   if (!k->knows[thread]) return 0;
   k->stamp++;
-  return passed(k, k->knows[thread], a);
+  return passed(k, k->knows[thread], a, 0);
 }
 
 /* An atomic passes knowledge on: this thread learns what earlier ones at the address knew, and leaves what it knows. */

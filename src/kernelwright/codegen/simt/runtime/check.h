@@ -62,7 +62,7 @@ typedef struct simt_check {
   u8 *shared_written, *local_written;
   simt_finding *findings;
   u32 n_findings, max_findings;
-  u32 incomplete; /* memory ran out: not everything was followed */
+  u32 incomplete; /* memory ran out, or it took too long: not everything was followed */
   u32 touched;    /* also note in the flags which bytes are read and written */
   u32 n_threads;
   u64 limit, used; /* bytes of shadow */
@@ -79,6 +79,7 @@ typedef struct simt_check {
   void **blocks; /* allocations to free */
   u64 n_blocks, room_blocks;
   u64 stamp;
+  u64 steps; /* in search of what somebody knows */
 } simt_check;
 
 #endif
