@@ -72,6 +72,15 @@ def test_needleman_wunsch_barriers(program: Program) -> None:
         assert proof.check("warp races").evidence
 
 
+def test_needleman_wunsch_barriers_of_a_warp(program: Program) -> None:
+    """What the paper's edit gains without leaning on lanes in step: a block is half a warp, whose own barrier is enough."""
+    nw = program("nw")
+    of_warp = nw.listed("warp-barriers")
+    assert len({gene.kernel for gene in of_warp}) == len(of_warp) == 2
+    assert nw.gain(tuple(of_warp), "clean") > 1.15
+    assert nw.proof(tuple(of_warp)).label == "clean"
+
+
 # -- LU decomposition: redundant work --------------------------------------------------------------------------------------
 
 
@@ -118,6 +127,16 @@ def test_bfs_promise(program: Program) -> None:
     ]
     assert bfs.gain((promise,), "clean") > 1.1
     assert bfs.proof((promise,)).label == "clean"
+
+
+def test_bfs_exchanges_that_nobody_looks_at(program: Program) -> None:
+    """Not in the paper, whose program stores: an exchange of one word takes turns, a store does not."""
+    bfs = program("bfs")
+    exchanges = bfs.listed("exchange-to-store")
+    assert {bfs.words(gene).place for gene in exchanges} == {"bfs.cu:30", "bfs.cu:45"}
+    for gene in exchanges:
+        assert bfs.gain((gene,), "clean") > (2.0 if bfs.words(gene).place == "bfs.cu:45" else 1.05)
+        assert bfs.proof((gene,)).label == "clean"
 
 
 # -- HotSpot: specialised constants, checks that never bind, memoisation ----------------------------------------------------
