@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import socket
 from pathlib import Path
 
 import pytest
 
 from kernelwright.edits import ConstantCondition, FixArgument, Gene
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.rules import Rules, parse_rules
 from kernelwright.evaluate.variant import Builder
@@ -94,8 +97,41 @@ def test_a_wrong_kernel_is_noticed(program: Program, builder: Builder) -> None:
 
 
 def test_a_constant_that_is_right_passes_and_a_wrong_one_is_not_used(program: Program, builder: Builder) -> None:
-    for value in ("i32 100", "i32 99"):  # the guard of the second never holds
-        assert judged(program, builder, Gene(kernel(builder), FixArgument(1, value))) == Ok(0.0, 0.0)
+    assert judged(program, builder, Gene(kernel(builder), FixArgument(1, "i32 100"))) == Ok(0.0, 0.0)
+    with pytest.raises(Misuse, match="none of its launches meets the guards"):  # so nothing is known of it
+        judged(program, builder, Gene(kernel(builder), FixArgument(1, "i32 99")))
+
+
+def test_kernels_that_the_program_does_not_launch(program: Program, builder: Builder) -> None:
+    (built,) = builder.build(()).kernels.values()
+    with pytest.raises(Misuse, match="launches none of the changed kernels"):
+        WholeProgram(program, "h200", Rules()).judge({"another": built})
+
+
+def test_pipes_and_sockets_in_its_folder_are_left_out(program: Program, tmp_path: Path) -> None:
+    shutil.copytree(program.folder, tmp_path / "in" / "deep")
+    shutil.copy(Path(program.folder) / "n.txt", tmp_path / "in")
+    os.mkfifo(tmp_path / "in" / "deep" / "pipe")
+    (tmp_path / "in" / "nowhere").symlink_to(tmp_path / "gone")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "in" / "socket"))
+        there = Program(program.executable, (), str(tmp_path / "in"))
+        assert there.trouble == ""
+        assert WholeProgram(there, "h200", Rules()).judge({}) == Ok(0.0, 0.0)
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied", "/data/secret.bin"), None])
+def test_a_folder_that_cannot_be_copied(
+    program: Program, monkeypatch: pytest.MonkeyPatch, error: OSError | None
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error or shutil.Error([("/data/secret.bin", "/tmp/x", "Permission denied"), ("b", "c", "d")])
+
+    monkeypatch.setattr(shutil, "copytree", refuse)
+    whole = WholeProgram(program, "h200", Rules())
+    with pytest.raises(ToolError) as caught:
+        whole.judge({})
+    assert caught.value.message == "its folder cannot be copied: /data/secret.bin"
 
 
 def test_what_cannot_run_again_says_why(program: Program, tmp_path: Path) -> None:

@@ -88,3 +88,64 @@ extern "C" __global__ void one_says_so(const float *in, int *flag, float *out) {
 #endif
   out[i] = in[i] * 2.0f;
 }
+
+// What is rare has a way of its own; no training case goes it, and the variant does not know it.
+extern "C" __global__ void rare_kind(const int *kind, const float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  float v = in[i];
+#ifndef VARIANT
+  if (kind[i] == 77)
+    for (int k = 0; k < 10; k++) v = v * v + in[(i + k) % n];
+#endif
+  out[i] = v * (kind[i] + 1);
+}
+
+// Clipped at a limit that no training case reaches.
+extern "C" __global__ void clipped(const float *in, float *out) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef VARIANT
+  out[i] = in[i];
+#else
+  out[i] = in[i] > 123456.0f && in[i] < 123457.0f ? 0.0f : in[i];
+#endif
+}
+
+// A number that the program never launches it with asks for something else.
+extern "C" __global__ void by_mode(const float *in, float *out, int mode) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef VARIANT
+  out[i] = in[i];
+#else
+  out[i] = mode == 4321 ? -in[i] : in[i];
+#endif
+}
+
+// The last block adds up what all have left; the variant has no fence between what it leaves and its ticket.
+__device__ unsigned int tickets;
+__device__ volatile float left[64];
+extern "C" __global__ void last_adds(const float *in, float *out) {
+  __shared__ bool last;
+  if (threadIdx.x == 0) {
+    left[blockIdx.x] = in[blockIdx.x];
+#ifndef VARIANT
+    __threadfence();
+#endif
+    last = atomicInc(&tickets, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (last && threadIdx.x == 0) {
+    float sum = 0;
+    for (int b = 0; b < gridDim.x; b++) sum += left[b];
+    *out = sum;
+  }
+}
+
+// Has a fence, beyond what any training case reaches.
+extern "C" __global__ void fenced_above(const float *in, float *out, int n) {
+  if (n > 0) {
+    out[0] = in[0];
+    __threadfence();
+  }
+  out[1] = in[1];
+}

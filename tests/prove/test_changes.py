@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from kernelwright.device.schedule import Schedule
 from kernelwright.evaluate.case import Case
 from kernelwright.evaluate.workload import Workload
+from kernelwright.ir import parse_module
 from kernelwright.prove import Effort, Prover
 from kernelwright.prove.changes import (
     FLOAT_WAYS,
@@ -22,11 +23,14 @@ from kernelwright.prove.changes import (
     SurveyedCase,
     changes,
 )
+from kernelwright.prove.compared import compared_in, floats_like, ints_like
 from kernelwright.prove.watched import Device, run_case
 from tests.evaluate.recording import record
-from tests.prove.planted import modules, planted, variant, workload, zeros
+from tests.prove.planted import floats, modules, planted, variant, workload, zeros
 
 FORWARD = Schedule.forward()
+KINDS = np.arange(128, dtype=np.int32) % 3
+RARE = Case((4,), (32,), {"kind": KINDS, "in": floats(128), "out": zeros(128), "n": 128})
 
 
 def run(kernel: str, case: Any) -> Any:
@@ -35,8 +39,9 @@ def run(kernel: str, case: Any) -> Any:
 
 
 def surveyed(kernel: str) -> Any:
-    case = SurveyedCase(planted(kernel).case(0))
-    run(kernel, case)
+    given: Any = RARE if kernel == "rare_kind" else planted(kernel).case(0)
+    case = SurveyedCase(given)
+    run_case(Device(), modules() if given is RARE else planted(kernel).original, case, kernel, FORWARD)
     return case.survey
 
 
@@ -137,6 +142,52 @@ def test_recorded_launches(tmp_path: Path) -> None:
     plain = prover.baseline.training[0]
     assert any(not np.array_equal(negated.output.before[name], values) for name, values in plain.output.before.items())
     assert prover.prove({}).label == "clean"
+
+
+def test_what_a_kernel_compares_with() -> None:
+    text = """
+define ptx_kernel void @f(i32 %a, float %x, ptr %p) {
+  %moved = add i32 %a, -3
+  %range = icmp ult i32 %moved, 4
+  %above = fcmp ogt float %x, 1.5
+  %same = icmp eq i32 %a, 900
+  %flag = icmp eq i1 %range, true
+  switch i32 %a, label %end [ i32 70, label %call ]
+call:
+  call void @g(i32 %a)
+  br label %end
+end:
+  ret void
+}
+define void @g(i32 %b) {
+  %deep = icmp slt i32 %b, 55
+  ret void
+}
+define void @never_called(i32 %b) {
+  %other = icmp slt i32 %b, 44
+  ret void
+}
+"""
+    found = compared_in(parse_module(text).functions["f"])
+    assert found == (900, 70, 4, 7, 3, 1.5, 55)
+
+
+def test_constants_as_elements() -> None:
+    assert ints_like((7, 200, 300, 1.5), 8) == (7, -56, 6, -57, 8, -55)
+    assert ints_like((-1,), 32, signed=False) == (2**32 - 1, 2**32 - 2, 0)
+    assert floats_like((2,), np.dtype(np.float32)) == (
+        2.0,
+        np.nextafter(np.float32(2), 3),
+        np.nextafter(np.float32(2), 1),
+    )
+    assert floats_like((1e300,), np.dtype(np.float32)) == ()
+
+
+def test_what_the_kernel_compares_with_comes_first() -> None:
+    words = [change.words for change in changes(surveyed("rare_kind"), 0)]
+    first = words.index("'kind' some of them what the kernel compares with")
+    assert first < 4 and first < words.index("'kind' in another order")
+    assert "'kind' some of them 77" in words and "n of rare_kind: 128 -> 77" in words
 
 
 def test_cases_are_strings_for_people() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.runner import Modules
 from kernelwright.evaluate.workload import Workload
 from kernelwright.ir import parse_module, print_module
-from kernelwright.prove import Effort, Prover, prove
+from kernelwright.prove import Effort, Proof, Prover, prove
+from tests.evaluate.recording import record
 from tests.prove.planted import QUICK, floats, modules, planted, variant, workload, zeros
 
 
@@ -156,6 +158,17 @@ def test_a_generator_of_other_shapes() -> None:
     assert proof.check("held-out").status == "not run"
 
 
+def test_the_way_to_further_cases(tmp_path: Path) -> None:
+    record(tmp_path / "app.capture")
+    recorded = Workload.from_capture(tmp_path / "app.capture", "scale")
+    only = Effort(orders=1, changes=0)
+    changed = copied(recorded.modules(), recorded.in_process[0].launch.kernel)  # type: ignore[union-attr]
+    held_out = Prover(recorded, effort=only).prove(changed).check("held-out")
+    assert held_out.status == "not run" and '--held-out "ARGUMENTS"' in held_out.detail
+    written = last_adds(variant("last_adds")).check("held-out")
+    assert "Workload(..., generator=function)" in written.detail
+
+
 def test_a_generator_that_raises() -> None:
     one = planted("dead_store")
 
@@ -246,6 +259,83 @@ def test_schedules_can_be_given() -> None:
         .status
         == "failed"
     )
+
+
+# -- fences --------------------------------------------------------------------------------------------------------------
+
+
+def last_adds(given: Modules) -> Proof:
+    case = Case((4,), (32,), {"in": floats(4), "out": zeros(1)})
+    return prove(workload("last_adds", case), modules(), given, effort=QUICK)
+
+
+def test_a_fence_too_few() -> None:
+    proof = last_adds(variant("last_adds"))
+    assert proof.label == "schedule-dependent"
+    assert [check.name for check in proof.checks if check.status == "failed"] == ["fences"]
+    assert "last_adds executes 0 memory fences on the training cases, the original 4" in proof.check("fences").detail
+
+
+def test_no_fence_too_few() -> None:
+    same = last_adds(copied(modules(), "last_adds"))
+    assert same.label == "clean" and "no memory fence is executed less often" in same.check("fences").detail
+    one = planted("positive")
+    assert (
+        prove(one.workload(0), one.original, one.variant, effort=QUICK).check("fences").detail
+        == "the original has none"
+    )
+
+
+FENCE = "call void @llvm.nvvm.membar.gl()"
+
+
+@pytest.mark.parametrize(
+    ("put", "status"),
+    [
+        ("call void @llvm.nvvm.membar.sys()", "passed"),
+        ('fence syncscope("device") seq_cst', "passed"),
+        ('call void asm sideeffect "membar.gl;", "~{memory}"()', "passed"),
+        ('fence syncscope("block") seq_cst', "failed"),
+        ('call void asm sideeffect "fence.acq_rel.cta;", "~{memory}"()', "failed"),
+        ("call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)", "failed"),
+    ],
+)
+def test_what_stands_for_a_fence(put: str, status: str) -> None:
+    text = print_module(modules()["last_adds"])
+    assert FENCE in text
+    text = re.sub(rf"(tail )?{re.escape(FENCE)}[^\n]*", put, text)
+    text += "" if "@llvm.nvvm.membar.sys" not in put else "\ndeclare void @llvm.nvvm.membar.sys()\n"
+    # Here the last thread of a block of one warp is alone: a barrier in its branch is one for it.
+    case = Case((4,), (1,), {"in": floats(4), "out": zeros(1)})
+    proof = prove(workload("last_adds", case), modules(), {"last_adds": parse_module(text)}, effort=QUICK)
+    assert proof.check("training").status == "passed"
+    assert proof.check("fences").status == status, str(proof)
+    if ("cta" in put and "asm" in put) or "block" in put:
+        assert "0 memory fences wider than a block" in proof.check("fences").detail
+
+
+def test_fences_that_no_case_executes() -> None:
+    case = Case((1,), (1,), {"in": floats(64), "out": zeros(64), "n": 0})
+    proof = prove(workload("fenced_above", case), modules(), copied(modules(), "fenced_above"), effort=QUICK)
+    assert proof.check("fences").status == "not run" and proof.label == "clean"
+
+
+# -- what the data never take --------------------------------------------------------------------------------------------
+
+
+RARE = {
+    "rare_kind": {"kind": np.arange(128, dtype=np.int32) % 3, "in": floats(128), "out": zeros(128), "n": 128},
+    "clipped": {"in": floats(128), "out": zeros(128)},
+    "by_mode": {"in": floats(128), "out": zeros(128), "mode": 3},
+}
+
+
+@pytest.mark.parametrize("kernel", RARE)
+def test_a_branch_that_the_training_data_never_take(kernel: str) -> None:
+    case = Case((4,), (32,), RARE[kernel])
+    proof = prove(workload(kernel, case), modules(), variant(kernel), effort=QUICK)
+    assert proof.label == "data-specific", str(proof)
+    assert "what the kernel compares with" in proof.check("different").detail or "-> 4321" in str(proof)
 
 
 # -- the rest ------------------------------------------------------------------------------------------------------------

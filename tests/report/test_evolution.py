@@ -111,6 +111,24 @@ def test_it_says_what_the_journal_says(finished_run: Path, page: str) -> None:
             assert re.search(rf"{stage} ?{count}\b", text)
 
 
+@pytest.mark.parametrize("guarded", [True, False])
+def test_what_is_data_specific_is_not_for_every_launch(finished_run: Path, tmp_path: Path, guarded: bool) -> None:
+    def specific(proof: dict[str, Any]) -> None:
+        proof["label"] = "data-specific"
+        failed = next(check for check in proof["checks"] if check["name"] == "different")
+        failed |= {"status": "failed", "detail": "wrong on <negative> data"}
+
+    shutil.copytree(finished_run, tmp_path / "copy")
+    if not guarded:
+        changed(finished_run, tmp_path, lambda explained: explained.update(guards=[]))
+        shutil.rmtree(tmp_path / "copy")
+        (tmp_path / "run").rename(tmp_path / "copy")
+    text = Outline(changed(tmp_path / "copy", tmp_path, specific, "proof")).plain
+    assert "For every launch that the original takes" not in text
+    assert "It is right for launches like those of the training data" in text
+    assert "different: wrong on <negative> data." in text and ("Only for launches with" in text) == guarded
+
+
 def test_it_is_the_same_every_time(finished_run: Path, page: str) -> None:
     with Run.open(finished_run) as run:
         assert evolution_page(run) == page

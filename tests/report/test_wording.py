@@ -44,6 +44,20 @@ def test_evidence_is_not_repeated_and_not_endless() -> None:
     ]  # fmt: skip
 
 
+def test_the_domain_of_what_is_data_specific() -> None:
+    checks = [
+        {"name": "training", "status": "passed", "detail": "right on 2 cases"},
+        {"name": "different", "status": "failed", "detail": "'out' has 9 of 128 elements outside the tolerance"},
+        {"name": "undefined", "status": "failed", "detail": "2 places"},
+    ]
+    said = wording.domain({"label": "data-specific", "checks": checks})
+    assert said == (
+        "It is right for launches like those of the training data, not for all that the original takes. "
+        "different: 'out' has 9 of 128 elements outside the tolerance."
+    )
+    assert wording.domain({"label": "benign", "checks": checks}) == wording.domain(None) == ""
+
+
 def test_the_summary_names_what_did_not_pass() -> None:
     checks = [
         {"name": n, "status": s} for n, s in (("a", "passed"), ("b", "failed"), ("c", "not run"), ("d", "passed"))

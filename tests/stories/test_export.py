@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 
 import kernelwright as kw
-from kernelwright.edits import BlockIsWarp, load_genes
+from kernelwright.edits import Apart, BlockIsWarp, load_genes
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.run import Run
-from kernelwright.stories.export import export, python_test
+from kernelwright.report.wording import for_people
+from kernelwright.stories.export import export, files_of, python_test
 from kernelwright.stories.finish import finish
 
 AGAIN = "_Z5againPKfPfii"
@@ -74,15 +75,19 @@ def test_fits_counts_the_threads_of_a_warp(folder: Path, block: Any, holds: bool
     assert eval(python_test(BlockIsWarp()), {**vars(loader(folder)), "block": block}) is holds
 
 
+def test_fits_sees_memory_that_is_shared(folder: Path) -> None:
+    apart, own = arguments(), vars(loader(folder))
+    shared = [apart[0], apart[0][:5], *apart[2:]]
+    assert eval(python_test(Apart(1)), {**own, "arguments": apart}) is True
+    assert eval(python_test(Apart(1)), {**own, "arguments": shared}) is False
+
+
 def test_fits_tells_which_launches_the_variant_is_for(folder: Path) -> None:
     fits = loader(folder).fits
     assert fits((4,), (64,), arguments())
     assert fits((4, 1, 1), 64, arguments())
     assert not fits((4,), (64,), arguments(passes=4))
     assert not fits((4,), (32,), arguments())
-    shared = arguments()
-    shared[1] = shared[0]
-    assert not fits((4,), (64,), shared)
     evidence = json.loads((folder / "evidence.json").read_text())
     assert len(evidence["guards"][AGAIN]) == (folder / "load.py").read_text().count("        and ")
 
@@ -112,6 +117,10 @@ def test_edits_and_evidence_can_be_read_back(finished_run: Path, folder: Path) -
     readme = (folder / "README.md").read_text()
     assert evidence["label"] in readme and "passes == 5" in readme and f"{best.speedup:.3f} times" in readme
     assert "UNPROVEN" not in readme
+    edits = evidence["explained"]["edits"]
+    assert readme.count("   Relies on: ") == len(edits)
+    for edit in edits:
+        assert all(sentence in readme for sentence in map(for_people, edit["invariants"]))
 
 
 def test_what_is_unproven_is_refused_and_else_marked(finished_run: Path, tmp_path: Path) -> None:
@@ -131,6 +140,25 @@ def test_what_is_unproven_is_refused_and_else_marked(finished_run: Path, tmp_pat
         text = (made / "kernel.ll").read_text()
         subprocess.run(["patch", "-p1"], cwd=made, input=(made / "kernel.patch").read_bytes(), check=True)
         assert (made / "kernel.original.ll").read_text() == text
+
+
+def test_the_readme_of_what_is_data_specific(finished_run: Path, tmp_path: Path) -> None:
+    shutil.copytree(finished_run, tmp_path / "run")
+    with Run.open(tmp_path / "run", write=True) as run:
+        best = run.best
+        assert best is not None
+        proof = dict(run.proof(best.name) or {})
+        checks = [
+            c | {"status": "failed", "detail": "wrong on negative"} if c["name"] == "different" else c
+            for c in proof["checks"]
+        ]
+        run.journal.note("proof", {**proof, "variant": best.name, "label": "data-specific", "checks": checks})
+        readme = files_of(run, best, run.proof(best.name), "")["README.md"].decode()
+        unexplained = next(f for f in run.accepted if f.candidate and run.explained(f.name) is None)
+        other = files_of(run, unexplained, None, "UNPROVEN")["README.md"].decode()
+    assert "right for launches like those of the training data" in readme and "different: wrong on negative." in readme
+    assert "For every launch" not in readme
+    assert "Relies on" not in other and f"kw explain {tmp_path / 'run'}:{unexplained.name}" in other
 
 
 def test_what_its_proof_rejected_is_refused(finished_run: Path, tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ from kernelwright.device.serving.session import Session
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
 from kernelwright.device.virtual import Launched, Loaded, Prepared, VirtualGpu
-from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.compare import judge
 from kernelwright.evaluate.launching import all_hold, asked_of
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
@@ -108,18 +109,23 @@ class Exchange(Observer):
 class WholeProgram:
     """Judges variants by runs of a whole program. Standard streams are redirected meanwhile, so: one per process.
 
-    Raises ``Misuse`` when the original does not run.
+    Raises ``Misuse`` when the original does not run. A folder that cannot be copied is told when a variant is judged.
     """
 
     def __init__(self, program: Program, gpu: str, rules: Rules) -> None:
         self.program = program
         self._settings = Settings.for_device(gpu)
         self._rules = rules
-        self._expected = self._stable()
+        self._uncopied: ToolError | None = None
+        self._expected: Outputs = {}
+        try:
+            self._expected = self._stable()
+        except ToolError as error:
+            self._uncopied = error
 
     def _stable(self) -> Outputs:
         """What two runs of the original agree on."""
-        runs = [self._run({}) for _ in range(2)]
+        runs = [self._run({})[0] for _ in range(2)]
         for run in runs:
             if isinstance(run, Rejected):
                 raise Misuse(f"the whole program does not run again: {run}", hint="record it again: start a new run")
@@ -127,10 +133,22 @@ class WholeProgram:
         return {name: data for name, data in first.items() if second.get(name) == data}
 
     def judge(self, kernels: Mapping[str, Built]) -> Outcome:
-        """What comes of the program with these kernels in place of its own. Time is not taken."""
-        found = self._run(kernels)
-        if isinstance(found, Rejected):
-            return found
+        """What comes of the program with these kernels in place of its own. Time is not taken.
+
+        Raises ``ToolError`` when its folder cannot be copied, ``Misuse`` when none of the kernels took part: nothing is
+        known of them then.
+        """
+        if self._uncopied is not None:
+            raise self._uncopied
+        found, exchanged = self._run(kernels)
+        outcome = found if isinstance(found, Rejected) else self._compared(found)
+        if kernels and not exchanged and isinstance(outcome, Ok):
+            guarded = any(built.guards for built in kernels.values())
+            why = "none of its launches meets the guards" if guarded else "it launches none of the changed kernels"
+            raise Misuse(why, hint="the program may read its standard input, which is empty here")
+        return outcome
+
+    def _compared(self, found: Outputs) -> Outcome:
         worst = 0.0
         for name, expected in self._expected.items():
             if name not in found:
@@ -147,27 +165,54 @@ class WholeProgram:
                 worst = max(worst, verdict.figure)
         return Ok(0.0, worst)
 
-    def _run(self, kernels: Mapping[str, Built]) -> Outputs | Rejected:
+    def _run(self, kernels: Mapping[str, Built]) -> tuple[Outputs | Rejected, int]:
+        """What comes of the program, and how many launches were exchanged."""
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as temporary:
             folder, said = Path(temporary) / "run", Path(temporary) / STDOUT
-            shutil.copytree(self.program.folder, folder, symlinks=True, ignore=shutil.ignore_patterns(RUNS))
+            _copy(self.program.folder, folder)
             before = _contents(folder)
 
             def serve_connection(connection: socket.socket) -> bytes:
-                serve(connection, lambda: self._settings, [Exchange(kernels)])
-                return b""
+                exchange = Exchange(kernels)
+                serve(connection, lambda: self._settings, [exchange])
+                return str(exchange.exchanged).encode()
 
             executable = str(Path(self.program.executable).absolute())
             try:
                 with _streams_in(said, folder):
                     ran = run_program([executable, *self.program.arguments], self._settings, serve_connection)
             except KernelwrightError as error:
-                return Rejected("program", error.message)
+                return Rejected("program", error.message), 0
+            # A worker that was killed says nothing.
+            exchanged = sum(int(said_by or 0) for said_by in ran.results)
             if ran.exit_code:
                 lines = said.read_bytes()[-2000:].decode(errors="replace").strip().splitlines()
-                return Rejected("program", f"it ended with exit code {ran.exit_code}: {lines[-1] if lines else ''}")
+                why = f"it ended with exit code {ran.exit_code}: {lines[-1] if lines else ''}"
+                return Rejected("program", why), exchanged
             changed = {name: data for name, data in _contents(folder).items() if before.get(name) != data}
-            return {**changed, STDOUT: said.read_bytes()}
+            return {**changed, STDOUT: said.read_bytes()}, exchanged
+
+
+def _copy(folder: str, target: Path) -> None:
+    """Copies files, folders and links; pipes, sockets and devices are left out. Raises ``ToolError`` naming what cannot be read."""
+    try:
+        shutil.copytree(folder, target, symlinks=True, ignore=_left_out)
+    except shutil.Error as error:
+        raise ToolError(f"its folder cannot be copied: {error.args[0][0][0]}") from error
+    except OSError as error:
+        raise ToolError(f"its folder cannot be copied: {error.filename or error}") from error
+
+
+def _left_out(folder: str, names: list[str]) -> list[str]:
+    return [name for name in names if name == RUNS or not _is_plain(os.path.join(folder, name))]
+
+
+def _is_plain(path: str) -> bool:
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:  # gone since the folder was read
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode) or stat.S_ISLNK(mode)
 
 
 def _contents(folder: Path) -> Outputs:

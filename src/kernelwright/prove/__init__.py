@@ -10,6 +10,7 @@ changes    other inputs made from those there are           outputs   the first 
 baseline   what the original does                           prover    the checks
 too_good   whether the same work can be so fast             sanitizer NVIDIA's checker, on a real GPU
 invariants what each edit relies on, counted                observe   the original, instrumented
+fences     how many memory fences a launch executes      compared  the constants a kernel compares with
 """
 
 from __future__ import annotations

@@ -26,6 +26,7 @@ from kernelwright.evaluate.element_types import parameter_types
 from kernelwright.evaluate.recorded import RecordedCase
 from kernelwright.evaluate.runner import Executor, Ran, Runner
 from kernelwright.ir import FloatType, Function, IntType, PointerType
+from kernelwright.prove.compared import compared_in, floats_like, ints_like
 from kernelwright.prove.watched import Runnable
 
 Values = NDArray[Any]
@@ -48,6 +49,10 @@ def _extremes(dtype: np.dtype[Any]) -> list[Any]:
         return [0.0, 1.0, -1.0, about.max / 4, -about.max / 4, about.tiny, -about.tiny, about.smallest_subnormal]
     about_int = np.iinfo(dtype)
     return [0, 1, -1, about_int.max, about_int.min]
+
+
+def _exchanged(others: Sequence[Any]) -> Way:
+    return lambda v, r: _some(v, r, others)
 
 
 def _noise(values: Values, random: Random) -> Values:
@@ -95,6 +100,10 @@ UNKNOWN_WAYS: dict[str, Way] = {
 }
 """For memory of mixed types, as words of four bytes."""
 WORD: np.dtype[Any] = np.dtype("<u4")
+ALONE = 6
+"""Constants that a buffer is given one at a time."""
+FEW = 4
+"""Constants that a number is changed to."""
 
 
 # -- what a case has -------------------------------------------------------------------------------------------------
@@ -105,10 +114,17 @@ class BufferSeen:
     name: str
     size: int
     dtype: np.dtype[Any] | None
+    compared: tuple[Any, ...] = ()
+    """What the kernels of its case compare with, as elements of this buffer."""
 
     @property
     def ways(self) -> Mapping[str, Way]:
-        return UNKNOWN_WAYS if self.dtype is None else FLOAT_WAYS if self.dtype.kind == "f" else INTEGER_WAYS
+        known = UNKNOWN_WAYS if self.dtype is None else FLOAT_WAYS if self.dtype.kind == "f" else INTEGER_WAYS
+        if not self.compared:
+            return known
+        # All of them at once is the most telling; one that leads out of a table spoils it, so each alone comes last.
+        alone = {f"some of them {each}": _exchanged([each]) for each in self.compared[:ALONE]}
+        return {"some of them what the kernel compares with": _exchanged(self.compared), **known, **alone}
 
 
 @dataclass(frozen=True)
@@ -136,6 +152,8 @@ class Survey:
     buffers: dict[str, BufferSeen] = field(default_factory=dict)
     numbers: dict[tuple[str, int, bytes], NumberSeen] = field(default_factory=dict)
     grids: dict[tuple[str, Triple], None] = field(default_factory=dict)
+    compared: dict[str, tuple[int | float, ...]] = field(default_factory=dict)
+    """By kernel, the constants it compares with."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +192,8 @@ class _Between:
         for number in _numbers(kernel, launch.arguments):
             self.survey.numbers.setdefault((launch.kernel, number.index, number.raw), number)
         self.survey.grids.setdefault((launch.kernel, launch.grid))
+        if launch.kernel not in self.survey.compared:
+            self.survey.compared[launch.kernel] = compared_in(kernel)
         if self._change is not None:
             arguments = _with_numbers(kernel, launch.arguments, self._change.numbers)
             grid = dict(self._change.grids).get((launch.kernel, launch.grid), launch.grid)
@@ -282,10 +302,12 @@ def _replaced(arrays: Arrays, contents: Mapping[str, bytes]) -> Arrays:
 
 def changes(survey: Survey, seed: int) -> Iterator[Change]:
     """All changes of a case, the most telling first: one of each sort, then the next of each."""
-    sorts = [_of_floats(survey), *(_of_buffer(b) for b in survey.buffers.values() if not _is_float(b))]
-    sorts += [_of_number(n) for n in survey.numbers.values()]
+    compared = tuple(dict.fromkeys(constant for some in survey.compared.values() for constant in some))
+    buffers = [replace(b, compared=_as_elements(compared, b.dtype or WORD)) for b in survey.buffers.values()]
+    sorts = [_of_floats(buffers), *(_of_buffer(b) for b in buffers if not _is_float(b))]
+    sorts += [_of_number(n, survey.compared.get(n.kernel, ())) for n in survey.numbers.values()]
     sorts += [_of_grid(kernel, grid) for kernel, grid in survey.grids]
-    sorts += [_of_buffer(b) for b in survey.buffers.values() if _is_float(b)]
+    sorts += [_of_buffer(b) for b in buffers if _is_float(b)]
     for number, change in enumerate(c for row in zip_longest(*sorts) for c in row if c is not None):
         yield Change(change.words, change.buffers, change.numbers, change.grids, seed * 1000 + number)
 
@@ -294,9 +316,15 @@ def _is_float(buffer: BufferSeen) -> bool:
     return buffer.dtype is not None and buffer.dtype.kind == "f"
 
 
-def _of_floats(survey: Survey) -> Iterator[Change]:
+def _as_elements(compared: Sequence[int | float], dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    if dtype.kind == "f":
+        return floats_like(compared, dtype)
+    return ints_like(compared, 8 * dtype.itemsize, signed=dtype.kind == "i")
+
+
+def _of_floats(buffers: Sequence[BufferSeen]) -> Iterator[Change]:
     """All memory that holds floating-point numbers, at once."""
-    found = [b for b in survey.buffers.values() if _is_float(b)]
+    found = [b for b in buffers if _is_float(b)]
     if len(found) > 1:
         for way in FLOAT_WAYS:
             yield Change(f"all floating-point memory {way}", tuple((buffer, way) for buffer in found))
@@ -307,14 +335,18 @@ def _of_buffer(buffer: BufferSeen) -> Iterator[Change]:
         yield Change(f"'{buffer.name}' {way}", ((buffer, way),))
 
 
-def _of_number(number: NumberSeen) -> Iterator[Change]:
+def _of_number(number: NumberSeen, compared: Sequence[int | float]) -> Iterator[Change]:
     value = number.value
     others: list[int | float] = []
+    told: Sequence[int | float] = ()
     if isinstance(value, int):
         others = [value - 1, value // 2 + 1, value // 3, 1, 0, value + 1, -value]
+        told = ints_like(compared, 8 * len(number.raw))
     elif np.isfinite(value):
         others = [-value, 2 * value + 1, 0.0, value / 3]
-    for other in dict.fromkeys(others):
+        told = floats_like(compared, np.dtype(f"<f{len(number.raw)}"))
+    mixed = (each for pair in zip_longest(told[:FEW], others) for each in pair if each is not None)
+    for other in dict.fromkeys(mixed):
         raw = _raw(number, other)
         if raw is not None and raw != number.raw:
             words = f"{number.name} of {base_name(number.kernel)}: {value:g} -> {other:g}"

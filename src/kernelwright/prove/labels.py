@@ -45,6 +45,7 @@ CHECKS: dict[str, CheckKind] = {
     "warp races": CheckKind("lock-step only", "Are there races between lanes of a warp that the original has not?"),
     "bounds": CheckKind("schedule-dependent", "Are there accesses past the end of a buffer that the original has not?"),
     "initialisation": CheckKind("schedule-dependent", "Is memory read that nobody wrote, where the original does not?"),
+    "fences": CheckKind("schedule-dependent", "Does it execute all the memory fences that the original does?"),
     "undefined": CheckKind("benign", "Does nothing undefined happen, not even what the original does too?"),
     "too good": CheckKind("data-specific", "Is the speed-up one that the same work can have?"),
     "whole program": CheckKind("wrong", "Does the whole program still give its results?"),

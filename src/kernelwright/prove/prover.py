@@ -32,6 +32,7 @@ from kernelwright.passes.llvm import binding
 from kernelwright.passes.llvm import parse as llvm_parse
 from kernelwright.prove.baseline import FORWARD, GRID, Baseline, CaseSet, Reference
 from kernelwright.prove.effort import Effort
+from kernelwright.prove.fences import WIDTHS, Fences, fewer, has_fences
 from kernelwright.prove.labels import CHECKS
 from kernelwright.prove.outputs import difference
 from kernelwright.prove.proof import Check, Evidence, Proof, Status
@@ -46,6 +47,8 @@ Trial = Callable[[Modules], Outcome]
 
 SHOWN = 6
 """Pieces of evidence that a check keeps."""
+HELD_OUT = 'there are none: evolve the program with --held-out "ARGUMENTS"'
+"""The way to further cases of a recorded program."""
 
 
 class Prover:
@@ -131,6 +134,10 @@ class _Proving:
         self.checks: dict[str, Check] = {}
         self.sites: Sites = {}
         self.outside: Counter[str] = Counter()
+        self.fences: Fences = Counter()
+        """What the variant executed on ``trained``."""
+        self.trained: list[Reference] = []
+        """The training cases that it is meant for."""
         self.incomplete = False
 
     def proof(self, speedup: float | None, ceiling: float) -> Proof:
@@ -144,6 +151,7 @@ class _Proving:
             self._sub_warps()
             self._held_out()
             self._sites()
+            self._fences()
             self._different()
             self._too_good(speedup, ceiling)
             self._trial("whole program", self.prover.whole_program, "there is no program to run, only its launches")
@@ -164,7 +172,7 @@ class _Proving:
 
     def _training(self) -> None:
         refused = _refused(self.variant)
-        cases = self._inside(self.baseline.training)
+        self.trained = cases = self._inside(self.baseline.training)
         if refused:
             return self._say("training", "failed", refused, [Evidence(refused, "fault")])
         if not self.kernels:
@@ -172,13 +180,14 @@ class _Proving:
         if not cases:
             why = "lies inside what the variant is meant for" if self.outside else "launches a kernel that is changed"
             return self._say("training", "failed", f"none of the training cases {why}: nothing is known of it")
-        self._judge("training", cases, [self._evidence(one) for one in cases], f"right on {plural(len(cases), 'case')}")
+        wrong = [self._evidence(one, fences=self.fences) for one in cases]
+        self._judge("training", cases, wrong, f"right on {plural(len(cases), 'case')}")
 
     def _held_out(self) -> None:
         baseline = self.baseline
         cases = self._inside(baseline.held_out.references)
         if not cases:
-            return self._say("held-out", "not run", _why_none(baseline.held_out, "generator", baseline.workload))
+            return self._say("held-out", "not run", _why_none(baseline.held_out, baseline.workload, HELD_OUT))
         wrong = [
             self._evidence(one) or self._evidence(one, Schedule.random(baseline.seed), watch=False) for one in cases
         ]
@@ -191,7 +200,7 @@ class _Proving:
         everything = CaseSet([r for s in sets for r in s.references], sum((s.dropped for s in sets), Counter()))
         cases = self._inside(everything.references)
         if not cases:
-            why = _why_none(everything, "further cases", self.baseline.workload)
+            why = _why_none(everything, self.baseline.workload, "no changed input was tried")
             if everything.references and self.outside:
                 why = "every further case lies outside what the variant is meant for"
             return self._say("different", "not run", why)
@@ -299,6 +308,26 @@ class _Proving:
         else:
             self._say(name, "passed", f"no {what}")
 
+    def _fences(self) -> None:
+        """A fence too few changes nothing in any run here, so the fences themselves are compared."""
+        original = self.baseline.original
+        if not any(has_fences(original[k].functions[k]) for k in self.kernels if k in original):
+            return self._say("fences", "passed", "the original has none")
+        expected = sum((one.run.fences for one in self.trained), Fences())
+        if not expected:
+            return self._say("fences", "not run", "no training case executes the original's memory fences")
+        lacking = fewer(expected, self.fences)
+        if lacking is None:
+            return self._say("fences", "passed", "no memory fence is executed less often than in the original")
+        kernel, width = lacking
+        rank = WIDTHS.index(width)
+        kind = f"memory fences wider than a {WIDTHS[rank - 1]}" if rank else "memory fences"
+        found = (
+            f"{readable(kernel)} executes {self.fences[lacking]} {kind} on the training cases, the original "
+            f"{expected[lacking]}: no schedule here shows what an absent fence changes"
+        )
+        self._say("fences", "failed", found, [Evidence(found, "fence", kernel=kernel)])
+
     def _new(self, sites: Sites) -> list[tuple[Site, Evidence]]:
         """What matters and the original does not do."""
         return [
@@ -322,11 +351,8 @@ class _Proving:
         if wrong:
             return self._say("too good", "failed", f"{asked}: {wrong[0].sentence}", wrong)
         if not extra:
-            return self._say(
-                "too good",
-                "failed",
-                f"{asked}, and there are no further cases to look at: give the workload a generator",
-            )
+            way = "" if self.baseline.workload.capture else ": give the workload a generator"
+            return self._say("too good", "failed", f"{asked}, and there are no further cases to look at{way}")
         self._say("too good", "passed", f"{asked}; {len(extra)} further different cases agree all the same")
 
     def _demanded(self) -> list[Reference]:
@@ -355,9 +381,11 @@ class _Proving:
     # -- inside --------------------------------------------------------------------------------------------------------
 
     def _evidence(
-        self, one: Reference, schedule: Schedule = FORWARD, *, watch: bool = True, sites: Sites | None = None
-    ) -> Evidence | None:
-        """Runs the variant on a case: what is wrong, or None. What it does undefined goes to ``sites``."""
+        self, one: Reference, schedule: Schedule = FORWARD, *, watch: bool = True, sites: Sites | None = None,
+        fences: Fences | None = None,
+    ) -> Evidence | None:  # fmt: skip
+        """Runs the variant on a case: what is wrong, or None. What it does undefined goes to ``sites``, the fences it
+        executes to ``fences``."""
         baseline = self.baseline
         try:
             run = run_case(
@@ -367,6 +395,8 @@ class _Proving:
         except KernelwrightError as error:
             return Evidence(error.message, "fault", one.case.name, str(schedule))
         self.incomplete |= run.incomplete
+        if fences is not None:
+            fences.update(run.fences)
         _merge(run, self.sites if sites is None else sites)
         return difference(run, one.expected, one.output, baseline.workload.rules)
 
@@ -445,11 +475,14 @@ def _examples(cases: Sequence[Reference]) -> str:
     return "; ".join(one.case.name for one in cases[::step][:4])
 
 
-def _why_none(found: CaseSet, what: str, workload: Workload) -> str:
+def _why_none(found: CaseSet, workload: Workload, of_recordings: str) -> str:
+    """``of_recordings``: what whoever has a recorded program can do."""
     if found.dropped:
         return "no case is left: " + ", ".join(f"{n} {why}" for why, n in found.dropped.items())
-    if workload.generator is None:
-        return f"the workload has no {what}: give it Workload(..., generator=function)"
+    if not found.references and workload.capture is not None:
+        return of_recordings
+    if not found.references and workload.generator is None:
+        return "there are none: give the workload a generator, Workload(..., generator=function)"
     return "none of its cases is one for the changed kernels"
 
 

@@ -10,13 +10,14 @@ against, site by site, where the virtual GPU would otherwise end its launch.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwright.codegen.simt.lower import HostKernel
 from kernelwright.codegen.simt.watch import Watch
 from kernelwright.device.checking.touched import STORED
 from kernelwright.device.fault import Fault, Triple
@@ -30,6 +31,7 @@ from kernelwright.evaluate.case import Output
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.runner import LAUNCHES, Modules, Ran, Runner, Stopped
 from kernelwright.ir import Function, Module
+from kernelwright.prove.fences import Fences, FencesOf
 from kernelwright.prove.proof import Evidence
 from kernelwright.prove.sites import End, Places, Site, Sites, add, note
 
@@ -81,6 +83,8 @@ class CaseRun:
     """How often the warps of the dearest launch went back in loops."""
     incomplete: bool = False
     """Whether the checker ran out of memory."""
+    fences: Fences = field(default_factory=Counter)
+    """The memory fences that were executed."""
 
 
 class Device:
@@ -90,6 +94,7 @@ class Device:
         self._gpu: VirtualGpu | None = None
         self._loaded: OrderedDict[int, Loaded] = OrderedDict()
         self._places: OrderedDict[int, Places] = OrderedDict()
+        self._fences: OrderedDict[int, FencesOf] = OrderedDict()
 
     def loaded(self, module: Module, variables: Variables) -> Loaded:
         found = self._loaded.pop(id(module), None) or Loaded(module, variables)
@@ -104,6 +109,13 @@ class Device:
         self._places[id(kernel)] = found
         if len(self._places) > KEPT:
             self._places.popitem(last=False)
+        return found
+
+    def fences(self, kernel: HostKernel) -> FencesOf:
+        found = self._fences.get(id(kernel)) or FencesOf(kernel)
+        self._fences[id(kernel)] = found
+        if len(self._fences) > KEPT:
+            self._fences.popitem(last=False)
         return found
 
     def gpu(self, arena: Arena) -> VirtualGpu:
@@ -142,6 +154,7 @@ class Watcher:
         run.work += int(launched.result.executions.sum())
         run.turns = max(run.turns, launch.budget - launched.result.budget_left)
         run.fault = launched.fault
+        run.fences += self._device.fences(launched.compiled.kernel).executed(launch.kernel, launched.result)
         if watch is not None:
             self._collect(launched, launch.module, arena)
         return launched

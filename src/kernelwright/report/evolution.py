@@ -81,6 +81,7 @@ def evolution_page(run: Run) -> str:
         "style": STYLE, "colours": figures.LABEL_COLOURS, "counters": counters, "besides_time": besides_time,
         "units": lambda text: text.replace(" us", " µs"), "diff_class": _diff_class, "same_code": wording.SAME_CODE,
         "relations": wording.RELATIONS, "alone": wording.alone, "within": wording.within, "gain": wording.gain,
+        "domain": wording.domain(proof),
         "evidence": wording.evidence, "summary": wording.summary, "for_people": lambda text: wording.for_people(text, names),
     }  # fmt: skip
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

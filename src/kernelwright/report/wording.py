@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelwright.cuda.names import readable
+from kernelwright.prove.labels import CHECKS
 
 RELATIONS: Mapping[str, str] = {
     "only together": "gain something only together",
@@ -51,6 +52,15 @@ def for_people(text: str, names: Mapping[str, str] | None = None) -> str:
     for name, words in (names or {}).items():
         text = text.replace(name, words)
     return _MANGLED.sub(lambda found: readable(found[0]), text)
+
+
+def domain(proof: Mapping[str, Any] | None) -> str:
+    """For which data a variant is right, as far as that is known to be fewer than the original's; else nothing."""
+    if proof is None or proof["label"] != "data-specific":
+        return ""
+    failed = [c for c in proof["checks"] if c["status"] == "failed" and CHECKS[c["name"]].label == "data-specific"]
+    why = "".join(f" {check['name']}: {check['detail'].rstrip('.')}." for check in failed)
+    return f"It is right for launches like those of the training data, not for all that the original takes.{why}"
 
 
 def evidence(check: Mapping[str, Any]) -> list[str]:

@@ -33,7 +33,7 @@ from kernelwright.evaluate.run import Found, Run
 from kernelwright.evaluate.variant import Builder, Built
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.repeat import command
-from kernelwright.report.wording import for_people
+from kernelwright.report.wording import domain, for_people
 from kernelwright.stories.patch import to_apply, to_read
 from kernelwright.stories.wording import guard_names, guards_in_words
 
@@ -79,10 +79,12 @@ def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: s
         files[f"{stems[kernel]}.edits.patch"] = to_read(builder.originals[kernel], edits).encode()
     label = str(proof["label"]) if proof else "unproven"
     names = guard_names(builder, found.candidate)
+    explained = run.explained(found.name)
     shown = {
         "run": run, "variant": found, "warning": warning, "label": label, "meaning": MEANING.get(label),  # type: ignore[call-overload]
         "checks": proof["checks"] if proof else [], "notes": proof["notes"] if proof else [],
         "edits": [(readable(g.kernel), in_words(builder.originals[g.kernel], g.edit)) for g in found.candidate],
+        "relied": _relied(explained, found), "domain": domain(proof),
         "guards": guards_in_words(builder, found.candidate), "original_us": run.original_us, "how": _how(run),
         "kernels": _kernels(builder, changed, stems, files),
         "version": __version__, "arch": builder.arch, "command": command(run), "for_people": lambda text: for_people(text, names),
@@ -96,10 +98,16 @@ def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: s
         "measured_on": run.settings.gpu or None, "interval": found.interval,
         "seed": run.settings.seed, "command": command(run), "label": label, "warning": warning,
         "guards": {kernel: list(map(str, some)) for kernel, some in variant.guards.items()},
-        "proof": proof, "explained": run.explained(found.name), "version": __version__,
+        "proof": proof, "explained": explained, "version": __version__,
     }  # fmt: skip
     files["evidence.json"] = json.dumps(evidence, indent=1).encode()
     return files
+
+
+def _relied(explained: Mapping[str, Any] | None, found: Found) -> list[list[str]]:
+    """By edit, what it relies on; nothing where nobody asked, or another version noted something else."""
+    edits = list((explained or {}).get("edits", ()))
+    return [list(edit.get("invariants", ())) for edit in edits] if len(edits) == len(found.candidate) else []
 
 
 def _kernels(
