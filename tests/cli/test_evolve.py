@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 
 from kernelwright.cli.evolve import _lines
+from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.subject import PythonFile
 
 STORIES = Path(__file__).parents[1] / "stories"
 
@@ -112,8 +114,39 @@ def test_runs_are_listed_and_shown(folder: Path, evolved: dict[str, Any]) -> Non
     shown = json.loads(kw(folder, "show", "app-1", "--json").stdout)
     assert shown["best"] == evolved["best"] and shown["edits"] == evolved["edits"] and shown["finished"]
     assert shown["front"][0]["speedup"] >= 1
+    same = ("speedup", "label", "error", "fallen")
+    assert [shown[name] for name in same] == [evolved[name] for name in same]
     text = kw(folder, "show", evolved["run"])
     assert text.returncode == 0 and evolved["best"] in text.stdout
+    assert any(line.split()[:1] == [evolved["best"]] for line in text.stdout.splitlines())  # a row of the table
+
+
+def test_a_variant_is_no_run_and_a_file_no_folder(folder: Path, evolved: dict[str, Any]) -> None:
+    for command in ("show", "report"):
+        done = kw(folder, command, f"app-1:{evolved['best']}")
+        assert done.returncode == 2 and "is a variant, and a run is wanted" in done.stderr
+    done = kw(folder, "export", "app-1", "-o", "app.cu")
+    assert done.returncode == 2 and "app.cu is a file, and a folder is wanted" in done.stderr
+
+
+def test_output_that_cannot_be_written_is_named(folder: Path, evolved: dict[str, Any]) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "kernelwright", "show", "app-1"],
+            cwd=folder, stdout=full, stderr=subprocess.PIPE, text=True, timeout=300,
+        )  # fmt: skip
+    assert done.returncode == 3 and "standard output goes to /dev/full" in done.stderr
+
+
+def test_a_tolerance_that_is_given_is_not_the_files_own(folder: Path) -> None:
+    (folder / "loose.py").write_text(
+        "from dataclasses import replace\nfrom again import workload\nfrom kernelwright.evaluate.rules import parse_rules\n\n"
+        "workload = replace(workload, tolerance=parse_rules('relative 1e-2'))\n"
+    )
+    for number, (given, wanted) in enumerate([((), ""), (("--tolerance", "exact"), "exact")], start=1):
+        kw(folder, "evolve", "loose.py", "--evaluations", "1", "--no-report", *given)
+        with Run.open(folder / "kw-runs" / f"loose-{number}") as run:
+            assert isinstance(run.subject, PythonFile) and run.subject.tolerance == wanted  # "": the file's own
 
 
 def test_resuming_what_is_finished_says_the_same(folder: Path, evolved: dict[str, Any]) -> None:
@@ -195,6 +228,16 @@ def test_nothing_faster_is_exit_code_1(folder: Path) -> None:
         (("again.py", "--resume", "app-1"), "knows what it evolves"),
         (("--resume", "app-1", "--seed", "4"), "--seed was settled when the run began"),
         (("--resume", "app-1", "--case", "4"), "--case was settled when the run began"),
+        (("--resume", "app-1", "--seed", "0"), "--seed was settled when the run began"),
+        (("--resume", "app-1", "-O0"), "-O was settled when the run began"),
+        (("--resume", "app-1", "--name", "foo"), "--name was settled when the run began"),
+        (("--resume", "app-1", "--", "3"), "knows what it evolves"),
+        (("again.py", "--resume", ""), "knows what it evolves"),
+        (("again.py", "--population", "1000000000000", "--evaluations", "3"), "never gets anywhere"),
+        (("again.py", "--evaluations", "9" * 5000), "--evaluations 999999999999999... is no number"),
+        (("app.cu", "--case", "'unbalanced", "--", "9"), "--case 'unbalanced is no command line: no closing"),
+        (("app.cu", "--held-out", "'unbalanced", "--", "9"), "--held-out 'unbalanced is no command line: no closing"),
+        (("again.py", "--objectives", "time,foo"), "there is no objective 'foo'"),
         (("app.cu",), "exit code 7"),
         (("app.cu", "--", "0"), "exit code 7"),
         (("beyond.cu", "--", "100"), "the original itself fails: "),
@@ -203,9 +246,11 @@ def test_nothing_faster_is_exit_code_1(folder: Path) -> None:
     ],
 )
 def test_misuse_is_told_in_a_sentence(folder: Path, arguments: tuple[str, ...], says: str) -> None:
+    before = list(folder.glob("kw-runs/*"))
     done = kw(folder, "evolve", *arguments)
     assert done.returncode == 2, done.stderr
     assert says in done.stderr and "Traceback" not in done.stderr and "next: " in done.stderr
+    assert list(folder.glob("kw-runs/*")) == before  # what is refused leaves nothing behind
 
 
 def test_a_best_that_fell_is_told_with_the_way_out() -> None:
@@ -225,6 +270,8 @@ def test_a_best_that_fell_is_told_with_the_way_out() -> None:
     )
     fallen["label"] = "wrong"
     assert "but wrong; run r" in _lines(result)
+    fallen["label"] = None
+    assert "but not proven; run r" in _lines(result)
 
 
 def test_a_run_that_is_none_is_listed_as_such(folder: Path) -> None:
@@ -278,3 +325,4 @@ def test_a_disk_that_is_full_while_recording(folder: Path) -> None:
     assert done.returncode == 3, done.stderr
     assert "there is no room for the recording of app 1000" in done.stderr and "next: free space" in done.stderr
     assert "Traceback" not in done.stderr and "defect" not in done.stderr
+    assert not list(folder.glob("kw-runs/room-*"))

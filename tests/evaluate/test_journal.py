@@ -343,3 +343,18 @@ def test_a_file_with_junk_in_it_gives_sentences(
                 journal.rejected()
         except KernelwrightError as told:
             assert told.hint
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_journal_that_cannot_be_written_is_the_machines_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, create: bool
+) -> None:
+    if not create:
+        Journal.open(tmp_path / "journal.db", create=True).close()
+
+    def full(_: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("kernelwright.evaluate.journal.WriterLock", full)
+    with pytest.raises(ToolError, match=r"journal\.db cannot be written: No space left on device"):
+        Journal.open(tmp_path / "journal.db", create=create, write=not create)

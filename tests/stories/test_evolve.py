@@ -23,6 +23,7 @@ from kernelwright.evaluate.hot import Heat
 from kernelwright.evaluate.journal import Journal
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run import Run, RunSettings
+from kernelwright.evaluate.subject import Given
 from kernelwright.farm import Lost, Raised
 from kernelwright.ir import parse_module
 from kernelwright.stories.evolve import Standing, evolve, resume
@@ -83,6 +84,13 @@ def test_resuming_a_finished_run_evaluates_nothing(found: Run) -> None:
     assert results(again) == results(found)
     assert seen[-1].fresh == 0 and seen[-1].evaluations >= count
     assert seen[-1].notes and len(set(seen[-1].notes)) == len(seen[-1].notes)  # noted before, and told once
+
+
+def test_resuming_a_finished_run_searches_nothing(found: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelwright.stories.evolve.Answers", None)  # nobody could be asked
+    before = len(found.journal.events())
+    again = resume(found.folder)
+    assert len(again.journal.events()) == before and again.best is not None
 
 
 def test_the_history_is_a_table(found: Run) -> None:
@@ -236,6 +244,12 @@ def test_an_unknown_kernel_names_those_there_are(tmp_path: Path) -> None:
         ({"objectives": ("error",)}, "first objective"),
         ({"objectives": ("time", "time")}, "twice"),
         ({"population": 2}, "too small"),
+        ({"population": 10**12}, "never gets anywhere"),
+        ({"population": "x"}, "population is a whole number, and not 'x'"),
+        ({"evaluations": "5"}, "evaluations is a whole number, and not '5'"),
+        ({"seed": "abc"}, "seed is a whole number, and not 'abc'"),
+        ({"seconds": "5m"}, "seconds is a number, and not '5m'"),
+        ({"device": None}, "device is a text, and not 'None'"),
         ({"seconds": float("nan")}, "positive number"),
         ({"device": "gtx9"}, "gtx9"),
     ],
@@ -243,6 +257,9 @@ def test_an_unknown_kernel_names_those_there_are(tmp_path: Path) -> None:
 def test_settings_that_make_no_sense(settings: dict[str, Any], says: str) -> None:
     with pytest.raises(Misuse, match=says):
         RunSettings(**settings)
+    if "device" in settings:
+        with pytest.raises(Misuse, match=says):
+            evolve(AGAIN, evaluations=5, **settings)
 
 
 def test_settings_survive_json() -> None:
@@ -267,9 +284,22 @@ def test_a_workload_at_hand_is_evolved_and_resumed_with_itself(found: Run, tmp_p
     workload.modules()  # what it has made of its source must not travel to the workers
     run = evolve(workload, folder=tmp_path / "given", evaluations=60, seed=1, jobs=2)
     assert results(run) == results(found)
+    (tmp_path / "begun").mkdir()
+    Run.create(tmp_path / "begun", Given(workload), RunSettings(evaluations=60, seed=1)).close()
     with pytest.raises(Misuse, match="only the Python program that started it has"):
-        resume(tmp_path / "given")
-    assert results(resume(tmp_path / "given", given=workload)) == results(found)
+        resume(tmp_path / "begun")
+    assert results(resume(tmp_path / "begun", given=workload)) == results(found)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"objectives": ("time", "foo")}, {"cluster": "nowhere"}, {"kernels": ("nothing",)}]
+)
+def test_what_is_refused_before_its_first_evaluation_leaves_nothing(tmp_path: Path, settings: dict[str, Any]) -> None:
+    (tmp_path / "mine").mkdir()
+    for name in ("new", "mine"):
+        with pytest.raises(Misuse):
+            evolve(AGAIN, folder=tmp_path / name, evaluations=5, **settings)
+    assert not (tmp_path / "new").exists() and (tmp_path / "mine").exists()
 
 
 def test_a_workload_that_cannot_travel_says_so(tmp_path: Path) -> None:
@@ -332,9 +362,36 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
             return Judgement("data-specific" if fault in candidate else "clean")
 
     monkeypatch.setattr("kernelwright.stories.evolve.Proofs", Proofs)
-    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=60, seed=1, jobs=2)
+    seen: list[str | None] = []
+
+    def watch(standing: Standing) -> None:
+        seen.append(standing.best.name if standing.best else None)
+
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=60, seed=1, jobs=2, watch=watch)
     (fallen,) = run.journal.events("fallen")
     assert fault in run.variant(fallen.data["variant"]).candidate
     without = [each.speedup for each in run.accepted if fault not in each.candidate]
     assert max(without) > 1.01 and run.best is not None
     assert fault not in run.best.candidate and run.best.speedup > 0.995 * max(without)
+    assert seen[-1] == run.best.name
+    assert run.fallen is not None and run.fallen.name == fallen.data["variant"]
+
+
+@pytest.mark.parametrize("accept", ["any", "clean"])
+def test_an_original_that_proves_nothing_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accept: str
+) -> None:
+    def of(*_: object) -> None:
+        raise Misuse("the original fails its own check", hint="mend it")
+
+    monkeypatch.setattr("kernelwright.stories.evolve.Proofs.of", of)
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=30, seed=1, jobs=2, accept=accept)
+    assert run.ended is not None
+    assert "nothing can be proven: the original fails its own check; mend it" in run.notes
+    if accept == "any":
+        assert run.best is not None and run.proof(run.best.name) is None
+        return
+    assert run.best is None and run.fallen is not None
+    with pytest.raises(Misuse, match="does not") as told:
+        run.variant("best")
+    assert f"kw prove {run.folder}:{run.fallen.name}" in str(told.value)

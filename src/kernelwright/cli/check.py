@@ -85,7 +85,10 @@ def check_files(
     else:
         _print_findings(findings, sum(worker["launches"] for worker in told), orders, first)
     for kernel in sorted({kernel for worker in told for kernel in worker["incomplete"]}):
-        print(f"kw: {kernel} does more than is followed, with memory or with atomics; part of it was not checked", file=sys.stderr)
+        print(
+            f"kw: {kernel} does more than is followed, with memory or with atomics; part of it was not checked",
+            file=sys.stderr,
+        )
     if len(told) < len(ran.results):
         print("kw: a device worker did not start or ended early, so the check is not complete", file=sys.stderr)
         return 3

@@ -14,11 +14,11 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kernelwright.cli.evolve_view import view_of
 from kernelwright.cli.flag import Flag
@@ -26,6 +26,7 @@ from kernelwright.cli.flags import CompileFlags, takes_flags
 from kernelwright.cli.program import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.streams import program_speaks_on_stderr
 from kernelwright.cuda.names import readable
+from kernelwright.device.describe import plural
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture import Capture
@@ -35,16 +36,24 @@ from kernelwright.evaluate.rules import parse_rules
 from kernelwright.evaluate.run import Run, RunSettings, new_folder
 from kernelwright.evaluate.subject import Chosen, PythonFile, Recordings, Subject
 from kernelwright.evaluate.whole import Program
-from kernelwright.stories.evolve import proceed
+from kernelwright.stories.evolve import gone_if_refused, proceed
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
 from kernelwright.target import DEFAULT_GPU
 from kernelwright.values import replaced
 
+if TYPE_CHECKING:
+    from click import Context, Parameter
+
 SUITE = "suite:"
 INPUTS = "inputs"
 """Below a run: what a suite program of the first data set reads."""
 EVALUATIONS = 2000
+
+WITH_RESUME = ("resume", "jobs", "cluster", "no_report", "as_json")
+"""Flags that a run does not settle when it begins."""
+DIGITS = 15
+"""Of a number on the command line, at most."""
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("resume", ("--resume",), "text", "Go on with this run; besides, --jobs, --cluster, --no-report and --json."),
@@ -63,7 +72,12 @@ OWN_FLAGS: tuple[Flag, ...] = (
         "How far outputs may be off: 1%, a share of the change made; 'relative 1e-5'.",
     ),
     Flag("objectives", ("--objectives",), "text", "What is made small: time, or time,error, or time,METRIC.", "time"),
-    Flag("evaluations", ("--evaluations",), "text", f"Candidates to try at most; default {EVALUATIONS}."),
+    Flag(
+        "evaluations",
+        ("--evaluations",),
+        "text",
+        f"Candidates of the search at most; default {EVALUATIONS}. Minimising and proving add some.",
+    ),
     Flag("generations", ("--generations",), "text", "Generations at most."),
     Flag("time", ("--time",), "text", "Seconds to search at most; also 5m, 2h."),
     Flag("population", ("--population",), "text", "Individuals of a generation."),
@@ -83,24 +97,25 @@ OWN_FLAGS: tuple[Flag, ...] = (
 )
 
 
-def evolve_files(paths: list[str], arguments: list[str], *, flags: CompileFlags, **own: Any) -> int:
-    """What ``kw evolve`` does, its flags read. Returns 0 when something faster was found, else 1."""
+def evolve_files(
+    paths: list[str], arguments: list[str], *, flags: CompileFlags, given: Mapping[str, str], **own: Any
+) -> int:
+    """What ``kw evolve`` does, its flags read; ``given``: the spelling of those on the command line, by name. Returns 0 when
+    something faster was found, else 1."""
     as_json, jobs = bool(own.pop("as_json")), _whole("--jobs", own.pop("jobs"))
     name, resumed, cluster, report = own.pop("name"), own.pop("resume"), own.pop("cluster"), not own.pop("no_report")
-    if resumed:
-        if paths:
-            raise Misuse("a run knows what it evolves", hint=f"kw evolve --resume {resumed}")
-        given = [flag.spellings[0] for flag in OWN_FLAGS if own.get(flag.name) not in (None, flag.default, [])]
-        if given:
-            raise Misuse(
-                f"{given[0]} was settled when the run began", hint=f"kw evolve --resume {resumed}, or start a new run"
-            )
+    if resumed is not None:
+        way = f"kw evolve --resume {shlex.quote(resumed)}"
+        if paths or arguments:
+            raise Misuse("a run knows what it evolves", hint=way)
+        if settled := [flag for flag in given if flag not in WITH_RESUME]:
+            raise Misuse(f"{given[settled[0]]} was settled when the run began", hint=f"{way}, or start a new run")
         run = Run.open(resumed, write=True)
     else:
         command = shlex.join(["kw", *sys.argv[1:]])
         run = _new_run(paths, arguments, flags, own, name, command)
     begin = time.monotonic()
-    with run, _saying_how_to_resume(run):
+    with run, _saying_how_to_resume(run), gone_if_refused(run, resumed is None):
         print(f"kw: run {run.folder}, seed {run.settings.seed}", file=sys.stderr)
         with view_of(run, sys.stderr) as view:
             finished = proceed(run, jobs=jobs, cluster=cluster, report=report, watch=view.show)
@@ -127,9 +142,10 @@ def _new_run(
     paths: list[str], arguments: list[str], flags: CompileFlags, own: dict[str, Any], name: str | None, command: str
 ) -> Run:
     kernels = tuple(own.pop("kernel") or ())
-    tolerance = str(parse_rules(own.pop("tolerance") or "exact"))
-    further = [shlex.split(text) for text in own.pop("case") or ()]
-    held = [shlex.split(text) for text in own.pop("held_out") or ()]
+    asked = own.pop("tolerance")
+    tolerance = str(parse_rules("exact" if asked is None else asked))
+    further = [_words("--case", text) for text in own.pop("case") or ()]
+    held = [_words("--held-out", text) for text in own.pop("held_out") or ()]
     device = own.get("device", "auto")
     settings = _settings(own, DEFAULT_GPU if device == "auto" else device)
     # A real GPU takes times; recordings are made on the virtual one.
@@ -142,27 +158,48 @@ def _new_run(
     if len(paths) == 1 and Path(first).suffix == ".py":
         if arguments or further or held:
             raise Misuse(f"{first} takes no arguments: its cases are in it", hint=f"kw evolve {first}")
-        subject: Subject = PythonFile(str(Path(first).resolve()), "" if tolerance == "exact" else tolerance)
+        subject: Subject = PythonFile(str(Path(first).resolve()), "" if asked is None else tolerance)
         modules = subject.workload().modules()
         chosen_kernels = _mangled(kernels, list(modules))
-        folder = new_folder(name or Path(first).stem)
-        return Run.create(folder, subject, replace(settings, kernels=chosen_kernels), command=command)
+        with _folder(name or Path(first).stem) as folder:
+            return Run.create(folder, subject, replace(settings, kernels=chosen_kernels), command=command)
     if any(path.startswith(SUITE) for path in paths):
         if len(paths) > 1 or arguments or further or held:
             raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
         return _suite_run(first.removeprefix(SUITE), flags, own, settings, kernels, tolerance, name, command)
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
     executable = given.executable(_say)
-    folder = new_folder(name or Path(first).stem)
-    recordings = []
-    for number, line in enumerate([list(arguments), *further, *held], start=1):
-        target = folder / f"data-{number}.capture"
-        _say(f"recording {shlex.join([Path(first).stem, *line])}")
-        with program_speaks_on_stderr(True):
-            record(executable, line, target, given.settings, name=Path(first).stem)
-        recordings.append(target)
-    program = Program(str(executable), tuple(arguments), str(Path.cwd()))
-    return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance, program, command)
+    with _folder(name or Path(first).stem) as folder:
+        recordings = []
+        for number, line in enumerate([list(arguments), *further, *held], start=1):
+            target = folder / f"data-{number}.capture"
+            _say(f"recording {shlex.join([Path(first).stem, *line])}")
+            with program_speaks_on_stderr(True):
+                record(executable, line, target, given.settings, name=Path(first).stem)
+            recordings.append(target)
+        program = Program(str(executable), tuple(arguments), str(Path.cwd()))
+        return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance, program, command)
+
+
+@contextmanager
+def _folder(stem: str) -> Iterator[Path]:
+    """A fresh folder for a run, which is gone again when no run comes of it."""
+    folder = new_folder(stem)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _words(flag: str, text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        said = str(error)
+        raise Misuse(
+            f"{flag} {text} is no command line: {said[:1].lower()}{said[1:]}", hint=f"as {flag} '100 2'"
+        ) from error
 
 
 def _suite_run(
@@ -178,17 +215,17 @@ def _suite_run(
     flags = replaced(flags, options=replaced(flags.options, source=source))
     given = GivenProgram.of(list(program.source_paths), (), flags, own)
     executable = given.executable(_say)
-    folder = new_folder(name or title)
-    recordings = []
-    for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
-        with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
-            if number == 1:
-                _copied(inside, folder / INPUTS)
-                whole = Program(str(executable), line, INPUTS)
-            _say(f"recording {shlex.join([title, *line])}")
-            target = folder / f"data-{number}.capture"
-            recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
-    return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance, whole, command)
+    with _folder(name or title) as folder:
+        recordings = []
+        for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
+            with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
+                if number == 1:
+                    _copied(inside, folder / INPUTS)
+                    whole = Program(str(executable), line, INPUTS)
+                _say(f"recording {shlex.join([title, *line])}")
+                target = folder / f"data-{number}.capture"
+                recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
+        return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance, whole, command)
 
 
 def _copied(inside: Path, target: Path) -> None:
@@ -277,8 +314,9 @@ def _settings(own: dict[str, Any], device: str) -> RunSettings:
 def _whole(flag: str, text: str | None, least: int = 1) -> int | None:
     if text is None:
         return None
-    if not text.isdecimal() or int(text) < least:
-        raise Misuse(f"{flag} {text} is no number from {least} up", hint=f"as {flag} 100")
+    if not text.isdecimal() or len(text) > DIGITS or int(text) < least:
+        shown = text if len(text) <= DIGITS else f"{text[:DIGITS]}..."
+        raise Misuse(f"{flag} {shown} is no number from {least} up that makes sense", hint=f"as {flag} 100")
     return int(text)
 
 
@@ -310,7 +348,7 @@ def _result(run: Run, seconds: float, finished: Finished | None) -> dict[str, An
     return {
         "run": str(run.folder),
         "best": best.name if best else None,
-        "fallen": _fallen(run),
+        "fallen": fallen_of(run),
         "speedup": round(best.speedup, 4) if best else 1.0,
         "speedup_any": round(max(speedup_any, best.speedup if best else 1.0), 4),
         "best_any": trained or None,
@@ -327,19 +365,24 @@ def _result(run: Run, seconds: float, finished: Finished | None) -> dict[str, An
     }
 
 
-def _fallen(run: Run) -> dict[str, Any] | None:
+def fallen_of(run: Run) -> dict[str, Any] | None:
     """The variant that was the best until its proof said less than was demanded; None when there is none."""
-    for event in run.journal.events("fallen"):
-        found, proof = run.variant(event.data["variant"]), run.proof(event.data["variant"])
-        return {"variant": found.name, "speedup": round(found.speedup, 4), "label": proof["label"] if proof else None}
-    return None
+    found = run.fallen
+    if found is None:
+        return None
+    proof = run.proof(found.name)
+    return {"variant": found.name, "speedup": round(found.speedup, 4), "label": proof["label"] if proof else None}
 
 
 def _lines(result: dict[str, Any]) -> str:
-    tried = f"{result['evaluations']} candidates in {result['seconds']:g} s"
+    tried = f"{plural(result['evaluations'], 'candidate')} in {result['seconds']:g} s"
     if not result["best"]:
         fallen = result["fallen"]
-        less = f": {fallen['variant']} is {fallen['speedup']:.3f}x, but {fallen['label']}" if fallen else ""
+        less = (
+            f": {fallen['variant']} is {fallen['speedup']:.3f}x, but {fallen['label'] or 'not proven'}"
+            if fallen
+            else ""
+        )
         if fallen and (accept := next((name for name, worst in WORST.items() if worst == fallen["label"]), None)):
             less += f", which --accept {accept} takes"
         return "\n".join(
@@ -353,7 +396,7 @@ def _lines(result: dict[str, Any]) -> str:
     )
     said = [
         f"{result['best']}: {result['speedup']:.3f}x{measured}{label}, error {result['error']:g}, "
-        f"{len(result['edits'])} edits; {tried}"
+        f"{plural(len(result['edits']), 'edit')}; {tried}"
     ]
     if result["speedup_any"] > result["speedup"] * 1.005:
         said.append(
@@ -371,19 +414,35 @@ def _left(result: dict[str, Any]) -> list[str]:
     return [text.format(result[name]) for name, text in lines if result[name]]
 
 
+def _spelled(context: Context) -> dict[str, str]:
+    """The flags that were on the command line, also those whose value is the default: by name, as they are spelled first."""
+    return {
+        str(each.name): each.opts[0]
+        for each in context.command.params
+        if each.param_type_name == "option" and _is_given(context, each)
+    }
+
+
+def _is_given(context: Context, parameter: Parameter) -> bool:
+    source = context.get_parameter_source(str(parameter.name))
+    return source is not None and source.name == "COMMANDLINE"
+
+
 def __getattr__(name: str) -> Any:
     """``command`` is made on demand: making it imports typer."""
     if name != "command":
         raise AttributeError(name)
     from typing import Annotated
 
+    import click
     import typer
 
     def command(flags: CompileFlags, targets: list[str] | None = None, **own: Any) -> int:
         """Search for a faster kernel, and say what each gain rests on: kw evolve app.cu -- ARGUMENTS; exit code 1 if none."""
         given = targets or []
         _, behind = split(sys.argv)
-        return evolve_files(given[: len(given) - len(behind)], behind, flags=flags, **own)
+        spelled = _spelled(click.get_current_context())
+        return evolve_files(given[: len(given) - len(behind)], behind, flags=flags, given=spelled, **own)
 
     command.__annotations__["targets"] = Annotated[
         list[str] | None,

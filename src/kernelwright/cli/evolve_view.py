@@ -26,6 +26,8 @@ def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
     known = (
         f"{best.speedup:.3f}x {_label(run, standing)} ({best.name}, {plural(len(best.candidate), 'edit')})"
         if best
+        else "none"
+        if standing.is_over
         else "none yet"
     )
     limit = f" of {settings.evaluations}" if settings.evaluations else ""
@@ -37,7 +39,7 @@ def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
         ("candidates", asked),
         ("accepted", f"{100 * standing.accepted / told:.0f} %; seen before {100 * standing.seen / told:.0f} %"),
         ("rejected", ", ".join(f"{stage} {count}" for stage, count in standing.rejected.most_common()) or "none"),
-        ("rate", f"{standing.rate:.1f} variants/s on {standing.jobs} workers"),
+        ("rate", f"{standing.rate:.1f} variants/s on {plural(standing.jobs, 'worker')}"),
     ]
     left = time_left(run, standing)
     return [*rows, ("time left", left)] if left else rows
@@ -76,7 +78,10 @@ class EvolveView:
 
     def show(self, standing: Standing) -> None:
         front = [found for found in standing.front if found.candidate][:5]
-        more = [("", f"{f.name}  {f.speedup:.3f}x  error {f.outcome.error:g}  {len(f.candidate)} edits") for f in front]
+        more = [
+            ("", f"{f.name}  {f.speedup:.3f}x  error {f.outcome.error:g}  {plural(len(f.candidate), 'edit')}")
+            for f in front
+        ]
         self._view.show(standing.phase, facts(self._run, standing), standing.notes, more)
 
     def __enter__(self) -> EvolveView:

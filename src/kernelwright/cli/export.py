@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kernelwright.cli.variant import RunAndVariant, opened
+from kernelwright.errors import Misuse
 from kernelwright.stories.export import export
 
 
@@ -19,6 +20,8 @@ def command(
     ] = False,
 ) -> None:
     """The kernel as IR, PTX, cubin and patch, its edits, its evidence, and how to load it."""
+    if output is not None and output.exists() and not output.is_dir():
+        raise Misuse(f"{output} is a file, and a folder is wanted", hint="name another with -o")
     found, variant = opened(run)
     with found:
         folder = export(found, variant, output, unproven=unproven)

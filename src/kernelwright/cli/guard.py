@@ -45,9 +45,7 @@ def guarded(run: Callable[[], object], leave: Callable[[int], NoReturn] = sys.ex
         ended = _ended(error)
         if ended is not None:
             leave_at_once(ended)
-        where = f" {error.filename}:" if error.filename else ""
-        what = error.strerror or error
-        tell(f"the system refused:{where} {what}\nnext: check permissions and free space, then run it again")
+        tell(f"the system refused: {_refused(error)}\nnext: check permissions and free space, then run it again")
         give_up_output()
         code = 3
     except SystemExit as error:
@@ -60,6 +58,18 @@ def guarded(run: Callable[[], object], leave: Callable[[int], NoReturn] = sys.ex
         _own_mistake()
         code = 3
     leave_at_once(code)
+
+
+def _refused(error: OSError) -> str:
+    """What the system said, of which file. It names none where an open one cannot grow, which mostly is our output."""
+    what = str(error.strerror or error)
+    if error.filename:
+        return f"{error.filename}: {what}"
+    try:
+        output = os.readlink("/proc/self/fd/1")
+    except OSError:
+        return what
+    return f"{what} (standard output goes to {output})" if output.startswith("/") else what
 
 
 def _ended(error: BaseException) -> int | None:

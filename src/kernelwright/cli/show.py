@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from kernelwright.cli.breed import lines, result_of
+from kernelwright.cli.evolve import fallen_of
 from kernelwright.cli.tables import print_rows
 from kernelwright.evaluate.run import Found, Run, found_folder
 from kernelwright.report.spoken import label_of, spoken_of
@@ -34,11 +35,17 @@ def command(
             "measured_on": opened.settings.gpu or None,
             "rejected": opened.rejected,
             "best": best.name if best else None,
+            "speedup": round(best.speedup, 4) if best else 1.0,
+            "label": label_of(opened, best.name) if best else None,
+            "error": best.outcome.error if best else 0.0,
+            "fallen": fallen_of(opened),
             "front": [_row(opened, found) for found in front],
             "edits": best.edits if best else [],
             "finished": opened.ended is not None,
         }
         spoken = spoken_of(opened)
+        # Minimised or salvaged, the best need not be on the front.
+        apart = [_row(opened, spoken.found)] if spoken and spoken.found.name not in [f.name for f in front] else []
         words = edits_in_words(opened, spoken.found.candidate) if spoken and not as_json else []
     if as_json:
         print(json.dumps(result))
@@ -52,7 +59,7 @@ def command(
     if result["original_us"] is not None:
         measured = f", measured on {result['measured_on']}" if result["measured_on"] else ""
         print(f"the original takes {result['original_us']:.3f} us in its kernels{measured}")
-    print_rows(result["front"])
+    print_rows([*result["front"], *apart])
     if not result["finished"]:
         print(f"not finished: kw evolve --resume {result['run']}")
     if spoken is None:

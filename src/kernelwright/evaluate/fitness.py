@@ -237,7 +237,7 @@ class Fitness:
         rules = self.workload.rules
         return (
             f"its output depends on the order of its threads (atomic sums of floats do); the rule is '{rules}': "
-            "allow for that with --tolerance, or demand less with --accept any"
+            "allow for that with --tolerance; --accept any searches all the same, but nothing it finds can be proven"
         )
 
     def estimates(self) -> list[tuple[Estimate, float]]:

@@ -23,7 +23,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.cache import content_key
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate import journal_file
 from kernelwright.evaluate.journal_file import WriterLock, telling
 from kernelwright.evaluate.machine import machine, tool_versions
@@ -109,7 +109,7 @@ class Journal:
         """Opens a journal to read it, to go on with it (``write``), or makes a new one (``create``).
 
         Raises ``Misuse`` when the file is missing, foreign, newer, or another process is writing it, and when it exists and
-        was to be created; ``ToolError`` when it is damaged or the disk is full.
+        was to be created; ``ToolError`` when it is damaged, cannot be written or the disk is full.
         """
         path = Path(path)
         if not (create or write):
@@ -121,7 +121,9 @@ class Journal:
         try:
             lock = WriterLock(path)
         except OSError as error:
-            raise Misuse(f"{path} cannot be written: {error.strerror}", hint="check its folder") from error
+            raise ToolError(
+                f"{path} cannot be written: {error.strerror}", hint="free space, or check its folder and permissions"
+            ) from error
         try:
             made = journal_file.create(path) if create else journal_file.open_existing(path, write=True)
         except BaseException:

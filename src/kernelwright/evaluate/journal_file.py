@@ -188,10 +188,10 @@ def telling(path: Path) -> Iterator[None]:
         if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
             raise ToolError(
                 f"{path} cannot grow ({said}); every evaluation recorded before this one is safe",
-                hint="free space on the disk, then resume the run",
+                hint="free space on the disk, then resume the run, or start it again if it had evaluated nothing yet",
             ) from error
         if code.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")):
-            raise Misuse(f"{path} cannot be opened ({said})", hint="check its folder and permissions") from error
+            raise ToolError(f"{path} cannot be opened ({said})", hint="check its folder and permissions") from error
         if code.startswith("SQLITE_BUSY"):
             raise ToolError(f"{path} is busy ({said})", hint="another program is at work on it: try again") from error
         raise ToolError(

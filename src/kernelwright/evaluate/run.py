@@ -30,7 +30,7 @@ from kernelwright.architectures import architecture
 from kernelwright.device.cuda.present import require_gpu
 from kernelwright.device.settings import real_gpu, virtual_gpu
 from kernelwright.edits.gene import Gene
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.fitness import ACCEPT, Demands
 from kernelwright.evaluate.journal import Event, Journal, Row
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected, outcome_from_json
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 FOLDER = "kw-runs"
 JOURNAL = "journal.db"
 FORMAT = 1
+MOST_INDIVIDUALS = 10_000
+"""Of a generation: the paper has 256, and a larger one is drawn for longer than anybody waits."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ class RunSettings:
     @classmethod
     def on(cls, device: str, **settings: Any) -> RunSettings:
         """Settings for a device by its name. Raises ``ToolError`` and ``DeviceError`` for a real GPU that is not there."""
-        if not device.startswith("cuda"):
+        if not isinstance(device, str) or not device.startswith("cuda"):
             return cls(device=device, **settings)
         virtual_gpu(device)
         ordinal = int(real_gpu(device).partition(":")[2])
@@ -81,6 +83,10 @@ class RunSettings:
         return cls(device=f"cuda:{ordinal}", gpu=found.name, arch=architecture(found.arch).name, **settings)
 
     def __post_init__(self) -> None:
+        for name, (kind, what, example) in _KINDS.items():
+            value = getattr(self, name)
+            if not isinstance(value, kind):
+                raise Misuse(f"{name} is {what}, and not {str(value)[:40]!r}", hint=f"as {name}={example!r}")
         if self.preset not in ("default", "gevo"):
             raise Misuse(
                 f"--preset {self.preset} is neither default nor gevo", hint="default finds more, gevo is the paper's"
@@ -98,6 +104,8 @@ class RunSettings:
             raise Misuse("a budget is a positive number", hint="--evaluations 2000 --time 300 --population 64")
         if self.population is not None and self.population < 4:
             raise Misuse(f"a population of {self.population} is too small to cross anything", hint="--population 64")
+        if self.population is not None and self.population > MOST_INDIVIDUALS:
+            raise Misuse(f"a population of more than {MOST_INDIVIDUALS} never gets anywhere", hint="--population 64")
         virtual_gpu(self.device)
 
     @property
@@ -124,6 +132,17 @@ class RunSettings:
 
 
 _OF_A_GPU = ("gpu", "arch")
+_KINDS: Mapping[str, tuple[Any, str, object]] = {
+    "preset": (str, "a text", "default"),
+    "device": (str, "a text", "auto"),
+    "accept": (str, "a text", "clean"),
+    "evaluations": (int | None, "a whole number", 2000),
+    "generations": (int | None, "a whole number", 20),
+    "seconds": (int | float | None, "a number", 300),
+    "population": (int | None, "a whole number", 64),
+    "seed": (int, "a whole number", 1),
+}
+"""What settings are, with an example."""
 
 
 def _most_like(gpu: str, arch: str) -> str:
@@ -321,6 +340,13 @@ class Run:
         return fastest if fastest is not None and fastest.is_gain else None
 
     @property
+    def fallen(self) -> Found | None:
+        """The variant that was the best until its proof said less than was demanded; None when there is none."""
+        for event in self.journal.events("fallen"):
+            return self.variant(event.data["variant"])
+        return None
+
+    @property
     def fastest_trained(self) -> tuple[str, float]:
         """Whatever is right on the training cases, also what was turned down then: its name, and how much faster it is."""
         best = ("", 1.0)
@@ -382,7 +408,7 @@ class Run:
         if name == "best":
             best = self.best
             if best is None:
-                raise Misuse(f"{self.name} has found nothing faster", hint=f"kw evolve --resume {self.folder} goes on")
+                raise self._without_best()
             return best
         row = next(self._final(r for r in self.rows() if f"v{r.id}" == name), None)
         if row is None:
@@ -397,6 +423,19 @@ class Run:
         found = self._found(row)
         assert found is not None
         return found
+
+    def _without_best(self) -> Misuse:
+        fallen = self.fallen
+        if self.ended and fallen is not None:
+            return Misuse(
+                f"{self.name} has nothing faster that stands its proof: {fallen.name}, its fastest, does not",
+                hint=f"name it: kw prove {self.folder}:{fallen.name}",
+            )
+        more = f"kw evolve --resume {self.folder} goes on"
+        return Misuse(
+            f"{self.name} has found nothing faster",
+            hint="start a run with more --evaluations, or another --seed" if self.ended else more,
+        )
 
     def _found(self, row: Row) -> Found | None:
         if not isinstance(row.outcome, Ok):
@@ -434,11 +473,14 @@ def found_folder(path: Path | str) -> Path:
             return folder
     if given.exists() and not given.is_dir():
         raise Misuse(f"{given} is no run: a run is a folder", hint="kw runs lists the runs there are")
+    before, _, variant = str(path).rpartition(":")
+    if before and any((folder / JOURNAL).is_file() for folder in (Path(before), Path(FOLDER) / before)):
+        raise Misuse(f"{path} is a variant, and a run is wanted", hint=f"leave out :{variant}")
     raise Misuse(f"there is no run {str(path)!r}", hint="kw runs lists the runs there are")
 
 
 def new_folder(stem: str, parent: Path | None = None) -> Path:
-    """A fresh folder ``kw-runs/STEM-N``. Raises ``Misuse`` when it cannot be made."""
+    """A fresh folder ``kw-runs/STEM-N``. Raises ``ToolError`` when it cannot be made."""
     parent = parent or Path(FOLDER)
     clean = re.sub(r"[^\w.-]+", "-", stem).strip("-.") or "run"
     number = 1
@@ -451,7 +493,7 @@ def new_folder(stem: str, parent: Path | None = None) -> Path:
             except FileExistsError:
                 number += 1
     except OSError as error:
-        raise Misuse(
+        raise ToolError(
             f"{parent} cannot be written: {error.strerror}", hint="start it in a folder of your own"
         ) from error
 

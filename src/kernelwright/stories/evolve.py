@@ -12,15 +12,17 @@ finish         if asked for: explain it, export it, write the page (``stories/fi
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from kernelwright.edits.gene import Gene
-from kernelwright.errors import Misuse
+from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.answers import Answer, Answers
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run import Found, Run, RunSettings, new_folder
@@ -100,8 +102,9 @@ def evolve(
     subject = _subject(workload)
     chosen = RunSettings.on(device, objectives=tuple(objectives), **settings)
     made = Path(folder) if folder is not None else new_folder(_stem(subject))
+    is_ours = folder is None or not made.exists()
     made.mkdir(parents=True, exist_ok=True)
-    with Run.create(made, subject, chosen) as run:
+    with Run.create(made, subject, chosen) as run, gone_if_refused(run, is_ours):
         proceed(run, jobs=jobs, cluster=cluster, report=report, watch=watch)
     return Run.open(made, given=subject)
 
@@ -130,10 +133,13 @@ def proceed(
     report: bool = False,
     watch: Watch = lambda standing: None,
 ) -> Finished | None:
-    """Searches from the beginning, in an open run; what its journal knows already is not evaluated again.
+    """Searches from the beginning, in an open run; what its journal knows already is not evaluated again. In a run that has
+    come to its end, nothing is searched.
 
     ``report``: also makes what a run leaves behind for people; what that is, is returned.
     """
+    if run.ended is not None:
+        return _ended(run, jobs, report, watch)
     with Answers(run, jobs, cluster, from_start=True) as answers:
         story = _Story(run, answers, watch)
         story.begin()
@@ -144,6 +150,38 @@ def proceed(
     finished = finish(run, jobs=jobs, say=story.say) if report else None
     story.say("finished")
     return finished
+
+
+def _ended(run: Run, jobs: int | None, report: bool, watch: Watch) -> Finished | None:
+    """What is left to do for a run that has come to its end, and where it stands."""
+    rejected, original_us = Counter(run.rejected), run.original_us or 0.0
+    standing = Standing(
+        run, "finished", evaluations=run.evaluations, accepted=len(run.accepted), rejected=rejected,
+        original_us=original_us, best=run.best, speedup_any=run.fastest_trained[1], front=run.front, notes=run.notes,
+        is_over=True,
+    )  # fmt: skip
+    standing.searched = standing.began
+
+    def say(phase: str) -> None:
+        standing.phase = phase
+        watch(standing)
+
+    finished = finish(run, jobs=jobs, say=say) if report else None
+    say("finished")
+    return finished
+
+
+@contextmanager
+def gone_if_refused(run: Run, is_ours: bool = True) -> Iterator[None]:
+    """Closes a new run that is refused before its first evaluation, and removes its folder if it was made for it: there is
+    nothing to resume."""
+    try:
+        yield
+    except KernelwrightError:
+        if is_ours and not len(run.journal):
+            run.close()
+            shutil.rmtree(run.folder, ignore_errors=True)
+        raise
 
 
 class _Story:
@@ -165,6 +203,8 @@ class _Story:
     def begin(self) -> None:
         """The original first: what is wrong with the workload is said before anything is searched."""
         reference = self.answers.reference()
+        if not self.answers.is_measured:  # What is, has figures besides.
+            reference.original.objectives(self.run.settings.objectives)
         workload = self.run.workload()
         self.standing.began = self.standing.searched = time.monotonic()
         self.proposals = Proposals(workload, self.run.builder().originals, self.run.settings)
@@ -239,10 +279,16 @@ class _Story:
         best, accept = self.run.best, self.run.settings.accept
         if best is None:
             return
+        self.standing.best = best
         with Proofs(self.run) as proofs:
-            if meets(self._proof(proofs, best), accept):
+            label = self._label_of_best(proofs, best)
+            # Right on the training cases, run in order, is all that --accept any asks for.
+            if accept == "any" if label is None else meets(label, accept):
                 return
             self._note("fallen", {"name": "best", "variant": best.name})
+            self.standing.best = None
+            if label is None:
+                return
             kept, at_fault = self._without_faults(proofs, best)
             for other in self._others(kept, at_fault):
                 if meets(self._proof(proofs, other), accept):
@@ -250,6 +296,16 @@ class _Story:
                     break
         if kept is not None and kept.is_gain:
             self._note("salvaged", {"name": "best", "variant": kept.name, "of": best.name})
+
+    def _label_of_best(self, proofs: Proofs, best: Found) -> Label | None:
+        """None, and a note that says why, for an original that proves nothing of any variant."""
+        try:
+            return self._proof(proofs, best)
+        except Misuse as error:
+            note = f"nothing can be proven: {error.message}; {error.hint}"
+            self._note("notes", {"name": "proof", "notes": [note]})
+            self.standing.notes = list(dict.fromkeys([*self.standing.notes, note]))
+            return None
 
     def _without_faults(self, proofs: Proofs, best: Found) -> tuple[Found | None, set[Gene]]:
         """The edits of a variant put together again one by one, each kept as long as what they make is proven as demanded
@@ -268,7 +324,7 @@ class _Story:
                     continue  # it may need another one, which is yet to come
                 left.remove(gene)
                 if meets(self._proof(proofs, found), self.run.settings.accept):
-                    kept = found
+                    kept = self.standing.best = found
                 else:
                     at_fault.add(gene)
             if len(left) == before:
@@ -296,6 +352,7 @@ class _Story:
     def end(self) -> None:
         events = self.run.journal.events
         best = None if events("fallen") and not events("salvaged") else self.run.best
+        self.standing.best, self.standing.front = best, self.run.front
         self._note(
             "end", {"name": "end", "best": best.name if best else None, "evaluations": self.standing.evaluations}
         )
@@ -326,7 +383,12 @@ class _Story:
         standing.seen += answer.seen
         if found is not None:
             standing.accepted += 1
-            if found.candidate and (standing.best is None or found.speedup > standing.best.speedup):
+            # Of what is asked for a proof, the best is what stands it.
+            if (
+                found.candidate
+                and not standing.is_over
+                and (standing.best is None or found.speedup > standing.best.speedup)
+            ):
                 standing.best = found
         elif isinstance(answer.outcome, Rejected):
             standing.rejected[answer.outcome.stage] += 1
