@@ -23,7 +23,8 @@ from kernelwright.evaluate.journal import Journal
 from kernelwright.evaluate.measured import Effort
 from kernelwright.evaluate.on_gpu import GpuTimer
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run import Run, RunSettings
+from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run_settings import RunSettings
 from kernelwright.report.evolution import evolution_page
 from kernelwright.stories.evolve import evolve, resume
 from kernelwright.stories.explain import explain

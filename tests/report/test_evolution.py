@@ -209,7 +209,7 @@ def test_a_run_that_found_nothing_says_so(tmp_path: Path) -> None:
 
 
 def test_a_run_without_evaluations_has_no_page(tmp_path: Path) -> None:
-    from kernelwright.evaluate.run import RunSettings
+    from kernelwright.evaluate.run_settings import RunSettings
     from kernelwright.evaluate.subject import PythonFile
 
     (tmp_path / "empty").mkdir()

@@ -17,7 +17,7 @@ from kernelwright.evaluate.capture import Capture
 from kernelwright.evaluate.choose import choose, look
 from kernelwright.evaluate.fitness import Accept, Demands, Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run import RunSettings
+from kernelwright.evaluate.run_settings import RunSettings
 from kernelwright.evaluate.subject import Chosen, Recordings
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.prove import Effort, Proof, Prover

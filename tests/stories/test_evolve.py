@@ -22,7 +22,8 @@ from kernelwright.evaluate.answers import _evaluated
 from kernelwright.evaluate.hot import Heat
 from kernelwright.evaluate.journal import Journal
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run import Run, RunSettings
+from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run_settings import RunSettings
 from kernelwright.evaluate.subject import Given
 from kernelwright.farm import Lost, Raised
 from kernelwright.ir import parse_module

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.evaluate.run import Run, RunSettings
+from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run_settings import RunSettings
 from kernelwright.evaluate.subject import PythonFile
 from kernelwright.report.evolution import evolution_page
 from kernelwright.stories.evolve import Standing, evolve, resume

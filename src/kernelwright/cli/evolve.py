@@ -33,7 +33,8 @@ from kernelwright.evaluate.capture import Capture
 from kernelwright.evaluate.choose import choose, look, rest
 from kernelwright.evaluate.record import record
 from kernelwright.evaluate.rules import parse_rules
-from kernelwright.evaluate.run import Run, RunSettings, new_folder
+from kernelwright.evaluate.run import Run, new_folder
+from kernelwright.evaluate.run_settings import RunSettings
 from kernelwright.evaluate.subject import Chosen, PythonFile, Recordings, Subject
 from kernelwright.evaluate.whole import Program
 from kernelwright.stories.evolve import gone_if_refused, proceed

@@ -25,7 +25,8 @@ from kernelwright.edits.gene import Gene
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.answers import Answer, Answers
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run import Found, Run, RunSettings, new_folder
+from kernelwright.evaluate.run import Found, Run, new_folder
+from kernelwright.evaluate.run_settings import RunSettings
 from kernelwright.evaluate.subject import Given, PythonFile, Recordings, Subject, subject_of
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload

@@ -14,7 +14,7 @@ from kernelwright.edits.original import Id
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.hot import hot
 from kernelwright.evaluate.outcome import Ok, Outcome
-from kernelwright.evaluate.run import RunSettings
+from kernelwright.evaluate.run_settings import RunSettings
 from kernelwright.evaluate.variant import Candidate
 from kernelwright.evaluate.workload import Workload
 
