@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
 
 import pytest
 
 from kernelwright.cuda.frontend import SourceOptions
-from kernelwright.edits import Original
-from kernelwright.ir import Module, parse_module
+from kernelwright.device.memory import Arena
+from kernelwright.edits import Edit, Original, apply
+from kernelwright.ir import Module, parse_module, verify
+from kernelwright.passes.llvm import check
 from kernelwright.pipeline import CompileOptions
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
@@ -124,3 +127,25 @@ out:
 
 def loop_kernel() -> Original:
     return kernel(LOOP, GEOMETRY)
+
+
+def after(original: Original, *edits: Edit) -> list[str]:
+    """The lines of the kernel after edits that all apply; LLVM accepts the module."""
+    applied = apply(original, edits)
+    assert applied.inert == ()
+    verify(applied.module)
+    check(applied.text)
+    return body(applied.text)
+
+
+def refusal(original: Original, *edits: Edit) -> str:
+    """Why the last edit is inert."""
+    inert = apply(original, edits).inert
+    assert [i.index for i in inert] == [len(edits) - 1]
+    return inert[0].reason
+
+
+@pytest.fixture(scope="module")
+def arena() -> Iterator[Arena]:
+    with Arena() as made:
+        yield made

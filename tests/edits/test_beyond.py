@@ -28,10 +28,9 @@ from kernelwright.edits import (
 )
 from kernelwright.edits.lines import FAST_FLAGS, POLICIES
 from kernelwright.edits.plain_constants import bits_of, neighbours, text_of
-from kernelwright.ir import parse_module, types, verify
-from kernelwright.passes.llvm import check
+from kernelwright.ir import parse_module, types
 from kernelwright.passes.recipe import optimise_with
-from tests.edits.conftest import DIAMOND, LOOP, STRAIGHT, body, kernel, loop_kernel
+from tests.edits.conftest import DIAMOND, LOOP, STRAIGHT, after, body, kernel, loop_kernel, refusal
 
 C0, C1 = "c0000000000", "c0000000001"
 TBAA = '!0 = !{!1, !1, i64 0}\n!1 = !{!"float", !2}\n!2 = !{!"root"}\n'
@@ -62,24 +61,8 @@ def straight() -> Original:
     return kernel(STRAIGHT, TBAA)
 
 
-def after(original: Original, *edits: Edit) -> list[str]:
-    """The lines of the kernel after edits that all apply; LLVM accepts the module."""
-    applied = apply(original, edits)
-    assert applied.inert == ()
-    verify(applied.module)
-    check(applied.text)
-    return body(applied.text)
-
-
 def ptx(original: Original, *edits: Edit) -> str:
     return emit_ptx(optimise_with(apply(original, edits).text, None, "sm_80"), "sm_80")
-
-
-def refusal(original: Original, *edits: Edit) -> str:
-    """Why the last edit is inert."""
-    inert = apply(original, edits).inert
-    assert [i.index for i in inert] == [len(edits) - 1]
-    return inert[0].reason
 
 
 # -- conditions

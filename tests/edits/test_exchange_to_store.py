@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,11 +11,9 @@ from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.codegen.simt.watch import Watch
 from kernelwright.device.memory import Arena
 from kernelwright.device.reference.watch import Watch as ReferenceWatch
-from kernelwright.edits import Copy, Delete, Edit, ExchangeToStore, Original, ReplaceOperand, apply, draw, exchanges
-from kernelwright.ir import verify
-from kernelwright.passes.llvm import check
+from kernelwright.edits import Copy, Delete, ExchangeToStore, Original, ReplaceOperand, apply, draw, exchanges
 from kernelwright.passes.recipe import optimise_with
-from tests.edits.conftest import body, kernel
+from tests.edits.conftest import after, kernel, refusal
 from tests.simt.harness import Case
 
 CLONE = "c0000000000"
@@ -40,27 +37,8 @@ def mark() -> Original:
     return kernel(MARK, DECLARED)
 
 
-@pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    with Arena() as made:
-        yield made
-
-
-def lines(original: Original, *edits: Edit) -> list[str]:
-    applied = apply(original, edits)
-    assert applied.inert == ()
-    verify(applied.module)
-    check(applied.text)
-    return body(applied.text)
-
-
-def why_not(original: Original, *edits: Edit) -> str:
-    (inert,) = apply(original, edits).inert
-    return inert.reason
-
-
 def test_it_is_a_store_of_the_whole_device(mark: Original) -> None:
-    made = lines(mark, ExchangeToStore(EXCHANGE))
+    made = after(mark, ExchangeToStore(EXCHANGE))
     assert 'store atomic i32 %n, ptr %to syncscope("device") monotonic, align 4' in made
     assert not any("xchg" in line or "%old" in line for line in made)
     ptx = emit_ptx(optimise_with(apply(mark, (ExchangeToStore(EXCHANGE),)).text, None, "sm_80"), "sm_80")
@@ -75,7 +53,7 @@ def test_it_is_a_store_of_the_whole_device(mark: Original) -> None:
 def test_what_it_was_it_stays(type: str, value: str, ordering: str, written: str) -> None:
     asked = f"atomicrmw {written}xchg ptr %p, {type} {value} {ordering}, align 8"
     scope = "" if "syncscope" in ordering else 'syncscope("device") '
-    assert f"store atomic {written}{type} {value}, ptr %p {scope}{ordering}, align 8" in lines(
+    assert f"store atomic {written}{type} {value}, ptr %p {scope}{ordering}, align 8" in after(
         kernel(f"  %old = {asked}\n  ret void"), ExchangeToStore(0)
     )
 
@@ -83,16 +61,16 @@ def test_what_it_was_it_stays(type: str, value: str, ordering: str, written: str
 def test_who_asks_for_the_old_value_after_all_gets_the_new_one(mark: Original) -> None:
     uses_it = ReplaceOperand(ADD, 1, "i32 %old")
     for genome in ((ExchangeToStore(EXCHANGE), uses_it), (uses_it, ExchangeToStore(EXCHANGE))):
-        made = lines(mark, *genome)
+        made = after(mark, *genome)
         assert made[made.index("%old = freeze i32 %n") - 1].startswith("store atomic i32 %n")
         assert "%seen = add i32 %n, %old" in made
 
 
 def test_a_copy_is_what_its_source_is(mark: Original) -> None:
     assert (
-        sum("store atomic" in line for line in lines(mark, ExchangeToStore(EXCHANGE), Copy(CLONE, EXCHANGE, ADD))) == 2
+        sum("store atomic" in line for line in after(mark, ExchangeToStore(EXCHANGE), Copy(CLONE, EXCHANGE, ADD))) == 2
     )
-    only_one = lines(mark, Copy(CLONE, EXCHANGE, ADD), ExchangeToStore(EXCHANGE))
+    only_one = after(mark, Copy(CLONE, EXCHANGE, ADD), ExchangeToStore(EXCHANGE))
     assert sum("store atomic" in line for line in only_one) == sum("xchg" in line for line in only_one) == 1
 
 
@@ -108,15 +86,15 @@ def test_a_copy_is_what_its_source_is(mark: Original) -> None:
 )
 def test_what_is_more_than_a_store_stays(exchange: str, reason: str) -> None:
     original = kernel(f"  {exchange}\n  ret void")
-    assert reason in why_not(original, ExchangeToStore(0))
+    assert reason in refusal(original, ExchangeToStore(0))
     assert list(exchanges(original)) == []
     assert draw(original, random.Random(0), operators=ONLY) is None
 
 
 def test_one_that_is_gone_or_done_is_refused(mark: Original) -> None:
-    assert "is gone" in why_not(mark, Delete(EXCHANGE), ExchangeToStore(EXCHANGE))
-    assert "a store already" in why_not(mark, ExchangeToStore(EXCHANGE), ExchangeToStore(EXCHANGE))
-    assert "there is no instruction" in why_not(mark, ExchangeToStore(99))
+    assert "is gone" in refusal(mark, Delete(EXCHANGE), ExchangeToStore(EXCHANGE))
+    assert "a store already" in refusal(mark, ExchangeToStore(EXCHANGE), ExchangeToStore(EXCHANGE))
+    assert "there is no instruction" in refusal(mark, ExchangeToStore(99))
 
 
 def test_it_is_listed_and_drawn_once(mark: Original) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from kernelwright.edits.hoist_loads import LEVELS
 from kernelwright.ir import verify
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with
-from tests.edits.conftest import body, kernel
+from tests.edits.conftest import body, kernel, refusal
 from tests.simt.harness import Case
 
 CLONE = "c0000000000"
@@ -53,21 +52,10 @@ def guarded() -> Original:
     return kernel(GUARDED, DECLARED)
 
 
-@pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    with Arena() as made:
-        yield made
-
-
 def names_before_the_branch(original: Original, *edits: Edit) -> list[str]:
     lines = lines_of(original, *edits)
     end = next(n for n, line in enumerate(lines) if line.startswith("br"))
     return [line.split(" = ")[0] for line in lines[:end] if " = " in line]
-
-
-def why_not(original: Original, edit: Edit) -> str:
-    (inert,) = apply(original, (edit,)).inert
-    return inert.reason
 
 
 def test_the_loads_go_with_their_addresses_and_nothing_else_does(guarded: Original) -> None:
@@ -99,15 +87,15 @@ def test_what_is_copied_or_gone_counts(guarded: Original) -> None:
 
 
 def test_where_it_is_refused(guarded: Original) -> None:
-    assert "ends no block" in why_not(guarded, HoistLoads(LOAD))
-    assert "ends no block" in why_not(guarded, HoistLoads(99))
-    assert "no block leads to" in why_not(guarded, HoistLoads(HEAD_END))
-    assert "no load that could stand" in why_not(guarded, HoistLoads(END))
+    assert "ends no block" in refusal(guarded, HoistLoads(LOAD))
+    assert "ends no block" in refusal(guarded, HoistLoads(99))
+    assert "no block leads to" in refusal(guarded, HoistLoads(HEAD_END))
+    assert "no load that could stand" in refusal(guarded, HoistLoads(END))
     phi = "a:\n  br label %b\nb:\n  %i = phi i32 [ 0, %a ], [ %k, %b ]\n  %at = getelementptr i32, ptr %p, i32 %i\n"
     phi += "  %k = load i32, ptr %at\n  %on = icmp slt i32 %k, %n\n  br i1 %on, label %b, label %c\nc:\n  ret void"
     loop = kernel(phi)
     assert list(hoistings(loop)) == []
-    assert "no load that could stand" in why_not(loop, HoistLoads(5))
+    assert "no load that could stand" in refusal(loop, HoistLoads(5))
 
 
 def test_what_is_listed_is_what_can_be_drawn(guarded: Original) -> None:
@@ -181,8 +169,8 @@ def test_each_goes_as_far_up_as_it_can() -> None:
     assert blocks_of(nested, HoistLoads(INNER, levels=16)) == blocks_of(nested, HoistLoads(INNER, levels=2))
     assert HoistLoads(INNER, levels=2) in set(far_hoistings(nested))
     assert HoistLoads(INNER, levels=4) not in set(far_hoistings(nested))
-    assert "levels" in why_not(nested, HoistLoads(INNER, levels=17))
-    assert "levels" in why_not(nested, HoistLoads(INNER, levels=0))
+    assert "levels" in refusal(nested, HoistLoads(INNER, levels=17))
+    assert "levels" in refusal(nested, HoistLoads(INNER, levels=0))
 
 
 def test_what_went_up_goes_on_and_takes_its_pin_along() -> None:

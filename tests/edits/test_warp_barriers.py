@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 
@@ -25,10 +23,8 @@ from kernelwright.edits import (
     known_edits,
     of_one_warp,
 )
-from kernelwright.ir import verify
-from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with
-from tests.edits.conftest import body, kernel
+from tests.edits.conftest import after, kernel, refusal
 from tests.simt.harness import Case
 
 CLONE = "c0000000000"
@@ -62,27 +58,8 @@ def reverse() -> Original:
     return kernel(REVERSE, DECLARED)
 
 
-@pytest.fixture(scope="module")
-def arena() -> Iterator[Arena]:
-    with Arena() as made:
-        yield made
-
-
-def lines(original: Original, *edits: Edit) -> list[str]:
-    applied = apply(original, edits)
-    assert applied.inert == ()
-    verify(applied.module)
-    check(applied.text)
-    return body(applied.text)
-
-
-def why_not(original: Original, *edits: Edit) -> str:
-    (inert,) = apply(original, edits).inert
-    return inert.reason
-
-
 def test_all_barriers_of_the_block_become_those_of_the_warp(reverse: Original) -> None:
-    made = lines(reverse, WarpBarriers())
+    made = after(reverse, WarpBarriers())
     assert made.count(WARP) == 2 and not any("barrier.cta" in line for line in made)
     applied = apply(reverse, (WarpBarriers(),))
     assert applied.guards == (BlockIsWarp(),)
@@ -91,17 +68,17 @@ def test_all_barriers_of_the_block_become_those_of_the_warp(reverse: Original) -
 
 
 def test_it_goes_with_other_edits_in_any_order(reverse: Original) -> None:
-    assert lines(reverse, DeleteBarrier(FIRST), WarpBarriers()).count(WARP) == 1
-    assert lines(reverse, WarpBarriers(), DeleteBarrier(FIRST)).count(WARP) == 1
-    assert lines(reverse, Copy(CLONE, FIRST, STORE), WarpBarriers()).count(WARP) == 3
-    assert lines(reverse, WarpBarriers(), Copy(CLONE, FIRST, STORE)).count(WARP) == 3
+    assert after(reverse, DeleteBarrier(FIRST), WarpBarriers()).count(WARP) == 1
+    assert after(reverse, WarpBarriers(), DeleteBarrier(FIRST)).count(WARP) == 1
+    assert after(reverse, Copy(CLONE, FIRST, STORE), WarpBarriers()).count(WARP) == 3
+    assert after(reverse, WarpBarriers(), Copy(CLONE, FIRST, STORE)).count(WARP) == 3
 
 
 def test_where_there_is_nothing_to_change(reverse: Original) -> None:
-    assert "already" in why_not(reverse, WarpBarriers(), WarpBarriers())
-    assert "no barrier of the block" in why_not(reverse, Delete(FIRST), Delete(SECOND), WarpBarriers())
+    assert "already" in refusal(reverse, WarpBarriers(), WarpBarriers())
+    assert "no barrier of the block" in refusal(reverse, Delete(FIRST), Delete(SECOND), WarpBarriers())
     counting = REVERSE.replace("aligned.all(i32 0)", "aligned.count(i32 0, i32 32)")
-    assert "no barrier of the block" in why_not(kernel(counting, DECLARED), WarpBarriers())
+    assert "no barrier of the block" in refusal(kernel(counting, DECLARED), WarpBarriers())
 
 
 def test_it_is_known_of_kernels_that_only_ran_with_one_warp(reverse: Original) -> None:
