@@ -17,7 +17,7 @@ import pytest
 from kernelwright.codegen.toolchain import Gpu
 from kernelwright.device.cuda import present
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate import run as runs
+from kernelwright.evaluate import run_settings
 from kernelwright.evaluate.fitness import Evaluated
 from kernelwright.evaluate.journal import Journal
 from kernelwright.evaluate.measured import Effort
@@ -40,7 +40,7 @@ STAND_IN = Gpu("Stand-in 0", "sm_90", 1 << 33)
 def gpu(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> Fake:
     """A GPU on which machine code takes the longer the more there is of it."""
     fake.set("FAKE_CUDA_BY_SIZE", "1")
-    monkeypatch.setattr(runs, "require_gpu", lambda ordinal: STAND_IN)
+    monkeypatch.setattr(run_settings, "require_gpu", lambda ordinal: STAND_IN)
     return fake
 
 
@@ -52,7 +52,7 @@ def whole(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
         patched.setenv("LD_LIBRARY_PATH", str(library))
         patched.setenv("KERNELWRIGHT_CACHE", str(folder / "cache"))
         patched.setenv("FAKE_CUDA_BY_SIZE", "1")
-        patched.setattr(runs, "require_gpu", lambda ordinal: STAND_IN)
+        patched.setattr(run_settings, "require_gpu", lambda ordinal: STAND_IN)
         return evolve(ADDING, device="cuda:0", folder=folder / "run", **SEARCH)
 
 
@@ -214,7 +214,7 @@ def test_the_gpu_s_process_dies_in_mid_run(
 
 
 def test_a_run_goes_on_where_its_gpu_is(gpu: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "require_gpu", lambda ordinal: Gpu("NVIDIA Other", "sm_80", 1 << 33))
+    monkeypatch.setattr(run_settings, "require_gpu", lambda ordinal: Gpu("NVIDIA Other", "sm_80", 1 << 33))
     with pytest.raises(Misuse, match="this run was measured on NVIDIA Other; cuda:0 is Stand-in 0"):
         evolve(ADDING, device="cuda:0", folder=tmp_path / "run", **SEARCH)
 
@@ -236,7 +236,7 @@ def test_a_run_goes_on_where_its_gpu_is(gpu: Fake, tmp_path: Path, monkeypatch: 
 def test_candidates_are_judged_on_the_virtual_gpu_most_like_it(
     monkeypatch: pytest.MonkeyPatch, name: str, arch: str, virtual: str
 ) -> None:
-    monkeypatch.setattr(runs, "require_gpu", lambda ordinal: Gpu(name, arch, 1 << 33))
+    monkeypatch.setattr(run_settings, "require_gpu", lambda ordinal: Gpu(name, arch, 1 << 33))
     settings = RunSettings.on("cuda", seed=3)
     assert (settings.device, settings.gpu, settings.arch, settings.virtual) == ("cuda:0", name, arch, virtual)
     assert RunSettings.from_json(settings.as_json()) == settings
@@ -250,7 +250,7 @@ def test_settings_of_a_virtual_gpu_say_nothing_of_a_real_one() -> None:
 
 
 def test_a_gpu_nobody_can_compile_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "require_gpu", lambda ordinal: Gpu("GeForce 8800", "sm_10", 1 << 28))
+    monkeypatch.setattr(run_settings, "require_gpu", lambda ordinal: Gpu("GeForce 8800", "sm_10", 1 << 28))
     with pytest.raises(Misuse, match="sm_10"):
         RunSettings.on("cuda:0")
     with pytest.raises(Misuse, match="cuda:x"):
