@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwright.device.describe import plural
 from kernelwright.device.fault import Fault
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError, Misuse
@@ -160,7 +161,7 @@ class Baseline:
         races = [site for site in self.sites if site.kind == "race" and not site.silent]
         if races:
             self.notes.append(
-                f"the original races itself, at {len(races)} places: variants are compared with it place by place; "
+                f"the original races itself, at {plural(len(races), 'place')}: variants are compared with it place by place; "
                 f"the first: {self.sites[races[0]].evidence.sentence}"
             )
         for kind, what in (
@@ -170,7 +171,7 @@ class Baseline:
             places = [site for site in self.sites if site.kind == kind]
             if places:
                 sentence = self.sites[places[0]].evidence.sentence
-                self.notes.append(f"the original {what}, at {len(places)} places; the first: {sentence}")
+                self.notes.append(f"the original {what}, at {plural(len(places), 'place')}; the first: {sentence}")
 
     def _reorder(self) -> None:
         """Is the original's own result independent of the order of its threads?"""

@@ -297,7 +297,7 @@ class _Proving:
             )
             return self._say("undefined", "passed", detail)
         silent = sum(site.silent and not self.baseline.is_known(site) for site in self.sites)
-        detail = f"{len(rest)} places: the original does the same" + (
+        detail = f"{plural(len(rest), 'place')}: the original does the same" + (
             f"; at {silent}, no value depends on it" if silent else ""
         )
         self._say("undefined", "failed", detail, rest)

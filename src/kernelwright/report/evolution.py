@@ -17,6 +17,7 @@ from jinja2 import Environment, StrictUndefined
 
 from kernelwright.cache import write_atomically
 from kernelwright.cuda.names import readable
+from kernelwright.device.describe import plural
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.journal import Row
 from kernelwright.evaluate.outcome import STAGES, Ok, Rejected
@@ -182,11 +183,12 @@ def _variants(run: Run) -> list[tuple[Found, str, str]]:
     if name:
         remarks[name] = _cause(run, name)
     for kind, text in (
-        ("minimised", "what was left of {} edits after minimising"),
+        ("minimised", "what minimising left of {}"),
         ("salvaged", "what was left of {}"),
     ):
         for event in run.journal.events(kind):
-            remarks[event.data["variant"]] = text.format(event.data["of"])
+            of = event.data["of"]
+            remarks[event.data["variant"]] = text.format(plural(of, "edit") if isinstance(of, int) else of)
     for event in run.journal.events("fallen"):
         remarks[event.data["variant"]] = "its proof said less than was demanded"
     if run.best is not None:
