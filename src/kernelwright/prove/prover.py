@@ -205,7 +205,8 @@ class _Proving:
                 why = "every further case lies outside what the variant is meant for"
             return self._say("different", "not run", why)
         wrong = self._on_different(cases)
-        self._judge("different", cases, wrong, f"right on {_counted(cases, everything)}; such as {_examples(cases)}")
+        right = f"right on {_counted(cases, everything)}; among those it is right on: {_examples(cases)}"
+        self._judge("different", cases, wrong, right)
 
     def _changed_sets(self, more: int = 1) -> list[CaseSet]:
         """Changed inputs of each kernel, made from the cheapest training case that the variant is meant for, without
