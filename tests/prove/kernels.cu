@@ -149,3 +149,22 @@ extern "C" __global__ void fenced_above(const float *in, float *out, int n) {
   }
   out[1] = in[1];
 }
+
+// Marks what is there at all; of keys that are alike everywhere a half is enough, and the variant reads no more.
+extern "C" __global__ void marked(const int *key, int *seen, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef VARIANT
+  if (i < n / 2) seen[key[i] & 7] = 1;
+#else
+  if (i < n) seen[key[i] & 7] = 1;
+#endif
+}
+
+// The largest of all; the variant leaves out every other one.
+extern "C" __global__ void largest_key(const int *key, int *largest, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+#ifdef VARIANT
+  if (i % 2) return;
+#endif
+  if (i < n) atomicMax(largest, key[i]);
+}

@@ -15,6 +15,7 @@ from kernelwright.evaluate.workload import Workload
 from kernelwright.ir import parse_module
 from kernelwright.prove import Effort, Prover
 from kernelwright.prove.changes import (
+    EACH_COUNTS,
     FLOAT_WAYS,
     INTEGER_WAYS,
     UNKNOWN_WAYS,
@@ -181,6 +182,17 @@ def test_constants_as_elements() -> None:
         np.nextafter(np.float32(2), 1),
     )
     assert floats_like((1e300,), np.dtype(np.float32)) == ()
+
+
+def test_each_element_can_be_missed() -> None:
+    random = np.random.default_rng(0)
+    for values in (np.arange(9, dtype=np.int32), np.full(9, 5, np.int32), np.full(1, 2, np.int32)):
+        halves, larger_last, smaller_first = (way(values, random) for way in EACH_COUNTS.values())
+        assert np.unique(halves[: (values.size + 1) // 2]).size == 1
+        if values.size > 1:
+            assert np.unique(halves[5:]).size == 1 and halves[0] != halves[-1]
+            assert np.unique(larger_last[:-1]).size == 1 and larger_last[-1] > larger_last[0]
+            assert np.unique(smaller_first[1:]).size == 1 and smaller_first[0] < smaller_first[1]
 
 
 def test_what_the_kernel_compares_with_comes_first() -> None:

@@ -338,6 +338,14 @@ def test_a_branch_that_the_training_data_never_take(kernel: str) -> None:
     assert "what the kernel compares with" in proof.check("different").detail or "-> 4321" in str(proof)
 
 
+@pytest.mark.parametrize(("kernel", "output"), [("marked", "seen"), ("largest_key", "largest")])
+def test_what_a_part_of_the_data_can_stand_for(kernel: str, output: str) -> None:
+    keys = np.random.default_rng(0).integers(0, 8, 128).astype(np.int32)
+    case = Case((4,), (32,), {"key": keys, output: np.zeros(8, np.int32), "n": 128})
+    proof = prove(workload(kernel, case), modules(), variant(kernel), effort=QUICK)
+    assert proof.label == "data-specific", str(proof)
+
+
 # -- the rest ------------------------------------------------------------------------------------------------------------
 
 

@@ -68,9 +68,45 @@ def _distinct(values: Values, random: Random) -> Values:
     return random.permutation(values.size).astype(values.dtype)
 
 
+def _two(values: Values, random: Random) -> tuple[Any, Any]:
+    """Two values of the buffer that differ; where all are equal, the second is one more."""
+    one = values[values.size // 2]
+    others = values[values != one]
+    return one, others[random.integers(others.size)] if others.size else one + values.dtype.type(1)
+
+
+def _halves(values: Values, random: Random) -> Values:
+    one, other = _two(values, random)
+    made = np.full_like(values, one)
+    made[(values.size + 1) // 2 :] = other
+    return made
+
+
+def _but_the_last(values: Values, random: Random) -> Values:
+    pair = _two(values, random)
+    made = np.full_like(values, min(pair))
+    made[-1:] = max(pair)
+    return made
+
+
+def _but_the_first(values: Values, random: Random) -> Values:
+    pair = _two(values, random)
+    made = np.full_like(values, max(pair))
+    made[:1] = min(pair)
+    return made
+
+
+EACH_COUNTS: dict[str, Way] = {
+    "equal in each half, and not in both": _halves,
+    "all equal but the last, which is larger": _but_the_last,
+    "all equal but the first, which is smaller": _but_the_first,
+}
+"""Where each element can be missed. Of data that are alike everywhere a part may stand for all: who marks what is there at all
+need not read the rest."""
 FLOAT_WAYS: dict[str, Way] = {
     "in another order": lambda v, r: r.permutation(v),
     "negated": lambda v, r: -v,
+    **EACH_COUNTS,
     "with noise": _noise,
     "a thousand times as large": _far,
     "all zero": lambda v, r: np.zeros_like(v),
@@ -82,6 +118,7 @@ FLOAT_WAYS: dict[str, Way] = {
     "a thousandth as large": lambda v, r: v * v.dtype.type(1e-3),
 }
 INTEGER_WAYS: dict[str, Way] = {
+    **EACH_COUNTS,
     "in another order": lambda v, r: r.permutation(v),
     "all zero": lambda v, r: np.zeros_like(v),
     "drawn anew from themselves": lambda v, r: r.choice(v, v.size),

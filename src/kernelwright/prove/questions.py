@@ -60,14 +60,14 @@ def questions(edited: Edited) -> Iterator[Asked]:
                 node.operand_types,
                 "deleted" if id in draft.dead else "moved",
             )
+        elif node.instruction.opcode in ("atomicrmw", "cmpxchg") and id in draft.dead:
+            place = place_of(original, id)
+            yield Asked(f"the atomic at {place} was made in {{count}}, and its effect is gone", place, (Reached(id),))
         elif node.result and id in draft.dead and not original.uses.get(node.result):
             yield Asked(
                 f"the value of '{opcode_of(original, id)}' at {place_of(original, id)} is not used",
                 place_of(original, id),
             )
-        elif node.instruction.opcode in ("atomicrmw", "cmpxchg") and id in draft.dead:
-            place = place_of(original, id)
-            yield Asked(f"the atomic at {place} was made in {{count}}, and its effect is gone", place, (Reached(id),))
     for name, node in draft.clones.items():
         if node.instruction.opcode == "store" and name not in draft.dead:
             before = _next_original(edited, name)
