@@ -225,7 +225,7 @@ def _of_the_rest(gene: Gene, alone: Alone) -> str:
     if isinstance(gene.edit, FastMath):
         return f"results may be rounded otherwise; the outputs are {alone} with this edit alone"
     if gene.kind in ("recipe", "unroll", "cache-policy", "exchange-to-store"):
-        return "it relies on nothing: the meaning stays"
+        return "nothing: it computes the same"
     return f"nothing takes another's place; the outputs are {alone} with this edit alone"
 
 

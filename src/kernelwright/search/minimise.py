@@ -168,7 +168,7 @@ class Pair(Generic[G]):
             return "independent"
         if excess < 0:
             return "less together"
-        return "more together" if min(gains) > TIE else "only together"
+        return "more together" if max(gains) > TIE else "only together"
 
 
 class Pairs(Planned[tuple[G, ...]]):
