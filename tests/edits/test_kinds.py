@@ -19,9 +19,9 @@ from kernelwright.edits import (
     apply_to,
 )
 from kernelwright.errors import Misuse
-from kernelwright.ir import parse_module, verify
+from kernelwright.ir import parse_module
 from kernelwright.passes.llvm import check
-from tests.edits.conftest import DIAMOND, STRAIGHT, body, kernel
+from tests.edits.conftest import DIAMOND, STRAIGHT, after, body, kernel
 
 C0, C1 = "c0000000000", "c0000000001"
 TBAA = '!0 = !{!1, !1, i64 0}\n!1 = !{!"float", !2}\n!2 = !{!"root"}\n'
@@ -29,15 +29,6 @@ TBAA = '!0 = !{!1, !1, i64 0}\n!1 = !{!"float", !2}\n!2 = !{!"root"}\n'
 
 def straight() -> Original:
     return kernel(STRAIGHT, TBAA)
-
-
-def after(original: Original, *edits: Edit) -> list[str]:
-    """The lines of the kernel after edits that all apply; LLVM accepts the module."""
-    applied = apply(original, edits)
-    assert applied.inert == ()
-    verify(applied.module)
-    check(applied.text)
-    return body(applied.text)
 
 
 def test_no_edit_leaves_every_line() -> None:
