@@ -6,7 +6,7 @@ edits can still say "before this one". ``repair`` then puts right what is no lon
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -183,21 +183,17 @@ class Draft:
         """A copy of an instruction as it is now, put before another one."""
         node = self.known(source)
         result = "%" + name if node.result else ""
-        self.clones[name] = replace(node, id=name, result=result, block=-1)
-        self._operands[name] = list(self.operands(source))
         if source in self.extras:
             self.extras[name] = self.extras[source]
-        if result:
-            self._defined[result] = name
-        self._put(name, before)
-        self.touched[name] = None
+        self.insert(replace(node, id=name, result=result, block=-1), before, self.operands(source))
 
-    def insert(self, node: Node, before: Id) -> None:
-        """A new instruction, named as copies are."""
+    def insert(self, node: Node, before: Id, operands: Sequence[str] | None = None) -> None:
+        """A new instruction, named as copies are; ``operands``: should they be others than its own."""
         assert isinstance(node.id, str)
         self.clones[node.id] = node
-        self._operands[node.id] = list(node.operands)
-        self._defined[node.result] = node.id
+        self._operands[node.id] = list(node.operands if operands is None else operands)
+        if node.result:
+            self._defined[node.result] = node.id
         self._put(node.id, before)
         self.touched[node.id] = None
 
