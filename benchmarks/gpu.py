@@ -29,7 +29,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "src"))
 
-from kernelwright.bench.measured import Measured  # noqa: E402
+from kernelwright.bench.result import Measured  # noqa: E402
 from kernelwright.errors import KernelwrightError  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"

@@ -42,7 +42,7 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of ``tests/stories/again.py``, minimised, proven and explained. To be copied by those who
     write into it."""
-    from kernelwright.evaluate.run import Run
+    from kernelwright.evaluate.run.run import Run
     from kernelwright.stories.evolve import evolve
     from kernelwright.stories.explain import explain
 

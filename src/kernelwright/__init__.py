@@ -25,7 +25,7 @@ _PUBLIC = {
     "evolve": "kernelwright.stories.evolve",
     "breed": "kernelwright.stories.breed",
     "Problem": "kernelwright.grammar.problem",
-    "Run": "kernelwright.evaluate.run",
+    "Run": "kernelwright.evaluate.run.run",
     "KernelwrightError": "kernelwright.errors",
     "CompileError": "kernelwright.errors",
     "Misuse": "kernelwright.errors",

@@ -22,10 +22,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from kernelwright.cache import cache_folder, is_special, write_atomically
-from kernelwright.codegen.layout import shared_layout
+from kernelwright.codegen.memory_layout import shared_layout
 from kernelwright.cuda import blob, kernel_table
 from kernelwright.cuda.clang import Clang
-from kernelwright.cuda.early import as_argument
+from kernelwright.cuda.early_clang import as_argument
 from kernelwright.cuda.frontend import SourceOptions, prerequisites
 from kernelwright.cuda.host import HostObject, compile_host, host_flags, language
 from kernelwright.cuda.inputs import Inputs, searched_folders

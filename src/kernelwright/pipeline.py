@@ -15,7 +15,7 @@ from pathlib import Path
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.cache import Cache, content_key, installation
-from kernelwright.cuda import early
+from kernelwright.cuda import early_clang
 from kernelwright.cuda.clang import LLVM_MAJOR, Clang, find_clang
 from kernelwright.cuda.frontend import DeviceSource, SourceOptions, device_pass
 from kernelwright.cuda.inputs import (
@@ -35,8 +35,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kernelwright.codegen.lines import SourceLine
-    from kernelwright.codegen.resources import Resources
+    from kernelwright.codegen.machine.resources import Resources
+    from kernelwright.codegen.source_lines import SourceLine
     from kernelwright.ir import Module
 
 STAGES = ("frontend", "libdevice", "optimise", "ptx", "cubin")
@@ -77,7 +77,7 @@ class Unit:
     @functools.cached_property
     def source(self) -> DeviceSource:
         """The device pass, from the cache when neither the source nor any file it included has changed."""
-        since_ns = early.since_ns()
+        since_ns = early_clang.since_ns()
         # The path as it is spelled: __FILE__, messages and debug lines repeat it.
         here = [working_folder(), str(self.path), *environment(), installation()]
         name = content_key(["frontend", *here, repr(self.options.source), self.clang.fingerprint()])
@@ -175,7 +175,7 @@ class Unit:
     @property
     def assembled(self) -> tuple[bytes, str]:
         """The cubin and the assembler's log, which alone tells of spills."""
-        from kernelwright.codegen.cubin import assemble, find_assemblers
+        from kernelwright.codegen.machine.cubin import assemble, find_assemblers
 
         ptx, options = self.ptx, self.options
         toolkit = _path(options.cuda_path)
@@ -266,13 +266,13 @@ class Program:
 
     def lines(self, kernel: str) -> list[SourceLine]:
         """The source lines behind a kernel, with the number of IR instructions each became."""
-        from kernelwright.codegen.lines import kernel_lines
+        from kernelwright.codegen.source_lines import kernel_lines
 
         return kernel_lines(self.unit_of(kernel).module, kernel)
 
     def resources(self, kernel: str) -> Resources:
         """Registers, shared memory and spills of a kernel, as the assembler reports them."""
-        from kernelwright.codegen.resources import resources
+        from kernelwright.codegen.machine.resources import resources
 
         return resources(*self.unit_of(kernel).assembled)[kernel]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kernelwright.bench import breed
-from kernelwright.bench.measured import Measured
+from kernelwright.bench.result import Measured
 from kernelwright.stories.breed import Standing
 from kernelwright.stories.breed import breed as bred
 

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 from kernelwright.bench import BENCHMARKS
-from kernelwright.bench.measured import Measured, Say
-from kernelwright.cli import bench
+from kernelwright.bench.result import Measured, Say
+from kernelwright.cli.commands import bench
 
 
 def measure(quick: bool, say: Say) -> Measured:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.bench import farm
-from kernelwright.bench.measured import Measured
+from kernelwright.bench.result import Measured
 from kernelwright.grammar.problems import NAMES
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.executing import VirtualExecutor
-from kernelwright.evaluate.capture import Capture
-from kernelwright.evaluate.replay import replay
-from kernelwright.evaluate.runner import by_kernel
+from kernelwright.device.virtual.executor import VirtualExecutor
+from kernelwright.evaluate.capture.capture import Capture
+from kernelwright.evaluate.capture.replay import replay
+from kernelwright.evaluate.judging.case_runner import by_kernel
 from kernelwright.ir import parse_module
 from tests.check.conftest import kw
 

@@ -10,9 +10,9 @@ import pytest
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Received
 from kernelwright.cuda.protocol import Message
-from kernelwright.device.checking.touched import Bytes
-from kernelwright.device.memory import Buffer
-from kernelwright.device.serving.waiting import Waiting, Work
+from kernelwright.device.arena import Buffer
+from kernelwright.device.checking.touched_bytes import Bytes
+from kernelwright.device.serving.stream_waits import Waiting, Work
 
 BUFFER = Buffer(0x1000, 64, "b")
 A, B, FREE, EVENT = 1, 2, 3, 9

@@ -229,7 +229,7 @@ def test_a_full_disk_leaves_nothing(app: Path) -> None:
         "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
         "from kernelwright.pipeline import compile; u = compile('app.cu', cache=False).units[0]; u.ptx;"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100));"
-        "from kernelwright.cli.compile import _write; from pathlib import Path; _write(Path('out.ptx'), u.ptx.encode())"
+        "from kernelwright.cli.commands.compile import _write; from pathlib import Path; _write(Path('out.ptx'), u.ptx.encode())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.cli.tables import print_rows
+from kernelwright.cli.support.tables import print_rows
 
 
 def test_long_texts_are_folded_and_not_cut(capsys: pytest.CaptureFixture[str]) -> None:

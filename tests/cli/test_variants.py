@@ -16,9 +16,9 @@ import pytest
 import typer
 
 from kernelwright.cli.app import app
-from kernelwright.cli.guard import tell
+from kernelwright.cli.support.error_exit import tell
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run.run import Run
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.codegen.counts import CLASS_NAMES, block_counts, count_instructions, instruction_class, kernel_counts
+from kernelwright.codegen.cost.ptx_counts import (
+    CLASS_NAMES,
+    block_counts,
+    count_instructions,
+    instruction_class,
+    kernel_counts,
+)
 from kernelwright.codegen.ptx import generate
 from kernelwright.codegen.ptx_text import read_ptx
 from kernelwright.errors import Misuse

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.codegen import cubin
-from kernelwright.codegen.cubin import Assembler, assemble, find_assemblers, find_ptxas
-from kernelwright.codegen.elf import read_elf
+from kernelwright.codegen.machine import cubin
+from kernelwright.codegen.machine.cubin import Assembler, assemble, find_assemblers, find_ptxas
+from kernelwright.codegen.machine.cubin_elf import read_elf
 from kernelwright.codegen.ptx import generate
 from kernelwright.errors import CompileError, Misuse, ToolError
 from tests.passes.listing import example
@@ -72,7 +72,7 @@ def test_line_information_is_there_when_asked_for() -> None:
 
 @needs_assembler
 def test_a_register_limit_is_kept() -> None:
-    from kernelwright.codegen.resources import resources
+    from kernelwright.codegen.machine.resources import resources
 
     text = ptx("inlining")
     free = resources(assemble(text, "sm_80"))["_Z5applyPfi"]

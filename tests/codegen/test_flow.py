@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.codegen.flow import Flow
+from kernelwright.codegen.machine.control_flow import Flow
 
 GRAPHS = st.integers(1, 9).flatmap(
     lambda n: st.lists(st.lists(st.integers(0, n - 1), max_size=3), min_size=n, max_size=n)

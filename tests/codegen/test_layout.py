@@ -5,8 +5,8 @@ from __future__ import annotations
 import llvmlite.binding as llvm
 import pytest
 
-from kernelwright.codegen.contract import contractions
-from kernelwright.codegen.layout import (
+from kernelwright.codegen.fused_products import contractions
+from kernelwright.codegen.memory_layout import (
     align_of,
     alloc_size,
     field_offsets,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.codegen import lines
-from kernelwright.codegen.lines import debug_chain, instruction_positions, kernel_lines, ptx_lines
+from kernelwright.codegen import source_lines
 from kernelwright.codegen.ptx import generate
+from kernelwright.codegen.source_lines import debug_chain, instruction_positions, kernel_lines, ptx_lines
 from kernelwright.errors import Misuse
 from kernelwright.ir import parse_module
 from kernelwright.passes.optimise import optimise
@@ -32,9 +32,9 @@ def test_our_own_headers_give_way_to_their_caller(monkeypatch: pytest.MonkeyPatc
     (division, *_) = [i for i, _ in instruction_positions(module, "_Z5applyPfi") if i.opcode == "fdiv"]
     chain = debug_chain(module, division.metadata["dbg"])
     assert [p.line for p in chain] == [4, 9]
-    assert lines.user_position(chain) == chain[0]
-    monkeypatch.setattr(lines, "OWN_HEADERS", chain[0].file)
-    assert lines.user_position(chain) is None
+    assert source_lines.user_position(chain) == chain[0]
+    monkeypatch.setattr(source_lines, "OWN_HEADERS", chain[0].file)
+    assert source_lines.user_position(chain) is None
 
 
 def test_ptx_and_ir_agree_on_the_lines() -> None:

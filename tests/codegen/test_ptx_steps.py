@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.codegen.counts import CLASS_NAMES
-from kernelwright.codegen.ptx_steps import EXTRA_REGISTERS, LEAST_REGISTERS, TURNS, operands, pressure, steps_of
+from kernelwright.codegen.cost.ptx_counts import CLASS_NAMES
+from kernelwright.codegen.cost.ptx_steps import EXTRA_REGISTERS, LEAST_REGISTERS, TURNS, operands, pressure, steps_of
 from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
 from kernelwright.target import PIPES
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernelwright.codegen.cubin import Assembler, assemble, find_assemblers
-from kernelwright.codegen.elf import read_elf
+from kernelwright.codegen.machine.cubin import Assembler, assemble, find_assemblers
+from kernelwright.codegen.machine.cubin_elf import read_elf
+from kernelwright.codegen.machine.resources import resources
 from kernelwright.codegen.ptx import generate
-from kernelwright.codegen.resources import resources
 from kernelwright.errors import ToolError
 from kernelwright.passes.libdevice import find_libdevice
 from tests.passes.listing import example

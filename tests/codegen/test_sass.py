@@ -9,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.codegen.counts import block_counts
-from kernelwright.codegen.cubin import Assembler, assemble, find_assemblers
-from kernelwright.codegen.debug_line import LineTable, read_lines
-from kernelwright.codegen.elf import Elf, Section, Symbol, read_elf
-from kernelwright.codegen.machine import machine_counts
-from kernelwright.codegen.ptx import generate
-from kernelwright.codegen.sass import (
+from kernelwright.codegen.cost.ptx_counts import block_counts
+from kernelwright.codegen.machine.block_counts import machine_counts
+from kernelwright.codegen.machine.cubin import Assembler, assemble, find_assemblers
+from kernelwright.codegen.machine.cubin_elf import Elf, Section, Symbol, read_elf
+from kernelwright.codegen.machine.line_table import LineTable, read_lines
+from kernelwright.codegen.machine.sass import (
     CLASS_NAMES,
     CONVERGED,
     DIVERGED,
@@ -28,6 +27,7 @@ from kernelwright.codegen.sass import (
     opcode_class,
     read_instructions,
 )
+from kernelwright.codegen.ptx import generate
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.target import PIPES
 from tests.passes.listing import example

@@ -6,16 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.codegen import weights as module
-from kernelwright.codegen.counts import block_counts
-from kernelwright.codegen.cubin import assemble, find_assemblers
+from kernelwright.codegen.cost import block_weights as module
+from kernelwright.codegen.cost.block_weights import Weights, weigh, weigh_all
+from kernelwright.codegen.cost.ptx_counts import block_counts
+from kernelwright.codegen.cost.scoreboard_steps import split_at_barriers
+from kernelwright.codegen.machine.cubin import assemble, find_assemblers
+from kernelwright.codegen.machine.resources import resources
 from kernelwright.codegen.ptx import emit_ptx, generate
-from kernelwright.codegen.resources import resources
-from kernelwright.codegen.steps import split_at_barriers
-from kernelwright.codegen.weights import Weights, weigh, weigh_all
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.ir import parse_module
-from kernelwright.ir.printer import local_names
+from kernelwright.ir.text.printer import local_names
 from tests.passes.listing import example
 
 ASSEMBLERS = find_assemblers()

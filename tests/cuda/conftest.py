@@ -11,7 +11,7 @@ import pytest
 
 from kernelwright.cuda.clang import LLVM_MAJOR, OLDEST_CLANG_FOR_OUR_HEADERS
 from kernelwright.cuda.toolkit import wheel_folders
-from kernelwright.passes.nvidia import toolkit_roots
+from kernelwright.passes.nvidia_files import toolkit_roots
 
 
 @pytest.fixture(scope="session")

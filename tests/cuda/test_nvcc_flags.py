@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
-from kernelwright.cli import compile as room
-from kernelwright.cli.compile import OWN_FLAGS
-from kernelwright.cli.flag import Flag, quick
-from kernelwright.cli.flags import COMPILE_FLAGS, CompileFlags
-from kernelwright.cli.nvcc import NVCC_FLAGS, remarks
+from kernelwright.cli.commands import compile as room
+from kernelwright.cli.commands.compile import OWN_FLAGS
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags
+from kernelwright.cli.support.nvcc_flags import NVCC_FLAGS, remarks
+from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.errors import KernelwrightError, Misuse
 from tests.cli.conftest import Kw, kw

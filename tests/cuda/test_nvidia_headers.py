@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelwright.cli.doctor import examine
+from kernelwright.cli.commands.doctor import examine
 from kernelwright.cuda import toolkit as room
 from kernelwright.cuda.clang import find_clang
 from kernelwright.cuda.frontend import SourceOptions, device_pass
 from kernelwright.cuda.host import toolkit_version
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.executable import build_executable
 from kernelwright.pipeline import CompileOptions, Program

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.cuda.source import changed_files, escape_registers, normalise_launches
+from kernelwright.cuda.source_rewrites import changed_files, escape_registers, normalise_launches
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import ReferenceResult, run_reference
 from kernelwright.ir import Module, parse_module
 from kernelwright.pipeline import CompileOptions, Unit

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import ReferenceResult, run_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.ir import Module, parse_module

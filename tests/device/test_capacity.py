@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.memory import RESERVE
-from kernelwright.device.serving import capacity
-from kernelwright.device.serving.capacity import SPARE, capacity_bytes
+from kernelwright.device.arena import RESERVE
+from kernelwright.device.serving import memory_capacity
+from kernelwright.device.serving.memory_capacity import SPARE, capacity_bytes
 from kernelwright.device.settings import Settings, size_in_bytes
 from kernelwright.errors import Misuse
 from kernelwright.target import DEFAULT_GPU
@@ -26,7 +26,7 @@ def test_the_least_of_all_counts() -> None:
 def test_a_control_group_limits_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "memory.max").write_text("100000000\n")
     (tmp_path / "memory.current").write_text("20000000\n")
-    monkeypatch.setattr(capacity, "_GROUPS", (str(tmp_path / "memory.max"), "/nowhere"))
+    monkeypatch.setattr(memory_capacity, "_GROUPS", (str(tmp_path / "memory.max"), "/nowhere"))
     assert capacity_bytes(HUGE) == int(SPARE * 80000000)
     (tmp_path / "memory.max").write_text("max\n")
     assert capacity_bytes(HUGE) > 80000000

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.serving.answers import WaitingError
 from kernelwright.device.serving.errors import CudaError, Failure, defect
+from kernelwright.device.serving.replies import WaitingError
 
 SMALL, OTHER = Failure(CudaError.INVALID_VALUE, "small"), Failure(CudaError.INVALID_CONFIGURATION, "other")
 LOST = Failure(CudaError.ILLEGAL_ADDRESS, "lost", is_sticky=True)

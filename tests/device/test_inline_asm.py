@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.codegen.inline_asm import expand_asm, statements
+from kernelwright.codegen.inline_asm.expand import expand_asm, statements
 from kernelwright.errors import CompileError
 from kernelwright.ir import Module, parse_module
 from tests.device.conftest import Launcher

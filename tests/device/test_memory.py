@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelwright.device.memory import ARENA_BASE, GAP, POISON, Arena
+from kernelwright.device.arena import ARENA_BASE, GAP, POISON, Arena
 from kernelwright.errors import DeviceError
 
 
@@ -209,7 +209,7 @@ def test_another_process_sees_the_same_bytes_at_the_same_address(arena: Arena) -
     buffer = arena.allocate(8, "x")
     arena.view(buffer, np.int64)[0] = 41
     code = (
-        "import sys, ctypes; from kernelwright.device.memory import Arena\n"
+        "import sys, ctypes; from kernelwright.device.arena import Arena\n"
         "arena = Arena.attach(int(sys.argv[1])); p = ctypes.c_int64.from_address(int(sys.argv[2])); p.value += 1"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}

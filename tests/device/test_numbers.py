@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.device import numbers as num
+from kernelwright.device import floating_point as num
 
 LIBM = ctypes.CDLL(ctypes.util.find_library("m"))
 LIBM.fma.restype = ctypes.c_double

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.codegen.layout import shared_layout
-from kernelwright.device.memory import SHARED_BASE, Arena
+from kernelwright.codegen.memory_layout import shared_layout
+from kernelwright.device.arena import SHARED_BASE, Arena
 from kernelwright.device.reference import run_reference
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.variables import load_variables

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import ReferenceResult, run_reference
 from kernelwright.ir import ConstantInt, Function, Instruction, Module
 from kernelwright.ir.instruction import FLOAT_BINARY, INTEGER_BINARY

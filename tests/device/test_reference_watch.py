@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from kernelwright.device.arena import Arena
 from kernelwright.device.fault import Fault
-from kernelwright.device.memory import Arena
 from kernelwright.device.reference import ReferenceResult, run_reference
-from kernelwright.device.reference.watch import Watch
+from kernelwright.device.reference.race_watch import Watch
 from kernelwright.device.schedule import Schedule
 from kernelwright.ir import Module
 from tests.device.conftest import Launcher, kernel_named, packed

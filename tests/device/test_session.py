@@ -14,7 +14,7 @@ import pytest
 from kernelwright.cuda import blob as blobs
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.protocol import MESSAGES, Message
-from kernelwright.device.memory import ARENA_BASE
+from kernelwright.device.arena import ARENA_BASE
 from kernelwright.device.serving.errors import CudaError
 from kernelwright.device.serving.session import TABLE
 from kernelwright.device.serving.virtual_device import TABLE as DEVICE_TABLE

@@ -8,8 +8,8 @@ import struct
 import numpy as np
 import pytest
 
-from kernelwright.device.memory import GENERIC, SHARED_BASE, Arena
-from kernelwright.device.values import Constants, decoder, encoder, float_constant, zero_of
+from kernelwright.device.arena import GENERIC, SHARED_BASE, Arena
+from kernelwright.device.value_layout import Constants, decoder, encoder, float_constant, zero_of
 from kernelwright.device.variables import load_variables
 from kernelwright.errors import CompileError, IRError
 from kernelwright.ir import parse_module, parse_type

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.codegen.toolchain import Driver, Gpu
-from kernelwright.device.cuda import present
+from kernelwright.device.cuda import availability
 from kernelwright.device.settings import Settings
 from kernelwright.errors import DeviceError, Misuse, ToolError
 
@@ -118,7 +118,7 @@ def test_a_gpu_that_is_not_there(kw: Kw, fake: Fake, gpus: str, device: str, sai
 
 
 def test_no_driver(kw: Kw, fake: Fake) -> None:
-    if present.has_device_file():
+    if availability.has_device_file():
         pytest.skip("there is a GPU here")
     fake.set("LD_LIBRARY_PATH", "/nowhere")
     done = kw("run", "--device", "cuda:0", "session.cu")
@@ -148,22 +148,22 @@ GPU = Gpu("NVIDIA Something", "sm_90", 1 << 30)
     ],
 )
 def test_auto(monkeypatch: pytest.MonkeyPatch, file: bool, driver: Driver | None, binding: bool, chosen: str) -> None:
-    monkeypatch.setattr(present, "has_device_file", lambda: file)
-    monkeypatch.setattr(present, "has_binding", lambda: binding)
-    monkeypatch.setattr(present, "_driver", lambda: driver)
+    monkeypatch.setattr(availability, "has_device_file", lambda: file)
+    monkeypatch.setattr(availability, "has_binding", lambda: binding)
+    monkeypatch.setattr(availability, "_driver", lambda: driver)
     assert Settings.for_device("auto").name == chosen
     assert Settings.of({}).name == chosen
     assert Settings.for_device("auto", virtual_for="kw check").name == "h200"
 
 
 def test_what_a_machine_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(present, "_driver", lambda: Driver("13.0", (GPU, GPU)))
-    assert present.require_gpu(1) is GPU
+    monkeypatch.setattr(availability, "_driver", lambda: Driver("13.0", (GPU, GPU)))
+    assert availability.require_gpu(1) is GPU
     with pytest.raises(DeviceError, match="this machine has 2 GPUs"):
-        present.require_gpu(2)
-    monkeypatch.setattr(present, "has_binding", lambda: False)
+        availability.require_gpu(2)
+    monkeypatch.setattr(availability, "has_binding", lambda: False)
     with pytest.raises(ToolError, match="binding") as caught:
-        present.require_gpu(1)
+        availability.require_gpu(1)
     assert "pip install" in str(caught.value)
 
 

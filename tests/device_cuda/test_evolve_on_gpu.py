@@ -15,16 +15,16 @@ from typing import Any
 import pytest
 
 from kernelwright.codegen.toolchain import Gpu
-from kernelwright.device.cuda import present
+from kernelwright.device.cuda import availability
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate import run_settings
-from kernelwright.evaluate.fitness import Evaluated
-from kernelwright.evaluate.journal import Journal
-from kernelwright.evaluate.measured import Effort
-from kernelwright.evaluate.on_gpu import GpuTimer
+from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run import Run
-from kernelwright.evaluate.run_settings import RunSettings
+from kernelwright.evaluate.run import settings as run_settings
+from kernelwright.evaluate.run.journal import Journal
+from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.timing.gpu_timer import GpuTimer
+from kernelwright.evaluate.timing.measurement_record import Effort
 from kernelwright.report.evolution import evolution_page
 from kernelwright.stories.evolve import evolve, resume
 from kernelwright.stories.explain import explain
@@ -302,7 +302,7 @@ def test_a_gpu_that_is_not_there(kw: Kw, fake: Fake, gpus: str, device: str) -> 
 
 
 def test_no_driver(kw: Kw, fake: Fake) -> None:
-    if present.has_device_file():
+    if availability.has_device_file():
         pytest.skip("there is a GPU here")
     fake.set("LD_LIBRARY_PATH", "/nowhere")
     done = kw("evolve", str(ADDING), "--device", "cuda:0")

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from kernelwright.device.arena import Arena
 from kernelwright.device.cuda.executor import CudaExecutor, image_of
 from kernelwright.device.cuda.worker import CudaWorker
-from kernelwright.device.memory import Arena
 from kernelwright.errors import CompileError
-from kernelwright.evaluate.runner import Runner, Stopped, by_kernel
+from kernelwright.evaluate.judging.case_runner import Runner, Stopped, by_kernel
 from kernelwright.ir import parse_module
 
 from .conftest import Fake
@@ -102,9 +102,9 @@ def test_a_real_gpu_runs_a_kernel(gpu: CudaWorker) -> None:
 
 @pytest.mark.gpu
 def test_what_the_driver_says_of_a_kernel_is_what_the_assembler_said(gpu: CudaWorker) -> None:
-    from kernelwright.codegen.cubin import assemble, find_assemblers
+    from kernelwright.codegen.machine.cubin import assemble, find_assemblers
+    from kernelwright.codegen.machine.resources import resources
     from kernelwright.codegen.ptx import emit_ptx
-    from kernelwright.codegen.resources import resources
 
     if not find_assemblers():
         pytest.skip("no assembler is installed")

@@ -19,7 +19,7 @@ from kernelwright.bench.gpu.cases import CASES
 from kernelwright.bench.gpu.prepare import prepare
 from kernelwright.bench.gpu.result import page
 from kernelwright.bench.gpu.sanitizer import TOOLS, check_program, run_sanitizer
-from kernelwright.bench.measured import Measured
+from kernelwright.bench.result import Measured
 from kernelwright.cuda.protocol import DeviceProperties
 from kernelwright.device.checking.findings import FindingKind
 from kernelwright.device.cuda.worker import GpuInfo

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.device.arena import ARENA_BASE
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
-from kernelwright.device.memory import ARENA_BASE
 from kernelwright.errors import DeviceError
 
 pytestmark = pytest.mark.gpu

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 
 from kernelwright.device.cuda.worker import CudaWorker, Image
-from kernelwright.edits.guard import BlockIs, Guard
 from kernelwright.errors import DeviceError, Misuse
-from kernelwright.evaluate.case import Case, Launch
-from kernelwright.evaluate.fitness import Evaluated
-from kernelwright.evaluate.in_worker import Reference
-from kernelwright.evaluate.machine_code import MachineCode, canonical_ptx
-from kernelwright.evaluate.measured import Effort, Known, Measured
-from kernelwright.evaluate.on_gpu import ALIKE, Abandoned, GpuTimer
+from kernelwright.evaluate.judging.fitness import Evaluated
+from kernelwright.evaluate.judging.worker_process import Reference
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.timing.gpu_timer import ALIKE, Abandoned, GpuTimer
+from kernelwright.evaluate.timing.machine_code import MachineCode, canonical_ptx
+from kernelwright.evaluate.timing.measurement_record import Effort, Known, Measured
+from kernelwright.evaluate.workload.case import Case, Launch
+from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.guards import BlockIs, Guard
 
 from .conftest import Fake
 

@@ -30,15 +30,15 @@ from kernelwright.bench.gpu.prepare import prepare
 from kernelwright.bench.gpu.prepare_winners import finished_runs, prepare_winners
 from kernelwright.bench.gpu.result import page
 from kernelwright.bench.gpu.winners import headlines, run_winners, whole
-from kernelwright.bench.measured import Measured
+from kernelwright.bench.result import Measured
+from kernelwright.device.arena import ARENA_BASE
 from kernelwright.device.cuda.worker import CudaWorker
-from kernelwright.device.memory import ARENA_BASE
-from kernelwright.edits.fix import FixArgument
 from kernelwright.edits.gene import Gene
+from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.measure import Estimate
-from kernelwright.evaluate.run import Run
-from kernelwright.evaluate.variant import Candidate
+from kernelwright.evaluate.judging.variant import Candidate
+from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.timing.duel import Estimate
 from kernelwright.suite import load
 
 from .conftest import Fake

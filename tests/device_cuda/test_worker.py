@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.device.arena import ARENA_BASE
 from kernelwright.device.cuda.lock import GpuLock
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
-from kernelwright.device.memory import ARENA_BASE
 from kernelwright.errors import DeviceError
-from kernelwright.evaluate.measure import duel
+from kernelwright.evaluate.timing.duel import duel
 
 from .conftest import Fake
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from kernelwright.cuda.frontend import SourceOptions
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.edits import Edit, Original, apply
 from kernelwright.ir import Module, parse_module, verify
 from kernelwright.passes.llvm import check

@@ -24,9 +24,9 @@ from kernelwright.edits import (
     changes,
     conditions,
     draw,
-    fast_math,
 )
-from kernelwright.edits.lines import FAST_FLAGS, POLICIES
+from kernelwright.edits.kinds import fast_math
+from kernelwright.edits.line_templates import FAST_FLAGS, POLICIES
 from kernelwright.edits.plain_constants import bits_of, neighbours, text_of
 from kernelwright.ir import parse_module, types
 from kernelwright.passes.recipe import optimise_with

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.codegen.simt.watch import Watch
-from kernelwright.device.memory import Arena
-from kernelwright.device.reference.watch import Watch as ReferenceWatch
+from kernelwright.codegen.simt.running.watching import Watch
+from kernelwright.device.arena import Arena
+from kernelwright.device.reference.race_watch import Watch as ReferenceWatch
 from kernelwright.edits import Copy, Delete, ExchangeToStore, Original, ReplaceOperand, apply, draw, exchanges
 from kernelwright.passes.recipe import optimise_with
 from tests.edits.conftest import after, kernel, refusal

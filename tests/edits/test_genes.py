@@ -31,9 +31,9 @@ from kernelwright.edits import (
     listed,
     load_genes,
 )
-from kernelwright.edits.delete import reuses
 from kernelwright.edits.json_form import KINDS
-from kernelwright.edits.move import reorderings
+from kernelwright.edits.kinds.delete import reuses
+from kernelwright.edits.kinds.move import reorderings
 from kernelwright.errors import Misuse
 from kernelwright.ir import parse_module
 from tests.edits.conftest import DIAMOND, kernel, loop_kernel

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.edits import Copy, Delete, Edit, HoistLoads, Original, apply, draw, far_hoistings, hoistings
-from kernelwright.edits.hoist_loads import LEVELS
+from kernelwright.edits.kinds.hoist_loads import LEVELS
 from kernelwright.ir import verify
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with

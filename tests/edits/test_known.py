@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import run_reference
 from kernelwright.edits import (
     Apart,
@@ -34,7 +34,7 @@ from kernelwright.edits import (
     recipes,
     unrollings,
 )
-from kernelwright.edits.recipe import PASSES
+from kernelwright.edits.kinds.recipe import PASSES
 from kernelwright.errors import Misuse
 from kernelwright.ir import function_difference, parse_module, verify
 from kernelwright.passes.llvm import check

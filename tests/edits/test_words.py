@@ -23,13 +23,13 @@ from kernelwright.edits import (
     ReplaceOperand,
     Swap,
 )
-from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
-from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs
-from kernelwright.edits.no_alias import NoAlias
-from kernelwright.edits.recipe import Recipe
-from kernelwright.edits.unroll import Unroll
-from kernelwright.edits.warp_barriers import WarpBarriers
+from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
+from kernelwright.edits.kinds.no_alias import NoAlias
+from kernelwright.edits.kinds.recipe import Recipe
+from kernelwright.edits.kinds.unroll import Unroll
+from kernelwright.edits.kinds.warp_barriers import WarpBarriers
 from kernelwright.edits.words import KINDS, guard_in_words, in_words
+from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs
 from kernelwright.ir import parse_module
 from tests.edits.conftest import HEAD, kernel
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.evaluate.capture import Capture
+from kernelwright.evaluate.capture.capture import Capture
 from tests.evaluate.recording import record
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 from kernelwright.device.reference import ReferenceResult
-from kernelwright.evaluate.runner import Ran
+from kernelwright.evaluate.judging.case_runner import Ran
 
 
 def instructions(results: Sequence[Ran]) -> tuple[float, Mapping[str, float]]:

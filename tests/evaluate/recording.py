@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from kernelwright.device.memory import Arena, Buffer
+from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.reference import run_reference
 from kernelwright.device.variables import load_variables
-from kernelwright.evaluate.capture import Operation, ProgramIdentity
-from kernelwright.evaluate.capture_writer import CaptureWriter
+from kernelwright.evaluate.capture.capture import Operation, ProgramIdentity
+from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.ir import parse_module
 from tests.evaluate import kernels
 

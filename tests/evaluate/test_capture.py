@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.device.memory import ARENA_BASE, Arena, Buffer, Snapshot
+from kernelwright.device.arena import ARENA_BASE, Arena, Buffer, Snapshot
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.capture import Capture, Memory, Operation, Pointer, Stored, is_capture, pointers_in
-from kernelwright.evaluate.capture_format import PAGE_BYTES
-from kernelwright.evaluate.capture_writer import CaptureWriter
+from kernelwright.evaluate.capture.capture import Capture, Memory, Operation, Pointer, Stored, is_capture, pointers_in
+from kernelwright.evaluate.capture.file_format import PAGE_BYTES
+from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.ir import parse_module
 from tests.evaluate.recording import PROGRAM, Recorder
 
@@ -111,7 +111,7 @@ def test_any_memory_comes_back(sizes: list[int], seed: int, tmp_path_factory: py
 
 
 def test_a_reader_keeps_little_in_memory(capture: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelwright.evaluate.capture.KEPT_BYTES", 1000)
+    monkeypatch.setattr("kernelwright.evaluate.capture.capture.KEPT_BYTES", 1000)
     for launch in capture.launches:
         capture.snapshot(launch, "before")
     assert capture._kept_bytes == sum(map(len, capture._kept.values())) <= 160_000

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from kernelwright.device.reference import execute_reference
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
-from kernelwright.evaluate.capture import Capture
-from kernelwright.evaluate.capture_format import MAGIC
-from kernelwright.evaluate.replay import replay
+from kernelwright.evaluate.capture.capture import Capture
+from kernelwright.evaluate.capture.file_format import MAGIC
+from kernelwright.evaluate.capture.replay import replay
 
 SRC = Path(__file__).parents[2]
 
@@ -150,7 +150,7 @@ RECORD_FOR_EVER = """
     import struct, sys
     from pathlib import Path
     import numpy as np
-    from kernelwright.device.memory import Arena
+    from kernelwright.device.arena import Arena
     from tests.evaluate.recording import Recorder
     with Arena() as arena:
         program = Recorder(Path(sys.argv[1]), "add", arena=arena)
@@ -185,7 +185,7 @@ FILL_THE_DISK = """
     import resource, struct, sys
     from pathlib import Path
     import numpy as np
-    from kernelwright.device.memory import Arena
+    from kernelwright.device.arena import Arena
     from kernelwright.errors import ToolError
     from tests.evaluate.recording import Recorder
     with Arena() as arena:
@@ -224,7 +224,7 @@ def test_the_limit_on_file_size_was_only_theirs() -> None:
 
 
 def test_a_record_that_makes_no_sense(recorded: Path, tmp_path: Path) -> None:
-    from kernelwright.evaluate.capture_format import HEAD, LAUNCH, RecordWriter
+    from kernelwright.evaluate.capture.file_format import HEAD, LAUNCH, RecordWriter
 
     writer = RecordWriter(tmp_path / "c")
     writer.write_story(

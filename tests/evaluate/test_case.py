@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import execute_reference
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.case import Case, Launch, Launcher, Output
-from kernelwright.evaluate.runner import Argument, Runner, Stopped, by_kernel
+from kernelwright.evaluate.judging.case_runner import Argument, Runner, Stopped, by_kernel
+from kernelwright.evaluate.workload.case import Case, Launch, Launcher, Output
 from tests.evaluate import kernels
 
 IN = np.arange(8, dtype=np.float32)

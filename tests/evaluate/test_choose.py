@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from kernelwright.evaluate.choose import LOOKED_AT, Looked, _sample, choose, rest
+from kernelwright.evaluate.capture.select_launches import LOOKED_AT, Looked, _sample, choose, rest
 
 BLOCK = (64, 1, 1)
 

@@ -14,7 +14,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.compare import (
+from kernelwright.evaluate.workload.comparison import (
     Absolute,
     Change,
     Exact,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelwright.evaluate.element_types import parameter_types, scalar_type, variable_type
+from kernelwright.evaluate.workload.element_types import parameter_types, scalar_type, variable_type
 from kernelwright.ir import parse_module, parse_type
 from tests.evaluate import kernels
 

@@ -11,10 +11,10 @@ import pytest
 
 from kernelwright.edits import ConstantCondition, Delete, DeleteBarrier, FixArgument, Gene
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.case import Case
-from kernelwright.evaluate.fitness import ACCEPT, Accept, Demands, Evaluated, Fitness
+from kernelwright.evaluate.judging.fitness import ACCEPT, Accept, Demands, Evaluated, Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.workload.case import Case
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.target import gpu
 
 HEAD = """

@@ -16,9 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
-from kernelwright.evaluate.journal import Journal, candidate_hash, canonical_text
-from kernelwright.evaluate.journal_file import SCHEMA
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.run.journal import Journal, candidate_hash, canonical_text
+from kernelwright.evaluate.run.journal_file import SCHEMA
 from tests.evaluate.test_outcome import OUTCOMES
 
 FAST, WRONG = Ok(1.5, 0.0, Metrics({"sectors": 7})), Rejected("compare", "'out' error 3", "a.cu:4")
@@ -111,7 +111,7 @@ def test_a_batch_is_kept_whole_or_not_at_all(path: Path) -> None:
 
 
 def test_many_rows_are_read_in_pieces(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelwright.evaluate.journal.ROWS_AT_A_TIME", 7)
+    monkeypatch.setattr("kernelwright.evaluate.run.journal.ROWS_AT_A_TIME", 7)
     with Journal.open(path, create=True) as journal:
         with journal.batch():
             for n in range(50):
@@ -355,6 +355,6 @@ def test_a_journal_that_cannot_be_written_is_the_machines_fault(
     def full(_: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("kernelwright.evaluate.journal.WriterLock", full)
+    monkeypatch.setattr("kernelwright.evaluate.run.journal.WriterLock", full)
     with pytest.raises(ToolError, match=r"journal\.db cannot be written: No space left on device"):
         Journal.open(tmp_path / "journal.db", create=create, write=not create)

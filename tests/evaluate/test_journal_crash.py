@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.evaluate.journal import Journal
 from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run.journal import Journal
 
 ROOT = Path(__file__).parents[2]
 
@@ -30,7 +30,7 @@ def python(code: str, *arguments: object) -> subprocess.Popen[str]:
 
 GO_ON_FOR_EVER = """
     import sys
-    from kernelwright.evaluate.journal import Journal
+    from kernelwright.evaluate.run.journal import Journal
     from kernelwright.evaluate.outcome import Ok
     from pathlib import Path
     path = Path(sys.argv[1])
@@ -78,7 +78,7 @@ def test_kill_9_at_any_moment_loses_nothing(tmp_path: Path) -> None:
 FILL_THE_DISK = """
     import resource, sys
     from kernelwright.errors import ToolError
-    from kernelwright.evaluate.journal import Journal
+    from kernelwright.evaluate.run.journal import Journal
     from kernelwright.evaluate.outcome import Ok
     journal = Journal.open(sys.argv[1], create=True)
     journal.begin({})
@@ -127,7 +127,7 @@ def test_a_lock_does_not_outlive_its_process(tmp_path: Path) -> None:
 def test_a_child_that_lives_on_does_not_hold_the_lock(tmp_path: Path) -> None:
     code = """
         import os, sys, time
-        from kernelwright.evaluate.journal import Journal
+        from kernelwright.evaluate.run.journal import Journal
         journal = Journal.open(sys.argv[1], create=True)
         journal.begin({})
         if os.fork() == 0:

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from kernelwright.device.reference import execute_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.case import Case
-from kernelwright.evaluate.judge import Judge
+from kernelwright.evaluate.judging.case_runner import Argument
+from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.runner import Argument
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.workload.case import Case
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.ir import parse_module
 from tests.evaluate import kernels
 from tests.evaluate.cost import instructions
@@ -77,7 +77,7 @@ def test_a_case_that_does_not_fill_its_blocks_sees_a_missing_guard(source: Path)
 
 def test_our_verifier_looks_before_llvm_does(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """LLVM may end the process on what is invalid."""
-    from kernelwright.evaluate import judge as judging
+    from kernelwright.evaluate.judging import judge as judging
 
     judge = judged(source)
     module = parse_module(kernels.text())

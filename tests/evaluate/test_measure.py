@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwright.errors import DeviceError, Misuse
-from kernelwright.evaluate.measure import (
+from kernelwright.evaluate.timing.duel import (
     Duel,
     _ever_needed,
     _fixed_needed,

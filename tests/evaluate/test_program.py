@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
-from kernelwright.evaluate.program import ProgramCase, ProgramRun, program_case
+from kernelwright.evaluate.workload.program_case import ProgramCase, ProgramRun, program_case
 
 
 def python(code: str, outputs: Any, **more: Any) -> ProgramCase:

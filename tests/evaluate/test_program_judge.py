@@ -11,8 +11,8 @@ import pytest
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate import Case, Ok, Rejected, Workload
-from kernelwright.evaluate.program import program_case
 from kernelwright.evaluate.program_judge import ProgramJudge
+from kernelwright.evaluate.workload.program_case import program_case
 
 CODE = (
     "import os, struct; f = float(os.environ.get('FACTOR', '2')); n = int(open('n').read());"

@@ -7,18 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import execute_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate import Workload, load_workload
-from kernelwright.evaluate.capture import Capture
-from kernelwright.evaluate.judge import Judge
+from kernelwright.evaluate.capture.capture import Capture
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
+from kernelwright.evaluate.capture.replay import replay
+from kernelwright.evaluate.judging.case_runner import by_kernel
+from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.recorded import RecordedCase
-from kernelwright.evaluate.replay import replay
-from kernelwright.evaluate.rules import parse_rules
-from kernelwright.evaluate.runner import by_kernel
+from kernelwright.evaluate.workload.comparison_rules import parse_rules
 from kernelwright.ir import Module, parse_module
 from tests.evaluate.cost import instructions
 

@@ -10,8 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.compare import Absolute, Change, Exact, Gevo, Ignore, Metric, Relative, Rule, Spread, Ulp
-from kernelwright.evaluate.rules import Entry, Rules, parse_rule, parse_rules, rules_from
+from kernelwright.evaluate.workload.comparison import (
+    Absolute,
+    Change,
+    Exact,
+    Gevo,
+    Ignore,
+    Metric,
+    Relative,
+    Rule,
+    Spread,
+    Ulp,
+)
+from kernelwright.evaluate.workload.comparison_rules import Entry, Rules, parse_rule, parse_rules, rules_from
 
 NUMBERS = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
 NAMES = st.from_regex(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?:[a-z_][a-z0-9_]*", fullmatch=True)

@@ -7,12 +7,12 @@ import struct
 import numpy as np
 import pytest
 
+from kernelwright.device.arena import Arena
 from kernelwright.device.arguments import pack
-from kernelwright.device.memory import Arena
 from kernelwright.device.reference import execute_reference
 from kernelwright.errors import CompileError, DeviceError, Misuse
+from kernelwright.evaluate.judging.case_runner import Runner, Stopped, by_kernel, kernel_called, triple
 from kernelwright.evaluate.outcome import Rejected
-from kernelwright.evaluate.runner import Runner, Stopped, by_kernel, kernel_called, triple
 from kernelwright.ir import Function, parse_module
 from tests.evaluate import kernels
 

@@ -6,8 +6,8 @@ import pytest
 
 from kernelwright.edits import ConstantCondition, Delete, FixArgument, Gene, Original
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.runner import by_kernel
-from kernelwright.evaluate.variant import Builder, alone, canonical
+from kernelwright.evaluate.judging.case_runner import by_kernel
+from kernelwright.evaluate.judging.variant import Builder, alone, canonical
 from kernelwright.ir import parse_module
 from kernelwright.passes.llvm import check
 from tests.evaluate import kernels

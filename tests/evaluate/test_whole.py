@@ -11,10 +11,10 @@ import pytest
 
 from kernelwright.edits import ConstantCondition, FixArgument, Gene
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.evaluate.judging.variant import Builder
+from kernelwright.evaluate.judging.whole_program import Program, WholeProgram
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.rules import Rules, parse_rules
-from kernelwright.evaluate.variant import Builder
-from kernelwright.evaluate.whole import Program, WholeProgram
+from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rules
 from kernelwright.executable import build_executable
 from kernelwright.pipeline import compile as compile_program
 

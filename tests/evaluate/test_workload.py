@@ -10,8 +10,8 @@ import pytest
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate import Case, Rules, Workload, load_workload
-from kernelwright.evaluate.compare import Change, Gevo, Ulp
-from kernelwright.evaluate.program import ProgramCase
+from kernelwright.evaluate.workload.comparison import Change, Gevo, Ulp
+from kernelwright.evaluate.workload.program_case import ProgramCase
 from tests.evaluate import kernels
 
 

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.codegen.elf import read_elf
-from kernelwright.device.memory import Arena
+from kernelwright.codegen.machine.cubin_elf import read_elf
+from kernelwright.device.arena import Arena
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.farm import Built, Raised
 from kernelwright.farm.backends.backend import Image, Refused
 from kernelwright.farm.backends.frame import Frame, bundle
 from kernelwright.farm.backends.host import Host, Loaded
 from kernelwright.farm.backends.llvm_ir import LlvmIr
-from kernelwright.farm.backends.needed import needed
 from kernelwright.farm.backends.nvrtc import Nvrtc
-from kernelwright.farm.backends.outlined import with_calls
+from kernelwright.farm.backends.outlined_operations import with_calls
+from kernelwright.farm.backends.prune_ptx import needed
 from kernelwright.farm.backends.ptx import Ptx
 from kernelwright.farm.backends.tree import Tree
 from kernelwright.farm.building import build

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelwright.bench import chaos
-from kernelwright.bench.measured import Measured
+from kernelwright.bench.result import Measured
 
 
 def _holds(result: Measured) -> None:

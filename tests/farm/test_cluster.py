@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.evaluate.subject import PythonFile, Recordings
+from kernelwright.evaluate.workload.subject import PythonFile, Recordings
 from kernelwright.farm import Cluster, Lost, Pool, Raised, pool_for
 from kernelwright.farm.cluster_spec import Actor, Spec, moved
 from tests.farm import tasks

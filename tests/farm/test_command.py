@@ -11,7 +11,7 @@ import typer
 from typer.testing import CliRunner
 
 from kernelwright.cache import Cache, content_key
-from kernelwright.cli import farm
+from kernelwright.cli.commands import farm
 from kernelwright.errors import Misuse
 from kernelwright.farm.fitness import FitnessCache
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import run_reference
 from kernelwright.ir import parse_module
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from kernelwright.codegen.cost.block_weights import Source, Weights
+from kernelwright.codegen.cost.scoreboard_steps import Step, split_at_barriers
+from kernelwright.codegen.machine.resources import Resources
 from kernelwright.codegen.ptx_text import Position
-from kernelwright.codegen.resources import Resources
-from kernelwright.codegen.steps import Step, split_at_barriers
-from kernelwright.codegen.weights import Source, Weights
-from kernelwright.device.model.observed import (
+from kernelwright.device.model.counters import (
     REQUEST,
     AccessCount,
     BlockCount,

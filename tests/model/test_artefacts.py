@@ -11,16 +11,16 @@ from dataclasses import replace
 
 import pytest
 
-from kernelwright.codegen.cubin import find_assemblers
+from kernelwright.calibration import Calibration
+from kernelwright.codegen.cost.block_weights import Weights, weigh
+from kernelwright.codegen.cost.scoreboard_steps import Step
+from kernelwright.codegen.machine.cubin import find_assemblers
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.codegen.steps import Step
-from kernelwright.codegen.weights import Weights, weigh
-from kernelwright.device.memory import Arena
-from kernelwright.device.model.calibration import Calibration
+from kernelwright.device.arena import Arena
+from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import Estimate, estimate
-from kernelwright.device.model.launched import block_labels
-from kernelwright.device.model.observed import Observed
-from kernelwright.device.model.order import search_key
+from kernelwright.device.model.launch_observation import block_labels
+from kernelwright.device.model.search_order import search_key
 from kernelwright.errors import DeviceError
 from kernelwright.target import gpu
 from tests.model.build import access, asked, count, observed, paths, step, weights

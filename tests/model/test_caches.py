@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.device.model import native
+from kernelwright.device.model import native_loops
 from kernelwright.device.model.caches import Traffic, traffic
-from kernelwright.device.model.observed import LINE, Observed, in_turns, watched
+from kernelwright.device.model.counters import LINE, Observed, in_turns, watched
 from kernelwright.device.model.occupancy import Occupancy
 from kernelwright.target import gpu
 from tests.model.build import access, asked, count, observed
@@ -253,14 +253,14 @@ def test_against_plain_caches(
 ) -> None:
     blocks = np.cumsum([step for _, step, _ in raw]).tolist() if raw else []
     requests = [(index, kinds[index], int(b), lines) for (index, _, lines), b in zip(raw, blocks, strict=True)]
-    rows = np.zeros(len(requests), native.REQUEST)
+    rows = np.zeros(len(requests), native_loops.REQUEST)
     flat: list[int] = []
     for row, (index, kind, owner, lines) in zip(rows, requests, strict=True):
-        row["access"], row["kind"], row["block"], row["first_line"] = index, native.KINDS[kind], owner, len(flat)
+        row["access"], row["kind"], row["block"], row["first_line"] = index, native_loops.KINDS[kind], owner, len(flat)
         flat += [number << 4 | mask for number, mask in lines]
         row["last_line"] = len(flat)
     l1, l2 = (shape[0], shape[1]), (shape[2], shape[3])
-    found, by_block = native.replay(rows, np.array(flat, np.uint64), l1, l2, 3, max(blocks, default=0) + 1)
+    found, by_block = native_loops.replay(rows, np.array(flat, np.uint64), l1, l2, 3, max(blocks, default=0) + 1)
     expected = plain_replay(requests, l1, l2, 3)
     assert found.tolist() == expected
     assert by_block[:, 0].sum() == sum(row[3] for row in expected)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.model.calibration import DEFAULT, FACTORS, Calibration, load
+from kernelwright.calibration import DEFAULT, FACTORS, Calibration, load
 from kernelwright.device.model.estimate import FACTOR_OF, Estimate, estimate
 from kernelwright.errors import Misuse
 from kernelwright.target import gpu

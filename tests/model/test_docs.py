@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.model.calibration import FACTORS
+from kernelwright.calibration import FACTORS
 from kernelwright.device.model.estimate import FACTOR_OF
 from kernelwright.target import GPUS, KIB, MIB, Gpu
 

@@ -7,9 +7,9 @@ import math
 
 import pytest
 
-from kernelwright.device.model.calibration import Calibration
+from kernelwright.calibration import Calibration
+from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import Estimate, estimate
-from kernelwright.device.model.observed import Observed
 from kernelwright.errors import DeviceError
 from kernelwright.target import gpu
 from tests.model.build import access, asked, count, observed, paths, step, weights

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from scipy import stats
 
-from kernelwright.device.model.calibration import DEFAULT, Calibration
+from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.device.model.estimate import estimate
 from kernelwright.device.model.fit import Measured, fit, rank_by_kernel, spearman
 from kernelwright.errors import Misuse

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
+from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import estimate
-from kernelwright.device.model.launched import block_labels, observe, watch_of
-from kernelwright.device.model.observed import Observed
+from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
 from kernelwright.errors import DeviceError
 from kernelwright.target import GPUS, gpu
 from tests.model.running import ARCH, SOURCE, Device, all_weights, compiled, module, packed
@@ -159,7 +159,7 @@ def test_what_is_watched_is_the_same_every_time() -> None:
 
 
 SCRIPT = """
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.model.estimate import estimate
 from kernelwright.target import GPUS
 from tests.model.running import Device, all_weights

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.device.model.order import search_key
+from kernelwright.device.model.search_order import search_key
 from kernelwright.errors import Misuse
 
 

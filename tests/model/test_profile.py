@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.model.estimate import estimate
-from kernelwright.device.profile import KEYS, MOST_LINES, Profiled, merged, profile_rows
-from kernelwright.device.timing import L2History
+from kernelwright.device.profiling.profile_rows import KEYS, MOST_LINES, Profiled, merged, profile_rows
+from kernelwright.device.virtual.launch_timing import L2History
 from kernelwright.report.profile import facts, profile_page
 from kernelwright.target import gpu
 from tests.model.build import access, count, observed, paths, step, weights

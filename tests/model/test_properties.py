@@ -7,10 +7,10 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.codegen.weights import Weights
-from kernelwright.device.model.calibration import FACTORS, NORMS, Calibration
+from kernelwright.calibration import FACTORS, NORMS, Calibration
+from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import estimate
-from kernelwright.device.model.observed import Observed
 from kernelwright.target import GPUS, Gpu
 from tests.model.build import access, asked, count, observed, paths, step, weights
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.codegen.steps import Step
-from kernelwright.codegen.weights import Weights
-from kernelwright.device.model.observed import Observed
+from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.codegen.cost.scoreboard_steps import Step
+from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.scoreboard import OPERANDS_READ, Layout, Scoreboard, scoreboard
 from kernelwright.target import gpu
 from tests.model.build import K, access, count, observed, paths, step, weights

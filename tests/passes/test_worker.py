@@ -14,7 +14,7 @@ import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
-from kernelwright.passes import forked, isolation, switches, worker
+from kernelwright.passes import call_fork, isolation, switches, worker
 from kernelwright.passes.llvm import binding
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import DEFAULT, PassOptions
@@ -60,16 +60,16 @@ def bug() -> None:
 def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways of isolating a call."""
     if request.param == "process":
-        monkeypatch.setattr(forked, "possible", lambda: False)
+        monkeypatch.setattr(call_fork, "possible", lambda: False)
     else:
         binding()
-        assert forked.possible()
+        assert call_fork.possible()
     return str(request.param)
 
 
 @pytest.fixture
 def process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forked, "possible", lambda: False)
+    monkeypatch.setattr(call_fork, "possible", lambda: False)
 
 
 def isolated(function: object, *args: object, timeout_s: float = 60.0) -> object:
@@ -259,7 +259,7 @@ def test_a_fork_is_a_copy_that_leaves_nothing_behind() -> None:
         seen.append(1)
         return os.getpid()
 
-    child = forked.call(remember, (), 60.0)
+    child = call_fork.call(remember, (), 60.0)
     assert child != os.getpid() and seen == []
     with pytest.raises(ChildProcessError):
         os.waitpid(child, os.WNOHANG)
@@ -271,12 +271,12 @@ def test_other_threads_forbid_the_fork() -> None:
     thread = threading.Thread(target=gate.wait)
     thread.start()
     try:
-        assert not forked.possible()
+        assert not call_fork.possible()
     finally:
         gate.set()
         thread.join()
-    assert forked.possible()
+    assert call_fork.possible()
 
 
 def test_a_result_larger_than_a_pipe_arrives() -> None:
-    assert len(forked.call(bytes, (5_000_000,), 60.0)) == 5_000_000
+    assert len(call_fork.call(bytes, (5_000_000,), 60.0)) == 5_000_000

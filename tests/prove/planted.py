@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from kernelwright.bench.planted import SOUND, UNSAFE, Planted
-from kernelwright.evaluate.case import Case
-from kernelwright.evaluate.runner import Modules, by_kernel
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.judging.case_runner import Modules, by_kernel
+from kernelwright.evaluate.workload.case import Case
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove import Effort
 

@@ -10,11 +10,11 @@ import pytest
 from numpy.typing import NDArray
 
 from kernelwright.device.schedule import Schedule
-from kernelwright.evaluate.case import Case
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.workload.case import Case
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.ir import parse_module
 from kernelwright.prove import Effort, Prover
-from kernelwright.prove.changes import (
+from kernelwright.prove.changed_inputs import (
     EACH_COUNTS,
     FLOAT_WAYS,
     INTEGER_WAYS,
@@ -24,8 +24,8 @@ from kernelwright.prove.changes import (
     SurveyedCase,
     changes,
 )
-from kernelwright.prove.compared import compared_in, floats_like, ints_like
-from kernelwright.prove.watched import Device, run_case
+from kernelwright.prove.checked_run import Device, run_case
+from kernelwright.prove.comparison_constants import compared_in, floats_like, ints_like
 from tests.evaluate.recording import record
 from tests.prove.planted import floats, modules, planted, variant, workload, zeros
 

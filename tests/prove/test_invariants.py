@@ -11,8 +11,8 @@ import pytest
 
 from kernelwright.edits import Copy, Delete, Draft, FixArgument, Gene, Move, Original, ReplaceOperand, draw
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.case import Case, Launcher
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.workload.case import Case, Launcher
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.prove.invariants import Invariant, invariant_from_json, invariants
 from tests.prove.planted import planted
 

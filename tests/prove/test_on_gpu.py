@@ -10,10 +10,10 @@ import pytest
 from kernelwright.bench.planted import Planted
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.subject import Given
-from kernelwright.evaluate.workload import Workload
-from kernelwright.prove import on_gpu
-from kernelwright.prove.on_gpu import Watched
+from kernelwright.evaluate.workload.subject import Given
+from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.prove import gpu_cases
+from kernelwright.prove.gpu_cases import Watched
 from kernelwright.prove.prover import Prover
 from kernelwright.prove.sanitizer import FOUND
 from tests.prove.planted import QUICK, planted
@@ -32,7 +32,7 @@ def one() -> Planted:
 
 @pytest.fixture
 def watched(one: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Watched:
-    monkeypatch.setattr(on_gpu, "require_gpu", lambda ordinal: None)
+    monkeypatch.setattr(gpu_cases, "require_gpu", lambda ordinal: None)
     (tmp_path / "bin").mkdir()
     answer(tmp_path, "true")
     return Watched(given(one), one.original, cuda_path=tmp_path)
@@ -93,13 +93,13 @@ def test_the_process_that_is_watched_runs_every_case(
 
         def __exit__(self, *_: object) -> None: ...
 
-    monkeypatch.setattr(on_gpu, "CudaWorker", Nowhere)
-    monkeypatch.setattr(on_gpu, "CudaExecutor", lambda worker: execute_reference)
+    monkeypatch.setattr(gpu_cases, "CudaWorker", Nowhere)
+    monkeypatch.setattr(gpu_cases, "CudaExecutor", lambda worker: execute_reference)
     texts = {kernel: print_module(module) for kernel, module in one.variant.items()}
     (tmp_path / "task").write_bytes(pickle.dumps((given(one), texts, 0)))
-    assert on_gpu.main([str(tmp_path / "task")]) == 0
+    assert gpu_cases.main([str(tmp_path / "task")]) == 0
     texts = {kernel: text.replace("ret void", "call void @llvm.trap()\n  ret void") for kernel, text in texts.items()}
     texts = {kernel: f"{text}\ndeclare void @llvm.trap()\n" for kernel, text in texts.items()}
     (tmp_path / "task").write_bytes(pickle.dumps((given(one), texts, 0)))
-    assert on_gpu.main([str(tmp_path / "task")]) == 1
+    assert gpu_cases.main([str(tmp_path / "task")]) == 1
     assert capsys.readouterr().err.strip()

@@ -7,7 +7,7 @@ import pytest
 from kernelwright.bench.planted import SOUND, UNSAFE, Planted
 from kernelwright.ir import print_function
 from kernelwright.prove import Prover, prove
-from kernelwright.prove.watched import Device
+from kernelwright.prove.checked_run import Device
 
 SEEDS = (7, 1234)
 

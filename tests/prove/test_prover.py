@@ -10,12 +10,12 @@ import pytest
 
 from kernelwright.bench.planted import UNSAFE
 from kernelwright.device.schedule import Schedule
-from kernelwright.edits.guard import ArgumentIs, BlockIs, GridIs
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.case import Case, Launcher
+from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.runner import Modules
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.workload.case import Case, Launcher
+from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.guards import ArgumentIs, BlockIs, GridIs
 from kernelwright.ir import parse_module, print_module
 from kernelwright.prove import Effort, Proof, Prover, prove
 from tests.evaluate.recording import record
@@ -427,7 +427,7 @@ def test_an_oracle_is_believed() -> None:
 
 
 def test_a_whole_program_cannot_be_proven(tmp_path: Path) -> None:
-    from kernelwright.evaluate.workload import Workload
+    from kernelwright.evaluate.workload.workload import Workload
 
     given = Workload.from_program(["/bin/true"], ["stdout"], tmp_path)
     with pytest.raises(Misuse, match="whole program"):

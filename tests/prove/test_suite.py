@@ -9,8 +9,8 @@ import pytest
 
 from kernelwright.bench.mutants import record
 from kernelwright.edits import Gene, Original, apply
-from kernelwright.edits.delete_barrier import barriers
-from kernelwright.evaluate.workload import Workload
+from kernelwright.edits.kinds.delete_barrier import barriers
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.prove import Effort, Prover
 from kernelwright.prove.invariants import invariants
 

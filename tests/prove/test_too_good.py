@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from kernelwright.device.arena import Arena
 from kernelwright.device.arguments import pack
-from kernelwright.device.memory import Arena
 from kernelwright.device.model.estimate import Estimate, Term
-from kernelwright.device.timing import Timing
-from kernelwright.device.virtual import VirtualGpu
-from kernelwright.prove.too_good import LIMIT, ceiling
+from kernelwright.device.virtual.gpu import VirtualGpu
+from kernelwright.device.virtual.launch_timing import Timing
+from kernelwright.prove.speedup_ceiling import LIMIT, ceiling
 from kernelwright.target import gpu
 from tests.prove.planted import planted
 

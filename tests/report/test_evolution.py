@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run.run import Run
 from kernelwright.report.evolution import evolution_page, write_page
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
@@ -209,8 +209,8 @@ def test_a_run_that_found_nothing_says_so(tmp_path: Path) -> None:
 
 
 def test_a_run_without_evaluations_has_no_page(tmp_path: Path) -> None:
-    from kernelwright.evaluate.run_settings import RunSettings
-    from kernelwright.evaluate.subject import PythonFile
+    from kernelwright.evaluate.run.settings import RunSettings
+    from kernelwright.evaluate.workload.subject import PythonFile
 
     (tmp_path / "empty").mkdir()
     with (

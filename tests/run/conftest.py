@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import kernelwright
-from kernelwright.cli.run import read_line
+from kernelwright.cli.commands.run import read_line
 from kernelwright.cuda.clang import system_cxx
 from kernelwright.errors import KernelwrightError
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.cli.flags import CompileFlags
-from kernelwright.cli.program import GivenProgram
+from kernelwright.cli.support.compile_flags import CompileFlags
+from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.executable import worker_command
 from kernelwright.suite import APPLICATIONS, NAMES, SIZES, load, run_and_verify
 

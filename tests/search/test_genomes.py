@@ -8,7 +8,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.search.genomes import messy_crossover, uniform_crossover, without_repeats
+from kernelwright.search.crossover import messy_crossover, uniform_crossover, without_repeats
 
 GENOMES = st.lists(st.integers(0, 12), max_size=8, unique=True).map(tuple)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
 from tests.simt import harness
 

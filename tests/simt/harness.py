@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.codegen.layout import parameter_layout
-from kernelwright.codegen.simt.host import CompiledKernel, LaunchResult, compile_host
+from kernelwright.codegen.memory_layout import parameter_layout
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.device.memory import Arena, Buffer
+from kernelwright.codegen.simt.running.compiled_kernel import CompiledKernel, LaunchResult, compile_host
+from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.reference import ReferenceResult, run_reference
-from kernelwright.device.reference.watch import Watch as ReferenceWatch
+from kernelwright.device.reference.race_watch import Watch as ReferenceWatch
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import load_variables
 from kernelwright.ir import Module, parse_module

@@ -9,7 +9,7 @@ import pytest
 
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from tests.simt.harness import PRELUDE, Case, ir
 
 KERNEL = (

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.results import LaunchResult
-from kernelwright.codegen.simt.watch import Caches, Watch
-from kernelwright.device.memory import Arena
+from kernelwright.codegen.simt.running.launch_result import LaunchResult
+from kernelwright.codegen.simt.running.watching import Caches, Watch
+from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
 from tests.simt.harness import Array, Case, Run
 from tests.simt.test_kernels import ints, zeros

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from tests.simt.harness import PRELUDE, Case, ir
 
 ROUND_FOR_EVER = (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, Arena
+from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, Arena
 from kernelwright.errors import DeviceError
 from kernelwright.ir import Module
 from kernelwright.ir.debug import source_location

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
 from tests.simt.harness import PRELUDE, Array, Case, ir
 

@@ -8,15 +8,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.codegen.simt.flatten import flatten
-from kernelwright.codegen.simt.gathers import settle
-from kernelwright.codegen.simt.graph import arrange, note_uses
+from kernelwright.codegen.simt.analyses.address_spaces import infer_spaces
+from kernelwright.codegen.simt.analyses.uniformity import Shape
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import Geometry, SimtOptions
-from kernelwright.codegen.simt.program import Program
-from kernelwright.codegen.simt.shapes import Shape
-from kernelwright.codegen.simt.spaces import infer_spaces
-from kernelwright.device.memory import Arena
+from kernelwright.codegen.simt.program.control_flow import arrange, note_uses
+from kernelwright.codegen.simt.program.flatten import flatten
+from kernelwright.codegen.simt.program.program import Program
+from kernelwright.codegen.simt.program.warp_gathers import settle
+from kernelwright.device.arena import Arena
 from kernelwright.errors import CompileError
 from kernelwright.ir import Module
 from kernelwright.ir.module import BasicBlock

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
 from tests.simt.harness import Array, Case, ir
 from tests.simt.test_kernels import zeros

@@ -16,14 +16,14 @@ import pytest
 from kernelwright.bench import mutant_runs, mutants
 from kernelwright.bench.mutant_runs import BAD, Progress, Verdict, run_in_parts
 from kernelwright.bench.mutants import Done, differs, launched, record, serve, subjects_of
-from kernelwright.device.executing import VirtualExecutor
+from kernelwright.device.arena import Arena
 from kernelwright.device.fault import Fault
 from kernelwright.device.kernel_launch import KernelLaunch
-from kernelwright.device.memory import Arena
 from kernelwright.device.reference import execute_reference
-from kernelwright.device.virtual import Launched
+from kernelwright.device.virtual.executor import VirtualExecutor
+from kernelwright.device.virtual.gpu import Launched
 from kernelwright.errors import ToolError
-from kernelwright.evaluate.capture import Capture
+from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.ir import parse_module
 from kernelwright.suite import NAMES
 

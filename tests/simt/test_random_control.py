@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.ir import Module, parse_module
 from kernelwright.passes.llvm import binding
 from tests.simt.harness import PRELUDE, Case, Triple

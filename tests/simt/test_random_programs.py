@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import Watch, run_reference
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import ConstantInt, Module, parse_module, print_module

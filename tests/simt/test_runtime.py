@@ -8,8 +8,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kernelwright.codegen.simt.library import runtime
-from kernelwright.device.memory import Arena
+from kernelwright.codegen.simt.running.runtime_library import runtime
+from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
 from tests.simt.harness import PRELUDE, Array, Case, ir
 from tests.simt.test_kernels import zeros

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import DeviceError
 from kernelwright.ir import Module

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
 from tests.simt.harness import Case, ir
 

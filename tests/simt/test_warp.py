@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.codegen.simt.warp import source_lane
-from kernelwright.device.memory import Arena
+from kernelwright.codegen.simt.emission.warp_cooperation import source_lane
+from kernelwright.device.arena import Arena
 from kernelwright.device.reference import warp as reference_warp
 from kernelwright.ir import Module
 from tests.simt.harness import Case

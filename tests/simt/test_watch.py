@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.results import Found
-from kernelwright.codegen.simt.watch import Watch
-from kernelwright.device.memory import Arena
+from kernelwright.codegen.simt.running.launch_result import Found
+from kernelwright.codegen.simt.running.watching import Watch
+from kernelwright.device.arena import Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.ir import Module
 from kernelwright.ir.debug import source_location

@@ -13,13 +13,13 @@ from pathlib import Path
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.edits import Delete, Gene, Id, Original
 from kernelwright.edits.words import Words, in_words
-from kernelwright.evaluate.capture import Capture
-from kernelwright.evaluate.choose import choose, look
-from kernelwright.evaluate.fitness import Accept, Demands, Fitness
+from kernelwright.evaluate.capture.capture import Capture
+from kernelwright.evaluate.capture.select_launches import choose, look
+from kernelwright.evaluate.judging.fitness import Accept, Demands, Fitness
+from kernelwright.evaluate.judging.variant import Candidate
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run_settings import RunSettings
-from kernelwright.evaluate.subject import Chosen, Recordings
-from kernelwright.evaluate.variant import Candidate
+from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.workload.subject import Chosen, Recordings
 from kernelwright.prove import Effort, Proof, Prover
 from kernelwright.stories.proposals import Proposals
 from kernelwright.suite import load

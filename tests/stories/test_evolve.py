@@ -18,13 +18,13 @@ import pytest
 from kernelwright.edits import Delete, Gene, Original
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate import Case, Workload, load_workload
-from kernelwright.evaluate.answers import _evaluated
-from kernelwright.evaluate.hot import Heat
-from kernelwright.evaluate.journal import Journal
+from kernelwright.evaluate.judging.hot_instructions import Heat
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run import Run
-from kernelwright.evaluate.run_settings import RunSettings
-from kernelwright.evaluate.subject import Given
+from kernelwright.evaluate.run.answers import _evaluated
+from kernelwright.evaluate.run.journal import Journal
+from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.workload.subject import Given
 from kernelwright.farm import Lost, Raised
 from kernelwright.ir import parse_module
 from kernelwright.stories.evolve import Standing, evolve, resume

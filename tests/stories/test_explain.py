@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from kernelwright.edits import FastMath
-from kernelwright.edits.fix import FixArgument
 from kernelwright.edits.gene import Gene
-from kernelwright.edits.no_alias import NoAlias
+from kernelwright.edits.kinds.fix_launch import FixArgument
+from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.answers import Answers
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run.answers import Answers
+from kernelwright.evaluate.run.run import Run
 from kernelwright.farm import Lost
 from kernelwright.stories import explain as explaining
 from kernelwright.stories.explain import explain

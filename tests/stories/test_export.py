@@ -16,7 +16,7 @@ import pytest
 import kernelwright as kw
 from kernelwright.edits import Apart, BlockIsWarp, load_genes
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run.run import Run
 from kernelwright.report.wording import for_people
 from kernelwright.stories.export import export, files_of, python_test
 from kernelwright.stories.finish import finish

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.evaluate.run import Run
-from kernelwright.evaluate.run_settings import RunSettings
-from kernelwright.evaluate.subject import PythonFile
+from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.workload.subject import PythonFile
 from kernelwright.report.evolution import evolution_page
 from kernelwright.stories.evolve import Standing, evolve, resume
 from kernelwright.stories.explain import explain

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.edits.fix import FixGrid
 from kernelwright.edits.gene import Gene
-from kernelwright.edits.no_alias import NoAlias
+from kernelwright.edits.kinds.fix_launch import FixGrid
+from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.answers import Answers
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run.answers import Answers
+from kernelwright.evaluate.run.run import Run
 from kernelwright.stories.minimise import minimise
 
 AGAIN = "_Z5againPKfPfii"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kernelwright.errors import ToolError
-from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run.run import Run
 from kernelwright.farm import Lost
 from kernelwright.prove.proof import proof_from_json
 from kernelwright.stories import proving

@@ -11,7 +11,7 @@ import pytest
 
 from kernelwright.farm.backends.assembling import header
 from kernelwright.farm.backends.frame import bundle
-from kernelwright.farm.backends.outlined import with_calls
+from kernelwright.farm.backends.outlined_operations import with_calls
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.c.interpret import interpret
 from kernelwright.grammar.c.parse import parse

@@ -6,9 +6,9 @@ import functools
 
 import pytest
 
-from kernelwright.codegen.cubin import assemble
+from kernelwright.codegen.machine.cubin import assemble
+from kernelwright.codegen.machine.resources import resources
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.codegen.resources import resources
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.ir import parse_module, print_module
 from kernelwright.ir.verify import verify

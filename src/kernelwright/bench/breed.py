@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.bench.measured import Measured, Say
+from kernelwright.bench.result import Measured, Say
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.outcome import Rejected
-from kernelwright.evaluate.run import JOURNAL
+from kernelwright.evaluate.run.run import JOURNAL
 from kernelwright.farm.backends.backend import Backend
 from kernelwright.farm.backends.frame import Frame
 from kernelwright.farm.backends.llvm_ir import LlvmIr

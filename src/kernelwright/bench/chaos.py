@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kernelwright.bench.measured import Measured, Say
+from kernelwright.bench.result import Measured, Say
 from kernelwright.farm import Lost, Pool, Raised
 
 BATCHES, QUICK_BATCHES = 500, 30

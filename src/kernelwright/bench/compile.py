@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from kernelwright.bench.measured import Measured, Row, Say, toolkit_versions
+from kernelwright.bench.result import Measured, Row, Say, toolkit_versions
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.pipeline import STEPS
 from kernelwright.pipeline import CompileOptions, Program
@@ -180,7 +180,7 @@ def _build(program: SuiteProgram, passes: PassOptions, arch: str = ARCH) -> Prog
 
 def _accepted(program: SuiteProgram) -> tuple[int, int]:
     """How many of the program's PTX files ptxas takes, of how many, over three architectures."""
-    from kernelwright.codegen.cubin import find_assemblers
+    from kernelwright.codegen.machine.cubin import find_assemblers
 
     ptxas = next((tool.path for tool in find_assemblers() if tool.kind == "ptxas"), None)
     if ptxas is None:
@@ -198,7 +198,7 @@ def _accepted(program: SuiteProgram) -> tuple[int, int]:
 
 def _ablation(names: list[str]) -> list[Row]:
     """PTX instructions of every program with each optional step left out, like the paper's Figure 10 (gpucc, section 5)."""
-    from kernelwright.codegen.counts import count_instructions
+    from kernelwright.codegen.cost.ptx_counts import count_instructions
 
     rows: list[Row] = []
     full = {name: sum(count_instructions(u.ptx) for u in _build(load(name), PassOptions()).units) for name in names}

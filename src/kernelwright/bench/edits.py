@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelwright.bench.measured import Measured, Say
+from kernelwright.bench.result import Measured, Say
 from kernelwright.cache import cache_folder, content_key
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.edits import (
@@ -39,7 +39,7 @@ from kernelwright.edits import (
 )
 from kernelwright.edits.json_form import KINDS
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.variant import alone
+from kernelwright.evaluate.judging.variant import alone
 from kernelwright.farm.pool import Pool
 from kernelwright.ir import verify
 from kernelwright.ir.types import FloatType, IntType

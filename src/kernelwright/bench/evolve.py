@@ -26,10 +26,10 @@ from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
-from kernelwright.bench.measured import Measured, Row, Say
+from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.run import FOLDER, JOURNAL, Run
+from kernelwright.evaluate.run.run import FOLDER, JOURNAL, Run
 
 KEPT = Path("build") / "bench-evolve"
 EVALUATIONS = 400

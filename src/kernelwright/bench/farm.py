@@ -34,7 +34,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelwright.bench.measured import Measured, Say
+from kernelwright.bench.result import Measured, Say
 from kernelwright.farm import Built, Farm, Pool, available_cores
 from kernelwright.farm.backends.frame import Frame, bundle
 from kernelwright.farm.backends.nvrtc import Nvrtc, compiled, find_nvrtc

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from kernelwright.bench.measured import Measured, Say, interleaved, seconds
+from kernelwright.bench.result import Measured, Say, interleaved, seconds
 from kernelwright.ir import Module, parse_module, print_module
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import load

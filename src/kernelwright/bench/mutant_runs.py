@@ -18,10 +18,10 @@ from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
-from kernelwright.bench.measured import Say
+from kernelwright.bench.result import Say
 from kernelwright.cache import cache_folder, content_key
 from kernelwright.errors import ToolError
-from kernelwright.evaluate.machine import tool_versions
+from kernelwright.evaluate.run.machine_facts import tool_versions
 
 PATIENCE_S = 120.0
 """A worker that says nothing about a mutant for so long hangs."""
@@ -139,9 +139,9 @@ class _Worker:
 
 
 _VERDICTS_COME_FROM = (
-    "bench/mutants.py", "codegen/simt/**/*.*", "codegen/asm_*.py", "codegen/bulk.py", "codegen/contract.py",
-    "codegen/inline_asm.py", "codegen/layout.py", "codegen/ptx_*.py", "cuda/include/**/*.*", "device/*.py",
-    "device/reference/*.py", "edits/*.py", "evaluate/recorded.py", "evaluate/runner.py", "ir/*.py", "passes/*.py",
+    "bench/mutants.py", "codegen/simt/**/*.*", "codegen/asm_*.py", "codegen/bulk_copies.py", "codegen/fused_products.py",
+    "codegen/inline_asm/expand.py", "codegen/memory_layout.py", "codegen/ptx_*.py", "cuda/include/**/*.*", "device/*.py",
+    "device/reference/*.py", "edits/*.py", "evaluate/capture/recorded_case.py", "evaluate/judging/case_runner.py", "ir/*.py", "passes/*.py",
     "suite/**/*.*",
 )  # fmt: skip
 """Our files that a verdict depends on."""

@@ -24,24 +24,24 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.bench.measured import Measured, Say
 from kernelwright.bench.mutant_runs import BAD, VERDICTS, Progress, Verdict, run_in_parts
+from kernelwright.bench.result import Measured, Say
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.watch import Watch as VirtualWatch
-from kernelwright.device.executing import VirtualExecutor
+from kernelwright.codegen.simt.running.watching import Watch as VirtualWatch
+from kernelwright.device.arena import Arena
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.kernel_launch import KernelLaunch
-from kernelwright.device.memory import Arena
 from kernelwright.device.reference import ReferenceResult, Watch, execute_reference
 from kernelwright.device.reference.nans import negative_nans
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
+from kernelwright.device.virtual.executor import VirtualExecutor
+from kernelwright.device.virtual.gpu import Launched, Loaded, VirtualGpu
 from kernelwright.edits import Edit, Genome, Original, apply, draw, dumps
 from kernelwright.errors import ToolError
-from kernelwright.evaluate.capture import Capture
-from kernelwright.evaluate.case import Arrays
-from kernelwright.evaluate.recorded import RecordedCase
-from kernelwright.evaluate.runner import Executor, Runner, Stopped
+from kernelwright.evaluate.capture.capture import Capture
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
+from kernelwright.evaluate.judging.case_runner import Executor, Runner, Stopped
+from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.ir import Module, parse_module
 from kernelwright.suite import NAMES, load
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 
-from kernelwright.bench.measured import Measured, Say
 from kernelwright.bench.planted import SOUND, UNSAFE, Planted
+from kernelwright.bench.result import Measured, Say
 from kernelwright.prove import Prover
-from kernelwright.prove.watched import Device
+from kernelwright.prove.checked_run import Device
 
 SEEDS = 100
 QUICK = 3

@@ -16,7 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from kernelwright.bench.measured import Measured, Say
+from kernelwright.bench.result import Measured, Say
 from kernelwright.cuda.link import LinkOptions
 from kernelwright.executable import build_executable, worker_command
 from kernelwright.pipeline import compile as compile_program

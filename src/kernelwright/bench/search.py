@@ -9,7 +9,7 @@ from __future__ import annotations
 import statistics
 
 from kernelwright.bench.evolve import ARMS, QUICK, row_of
-from kernelwright.bench.measured import Measured, Say
+from kernelwright.bench.result import Measured, Say
 
 PROGRAMS = ("bfs", "gaussian", "hotspot", "nn", "srad")
 SEEDS = (1, 2, 3, 4, 5)

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.bench.measured import Measured, Say
-from kernelwright.codegen.simt.host import compile_host
+from kernelwright.bench.result import Measured, Say
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.device.memory import Buffer
-from kernelwright.device.virtual import VirtualGpu
+from kernelwright.codegen.simt.running.compiled_kernel import compile_host
+from kernelwright.device.arena import Buffer
+from kernelwright.device.virtual.gpu import VirtualGpu
 from kernelwright.ir import Module, parse_module
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import load

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from kernelwright.cli.streams import prepare, say, take_over
+from kernelwright.cli.support.streams import prepare, say, take_over
 
 
 def main() -> None:
@@ -19,7 +19,7 @@ def main() -> None:
         say("kw: interrupted\n")
         sys.exit(130)
     except BrokenPipeError:
-        from kernelwright.cli.guard import give_up_output
+        from kernelwright.cli.support.error_exit import give_up_output
 
         give_up_output()
         sys.exit(0)
@@ -28,7 +28,7 @@ def main() -> None:
 def _main() -> None:
     if len(sys.argv) > 2 and sys.argv[1] == "compile":
         # A compile that was done before is answered from its receipt, before anything heavy is imported.
-        from kernelwright.cli.recall import recall
+        from kernelwright.cli.support.receipts import recall
 
         if recall(sys.argv):
             return
@@ -37,14 +37,14 @@ def _main() -> None:
         # Nothing becomes garbage while modules load; looking for it takes 4 ms.
         gc.disable()
         _take_shelter()
-        from kernelwright.cuda import early
+        from kernelwright.cuda import early_clang
 
-        early.start(sys.argv)
-        from kernelwright.cli.compile import run_quickly
+        early_clang.start(sys.argv)
+        from kernelwright.cli.commands.compile import run_quickly
 
         run_quickly(sys.argv[2:])
     if len(sys.argv) > 2 and sys.argv[1] == "run":
-        from kernelwright.cli.run import run_quickly as run_program_quickly
+        from kernelwright.cli.commands.run import run_quickly as run_program_quickly
 
         run_program_quickly(sys.argv[2:])
     from kernelwright.cli.app import run
@@ -54,13 +54,13 @@ def _main() -> None:
 
 def _take_shelter() -> None:
     """Goes on in a copy of this process, so that somebody is left to say why LLVM ended it."""
-    from kernelwright.passes import shelter
+    from kernelwright.passes import command_fork
 
-    ended = shelter.take()
+    ended = command_fork.take()
     if ended is None:
         take_over()
         return
-    from kernelwright.cli.guard import leave_at_once, tell
+    from kernelwright.cli.support.error_exit import leave_at_once, tell
 
     if isinstance(ended, int):
         leave_at_once(ended)

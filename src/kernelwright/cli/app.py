@@ -11,31 +11,31 @@ import click
 import typer
 from typer.core import TyperGroup
 
-from kernelwright.cli.guard import guarded, tell
+from kernelwright.cli.support.error_exit import guarded, tell
 
 # Command -> module that defines it as `command` (or, with flags of its own, as what `command()` returns), and the line
 # that `kw --help` prints. A module is imported when its command runs, so that `kw --help` stays quick.
 COMMANDS: dict[str, tuple[str, str]] = {
-    "compile": ("kernelwright.cli.compile", "CUDA source to IR, PTX, cubin or an executable."),
-    "passes": ("kernelwright.cli.passes", "The optimisation pipeline, step by step, with examples."),
-    "run": ("kernelwright.cli.run", "Compile and run an unmodified CUDA program, with a GPU or without."),
-    "check": ("kernelwright.cli.check", "Find races, bad accesses and barriers, without a GPU."),
-    "capture": ("kernelwright.cli.capture", "Record every kernel launch of a program into one file."),
-    "replay": ("kernelwright.cli.replay", "Run a recording again and compare."),
-    "profile": ("kernelwright.cli.profile", "Where a program's kernels spend their time, line by line."),
-    "evolve": ("kernelwright.cli.evolve", "Search for a faster kernel, and say what each gain rests on."),
-    "breed": ("kernelwright.cli.breed", "Breed programs in the language of a grammar."),
-    "runs": ("kernelwright.cli.runs", "The runs of kw evolve and kw breed there are."),
-    "show": ("kernelwright.cli.show", "What a run has found."),
-    "farm": ("kernelwright.cli.farm", "The compile farm: back ends, workers, what is kept."),
-    "minimize": ("kernelwright.cli.minimize", "A variant down to the edits that matter."),
-    "explain": ("kernelwright.cli.explain", "Why a variant is faster, edit by edit."),
-    "prove": ("kernelwright.cli.prove", "What a variant rests on: checks, evidence, label."),
-    "export": ("kernelwright.cli.export", "A variant as a folder to take along."),
-    "report": ("kernelwright.cli.report", "A run as one self-contained page."),
-    "suite": ("kernelwright.cli.suite", "The CUDA programs that ship with the package."),
-    "bench": ("kernelwright.cli.bench", "Measure what the project promises."),
-    "doctor": ("kernelwright.cli.doctor", "What this machine has, what is missing, and how to mend it."),
+    "compile": ("kernelwright.cli.commands.compile", "CUDA source to IR, PTX, cubin or an executable."),
+    "passes": ("kernelwright.cli.commands.passes", "The optimisation pipeline, step by step, with examples."),
+    "run": ("kernelwright.cli.commands.run", "Compile and run an unmodified CUDA program, with a GPU or without."),
+    "check": ("kernelwright.cli.commands.check", "Find races, bad accesses and barriers, without a GPU."),
+    "capture": ("kernelwright.cli.commands.capture", "Record every kernel launch of a program into one file."),
+    "replay": ("kernelwright.cli.commands.replay", "Run a recording again and compare."),
+    "profile": ("kernelwright.cli.commands.profile", "Where a program's kernels spend their time, line by line."),
+    "evolve": ("kernelwright.cli.commands.evolve", "Search for a faster kernel, and say what each gain rests on."),
+    "breed": ("kernelwright.cli.commands.breed", "Breed programs in the language of a grammar."),
+    "runs": ("kernelwright.cli.commands.runs", "The runs of kw evolve and kw breed there are."),
+    "show": ("kernelwright.cli.commands.show", "What a run has found."),
+    "farm": ("kernelwright.cli.commands.farm", "The compile farm: back ends, workers, what is kept."),
+    "minimize": ("kernelwright.cli.commands.minimize", "A variant down to the edits that matter."),
+    "explain": ("kernelwright.cli.commands.explain", "Why a variant is faster, edit by edit."),
+    "prove": ("kernelwright.cli.commands.prove", "What a variant rests on: checks, evidence, label."),
+    "export": ("kernelwright.cli.commands.export", "A variant as a folder to take along."),
+    "report": ("kernelwright.cli.commands.report", "A run as one self-contained page."),
+    "suite": ("kernelwright.cli.commands.suite", "The CUDA programs that ship with the package."),
+    "bench": ("kernelwright.cli.commands.bench", "Measure what the project promises."),
+    "doctor": ("kernelwright.cli.commands.doctor", "What this machine has, what is missing, and how to mend it."),
 }
 
 

@@ -12,10 +12,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture, ptx_version
-from kernelwright.cuda import early
+from kernelwright.cuda import early_clang
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
-from kernelwright.cuda.source import changed_files, write_overlay
+from kernelwright.cuda.source_rewrites import changed_files, write_overlay
 from kernelwright.errors import Misuse
 from kernelwright.values import frozen, replaced
 
@@ -66,7 +66,7 @@ class DeviceSource:
     """Every file that was read, absolute paths, the source first."""
     warnings: str
     command: tuple[str, ...] = ()
-    """clang's command line, with ``early.SOURCE`` and its like for the files."""
+    """clang's command line, with ``early_clang.SOURCE`` and its like for the files."""
 
     def __repr__(self) -> str:
         return f"DeviceSource({str(self.path)!r}, {len(self.text)} characters)"
@@ -127,7 +127,7 @@ def _warnings(said: str) -> str:
     return warnings_in(said)
 
 
-_FILES = ("-MD", "-MF", early.LISTED, early.SOURCE, "-o", early.OUTPUT)
+_FILES = ("-MD", "-MF", early_clang.LISTED, early_clang.SOURCE, "-o", early_clang.OUTPUT)
 
 
 @frozen
@@ -141,7 +141,7 @@ class _Run:
 
 
 def _run(command: list[str], source: Path, meanwhile: Callable[[], object]) -> _Run:
-    running = early.adopt(command, str(source)) or early.Started(command, str(source))
+    running = early_clang.adopt(command, str(source)) or early_clang.Started(command, str(source))
     try:
         meanwhile()
         failed, said = running.wait()

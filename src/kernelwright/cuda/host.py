@@ -18,9 +18,9 @@ from pathlib import Path
 from kernelwright.cache import write_atomically
 from kernelwright.cuda.clang import HEADERS, Clang
 from kernelwright.cuda.diagnostics import explain, warnings_in
-from kernelwright.cuda.early import as_argument
+from kernelwright.cuda.early_clang import as_argument
 from kernelwright.cuda.frontend import SourceOptions
-from kernelwright.cuda.source import changed_files, write_overlay
+from kernelwright.cuda.source_rewrites import changed_files, write_overlay
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.values import replaced
 

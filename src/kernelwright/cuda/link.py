@@ -25,8 +25,8 @@ from pathlib import Path
 from kernelwright.cuda.clang import Clang, system_cxx, ziglang_folder
 from kernelwright.cuda.elf import Elf, Symbol, archive_members, read_elf
 from kernelwright.cuda.host import HostObject, toolkit_version
-from kernelwright.cuda.refused import refuse_unknown_calls
 from kernelwright.cuda.runtime_library import ZIG_TARGET, default_settings, static_runtime
+from kernelwright.cuda.unsupported_calls import refuse_unknown_calls
 from kernelwright.errors import CompileError, Misuse, ToolError
 
 # Symbols that come from a C++ library: the std namespace, operator new and delete, exceptions, run-time types. What the

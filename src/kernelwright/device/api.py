@@ -23,13 +23,13 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.device.arguments import pack
-from kernelwright.device.arrays import Argument, spans_of, value_of
+from kernelwright.device.array_buffers import Argument, spans_of, value_of
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.fault import Triple
 from kernelwright.device.launcher import CudaLauncher, Launch, Launcher, VirtualLauncher
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings
-from kernelwright.device.virtual import Launched, Loaded
+from kernelwright.device.virtual.gpu import Launched, Loaded
 from kernelwright.errors import Misuse
 from kernelwright.pipeline import Kernel, Unit
 
@@ -55,7 +55,7 @@ class Device:
         """As it can be asked for again: ``h200``, ``cuda:0``."""
         self._on: Launcher
         if settings.real:
-            from kernelwright.device.cuda.present import require_gpu
+            from kernelwright.device.cuda.availability import require_gpu
 
             require_gpu(settings.ordinal)
             self._on = CudaLauncher(settings)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernelwright.codegen.layout import Parameter, parameter_layout
+from kernelwright.codegen.memory_layout import Parameter, parameter_layout
 from kernelwright.cuda.names import readable
 from kernelwright.errors import Misuse
 from kernelwright.ir.module import Function

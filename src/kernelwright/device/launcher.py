@@ -10,16 +10,16 @@ from concurrent.futures import TimeoutError as NotYet
 from dataclasses import dataclass
 from typing import Protocol
 
+from kernelwright.device.arena import Arena
 from kernelwright.device.cuda.executor import CudaExecutor
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.device.fault import Triple
 from kernelwright.device.kernel_launch import KernelLaunch
-from kernelwright.device.memory import Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import Settings
-from kernelwright.device.timing import Timing
-from kernelwright.device.virtual import Launched, Loaded, VirtualGpu
+from kernelwright.device.virtual.gpu import Launched, Loaded, VirtualGpu
+from kernelwright.device.virtual.launch_timing import Timing
 from kernelwright.errors import Misuse
 from kernelwright.pipeline import Unit
 

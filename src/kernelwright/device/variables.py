@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kernelwright.codegen.layout import SHARED, align_of, alloc_size
-from kernelwright.device.memory import FUNCTION_BASE, GENERIC, Arena, Buffer
-from kernelwright.device.values import Constants, encoder
+from kernelwright.codegen.memory_layout import SHARED, align_of, alloc_size
+from kernelwright.device.arena import FUNCTION_BASE, GENERIC, Arena, Buffer
+from kernelwright.device.value_layout import Constants, encoder
 from kernelwright.errors import CompileError
 from kernelwright.ir.module import GlobalVariable, Module
 

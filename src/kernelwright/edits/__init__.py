@@ -15,32 +15,32 @@ Control flow is never touched, so dominators are computed once per kernel. Any e
 
 from __future__ import annotations
 
-from kernelwright.edits.cache_policy import CachePolicy, cache_policies
-from kernelwright.edits.change_constant import ChangeConstant, changes
-from kernelwright.edits.constant_condition import ConstantCondition, conditions
-from kernelwright.edits.copy import Copy
-from kernelwright.edits.delete import Delete, deletions
-from kernelwright.edits.delete_barrier import DeleteBarrier, barriers
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.draw import DRAWN, KNOWN, OPERATORS, UNIFORM, applicable, draw
-from kernelwright.edits.exchange_to_store import ExchangeToStore, exchanges
-from kernelwright.edits.fast_math import FastMath, fast_math
-from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.gene import AnyEdit, Gene, apply_genes, by_kernel, dump_genes, load_genes
 from kernelwright.edits.gene_draw import draw_gene, known_edits, listed
 from kernelwright.edits.genome import Applied, Edit, Genome, Inert, apply, apply_to
-from kernelwright.edits.guard import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard, Launch
-from kernelwright.edits.hoist_loads import HoistLoads, far_hoistings, hoistings
 from kernelwright.edits.json_form import as_json, dumps, from_json, kind_of, loads
-from kernelwright.edits.move import Move
-from kernelwright.edits.no_alias import NoAlias
+from kernelwright.edits.kinds.cache_policy import CachePolicy, cache_policies
+from kernelwright.edits.kinds.change_constant import ChangeConstant, changes
+from kernelwright.edits.kinds.constant_condition import ConstantCondition, conditions
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete, deletions
+from kernelwright.edits.kinds.delete_barrier import DeleteBarrier, barriers
+from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore, exchanges
+from kernelwright.edits.kinds.fast_math import FastMath, fast_math
+from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
+from kernelwright.edits.kinds.hoist_loads import HoistLoads, far_hoistings, hoistings
+from kernelwright.edits.kinds.move import Move
+from kernelwright.edits.kinds.no_alias import NoAlias
+from kernelwright.edits.kinds.recipe import Recipe, recipes
+from kernelwright.edits.kinds.replace_instruction import ReplaceInstruction
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.edits.kinds.swap import Swap
+from kernelwright.edits.kinds.unroll import Unroll, unrollings
+from kernelwright.edits.kinds.warp_barriers import WarpBarriers, of_one_warp
 from kernelwright.edits.original import Id, Original, Use
-from kernelwright.edits.recipe import Recipe, recipes
-from kernelwright.edits.replace_instruction import ReplaceInstruction
-from kernelwright.edits.replace_operand import ReplaceOperand
-from kernelwright.edits.swap import Swap
-from kernelwright.edits.unroll import Unroll, unrollings
-from kernelwright.edits.warp_barriers import WarpBarriers, of_one_warp
+from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard, Launch
 
 __all__ = [
     "DRAWN",

@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kernelwright.edits.guard import Guard
-from kernelwright.edits.lines import AS_STORE, OF_WARP, WARP_BARRIER, filled
+from kernelwright.edits.line_templates import AS_STORE, OF_WARP, WARP_BARRIER, filled
 from kernelwright.edits.original import CLONE, Id, Node, Original, Use
 from kernelwright.edits.setting import PLAIN, entry_lines, register_line
+from kernelwright.guards import Guard
 
 if TYPE_CHECKING:
-    from kernelwright.edits.recipe import Recipe
+    from kernelwright.edits.kinds.recipe import Recipe
 
 END = 1 << 30
 """A position behind everything in a block: where a phi of the next block uses its operand."""

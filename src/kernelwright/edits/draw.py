@@ -5,7 +5,10 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from kernelwright.edits import (
+from kernelwright.edits.dice import Dice
+from kernelwright.edits.draft import Draft, unchanged
+from kernelwright.edits.genome import Edit
+from kernelwright.edits.kinds import (
     cache_policy,
     change_constant,
     constant_condition,
@@ -22,9 +25,6 @@ from kernelwright.edits import (
     swap,
     unroll,
 )
-from kernelwright.edits.dice import Dice
-from kernelwright.edits.draft import Draft, unchanged
-from kernelwright.edits.genome import Edit
 from kernelwright.edits.original import Id, Original
 
 DRAWN: dict[str, Callable[[Dice], Edit | None]] = {

@@ -10,13 +10,17 @@ from __future__ import annotations
 import random as rng
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from kernelwright.edits import (
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.draw import OPERATORS, draw
+from kernelwright.edits.gene import AnyEdit, Gene
+from kernelwright.edits.genome import apply
+from kernelwright.edits.kinds import (
     change_constant,
     constant_condition,
     delete,
     delete_barrier,
     exchange_to_store,
-    fix,
+    fix_launch,
     hoist_loads,
     move,
     no_alias,
@@ -25,12 +29,8 @@ from kernelwright.edits import (
     unroll,
     warp_barriers,
 )
-from kernelwright.edits.draft import Draft
-from kernelwright.edits.draw import OPERATORS, draw
-from kernelwright.edits.gene import AnyEdit, Gene
-from kernelwright.edits.genome import apply
-from kernelwright.edits.guard import Launch
 from kernelwright.edits.original import Id, Original
+from kernelwright.guards import Launch
 
 Weights = Mapping[str, Mapping[Id, float]]
 """By kernel, by number of an original instruction: the cycles it took, or whatever else should draw edits to it."""
@@ -86,7 +86,7 @@ def known_edits(
         seen = list(launches.get(name, ()))
         found[name] = [
             *no_alias.apart(original, seen),
-            *fix.fixed(original, seen),
+            *fix_launch.fixed(original, seen),
             *warp_barriers.of_one_warp(original, seen),
         ]
     return found

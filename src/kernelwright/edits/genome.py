@@ -11,28 +11,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from kernelwright.edits.cache_policy import CachePolicy
-from kernelwright.edits.change_constant import ChangeConstant
-from kernelwright.edits.constant_condition import ConstantCondition
-from kernelwright.edits.copy import Copy
-from kernelwright.edits.delete import Delete
-from kernelwright.edits.delete_barrier import DeleteBarrier
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.exchange_to_store import ExchangeToStore
-from kernelwright.edits.fast_math import FastMath
-from kernelwright.edits.fix import FixArgument, FixBlock, FixGrid
-from kernelwright.edits.guard import Guard
-from kernelwright.edits.hoist_loads import HoistLoads
-from kernelwright.edits.move import Move
-from kernelwright.edits.no_alias import NoAlias
+from kernelwright.edits.kinds.cache_policy import CachePolicy
+from kernelwright.edits.kinds.change_constant import ChangeConstant
+from kernelwright.edits.kinds.constant_condition import ConstantCondition
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
+from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore
+from kernelwright.edits.kinds.fast_math import FastMath
+from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
+from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.move import Move
+from kernelwright.edits.kinds.no_alias import NoAlias
+from kernelwright.edits.kinds.recipe import Recipe
+from kernelwright.edits.kinds.replace_instruction import ReplaceInstruction
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.edits.kinds.swap import Swap
+from kernelwright.edits.kinds.unroll import Unroll
+from kernelwright.edits.kinds.warp_barriers import WarpBarriers
 from kernelwright.edits.original import Original, Use
-from kernelwright.edits.recipe import Recipe
 from kernelwright.edits.repair import repair
-from kernelwright.edits.replace_instruction import ReplaceInstruction
-from kernelwright.edits.replace_operand import ReplaceOperand
-from kernelwright.edits.swap import Swap
-from kernelwright.edits.unroll import Unroll
-from kernelwright.edits.warp_barriers import WarpBarriers
+from kernelwright.guards import Guard
 from kernelwright.ir import Module, parse_module
 
 Edit = (

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from kernelwright.edits.lines import Template, altered_template
+from kernelwright.edits.line_templates import Template, altered_template
 from kernelwright.edits.setting import PLAIN, Register, Setting, given_name, head, register_asked
 from kernelwright.errors import Misuse
 from kernelwright.ir import (
@@ -37,7 +37,7 @@ from kernelwright.ir import (
     zero,
 )
 from kernelwright.ir.constants import float_value
-from kernelwright.ir.printer import instruction_line
+from kernelwright.ir.text.printer import instruction_line
 from kernelwright.ir.types import FloatType, IntType, StructType, VectorType
 
 Id = int | str

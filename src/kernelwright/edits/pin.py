@@ -10,7 +10,7 @@ import hashlib
 from functools import lru_cache
 
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.lines import WIDTHS
+from kernelwright.edits.line_templates import WIDTHS
 from kernelwright.edits.original import Id, Node
 from kernelwright.ir import Instruction, parse_module
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kernelwright.edits.guard import Triple
+from kernelwright.guards import Triple
 from kernelwright.ir import Function, Instruction, print_function
 
 FIXED_BLOCK = '"nvvm.reqntid"'

@@ -8,13 +8,13 @@ those of a search's candidates.
 
 from __future__ import annotations
 
-from kernelwright.evaluate.capture import Capture, Operation, ProgramIdentity
-from kernelwright.evaluate.capture_writer import CaptureWriter
-from kernelwright.evaluate.case import Case, Launch
+from kernelwright.evaluate.capture.capture import Capture, Operation, ProgramIdentity
+from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.evaluate.outcome import STAGES, Metrics, Ok, Outcome, Rejected
-from kernelwright.evaluate.program import ProgramCase
-from kernelwright.evaluate.rules import Rules, parse_rule, parse_rules
-from kernelwright.evaluate.workload import Workload, load_workload
+from kernelwright.evaluate.workload.case import Case, Launch
+from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rule, parse_rules
+from kernelwright.evaluate.workload.program_case import ProgramCase
+from kernelwright.evaluate.workload.workload import Workload, load_workload
 
 __all__ = [
     "STAGES",

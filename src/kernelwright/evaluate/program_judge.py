@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.case import Arrays
-from kernelwright.evaluate.compare import judge
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
-from kernelwright.evaluate.program import ProgramCase, ProgramRun
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.workload.case import Arrays
+from kernelwright.evaluate.workload.comparison import judge
+from kernelwright.evaluate.workload.program_case import ProgramCase, ProgramRun
+from kernelwright.evaluate.workload.workload import Workload
 
 Environment = Mapping[str, str]
 

@@ -3,7 +3,7 @@
 from kernelwright.farm.building import Built
 from kernelwright.farm.cluster import Cluster, pool_for
 from kernelwright.farm.farm import Compiled, Farm
-from kernelwright.farm.lost import Lost, Raised
+from kernelwright.farm.lost_items import Lost, Raised
 from kernelwright.farm.machine import available_cores
 from kernelwright.farm.pool import Pool
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kernelwright.cache import Cache, content_key
 from kernelwright.farm.backends.backend import Backend, Image, Level, Refused
 from kernelwright.farm.backends.frame import Frame
-from kernelwright.farm.lost import Raised
+from kernelwright.farm.lost_items import Raised
 
 
 @dataclass(frozen=True)

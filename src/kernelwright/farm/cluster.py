@@ -30,7 +30,7 @@ from typing import Any
 
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.farm.cluster_spec import Spec
-from kernelwright.farm.lost import Raised, raised
+from kernelwright.farm.lost_items import Raised, raised
 from kernelwright.farm.messages import Kind, Message, pack, pair, receive, send
 from kernelwright.farm.pool import Pool
 from kernelwright.farm.task import Work, task

@@ -23,7 +23,7 @@ from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.farm import limits
 from kernelwright.farm.cluster import GO_ON, HOW, INSTALL
 from kernelwright.farm.cluster_spec import Actor, Spec
-from kernelwright.farm.lost import Lost, Raised, raised
+from kernelwright.farm.lost_items import Lost, Raised, raised
 from kernelwright.farm.messages import Kind, Message, pack, receive, send
 
 FILL_S = 0.1

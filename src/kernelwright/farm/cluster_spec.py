@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelwright import __version__
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
-from kernelwright.farm.lost import Lost, Raised, raised
+from kernelwright.farm.lost_items import Lost, Raised, raised
 from kernelwright.farm.machine import available_cores, total_memory
 from kernelwright.farm.messages import pack
 from kernelwright.farm.pool import MEMORY_SHARE, Pool

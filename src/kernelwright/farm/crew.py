@@ -25,7 +25,7 @@ from pathlib import Path
 from weakref import WeakSet
 
 from kernelwright.errors import KernelwrightError, ToolError
-from kernelwright.farm.lost import Raised, cause
+from kernelwright.farm.lost_items import Raised, cause
 from kernelwright.farm.messages import Kind, Message, pack, pair, receive, send
 from kernelwright.farm.task import Task
 

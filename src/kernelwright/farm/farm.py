@@ -20,7 +20,7 @@ from kernelwright.errors import Misuse, ToolError
 from kernelwright.farm.backends.backend import Backend, Level
 from kernelwright.farm.backends.frame import Frame
 from kernelwright.farm.building import Built, building
-from kernelwright.farm.lost import Lost, Raised
+from kernelwright.farm.lost_items import Lost, Raised
 from kernelwright.farm.pool import Pool
 
 KEPT = 4096

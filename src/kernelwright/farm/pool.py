@@ -22,7 +22,7 @@ from typing import Any
 
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.farm.crew import START_S, Answer, Crew, Death, Worker
-from kernelwright.farm.lost import Cause, Lost, Raised, cause, raised
+from kernelwright.farm.lost_items import Cause, Lost, Raised, cause, raised
 from kernelwright.farm.machine import available_cores, total_memory
 from kernelwright.farm.messages import INLINE_BYTES, Kind, pack
 from kernelwright.farm.task import Work, task

@@ -21,7 +21,7 @@ from typing import IO, NoReturn
 
 from kernelwright.errors import ToolError
 from kernelwright.farm import limits, worker
-from kernelwright.farm.lost import raised
+from kernelwright.farm.lost_items import raised
 from kernelwright.farm.messages import Kind, Message, pack, receive, send
 from kernelwright.farm.task import Task, Work
 

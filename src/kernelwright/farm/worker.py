@@ -12,7 +12,7 @@ import traceback
 from typing import NoReturn
 
 from kernelwright.farm import limits
-from kernelwright.farm.lost import OUT_OF_MEMORY, raised
+from kernelwright.farm.lost_items import OUT_OF_MEMORY, raised
 from kernelwright.farm.messages import Kind, Message, pack, receive, send
 from kernelwright.farm.task import Task, Work
 

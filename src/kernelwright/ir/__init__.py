@@ -16,7 +16,6 @@ valid), ``compare`` and ``clone``, ``cfg``, ``loops``, ``liveness``, ``layout``,
 from __future__ import annotations
 
 from kernelwright.ir import types
-from kernelwright.ir.cfg import Dominators, PostDominators, predecessors, reverse_postorder
 from kernelwright.ir.clone import clone_function, clone_module
 from kernelwright.ir.compare import difference, function_difference
 from kernelwright.ir.constants import (
@@ -34,14 +33,15 @@ from kernelwright.ir.constants import (
     ZeroInitializer,
     zero,
 )
+from kernelwright.ir.control_flow import Dominators, PostDominators, predecessors, reverse_postorder
+from kernelwright.ir.data_layout import DataLayout
 from kernelwright.ir.debug import Location, function_location, source_location
 from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.layout import DataLayout
 from kernelwright.ir.liveness import Liveness
 from kernelwright.ir.loops import Loop, is_reducible, loop_depths, natural_loops
 from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
-from kernelwright.ir.parser import parse_module
-from kernelwright.ir.printer import local_names, print_function, print_instruction, print_module
+from kernelwright.ir.text.parser import parse_module
+from kernelwright.ir.text.printer import local_names, print_function, print_instruction, print_module
 from kernelwright.ir.types import (
     ArrayType,
     FloatType,

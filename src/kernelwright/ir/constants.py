@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import ClassVar, TypeAlias
 
 from kernelwright.ir import types as ty
-from kernelwright.ir.tokens import unescape
+from kernelwright.ir.text.tokens import unescape
 from kernelwright.ir.types import ArrayType, FloatType, FunctionType, IntType, StructType, Type, VectorType
 from kernelwright.ir.values import Names, User, Value
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import Function, Module
-from kernelwright.ir.tokens import unquote
+from kernelwright.ir.text.tokens import unquote
 
 _FIELD = re.compile(r'(\w+): ("[^"]*"|[-!\w]+)', re.ASCII)
 

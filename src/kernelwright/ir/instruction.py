@@ -183,7 +183,7 @@ class Instruction(User, Local):
 
     def __str__(self) -> str:
         """The line as it is printed in its function (numbers included), without indentation."""
-        from kernelwright.ir.printer import print_instruction  # the printer is built on this module
+        from kernelwright.ir.text.printer import print_instruction  # the printer is built on this module
 
         return print_instruction(self)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelwright.ir.cfg import all_blocks_postorder
+from kernelwright.ir.control_flow import all_blocks_postorder
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import BasicBlock, Function
 from kernelwright.ir.values import Argument, Value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kernelwright.ir.cfg import Dominators, predecessors
+from kernelwright.ir.control_flow import Dominators, predecessors
 from kernelwright.ir.module import BasicBlock, Function
 
 

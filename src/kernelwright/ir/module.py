@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.ir import types as ty
-from kernelwright.ir.tokens import global_reference, quoted
+from kernelwright.ir.text.tokens import global_reference, quoted
 from kernelwright.ir.types import FunctionType, PointerType, StructType, Type
 from kernelwright.ir.values import Argument, Local, Names, Use, User, Value
 
@@ -173,7 +173,7 @@ class Function(Value):
         return iter(self.blocks)
 
     def __str__(self) -> str:
-        from kernelwright.ir.printer import print_function
+        from kernelwright.ir.text.printer import print_function
 
         return print_function(self)
 
@@ -316,7 +316,7 @@ class Module:
         return f"<Module {self.source_filename!r}, {len(self.functions)} functions>"
 
     def __str__(self) -> str:
-        from kernelwright.ir.printer import print_module
+        from kernelwright.ir.text.printer import print_module
 
         return print_module(self)
 

@@ -20,7 +20,7 @@ from kernelwright.ir.constants import (
 )
 from kernelwright.ir.instruction import FLOAT_BINARY, INTEGER_BINARY, Instruction
 from kernelwright.ir.module import Function
-from kernelwright.ir.read_instruction import ORDERINGS, PREDICATES, element_type
+from kernelwright.ir.text.read_instruction import ORDERINGS, PREDICATES, element_type
 from kernelwright.ir.types import (
     ArrayType,
     FloatType,

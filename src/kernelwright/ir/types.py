@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kernelwright.errors import IRError, Place
-from kernelwright.ir.tokens import columns_of, name_of, quoted, tokens_of
+from kernelwright.ir.text.tokens import columns_of, name_of, quoted, tokens_of
 
 if TYPE_CHECKING:
     from kernelwright.ir.constants import Constant

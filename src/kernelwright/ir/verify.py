@@ -11,13 +11,13 @@ from typing import NoReturn
 
 from kernelwright.errors import IRError, Place
 from kernelwright.ir import types as ty
-from kernelwright.ir.cfg import Dominators
 from kernelwright.ir.constants import ConstantAggregate, ConstantExpr, MetadataOperand
+from kernelwright.ir.control_flow import Dominators
 from kernelwright.ir.flags import check_flags
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
-from kernelwright.ir.printer import global_line, instruction_line, local_names, print_module
 from kernelwright.ir.rules import RULES, UNREAD, Wrong, gep_type, scalar, wrong
+from kernelwright.ir.text.printer import global_line, instruction_line, local_names, print_module
 from kernelwright.ir.values import Argument, ForwardValue, Names, User, Value
 
 _HINT = "LLVM would refuse this IR: undo or repair the change that made this line"

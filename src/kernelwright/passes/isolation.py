@@ -3,14 +3,14 @@ threshold that was set, stay so for as long as a process lives; and LLVM ends th
 
     run(emit, ir, "sm_80", options=options)     here, or in the worker that has these options (``worker.py``)
     run(..., isolate=True)                      where its end harms nobody: here when someone waits for this process
-                                                (``shelter.py``), in a copy of it (``forked.py``), or in a worker
+                                                (``command_fork.py``), in a copy of it (``call_fork.py``), or in a worker
 """
 
 from __future__ import annotations
 
 import os
 
-from kernelwright.passes import shelter
+from kernelwright.passes import command_fork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,12 +44,12 @@ def run(
     if _switches(options) == _here:
         if not isolate or is_worker():
             return function(*args)  # type: ignore[call-arg]
-        if shelter.is_taken():
-            return shelter.call(function, args, timeout_s)
-        from kernelwright.passes import forked
+        if command_fork.is_taken():
+            return command_fork.call(function, args, timeout_s)
+        from kernelwright.passes import call_fork
 
-        if forked.possible():
-            return forked.call(function, args, timeout_s)
+        if call_fork.possible():
+            return call_fork.call(function, args, timeout_s)
     from kernelwright.passes import worker
 
     return worker.worker(options).call(function, args, timeout_s)

@@ -14,7 +14,7 @@ from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.cache import Cache, content_key, file_digest
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.passes.llvm import engine, parse, run_once, target_machine
-from kernelwright.passes.nvidia import files
+from kernelwright.passes.nvidia_files import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

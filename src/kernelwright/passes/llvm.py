@@ -13,7 +13,7 @@ from functools import cache
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, ptx_version
 from kernelwright.errors import IRError, Place, ToolError
-from kernelwright.passes import shelter
+from kernelwright.passes import command_fork
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def engine() -> Any:
 
     Objects of the two must not be mixed; what is in this room and in ``codegen/ptx.py`` asks here alone.
     """
-    if shelter.is_taken() and "llvmlite.binding" not in sys.modules:
+    if command_fork.is_taken() and "llvmlite.binding" not in sys.modules:
         from kernelwright.passes import quick_llvm
 
         if quick_llvm.load():

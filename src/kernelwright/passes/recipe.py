@@ -19,7 +19,7 @@ from typing import Any, Protocol
 from kernelwright.architectures import architecture
 from kernelwright.errors import Misuse
 from kernelwright.passes.llvm import binding, parse, retarget, run_once, target_machine
-from kernelwright.passes.stderr import stderr_captured
+from kernelwright.passes.stderr_capture import stderr_captured
 
 
 class PassRecipe(Protocol):

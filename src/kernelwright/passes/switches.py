@@ -14,7 +14,7 @@ from kernelwright.errors import ToolError
 from kernelwright.passes.llvm import binding, parsed, run_once, target_machine
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.pipeline import step, threshold
-from kernelwright.passes.stderr import stderr_captured
+from kernelwright.passes.stderr_capture import stderr_captured
 
 GATE = "-opt-disable="
 VERBOSE = "-opt-disable-enable-verbosity"

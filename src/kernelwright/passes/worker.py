@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kernelwright.errors import KernelwrightError
-from kernelwright.passes.answer import death, too_slow, unpacked
 from kernelwright.passes.options import PassOptions
+from kernelwright.passes.process_result import death, too_slow, unpacked
 from kernelwright.passes.switches import process_switches
 
 R = TypeVar("R")

@@ -11,7 +11,7 @@ import threading
 from typing import Any, BinaryIO
 
 from kernelwright.passes import isolation, switches, worker
-from kernelwright.passes.answer import answer
+from kernelwright.passes.process_result import answer
 
 
 def main() -> None:

@@ -15,21 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.device.describe import plural
+from kernelwright.device.describe_access import plural
 from kernelwright.device.fault import Fault
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError, Misuse
-from kernelwright.evaluate.case import Arrays, Case, Output
-from kernelwright.evaluate.idle import idle_warnings
-from kernelwright.evaluate.program import ProgramCase
-from kernelwright.evaluate.recorded import RecordedCase
-from kernelwright.evaluate.runner import Modules
-from kernelwright.evaluate.workload import AnyCase, InProcessCase, Workload
-from kernelwright.prove.changes import Change, ChangedCase, SurveyedCase, changes
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
+from kernelwright.evaluate.judging.case_runner import Modules
+from kernelwright.evaluate.judging.idle_check import idle_warnings
+from kernelwright.evaluate.workload.case import Arrays, Case, Output
+from kernelwright.evaluate.workload.program_case import ProgramCase
+from kernelwright.evaluate.workload.workload import AnyCase, InProcessCase, Workload
+from kernelwright.prove.changed_inputs import Change, ChangedCase, SurveyedCase, changes
+from kernelwright.prove.checked_run import SLACK, CaseRun, Device, Runnable, run_case
 from kernelwright.prove.effort import WATCHED, Effort, divided
-from kernelwright.prove.outputs import difference
-from kernelwright.prove.sites import Site, Sites, add
-from kernelwright.prove.watched import SLACK, CaseRun, Device, Runnable, run_case
+from kernelwright.prove.output_difference import difference
+from kernelwright.prove.sightings import Site, Sites, add
 
 FORWARD = Schedule.forward()
 Shape = tuple[object, ...]

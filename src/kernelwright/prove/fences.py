@@ -14,9 +14,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from kernelwright.codegen.simt.lower import HostKernel
-from kernelwright.codegen.simt.results import LaunchResult
+from kernelwright.codegen.simt.running.launch_result import LaunchResult
 from kernelwright.ir import Function, InlineAsm, Instruction
-from kernelwright.prove.compared import instructions_of
+from kernelwright.prove.comparison_constants import instructions_of
 
 WIDTHS = ("block", "cluster", "device", "system")
 """For whom a fence keeps the order, from the narrowest."""

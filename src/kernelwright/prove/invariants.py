@@ -16,22 +16,22 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from kernelwright.device.describe import plural
-from kernelwright.edits.delete_barrier import is_barrier
-from kernelwright.edits.fast_math import FastMath
+from kernelwright.device.describe_access import plural
 from kernelwright.edits.gene import Gene
 from kernelwright.edits.genome import Applied, apply
+from kernelwright.edits.kinds.delete_barrier import is_barrier
+from kernelwright.edits.kinds.fast_math import FastMath
 from kernelwright.edits.original import Id, Original
 from kernelwright.errors import KernelwrightError, Misuse
-from kernelwright.evaluate.runner import Modules
-from kernelwright.evaluate.workload import Workload, data_sets
+from kernelwright.evaluate.judging.case_runner import Modules
+from kernelwright.evaluate.workload.workload import Workload, data_sets
+from kernelwright.prove.affected_places import Asked, Edited, added, gone, place_of, questions
 from kernelwright.prove.baseline import FORWARD
-from kernelwright.prove.observe import Count, ObservedCase, Probe, Reached, counts, instrumented
-from kernelwright.prove.outputs import difference
+from kernelwright.prove.checked_run import CaseRun, Device, Runnable, run_case
+from kernelwright.prove.instrumentation import Count, ObservedCase, Probe, Reached, counts, instrumented
+from kernelwright.prove.output_difference import difference
 from kernelwright.prove.prover import as_guards_see
-from kernelwright.prove.questions import Asked, Edited, added, gone, place_of, questions
-from kernelwright.prove.sites import SCOPES, Sites, add
-from kernelwright.prove.watched import CaseRun, Device, Runnable, run_case
+from kernelwright.prove.sightings import SCOPES, Sites, add
 
 Alone = Literal["right", "wrong", "not run"]
 

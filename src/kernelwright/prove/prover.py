@@ -18,27 +18,27 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kernelwright.codegen.layout import parameter_layout
+from kernelwright.codegen.memory_layout import parameter_layout
 from kernelwright.cuda.names import readable
-from kernelwright.device.describe import plural
+from kernelwright.device.describe_access import plural
 from kernelwright.device.schedule import Schedule
-from kernelwright.edits.guard import ArgumentIs, GridIs, Guard, Launch
 from kernelwright.errors import IRError, KernelwrightError
+from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome, Rejected
-from kernelwright.evaluate.runner import Modules
-from kernelwright.evaluate.workload import AnyCase, Workload
+from kernelwright.evaluate.workload.workload import AnyCase, Workload
+from kernelwright.guards import ArgumentIs, GridIs, Guard, Launch
 from kernelwright.ir import PointerType, print_module, verify
 from kernelwright.passes.llvm import binding
 from kernelwright.passes.llvm import parse as llvm_parse
 from kernelwright.prove.baseline import FORWARD, GRID, Baseline, CaseSet, Reference
+from kernelwright.prove.checked_run import CaseRun, Device, run_case
 from kernelwright.prove.effort import Effort
 from kernelwright.prove.fences import WIDTHS, Fences, fewer, has_fences
 from kernelwright.prove.labels import CHECKS
-from kernelwright.prove.outputs import difference
+from kernelwright.prove.output_difference import difference
 from kernelwright.prove.proof import Check, Evidence, Proof, Status
-from kernelwright.prove.sites import Site, Sites, add
-from kernelwright.prove.too_good import LIMIT
-from kernelwright.prove.watched import CaseRun, Device, run_case
+from kernelwright.prove.sightings import Site, Sites, add
+from kernelwright.prove.speedup_ceiling import LIMIT
 
 Guards = Mapping[str, Sequence[Guard]]
 """By kernel, what must hold at a launch for a variant to be meant for it."""

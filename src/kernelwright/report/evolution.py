@@ -17,17 +17,17 @@ from jinja2 import Environment, StrictUndefined
 
 from kernelwright.cache import write_atomically
 from kernelwright.cuda.names import readable
-from kernelwright.device.describe import plural
+from kernelwright.device.describe_access import plural
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.journal import Row
 from kernelwright.evaluate.outcome import STAGES, Ok, Rejected
-from kernelwright.evaluate.run import Found, Run
+from kernelwright.evaluate.run.journal import Row
+from kernelwright.evaluate.run.run import Found, Run
 from kernelwright.prove.labels import CHECKS, MEANING
 from kernelwright.report import figures, wording
 from kernelwright.report.counters import besides_time, counters
-from kernelwright.report.page import STYLE
-from kernelwright.report.repeat import again, command
-from kernelwright.report.spoken import UNPROVEN, Spoken, label_of, spoken_of
+from kernelwright.report.repeat_command import again, command
+from kernelwright.report.selected_variant import UNPROVEN, Spoken, label_of, spoken_of
+from kernelwright.report.style_sheet import STYLE
 from kernelwright.search.ties import TIE
 
 TEMPLATE = Path(__file__).with_name("evolution.html.jinja")

@@ -22,8 +22,8 @@ from itertools import islice
 from typing import TypeVar
 
 from kernelwright.search.combine import combine
+from kernelwright.search.crossover import uniform_crossover
 from kernelwright.search.experience import Experience
-from kernelwright.search.genomes import uniform_crossover
 from kernelwright.search.minimise import ddmin, not_worse
 from kernelwright.search.planned import Asking, Plan, Planned
 from kernelwright.search.population import Population

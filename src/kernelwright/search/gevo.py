@@ -30,7 +30,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import TypeVar
 
-from kernelwright.search.genomes import messy_crossover
+from kernelwright.search.crossover import messy_crossover
 from kernelwright.search.nsga2 import Point, select, tournament, worth
 from kernelwright.search.planned import Asking, Plan, Planned
 from kernelwright.search.strategy import Budget, Hooks, Result

@@ -17,7 +17,7 @@ from typing import Any
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
-from kernelwright.evaluate.run import new_folder
+from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Breeding, Individual
 from kernelwright.stories.breeding.judge import FITNESS

@@ -23,13 +23,13 @@ from typing import Any
 
 from kernelwright.edits.gene import Gene
 from kernelwright.errors import KernelwrightError, Misuse
-from kernelwright.evaluate.answers import Answer, Answers
+from kernelwright.evaluate.judging.variant import Candidate
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run import Found, Run, new_folder
-from kernelwright.evaluate.run_settings import RunSettings
-from kernelwright.evaluate.subject import Given, PythonFile, Recordings, Subject, subject_of
-from kernelwright.evaluate.variant import Candidate
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.run.answers import Answer, Answers
+from kernelwright.evaluate.run.run import Found, Run, new_folder
+from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.workload.subject import Given, PythonFile, Recordings, Subject, subject_of
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.prove.labels import Label
 from kernelwright.search import Budget, Default, Gevo, Hooks, Minimise, Result, Strategy, is_gain, preferred
 from kernelwright.stories.finish import Finished, finish

@@ -16,18 +16,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelwright.codegen.cubin import assemble
-from kernelwright.codegen.elf import read_elf
+from kernelwright.codegen.machine.cubin import assemble
+from kernelwright.codegen.machine.cubin_elf import read_elf
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.edits.original import Original
 from kernelwright.edits.words import in_words
 from kernelwright.errors import KernelwrightError, Misuse
-from kernelwright.evaluate.answers import Answers
+from kernelwright.evaluate.judging.variant import Builder, Candidate
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run import Found, Run
-from kernelwright.evaluate.subject import Subject
-from kernelwright.evaluate.variant import Builder, Candidate
+from kernelwright.evaluate.run.answers import Answers
+from kernelwright.evaluate.run.run import Found, Run
+from kernelwright.evaluate.workload.subject import Subject
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.invariants import invariants
 from kernelwright.search import Pairs, Result, SingleEffects, Strategy

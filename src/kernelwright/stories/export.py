@@ -24,15 +24,15 @@ from jinja2 import Environment, StrictUndefined
 
 from kernelwright import __version__
 from kernelwright.cache import write_atomically
-from kernelwright.codegen.cubin import assemble
+from kernelwright.codegen.machine.cubin import assemble
 from kernelwright.cuda.names import readable
-from kernelwright.edits.guard import WARP, Apart, ArgumentIs, BlockIs, BlockIsWarp, Guard
 from kernelwright.edits.words import guard_in_words, in_words
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.evaluate.run import Found, Run
-from kernelwright.evaluate.variant import Builder, Built
+from kernelwright.evaluate.judging.variant import Builder, Built
+from kernelwright.evaluate.run.run import Found, Run
+from kernelwright.guards import WARP, Apart, ArgumentIs, BlockIs, BlockIsWarp, Guard
 from kernelwright.prove.labels import MEANING, REJECTED
-from kernelwright.report.repeat import command
+from kernelwright.report.repeat_command import command
 from kernelwright.report.wording import domain, for_people
 from kernelwright.stories.patch import to_apply, to_read
 from kernelwright.stories.wording import guard_names, guards_in_words

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.run import Run
+from kernelwright.evaluate.run.run import Run
 from kernelwright.prove.labels import REJECTED
 from kernelwright.report.evolution import write_page
-from kernelwright.report.spoken import UNPROVEN, spoken_of
+from kernelwright.report.selected_variant import UNPROVEN, spoken_of
 from kernelwright.stories.explain import explain
 from kernelwright.stories.export import export
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.answers import Answers
-from kernelwright.evaluate.run import Found, Run
+from kernelwright.evaluate.run.answers import Answers
+from kernelwright.evaluate.run.run import Found, Run
 from kernelwright.search import Minimise
 from kernelwright.stories.explain import answered
 

@@ -10,7 +10,7 @@ from kernelwright.cuda.names import readable
 from kernelwright.edits.gene import by_kernel
 from kernelwright.edits.genome import Edit, apply
 from kernelwright.edits.original import Original
-from kernelwright.evaluate.variant import Builder, Candidate
+from kernelwright.evaluate.judging.variant import Builder, Candidate
 
 CONTEXT = 2
 """Unchanged lines shown around changed ones, in the patch to read."""

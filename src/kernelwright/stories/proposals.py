@@ -12,11 +12,11 @@ from kernelwright.edits import OPERATORS, UNIFORM, Gene, Original, draw_gene, kn
 from kernelwright.edits.gene_draw import with_edits
 from kernelwright.edits.original import Id
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.hot import hot
+from kernelwright.evaluate.judging.hot_instructions import hot
+from kernelwright.evaluate.judging.variant import Candidate
 from kernelwright.evaluate.outcome import Ok, Outcome
-from kernelwright.evaluate.run_settings import RunSettings
-from kernelwright.evaluate.variant import Candidate
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.workload.workload import Workload
 
 DRAFTS = 256
 """Edited kernels that are kept: several genes are drawn for the same candidate."""

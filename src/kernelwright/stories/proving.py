@@ -13,19 +13,19 @@ from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import KernelwrightError, ToolError
-from kernelwright.evaluate.fitness import Fitness
-from kernelwright.evaluate.run import Run
-from kernelwright.evaluate.runner import Modules
-from kernelwright.evaluate.subject import Recordings, Subject
-from kernelwright.evaluate.variant import Builder, Candidate
-from kernelwright.evaluate.whole import WholeProgram
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.judging.case_runner import Modules
+from kernelwright.evaluate.judging.fitness import Fitness
+from kernelwright.evaluate.judging.variant import Builder, Candidate
+from kernelwright.evaluate.judging.whole_program import WholeProgram
+from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.workload.subject import Recordings, Subject
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.prove.gpu_cases import LONGEST_S, Watched
 from kernelwright.prove.labels import CHECKS, LABELS, Label
-from kernelwright.prove.on_gpu import LONGEST_S, Watched
 from kernelwright.prove.proof import Check, Evidence, Proof, proof_from_json
 from kernelwright.prove.prover import Prover
-from kernelwright.prove.too_good import ceiling
+from kernelwright.prove.speedup_ceiling import ceiling
 
 TIMEOUT_S = 600.0
 ASKED = "it takes minutes: kw prove --again makes it, where there is a GPU"

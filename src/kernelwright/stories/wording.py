@@ -5,8 +5,8 @@ from __future__ import annotations
 from kernelwright.cuda.names import readable
 from kernelwright.edits.words import guard_in_words, in_words
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.run import Run
-from kernelwright.evaluate.variant import Builder, Candidate
+from kernelwright.evaluate.judging.variant import Builder, Candidate
+from kernelwright.evaluate.run.run import Run
 
 
 def edits_in_words(run: Run, candidate: Candidate) -> list[str]:

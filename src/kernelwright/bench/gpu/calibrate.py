@@ -13,7 +13,7 @@ from typing import Any
 
 from kernelwright.bench.gpu.cases import CASES
 from kernelwright.bench.gpu.images import read_image
-from kernelwright.bench.measured import Measured, Row, Say
+from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.device.cuda.gpu import Timing
 from kernelwright.device.cuda.worker import Buffers, CudaWorker, GpuInfo, Job
 from kernelwright.errors import KernelwrightError

@@ -18,7 +18,7 @@ ARCH = "sm_80"
 
 def write_image(folder: Path, key: str, ir: str) -> None:
     """Makes a module's code under the name ``key``, unless it is there. Raises ``CompileError`` for code that is refused."""
-    from kernelwright.codegen.cubin import assemble
+    from kernelwright.codegen.machine.cubin import assemble
     from kernelwright.codegen.ptx import emit_ptx
 
     target = folder / f"{key}.ptx"

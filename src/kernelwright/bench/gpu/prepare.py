@@ -30,19 +30,19 @@ from kernelwright.bench.gpu.cases import CASES, SEED, Case, Shape
 from kernelwright.bench.gpu.images import ARCH, ARCHES
 from kernelwright.bench.gpu.prepare_winners import QUICK, prepare_winners
 from kernelwright.bench.gpu.sanitizer import check_program
-from kernelwright.bench.measured import Say
+from kernelwright.bench.result import Say
 from kernelwright.cache import content_key
-from kernelwright.codegen.cubin import assemble
+from kernelwright.codegen.cost.block_weights import Weights, weigh
+from kernelwright.codegen.machine.cubin import assemble
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.codegen.simt.host import compile_host
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.weights import Weights, weigh
+from kernelwright.codegen.simt.running.compiled_kernel import compile_host
 from kernelwright.cuda.runtime_library import install_shared
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
+from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import estimate
-from kernelwright.device.model.launched import block_labels, observe, watch_of
-from kernelwright.device.model.observed import Observed
+from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
 from kernelwright.edits import Original, apply, deletions
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.ir import Module, parse_module, print_module

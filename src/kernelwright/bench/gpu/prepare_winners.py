@@ -31,17 +31,17 @@ from kernelwright.bench.gpu.carried import (
 )
 from kernelwright.bench.gpu.images import ARCHES, write_image
 from kernelwright.bench.gpu.nvcc import compile_kernels
-from kernelwright.bench.measured import Say, toolkit_versions
+from kernelwright.bench.result import Say, toolkit_versions
 from kernelwright.cuda.names import base_name
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
-from kernelwright.evaluate.clock import Clock
-from kernelwright.evaluate.judge import Judge
-from kernelwright.evaluate.launching import Done, Launches
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
+from kernelwright.evaluate.judging.case_runner import FORWARD
+from kernelwright.evaluate.judging.judge import Judge
+from kernelwright.evaluate.judging.variant import Built, Variant
+from kernelwright.evaluate.judging.variant_launches import Done, Launches
 from kernelwright.evaluate.outcome import Rejected
-from kernelwright.evaluate.recorded import RecordedCase
-from kernelwright.evaluate.run import FOLDER, Found, Run
-from kernelwright.evaluate.runner import FORWARD
-from kernelwright.evaluate.variant import Built, Variant
+from kernelwright.evaluate.run.run import FOLDER, Found, Run
+from kernelwright.evaluate.timing.estimated_clock import Clock
 from kernelwright.search.ties import TIE, is_gain
 from kernelwright.suite import load
 from kernelwright.target import GPUS

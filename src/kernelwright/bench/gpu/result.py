@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelwright.bench.measured import Measured, Row, toolkit_versions
+from kernelwright.bench.result import Measured, Row, toolkit_versions
 from kernelwright.cache import write_atomically
 from kernelwright.device.cuda.worker import GpuInfo
-from kernelwright.evaluate.machine import machine, tool_versions
+from kernelwright.evaluate.run.machine_facts import machine, tool_versions
 
 
 def write_result(folder: Path, info: GpuInfo, parts: Sequence[Measured], more: dict[str, Any]) -> Path:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 from kernelwright.bench.gpu.suite import device_environment
-from kernelwright.bench.measured import Measured, Row, Say
+from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.suite import load
 
 TOOLS: Mapping[str, frozenset[str]] = {

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.bench.gpu.nvcc import find_nvcc, flags_of
-from kernelwright.bench.measured import Measured, Row, Say
+from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.suite import load, run_and_verify, verify
 from kernelwright.suite.program import SuiteProgram
 

@@ -28,12 +28,12 @@ from kernelwright.bench.gpu.calibrate import gpu_like
 from kernelwright.bench.gpu.carried import IMAGES, REGULAR, CarriedCase, CarriedRun, CarriedVariant, Memory, as_type
 from kernelwright.bench.gpu.images import read_image
 from kernelwright.bench.gpu.nvcc import compile_kernels, kernel_image
-from kernelwright.bench.measured import Measured, Row, Say
+from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
 from kernelwright.errors import DeviceError, KernelwrightError, Misuse
-from kernelwright.evaluate.compare import Change, Given, Ignore, judge
-from kernelwright.evaluate.measure import CONFIDENCE, TIE, Estimate, duel, median_interval
-from kernelwright.evaluate.rules import Rules, parse_rules
+from kernelwright.evaluate.timing.duel import CONFIDENCE, TIE, Estimate, duel, median_interval
+from kernelwright.evaluate.workload.comparison import Change, Given, Ignore, judge
+from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rules
 from kernelwright.suite import load
 
 TIMES = 3

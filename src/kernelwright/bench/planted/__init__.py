@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.evaluate.case import Case
-from kernelwright.evaluate.runner import Argument, Modules, by_kernel
-from kernelwright.evaluate.workload import Workload
+from kernelwright.evaluate.judging.case_runner import Argument, Modules, by_kernel
+from kernelwright.evaluate.workload.case import Case
+from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove.labels import Label
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelwright.codegen.simt.emit import Emitter
-from kernelwright.codegen.simt.flatten import flatten
-from kernelwright.codegen.simt.gathers import settle
-from kernelwright.codegen.simt.graph import arrange, note_uses
+from kernelwright.codegen.simt.analyses.address_spaces import infer_spaces
+from kernelwright.codegen.simt.emission.emitter import Emitter
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.program import Block, Program, bytes_of
-from kernelwright.codegen.simt.spaces import infer_spaces
-from kernelwright.codegen.simt.yields import add_yields
+from kernelwright.codegen.simt.program.control_flow import arrange, note_uses
+from kernelwright.codegen.simt.program.flatten import flatten
+from kernelwright.codegen.simt.program.program import Block, Program, bytes_of
+from kernelwright.codegen.simt.program.spin_yields import add_yields
+from kernelwright.codegen.simt.program.warp_gathers import settle
 from kernelwright.errors import CompileError
 from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.module import BasicBlock, Module

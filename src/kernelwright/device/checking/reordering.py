@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.codegen.layout import parameter_layout
-from kernelwright.codegen.simt.watch import Watch
+from kernelwright.codegen.memory_layout import parameter_layout
+from kernelwright.codegen.simt.running.watching import Watch
+from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.checking.findings import CheckFinding
-from kernelwright.device.checking.touched import STORED, Touched
+from kernelwright.device.checking.touched_bytes import STORED, Touched
 from kernelwright.device.fault import Fault
-from kernelwright.device.memory import Arena, Buffer
 from kernelwright.device.schedule import GROUPS, Schedule
 from kernelwright.device.serving.observer import Launching
-from kernelwright.device.virtual import Prepared
+from kernelwright.device.virtual.gpu import Prepared
 from kernelwright.ir.module import Function
 
 ElementTypes = Callable[[Function], Sequence["np.dtype[Any] | None"]]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kernelwright.device.arena import Arena
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
 from kernelwright.device.kernel_launch import KernelLaunch
-from kernelwright.device.memory import Arena
 from kernelwright.errors import ToolError
 from kernelwright.ir import Module, print_module
 
@@ -61,7 +61,7 @@ def image_of(ir: str, arch: str, source: str = "") -> Image:
 
     Raises ``CompileError`` for code that the assembler refuses.
     """
-    from kernelwright.codegen.cubin import assemble
+    from kernelwright.codegen.machine.cubin import assemble
     from kernelwright.codegen.ptx import emit_ptx
 
     ptx = emit_ptx(ir, arch, isolate=True)

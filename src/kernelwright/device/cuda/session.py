@@ -20,14 +20,14 @@ from typing import Any
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
 from kernelwright.cuda.protocol import Message, WelcomeFlags
+from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.cuda.driver import DriverError
 from kernelwright.device.cuda.gpu import CudaGpu
 from kernelwright.device.cuda.launch_times import LaunchTimes
 from kernelwright.device.cuda.modules import CudaModules, error_of_driver
-from kernelwright.device.cuda.printed import Printed
-from kernelwright.device.memory import Arena, Buffer
-from kernelwright.device.serving.answers import Answer, WaitingError, handle_of
+from kernelwright.device.cuda.printf_output import Printed
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
+from kernelwright.device.serving.replies import Answer, WaitingError, handle_of
 from kernelwright.device.serving.watchdog import Watchdog
 from kernelwright.errors import DeviceError, KernelwrightError
 

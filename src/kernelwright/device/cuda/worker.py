@@ -253,7 +253,7 @@ class CudaWorker:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)}
-        command = [sys.executable, "-m", "kernelwright.device.cuda.serving", str(theirs.fileno()), str(os.getpid())]
+        command = [sys.executable, "-m", "kernelwright.device.cuda.gpu_process", str(theirs.fileno()), str(os.getpid())]
         with theirs:
             self._process = subprocess.Popen(
                 command, pass_fds=[theirs.fileno()], env=environment, stdin=subprocess.DEVNULL

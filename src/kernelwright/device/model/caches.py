@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.device.model import native
-from kernelwright.device.model.observed import LINE, SECTOR, AccessCount, BlockTrace, Observed
+from kernelwright.device.model import native_loops
+from kernelwright.device.model.counters import LINE, SECTOR, AccessCount, BlockTrace, Observed
 from kernelwright.device.model.occupancy import Occupancy, l1_bytes
 from kernelwright.target import Gpu
 
@@ -109,13 +109,13 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
 
 def _replay(
     blocks: Sequence[BlockTrace], accesses: Sequence[AccessCount], l1: tuple[int, int], l2: tuple[int, int]
-) -> tuple[native.Integers, native.Integers]:
+) -> tuple[native_loops.Integers, native_loops.Integers]:
     kinds = np.array([_kind(a) for a in accesses] or [0], np.int32)
     rows: list[npt.NDArray[Any]] = []
     lines: list[npt.NDArray[np.uint64]] = []
     offset = 0
     for index, block in enumerate(blocks):
-        row = np.zeros(len(block.requests), native.REQUEST)
+        row = np.zeros(len(block.requests), native_loops.REQUEST)
         row["access"], row["kind"] = block.requests["access"], kinds[block.requests["access"]]
         row["block"] = index
         row["first_line"] = block.requests["first_line"] + offset
@@ -123,13 +123,13 @@ def _replay(
         rows.append(row)
         lines.append(block.lines)
         offset += len(block.lines)
-    requests = np.concatenate(rows) if rows else np.zeros(0, native.REQUEST)
+    requests = np.concatenate(rows) if rows else np.zeros(0, native_loops.REQUEST)
     every = np.ascontiguousarray(np.concatenate(lines) if lines else np.zeros(0, np.uint64))
-    return native.replay(requests, every, l1, l2, len(accesses), len(blocks))
+    return native_loops.replay(requests, every, l1, l2, len(accesses), len(blocks))
 
 
 def _kind(access: AccessCount) -> int:
-    return native.KINDS[f"local {access.kind}" if access.space == "local" else access.kind]
+    return native_loops.KINDS[f"local {access.kind}" if access.space == "local" else access.kind]
 
 
 def _neighbours(trace: Sequence[BlockTrace]) -> tuple[BlockTrace, ...]:
@@ -147,7 +147,7 @@ def _sets(size: int, ways: int) -> tuple[int, int]:
     return max(1, size // (ways * LINE)), ways
 
 
-def _extrapolated(by_block: native.Integers, blocks: int, footprint: float, l2_sectors: float) -> float:
+def _extrapolated(by_block: native_loops.Integers, blocks: int, footprint: float, l2_sectors: float) -> float:
     """Misses of all blocks, from those of a run of neighbours in order.
 
     The first half of the run meets a cold cache and pays for what all share; each further block pays what the blocks of
@@ -166,7 +166,7 @@ def _extrapolated(by_block: native.Integers, blocks: int, footprint: float, l2_s
     return footprint + (total - footprint) * (1 - stays)
 
 
-def _latencies(counts: native.Integers, gpu: Gpu, rarer: float, factor: float) -> tuple[float | None, ...]:
+def _latencies(counts: native_loops.Integers, gpu: Gpu, rarer: float, factor: float) -> tuple[float | None, ...]:
     near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
     found: list[float | None] = []
     for at_l1, at_l2, at_dram in counts[:, 5:8].tolist():

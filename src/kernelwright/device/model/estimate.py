@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.codegen.weights import Weights
+from kernelwright.calibration import DEFAULT, Calibration
+from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.device.model.caches import Traffic, traffic
-from kernelwright.device.model.calibration import DEFAULT, Calibration
-from kernelwright.device.model.observed import SECTOR, AccessCount, Observed
+from kernelwright.device.model.counters import SECTOR, AccessCount, Observed
 from kernelwright.device.model.occupancy import Occupancy, occupancy
 from kernelwright.device.model.scoreboard import Layout, Scoreboard, scoreboard
 from kernelwright.target import PIPES, WARP, Gpu

@@ -10,10 +10,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kernelwright.codegen.weights import Weights
-from kernelwright.device.model.calibration import DEFAULT, FACTORS, NORMS, Calibration
+from kernelwright.calibration import DEFAULT, FACTORS, NORMS, Calibration
+from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import Parts, take_apart, total_us
-from kernelwright.device.model.observed import Observed
 from kernelwright.errors import Misuse
 from kernelwright.target import Gpu
 

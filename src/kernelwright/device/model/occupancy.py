@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelwright.codegen.layout import round_up
-from kernelwright.device.occupancy import resident_blocks
+from kernelwright.codegen.memory_layout import round_up
+from kernelwright.device.model.resident_blocks import resident_blocks
 from kernelwright.errors import DeviceError
 from kernelwright.target import WARP, Gpu
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.codegen.steps import Step
-from kernelwright.codegen.weights import Weights
-from kernelwright.device.model import native
-from kernelwright.device.model.observed import BlockCount, BlockTrace, Observed
+from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.codegen.cost.scoreboard_steps import Step
+from kernelwright.device.model import native_loops
+from kernelwright.device.model.counters import BlockCount, BlockTrace, Observed
 from kernelwright.target import Gpu
 
 # Whose latency a step's result has, by class of instruction; all others take an arithmetic latency.
@@ -115,7 +115,7 @@ def scoreboard(
     def run(paths: Sequence[npt.NDArray[np.int32]]) -> BlockTime:
         starts = np.cumsum([0, *(len(p) for p in paths)], dtype=np.int32)
         joined = np.ascontiguousarray(np.concatenate(paths) if paths else np.zeros(0), dtype=np.int32)
-        cycles, barriers, extra = native.run_block(
+        cycles, barriers, extra = native_loops.run_block(
             starts, joined, first, last, table, waits, weights.slots, barrier, cost
         )
         return BlockTime(cycles - extra, barriers, extra)
@@ -140,7 +140,7 @@ def _without_paths(
     run: Callable[[Sequence[npt.NDArray[np.int32]]], BlockTime],
     observed: Observed,
     barrier: tuple[int, int],
-    cost: native.Integers,
+    cost: native_loops.Integers,
 ) -> Scoreboard:
     path = 0.0
     barriers = 0.0
@@ -158,7 +158,7 @@ def _without_paths(
     return Scoreboard(path / warps, barriers / warps, per_barrier * barriers / warps, _shares(weighted), False)
 
 
-def _shares(cost: npt.NDArray[np.float64] | native.Integers) -> dict[int, float]:
+def _shares(cost: npt.NDArray[np.float64] | native_loops.Integers) -> dict[int, float]:
     total = float(cost.sum())
     return {i: c / total for i, c in enumerate(cost.tolist()) if c} if total else {}
 
@@ -196,7 +196,7 @@ def _table(
         rows.append(
             (step.stall, wait, OPERANDS_READ, step.sets, step.frees, start, len(waits), int(step.barrier), int(blocks))
         )
-    return np.array(waits or [0], np.int32), np.array(rows or [(0,) * 9], native.STEP)
+    return np.array(waits or [0], np.int32), np.array(rows or [(0,) * 9], native_loops.STEP)
 
 
 class _Memory:

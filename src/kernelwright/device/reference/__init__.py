@@ -14,7 +14,7 @@ from __future__ import annotations
 from kernelwright.device.geometry import check_geometry
 from kernelwright.device.reference.launch import BUDGET, FORWARD, ReferenceResult, execute_reference, run_reference
 from kernelwright.device.reference.program import Translation
-from kernelwright.device.reference.watch import Watch
+from kernelwright.device.reference.race_watch import Watch
 
 __all__ = [
     "BUDGET", "FORWARD", "ReferenceResult", "Translation", "Watch", "check_geometry", "execute_reference", "run_reference",

@@ -21,16 +21,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernelwright.codegen.contract import contractions
-from kernelwright.codegen.layout import align_of, round_up, store_size
-from kernelwright.device.memory import GENERIC, LOCAL_BASE
-from kernelwright.device.reference import intrinsic_helpers, ops
-from kernelwright.device.reference.accesses import FIND, Stop, read_bytes, write_bytes
+from kernelwright.codegen.fused_products import contractions
+from kernelwright.codegen.memory_layout import align_of, round_up, store_size
+from kernelwright.device.arena import GENERIC, LOCAL_BASE
+from kernelwright.device.reference import intrinsic_helpers, operations
 from kernelwright.device.reference.frames import Frame
-from kernelwright.device.reference.refuse import refuse
-from kernelwright.device.reference.runs import Run, Runs, search
+from kernelwright.device.reference.memory_access import FIND, Stop, read_bytes, write_bytes
+from kernelwright.device.reference.straight_code import Run, Runs, search
 from kernelwright.device.reference.threads import PAUSE, QUANTUM, Thread
-from kernelwright.device.values import (
+from kernelwright.device.reference.unsupported import refuse
+from kernelwright.device.value_layout import (
     Constants,
     decoder,
     encoder,
@@ -166,8 +166,8 @@ class Body:
     def _one(self, template: str, result: Type, types: list[Type], texts: list[str], rounded: bool) -> str:
         fields = dict(zip("abcd", texts, strict=False))
         if types:
-            fields |= ops.widths(types[0], "A")
-        fields |= ops.widths(result, "R")
+            fields |= operations.widths(types[0], "A")
+        fields |= operations.widths(result, "R")
         if len(types) > 1 and isinstance(types[1], IntType):
             fields["V"] = str(types[1].bits)
         if isinstance(result, StructType) and result.fields and isinstance(result.fields[-1], IntType):
@@ -187,7 +187,7 @@ class Body:
         if flush:
             fields |= {n: f"flush({x})" for n, x, t in zip("abcd", texts, types, strict=False) if t is ty.f32}
         text = template.format(**fields)
-        rounder = ops.ROUNDER.get(result.kind) if rounded and isinstance(result, FloatType) else None
+        rounder = operations.ROUNDER.get(result.kind) if rounded and isinstance(result, FloatType) else None
         text = f"{rounder}({text})" if rounder else f"({text})"
         return f"flush({text})" if flush else text
 
@@ -482,7 +482,7 @@ def _copy_in(t: Thread, value: int | bytes, offset: int, size: int, site: int) -
 Handlers = dict[str, Callable[["Body", Instruction], None]]
 
 HELPERS: dict[str, Any] = {
-    **ops.HELPERS,
+    **operations.HELPERS,
     **intrinsic_helpers.HELPERS,
     **{f"find{space}": find for space, find in FIND.items()},
     "read_bytes": read_bytes,
@@ -491,5 +491,5 @@ HELPERS: dict[str, Any] = {
     "to_bits_of": to_bits_of,
     "unreachable": _unreachable,
     "copy_in": _copy_in,
-    "negate": ops.negate,
+    "negate": operations.negate,
 }

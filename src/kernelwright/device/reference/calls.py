@@ -6,18 +6,18 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from kernelwright.codegen.bulk import promised_alignment
-from kernelwright.codegen.inline_asm import expand_asm
-from kernelwright.codegen.layout import store_size
-from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW
+from kernelwright.codegen.bulk_copies import promised_alignment
+from kernelwright.codegen.inline_asm.expand import expand_asm
+from kernelwright.codegen.memory_layout import store_size
+from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.printf import format_text
 from kernelwright.device.reference import intrinsics
-from kernelwright.device.reference.accesses import Stop, find_generic, read_bytes, read_string, write_bytes
 from kernelwright.device.reference.body import Body, Handlers
-from kernelwright.device.reference.refuse import refuse
+from kernelwright.device.reference.memory_access import Stop, find_generic, read_bytes, read_string, write_bytes
 from kernelwright.device.reference.threads import ACTIVE, BARRIER, PAUSE, WARP_OPERATION, Thread, ThreadExit
+from kernelwright.device.reference.unsupported import refuse
 from kernelwright.device.reference.warp import OPERATIONS
-from kernelwright.device.values import decoder, encoder
+from kernelwright.device.value_layout import decoder, encoder
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import InlineAsm
 from kernelwright.ir.instruction import Instruction

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelwright.codegen.layout import align_of, alloc_size, round_up
-from kernelwright.device.reference.refuse import refuse
+from kernelwright.codegen.memory_layout import align_of, alloc_size, round_up
+from kernelwright.device.reference.unsupported import refuse
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt
 from kernelwright.ir.module import Function

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from kernelwright.codegen.contract import Fused
-from kernelwright.codegen.layout import alloc_size, field_offsets
-from kernelwright.device.memory import GENERIC, LOCAL_BASE
-from kernelwright.device.reference import ops
+from kernelwright.codegen.fused_products import Fused
+from kernelwright.codegen.memory_layout import alloc_size, field_offsets
+from kernelwright.device.arena import GENERIC, LOCAL_BASE
+from kernelwright.device.reference import operations
 from kernelwright.device.reference.body import M64, Body, Handlers, space_of
-from kernelwright.device.reference.refuse import refuse
-from kernelwright.device.values import bits_of, element_type
+from kernelwright.device.reference.unsupported import refuse
+from kernelwright.device.value_layout import bits_of, element_type
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt
 from kernelwright.ir.instruction import CASTS, FLOAT_BINARY, INTEGER_BINARY, Instruction
@@ -17,14 +17,14 @@ from kernelwright.ir.values import Value
 
 
 def _integer(body: Body, i: Instruction) -> None:
-    body.compute(i, ops.INTEGER[i.opcode], i.operands)
+    body.compute(i, operations.INTEGER[i.opcode], i.operands)
 
 
 def _float(body: Body, i: Instruction) -> None:
     if i in body.fused:
         _fused(body, i, body.fused[i])
     else:
-        body.compute(i, ops.FLOAT[i.opcode], i.operands, rounded=True)
+        body.compute(i, operations.FLOAT[i.opcode], i.operands, rounded=True)
 
 
 def _fused(body: Body, i: Instruction, f: Fused) -> None:
@@ -54,7 +54,7 @@ def _cast(body: Body, i: Instruction) -> None:
         body.alias(i, value)
         return
     a, b = (t.element if isinstance(t, VectorType) else t for t in (source, target))
-    template = ops.cast_template(i.opcode, a, b)
+    template = operations.cast_template(i.opcode, a, b)
     assert template is not None
     body.compute(i, template, (value,), isinstance(b, FloatType) and i.opcode != "fpext")
 
@@ -115,7 +115,7 @@ def _alloca(body: Body, i: Instruction) -> None:
 
 
 def _compare(body: Body, i: Instruction) -> None:
-    body.compute(i, (ops.ICMP if i.opcode == "icmp" else ops.FCMP)[i.predicate], i.operands)
+    body.compute(i, (operations.ICMP if i.opcode == "icmp" else operations.FCMP)[i.predicate], i.operands)
 
 
 def _select(body: Body, i: Instruction) -> None:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from kernelwright.device import numbers as num
-from kernelwright.device.values import signed
+from kernelwright.device import floating_point as num
+from kernelwright.device.value_layout import signed
 
 
 def _safe(function: Callable[[float], float], x: float) -> float:

@@ -6,15 +6,15 @@ import gc
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.geometry import check_geometry
 from kernelwright.device.kernel_launch import KernelLaunch
-from kernelwright.device.memory import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
-from kernelwright.device.places import location_of
-from kernelwright.device.reference.accesses import GlobalMemory, Stop
+from kernelwright.device.locations import location_of
+from kernelwright.device.reference.memory_access import GlobalMemory, Stop
 from kernelwright.device.reference.program import Translation
+from kernelwright.device.reference.race_watch import Finding, Watch
 from kernelwright.device.reference.threads import Block, Thread
-from kernelwright.device.reference.watch import Finding, Watch
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import Misuse

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from kernelwright.device import numbers
+from kernelwright.device import floating_point
 from kernelwright.device.reference import body
 
 _WIDTHS = {"half": 16, "bfloat": 16, "single": 32, "float": 32, "double": 64}
@@ -29,7 +29,7 @@ def negative_nans() -> Iterator[None]:
 
 def _negative(to_bits: Callable[[float], int], sign: int) -> Callable[[float], int]:
     def bits(x: float) -> int:
-        made = x != x and not isinstance(x, numbers.Payload)
+        made = x != x and not isinstance(x, floating_point.Payload)
         return to_bits(x) ^ sign if made else to_bits(x)
 
     return bits

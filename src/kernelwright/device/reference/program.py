@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernelwright.codegen.layout import (
+from kernelwright.codegen.memory_layout import (
     Parameter,
     ParameterLayout,
     SharedLayout,
@@ -14,13 +14,13 @@ from kernelwright.codegen.layout import (
     round_up,
     shared_layout,
 )
-from kernelwright.device.memory import GENERIC
+from kernelwright.device.arena import GENERIC
 from kernelwright.device.reference import body, calls
 from kernelwright.device.reference.body import Body, Program
 from kernelwright.device.reference.calls import CALLS, may_wait
 from kernelwright.device.reference.frames import Frame, frame_of
 from kernelwright.device.reference.instructions import INSTRUCTIONS
-from kernelwright.device.values import Constants, decoder
+from kernelwright.device.value_layout import Constants, decoder
 from kernelwright.device.variables import Variables
 from kernelwright.errors import CompileError, Misuse
 from kernelwright.ir.module import Function, Module

@@ -15,9 +15,9 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from kernelwright.device.reference.accesses import Region, Stop
+from kernelwright.device.reference.memory_access import Region, Stop
+from kernelwright.device.reference.race_watch import Clock
 from kernelwright.device.reference.warp import OPERATIONS
-from kernelwright.device.reference.watch import Clock
 from kernelwright.device.schedule import WARP
 
 if TYPE_CHECKING:

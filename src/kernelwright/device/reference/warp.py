@@ -11,8 +11,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from kernelwright.device.numbers import maximum, minimum
-from kernelwright.device.values import signed
+from kernelwright.device.floating_point import maximum, minimum
+from kernelwright.device.value_layout import signed
 
 Lanes = dict[int, tuple[Any, ...]]
 Results = dict[int, Any]

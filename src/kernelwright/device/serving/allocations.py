@@ -6,9 +6,9 @@ import ctypes
 from collections.abc import Callable
 
 from kernelwright.cuda.protocol import Copy, Fill, MemoryKind
-from kernelwright.device.memory import POISON, Arena
-from kernelwright.device.serving.capacity import capacity_bytes
+from kernelwright.device.arena import POISON, Arena
 from kernelwright.device.serving.errors import CudaError, Refused
+from kernelwright.device.serving.memory_capacity import capacity_bytes
 from kernelwright.device.settings import Settings
 from kernelwright.errors import DeviceError
 

@@ -13,18 +13,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kernelwright.cuda.names import readable
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect, error_of
 from kernelwright.device.serving.observer import Launching, Observer
-from kernelwright.device.serving.registered import Registered, Runnable
+from kernelwright.device.serving.registry import Registered, Runnable
 from kernelwright.device.serving.watchdog import Watchdog
 from kernelwright.device.settings import Settings
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
     from kernelwright.device.fault import Fault, Triple
-    from kernelwright.device.timing import Timing
-    from kernelwright.device.virtual import Launched, Prepared, VirtualGpu
+    from kernelwright.device.virtual.gpu import Launched, Prepared, VirtualGpu
+    from kernelwright.device.virtual.launch_timing import Timing
 
 
 class Engine:
@@ -52,15 +52,15 @@ class Engine:
         """
         with self._making:
             if self._device is None:
-                from kernelwright.codegen.simt.library import runtime
-                from kernelwright.device.virtual import VirtualGpu
+                from kernelwright.codegen.simt.running.runtime_library import runtime
+                from kernelwright.device.virtual.gpu import VirtualGpu
                 from kernelwright.passes.llvm import binding
 
                 binding()
                 runtime()
                 self._device = VirtualGpu(self._arena)
             if self._timed and self._timing is None:
-                from kernelwright.device.timing import Timing
+                from kernelwright.device.virtual.launch_timing import Timing
 
                 self._timing = Timing(self.settings.gpu, self._arena)
         return self._device
@@ -157,7 +157,7 @@ class Engine:
 
     def failure_of(self, fault: Fault, number: int, packed: bytes) -> Failure | None:
         """A kernel's fault as its program learns of it; None for one that was stopped because its program has gone."""
-        from kernelwright.device.serving.sentence import sentence_of
+        from kernelwright.device.serving.fault_sentence import sentence_of
 
         watchdog = self.watchdog
         assert watchdog is not None

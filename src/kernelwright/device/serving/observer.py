@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from kernelwright.cuda.channel import Received
     from kernelwright.device.fault import Triple
-    from kernelwright.device.serving.answers import Answer
     from kernelwright.device.serving.errors import Failure
+    from kernelwright.device.serving.replies import Answer
     from kernelwright.device.serving.session import Session
-    from kernelwright.device.virtual import Launched, Loaded, Prepared
+    from kernelwright.device.virtual.gpu import Launched, Loaded, Prepared
 
 
 @dataclass(frozen=True)

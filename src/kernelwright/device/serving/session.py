@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
 from kernelwright.cuda.protocol import Message
-from kernelwright.device.memory import Arena
-from kernelwright.device.serving.answers import Answer, WaitingError, handle_of
+from kernelwright.device.arena import Arena
 from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect
+from kernelwright.device.serving.kernel_tally import Tally
 from kernelwright.device.serving.observer import Observer
-from kernelwright.device.serving.tally import Tally
+from kernelwright.device.serving.replies import Answer, WaitingError, handle_of
 from kernelwright.device.serving.virtual_device import TABLE as DEVICE_TABLE
 from kernelwright.device.serving.virtual_device import VirtualDevice
 from kernelwright.device.serving.watchdog import Watchdog

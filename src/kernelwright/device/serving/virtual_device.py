@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Received
 from kernelwright.cuda.protocol import Message
-from kernelwright.device.memory import Arena
+from kernelwright.device.arena import Arena
 from kernelwright.device.serving.allocations import Allocations
-from kernelwright.device.serving.answers import Answer, handle_of
 from kernelwright.device.serving.engine import Engine
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
 from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.properties import BOARDS, properties_of
+from kernelwright.device.serving.replies import Answer, handle_of
 from kernelwright.device.serving.timeline import Timeline
 from kernelwright.device.settings import Settings
 

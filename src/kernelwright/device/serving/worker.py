@@ -151,7 +151,7 @@ def limit_memory(settings: Settings) -> None:
         return
     import resource
 
-    from kernelwright.device.memory import RESERVE
+    from kernelwright.device.arena import RESERVE
 
     with open("/proc/self/statm") as sizes:
         taken = int(sizes.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from kernelwright.architectures import ptx_version
-from kernelwright.codegen import nvjitlink
-from kernelwright.codegen.cubin import INSTALL, Assembler, find_assemblers, run_ptxas
+from kernelwright.codegen.machine import nvjitlink
+from kernelwright.codegen.machine.cubin import INSTALL, Assembler, find_assemblers, run_ptxas
 from kernelwright.errors import CompileError, Place, ToolError
 from kernelwright.farm.backends.backend import Level, Refused
 from kernelwright.farm.backends.frame import Bundle

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
-from kernelwright.codegen.cubin import INSTALL
+from kernelwright.codegen.machine.cubin import INSTALL
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import IRError
 from kernelwright.farm.backends.assembling import assembled, assembler, refused

@@ -17,7 +17,7 @@ from kernelwright.errors import ToolError
 from kernelwright.farm.backends.assembling import refused
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.frame import Bundle, Frame, Language, bundle
-from kernelwright.passes.nvidia import files
+from kernelwright.passes.nvidia_files import files
 
 INSTALL = "pip install 'kernelwright[nvidia]'"
 FAST_COMPILE = (12, 9)

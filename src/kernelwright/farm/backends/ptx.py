@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
-from kernelwright.codegen.cubin import INSTALL
+from kernelwright.codegen.machine.cubin import INSTALL
 from kernelwright.farm.backends.assembling import assembled, assembler, header
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.frame import Frame, Language, bundle
-from kernelwright.farm.backends.needed import needed
-from kernelwright.farm.backends.outlined import with_calls
+from kernelwright.farm.backends.outlined_operations import with_calls
+from kernelwright.farm.backends.prune_ptx import needed
 
 
 @dataclass(frozen=True)

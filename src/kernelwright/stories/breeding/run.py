@@ -13,9 +13,9 @@ from typing import Any
 
 from kernelwright.cache import content_key
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.journal import Journal
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.run import JOURNAL, found_folder
+from kernelwright.evaluate.run.journal import Journal
+from kernelwright.evaluate.run.run import JOURNAL, found_folder
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.breeding import Dials
 from kernelwright.grammar.problem import better

@@ -2,7 +2,7 @@
 
    Two accesses to the same byte race when they come from different threads, at least one writes, not both are atomic, and
    nothing orders them: no barrier of the block, no warp synchronisation, no chain of atomics. The definition is that of
-   ``device/reference/watch.py``; of the readers of a word only those are kept that stand for all (see check.h).
+   ``device/reference/race_watch.py``; of the readers of a word only those are kept that stand for all (see check.h).
    Flanagan and Freund, "FastTrack: Efficient and Precise Dynamic Race Detection", 2009. */
 #include <stdlib.h>
 

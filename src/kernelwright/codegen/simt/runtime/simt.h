@@ -1,7 +1,7 @@
 /* What the generated code, the block driver and the helpers share.
 
    Generated code runs one warp: i64 kernel(simt_context *, simt_frame *). It returns 0 when every lane has returned, else
-   the number of the suspension point it stopped at. Offsets that generated code relies on come from ``abi.py`` as
+   the number of the suspension point it stopped at. Offsets that generated code relies on come from ``struct_offsets.py`` as
    ABI_... macros and are asserted at the end of this file. */
 #ifndef KERNELWRIGHT_SIMT_H
 #define KERNELWRIGHT_SIMT_H

@@ -1,0 +1,51 @@
+"""``kw bench NAME``: measure what the project promises."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from kernelwright.bench import BENCHMARKS
+from kernelwright.bench.result import Measured, Say
+from kernelwright.cli.support.streams import say
+from kernelwright.cli.support.tables import print_rows
+from kernelwright.errors import Misuse
+
+ALL = "all"
+Measure = Callable[[bool, Say], Measured]
+
+
+def command(
+    name: Annotated[str, typer.Argument(help=f"One of {', '.join(BENCHMARKS)}, or all.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer programs and rounds.")] = False,
+) -> None:
+    """Measure what the project promises. Exit code 1 when a promise does not hold."""
+    if name not in (*BENCHMARKS, ALL):
+        raise Misuse(f"there is no benchmark {name!r}", hint=f"the benchmarks are {', '.join(BENCHMARKS)}, and {ALL}")
+    results = [_measured(one, quick) for one in (BENCHMARKS if name == ALL else (name,))]
+    if as_json:
+        objects = [result.as_json() for result in results]
+        print(json.dumps(objects if name == ALL else objects[0], indent=1))
+    else:
+        for result in results:
+            _show(result)
+    if any(p.holds is False for result in results for p in result.promises):
+        raise typer.Exit(1)
+
+
+def _measured(name: str, quick: bool) -> Measured:
+    measure: Measure = importlib.import_module(BENCHMARKS[name][0]).measure
+    return measure(quick, lambda line: say(f"  {name}: {line}\n"))  # a reader who goes away ends no benchmark
+
+
+def _show(result: Measured) -> None:
+    print_rows(result.rows)
+    for note in result.notes:
+        print(f"note: {note}")
+    verdict = {True: "holds", False: "DOES NOT HOLD", None: "not measured here"}
+    print_rows([{"promise": p.name, "value": p.value, "bound": p.bound, "": verdict[p.holds]} for p in result.promises])

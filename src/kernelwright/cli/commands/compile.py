@@ -1,0 +1,286 @@
+"""``kw compile``: CUDA source to IR, PTX, cubin or an executable."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from kernelwright.cache import is_special, write_atomically
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.error_exit import guarded, leave_at_once
+from kernelwright.cli.support.plain_flags import Flag, quick
+from kernelwright.cli.support.receipts import leave_receipt
+from kernelwright.cli.support.streams import say
+from kernelwright.cuda.early_clang import leave_recipe
+from kernelwright.cuda.inputs import working_folder
+from kernelwright.errors import Misuse, ToolError
+from kernelwright.pipeline import CUDA_SUFFIXES, STAGES, Program, Unit
+from kernelwright.pipeline import compile as compile_program
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from kernelwright.cuda.link import LinkOptions
+
+# What can be emitted: the stage that makes it, and the usual suffix.
+EMITS = {"ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "exe": ("link", "")}
+HOST_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
+STAGE_SUFFIXES = {"frontend": ".raw.ll", "libdevice": ".linked.ll", "optimise": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
+
+
+OWN_FLAGS: tuple[Flag, ...] = (
+    Flag("output", ("-o", "--output-file"), "text", "Output file, or a folder; - prints."),
+    Flag("emit", ("--emit",), "text", "ir, ptx, cubin or exe; default: what -o says, else ptx."),
+    Flag("stop_after", ("--stop-after",), "text", f"Stop after a stage and write it: {', '.join(STAGES)}."),
+    Flag("print_after", ("--print-after",), "texts", "Print what a stage produced, and go on."),
+    Flag("ptx", ("-ptx", "--ptx"), "switch", "", False),
+    Flag("cubin", ("-cubin", "--cubin"), "switch", "", False),
+    Flag("library", ("-l", "--library"), "texts", "Library to link, for --emit exe."),
+    Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
+    Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker, for --emit exe."),
+)
+# What nvcc's users link and our runtime stands for.
+_OUR_RUNTIME = ("cudart", "cudart_static", "cudadevrt", "culibos")
+
+
+def run_quickly(arguments: list[str]) -> None:
+    """Runs a plain command line and exits; returns when typer had better look at it."""
+    found = quick(arguments, (*OWN_FLAGS, *COMPILE_FLAGS))
+    if found is None or not found[0]:
+        return
+    sources, values = found
+
+    def run() -> None:
+        flags = CompileFlags.of(values)
+        say(flags.remarks)
+        compile_files([Path(s) for s in sources], flags=flags, **values)
+
+    guarded(run, leave=leave_at_once)
+
+
+def compile_files(
+    sources: list[Path],
+    *,
+    flags: CompileFlags,
+    output: str | None = None,
+    emit: str | None = None,
+    stop_after: str | None = None,
+    print_after: list[str] | None = None,
+    ptx: bool = False,
+    cubin: bool = False,
+    library: list[str] | None = None,
+    library_folder: list[str] | None = None,
+    linker: list[str] | None = None,
+) -> None:
+    """What ``kw compile`` does, its flags read."""
+    if not working_folder():
+        raise Misuse("the current folder has been removed", hint="cd to one that exists")
+    _check_output(output)
+    what = _what(_emitted(emit, ptx, cubin), stop_after, output)
+    cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
+    others = [s for s in sources if s not in cuda]
+    _check_sources(sources, cuda, others, what)
+    targets = _targets(cuda, what, output)
+    _check_targets(targets, cuda, others)
+    program = compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
+    warnings = "".join(unit.source.warnings for unit in program.units)
+    say(warnings)
+    for stage in print_after or ():
+        for unit in program.units:
+            _print_stage(unit, stage)
+    if len(program.units) == 1 and program.units[0].source.command:
+        leave_recipe(sys.argv, str(cuda[0]), program.units[0].source.command)
+    if what == "link":
+        _executable(program, others, targets[0], link_options(library or (), library_folder or (), linker or ()))
+        return
+    written = _each_unit(program, what, targets)
+    if flags.use_cache and not print_after:
+        inputs = program.units[0].inputs
+        for unit in program.units[1:]:
+            inputs += unit.inputs
+        leave_receipt(sys.argv, inputs, written, flags.remarks + warnings)
+
+
+def _emitted(emit: str | None, ptx: bool, cubin: bool) -> str | None:
+    """What ``--emit`` and nvcc's ``-ptx`` and ``-cubin`` ask for together."""
+    asked = {kind for kind, given in ((emit, emit is not None), ("ptx", ptx), ("cubin", cubin)) if given}
+    if len(asked) > 1:
+        raise Misuse(
+            f"one compile makes one thing, not {' and '.join(sorted(map(str, asked)))}", hint="give one of them"
+        )
+    return next(iter(asked), None)
+
+
+def _what(emit: str | None, stop_after: str | None, output: str | None) -> str:
+    """The last stage to run."""
+    if emit and stop_after:
+        raise Misuse("--emit and --stop-after both say where to stop", hint="give one of them")
+    if stop_after:
+        if stop_after not in STAGES:
+            raise Misuse(f"there is no stage {stop_after!r}", hint=f"the stages are {', '.join(STAGES)}")
+        return stop_after
+    if emit is None:
+        emit = _meant_by(output)
+    if emit not in EMITS:
+        raise Misuse(f"--emit {emit!r} is not known", hint="it is one of ir, ptx, cubin, exe")
+    return EMITS[emit][0]
+
+
+def _meant_by(output: str | None) -> str:
+    """What a name asks for: ``x.ll`` IR, ``x`` an executable as with every compiler, a folder or no name at all PTX."""
+    if output is None or output == "-" or output.endswith("/") or Path(output).is_dir():
+        return "ptx"
+    for emit, (_, suffix) in EMITS.items():
+        if Path(output).suffix == suffix:
+            return emit
+    raise Misuse(f"-o {output} does not say what to make", hint="add --emit ir, ptx, cubin or exe")
+
+
+def _check_sources(sources: list[Path], cuda: list[Path], others: list[Path], what: str) -> None:
+    for path in sources:
+        if str(path) == "-":
+            raise Misuse("a program is not read from standard input", hint="put it into a file: cat > app.cu")
+        if not os.path.exists(path):
+            raise Misuse(f"{path} does not exist", hint="check the path")
+    for path in others:
+        if path.suffix not in HOST_SUFFIXES:
+            known = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
+            raise Misuse(f"{path} is neither CUDA nor C nor C++ by its suffix", hint=f"known suffixes are {known}")
+    if others and what != "link":
+        raise Misuse(f"{others[0]} has no device side", hint="C and C++ files belong to --emit exe")
+    if not cuda:
+        raise Misuse("there is no CUDA file among the sources", hint="a C compiler does what is left")
+
+
+def _check_output(output: str | None) -> None:
+    """Says so before minutes of work when the result could not be written."""
+    if output is None or output == "-":
+        return
+    if not output:
+        raise Misuse("-o names nothing", hint="-o FILE, -o FOLDER, or -o - to print")
+    if is_special(output):
+        return
+    path = Path(os.path.realpath(output))  # a link stays, and what it names is written
+    folder = path if path.is_dir() or output.endswith("/") else path.parent
+    if not folder.is_dir():
+        raise Misuse(f"there is no folder {folder}", hint=f"mkdir -p {folder}")
+    if not os.access(folder, os.W_OK):
+        raise ToolError(
+            f"the folder {folder} is not writable", hint="give -o another folder, or change its permissions"
+        )
+
+
+def _targets(cuda: list[Path], what: str, output: str | None) -> list[Path]:
+    """Where each source's result goes, or the one program; none when results are printed."""
+    if output == "-":
+        if what == "link":
+            raise Misuse("an executable is not printed", hint="-o FILE")
+        return []
+    folder = Path(output) if output is not None and Path(output).is_dir() else None
+    if what == "link":
+        return [folder / cuda[0].stem if folder else Path(output or "a.out")]
+    if len(cuda) > 1 and output is not None and not folder:
+        raise Misuse(f"{len(cuda)} files do not fit into one {output}", hint="give -o a folder")
+    names = [source.stem + STAGE_SUFFIXES[what] for source in cuda]
+    return [folder / name for name in names] if folder else [Path(output or name) for name in names]
+
+
+def _check_targets(targets: list[Path], cuda: list[Path], others: list[Path]) -> None:
+    """Refuses to write one result over another, or over a source."""
+    sources_by_target: dict[Path, Path] = {}
+    for target, source in zip(targets, cuda, strict=False):
+        other = sources_by_target.setdefault(target, source)
+        if other is not source:
+            raise Misuse(
+                f"the results of {other} and {source} would both be written to {target}",
+                hint="compile them one by one, each with its own -o",
+            )
+        for each in (*cuda, *others):
+            if os.path.exists(target) and each.samefile(target):
+                raise Misuse(f"{target} is a source, and would be written over", hint="give -o another name")
+
+
+def _print_stage(unit: Unit, stage: str) -> None:
+    result = unit.stage(stage)
+    if isinstance(result, bytes):
+        raise Misuse(f"what {stage} produces is binary and is not printed", hint="--emit cubin -o FILE")
+    print(f"// {unit.path}, after {stage}\n{result}")
+
+
+def _each_unit(program: Program, stage: str, targets: list[Path]) -> dict[str, bytes]:
+    """Writes every unit's result, or prints them when there are no targets; returns path or ``-`` -> bytes."""
+    results = [unit.stage(stage) for unit in program.units]
+    datas = [r if isinstance(r, bytes) else r.encode("utf-8", "surrogateescape") for r in results]
+    if targets:
+        written = {str(path): data for path, data in zip(targets, datas, strict=True)}
+        for path, data in written.items():
+            _write(Path(path), data)
+        return written
+    if isinstance(results[0], bytes) and sys.stdout.isatty():
+        raise Misuse("a cubin is binary and is not printed to a terminal", hint="-o FILE")
+    if len(datas) > 1:
+        datas = [os.fsencode(f"// {u.path}\n") + data for u, data in zip(program.units, datas, strict=True)]
+    sys.stdout.flush()
+    sys.stdout.buffer.write(b"".join(datas))
+    sys.stdout.flush()
+    return {"-": b"".join(datas)}
+
+
+def _write(path: Path, data: bytes) -> None:
+    try:
+        write_atomically(path, data)
+    except OSError as error:
+        raise ToolError(
+            f"{path} cannot be written: {error.strerror}",
+            hint="free some space or give -o another folder; nothing was left behind",
+        ) from None
+
+
+def link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequence[str]) -> LinkOptions:
+    """What ``-l``, ``-L`` and ``-Xlinker`` say; a program started by hand finds a device worker of this installation."""
+    from kernelwright.cuda.link import LinkOptions
+    from kernelwright.executable import worker_command
+
+    ours = [name for name in libraries if name in _OUR_RUNTIME]
+    if ours:
+        print(
+            f"kw: ignored: {' '.join(f'-l{name}' for name in ours)} (our CUDA runtime takes its place)", file=sys.stderr
+        )
+    return LinkOptions(
+        libraries=tuple(name for name in libraries if name not in _OUR_RUNTIME),
+        library_folders=tuple(folders),
+        extra=tuple(f"-Wl,{','.join(text.split())}" for text in options),
+        device="auto",
+        worker=worker_command(),
+    )
+
+
+def _executable(program: Program, others: list[Path], target: Path, link: LinkOptions) -> None:
+    from kernelwright.executable import build_executable
+
+    for unit in program.units:
+        _ = unit.ptx  # LLVM may end the process: not while there is a folder to tidy up
+    _, warnings = build_executable(program, others, target, link, lambda said: say(f"kw: {said}\n"))
+    say(warnings)
+
+
+def __getattr__(name: str) -> Any:
+    """``command`` is made on demand: making it imports typer, which a quick run has no need of."""
+    if name != "command":
+        raise AttributeError(name)
+    from typing import Annotated, Any
+
+    import typer
+
+    def command(sources: list[Path], flags: CompileFlags, **own: Any) -> None:
+        """CUDA source to IR, PTX, cubin or an executable."""
+        compile_files(sources, flags=flags, **own)
+
+    command.__annotations__["sources"] = Annotated[
+        list[Path], typer.Argument(help="CUDA files; C and C++ files among them for --emit exe.")
+    ]
+    command.__annotations__["own"] = Any
+    return takes_flags(command, OWN_FLAGS)

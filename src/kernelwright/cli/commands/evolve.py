@@ -1,0 +1,454 @@
+"""``kw evolve``: search for a faster kernel, and say what each gain rests on.
+
+kw evolve app.cu -- ARGUMENTS          a CUDA program as it is: recorded, then searched
+kw evolve suite:hotspot                a program that ships with the package
+kw evolve workload.py                  a Python file that defines `workload`
+kw evolve --device cuda:0 ...          candidates are judged as ever; times are taken on a real GPU
+kw evolve --resume kw-runs/app-1       goes on with a run that was interrupted
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
+from kernelwright.cli.support.evolve_view import view_of
+from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.cli.support.streams import program_speaks_on_stderr
+from kernelwright.cuda.names import readable
+from kernelwright.device.describe_access import plural
+from kernelwright.device.settings import virtual_gpu
+from kernelwright.errors import Misuse, ToolError
+from kernelwright.evaluate.capture.capture import Capture
+from kernelwright.evaluate.capture.record_program import record
+from kernelwright.evaluate.capture.select_launches import choose, look, rest
+from kernelwright.evaluate.judging.whole_program import Program
+from kernelwright.evaluate.run.run import Run, new_folder
+from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.workload.comparison_rules import parse_rules
+from kernelwright.evaluate.workload.subject import Chosen, PythonFile, Recordings, Subject
+from kernelwright.stories.evolve import gone_if_refused, proceed
+from kernelwright.stories.finish import Finished
+from kernelwright.stories.proving import WORST
+from kernelwright.target import DEFAULT_GPU
+from kernelwright.values import replaced
+
+if TYPE_CHECKING:
+    from click import Context, Parameter
+
+SUITE = "suite:"
+INPUTS = "inputs"
+"""Below a run: what a suite program of the first data set reads."""
+EVALUATIONS = 2000
+
+WITH_RESUME = ("resume", "jobs", "cluster", "no_report", "as_json")
+"""Flags that a run does not settle when it begins."""
+DIGITS = 15
+"""Of a number on the command line, at most."""
+
+OWN_FLAGS: tuple[Flag, ...] = (
+    Flag("resume", ("--resume",), "text", "Go on with this run; besides, --jobs, --cluster, --no-report and --json."),
+    Flag("kernel", ("--kernel",), "texts", "Edit this kernel only; may be repeated. Default all that are launched."),
+    Flag("case", ("--case",), "texts", "Further ARGUMENTS of the program, another data set; may be repeated."),
+    Flag(
+        "held_out",
+        ("--held-out",),
+        "texts",
+        "ARGUMENTS of the program, data that only the proof uses; may be repeated.",
+    ),
+    Flag(
+        "tolerance",
+        ("--tolerance",),
+        "text",
+        "How far outputs may be off: 1%, a share of the change made; 'relative 1e-5'.",
+    ),
+    Flag("objectives", ("--objectives",), "text", "What is made small: time, or time,error, or time,METRIC.", "time"),
+    Flag(
+        "evaluations",
+        ("--evaluations",),
+        "text",
+        f"Candidates of the search at most; default {EVALUATIONS}. Minimising and proving add some.",
+    ),
+    Flag("generations", ("--generations",), "text", "Generations at most."),
+    Flag("time", ("--time",), "text", "Seconds to search at most; also 5m, 2h."),
+    Flag("population", ("--population",), "text", "Individuals of a generation."),
+    Flag("seed", ("--seed",), "text", "Seed of all that is random.", "0"),
+    Flag("preset", ("--preset",), "text", "default, or gevo: the search of the paper.", "default"),
+    Flag("accept", ("--accept",), "text", "What a variant must be: clean, benign, lockstep, any.", "clean"),
+    Flag("jobs", ("--jobs",), "text", "Worker processes; default the cores there are."),
+    Flag(
+        "cluster", ("--cluster",), "text", "Work on a Ray cluster: HOST:PORT of its head, or auto for this machine's."
+    ),
+    Flag("name", ("--name",), "text", "Name of the run; default the program's with a number."),
+    Flag(
+        "no_report", ("--no-report",), "switch", "Without explaining and exporting the best, and writing a page.", False
+    ),
+    Flag("as_json", ("--json",), "switch", "End by printing one JSON object.", False),
+    *PROGRAM_FLAGS,
+)
+
+
+def evolve_files(
+    paths: list[str], arguments: list[str], *, flags: CompileFlags, given: Mapping[str, str], **own: Any
+) -> int:
+    """What ``kw evolve`` does, its flags read; ``given``: the spelling of those on the command line, by name. Returns 0 when
+    something faster was found, else 1."""
+    as_json, jobs = bool(own.pop("as_json")), _whole("--jobs", own.pop("jobs"))
+    name, resumed, cluster, report = own.pop("name"), own.pop("resume"), own.pop("cluster"), not own.pop("no_report")
+    if resumed is not None:
+        way = f"kw evolve --resume {shlex.quote(resumed)}"
+        if paths or arguments:
+            raise Misuse("a run knows what it evolves", hint=way)
+        if settled := [flag for flag in given if flag not in WITH_RESUME]:
+            raise Misuse(f"{given[settled[0]]} was settled when the run began", hint=f"{way}, or start a new run")
+        run = Run.open(resumed, write=True)
+    else:
+        command = shlex.join(["kw", *sys.argv[1:]])
+        run = _new_run(paths, arguments, flags, own, name, command)
+    begin = time.monotonic()
+    with run, _saying_how_to_resume(run), gone_if_refused(run, resumed is None):
+        print(f"kw: run {run.folder}, seed {run.settings.seed}", file=sys.stderr)
+        with view_of(run, sys.stderr) as view:
+            finished = proceed(run, jobs=jobs, cluster=cluster, report=report, watch=view.show)
+        result = _result(run, time.monotonic() - begin, finished)
+    for trouble in finished.troubles if finished else ():
+        _say(trouble)
+    print(json.dumps(result) if as_json else _lines(result))
+    return 0 if result["best"] else 1
+
+
+@contextmanager
+def _saying_how_to_resume(run: Run) -> Iterator[None]:
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        print(f"kw: go on with: kw evolve --resume {shlex.quote(str(run.folder))}", file=sys.stderr)
+        raise
+
+
+# -- a new run ---------------------------------------------------------------------------------------------------------
+
+
+def _new_run(
+    paths: list[str], arguments: list[str], flags: CompileFlags, own: dict[str, Any], name: str | None, command: str
+) -> Run:
+    kernels = tuple(own.pop("kernel") or ())
+    asked = own.pop("tolerance")
+    tolerance = str(parse_rules("exact" if asked is None else asked))
+    further = [_words("--case", text) for text in own.pop("case") or ()]
+    held = [_words("--held-out", text) for text in own.pop("held_out") or ()]
+    device = own.get("device", "auto")
+    settings = _settings(own, DEFAULT_GPU if device == "auto" else device)
+    # A real GPU takes times; recordings are made on the virtual one.
+    own["device"], flags = settings.virtual, flags.for_arch(settings.arch) if settings.arch else flags
+    if not paths:
+        raise Misuse(
+            "there is nothing to evolve", hint="kw evolve app.cu -- ARGUMENTS, or suite:hotspot, or workload.py"
+        )
+    first = paths[0]
+    if len(paths) == 1 and Path(first).suffix == ".py":
+        if arguments or further or held:
+            raise Misuse(f"{first} takes no arguments: its cases are in it", hint=f"kw evolve {first}")
+        subject: Subject = PythonFile(str(Path(first).resolve()), "" if asked is None else tolerance)
+        modules = subject.workload().modules()
+        chosen_kernels = _mangled(kernels, list(modules))
+        with _folder(name or Path(first).stem) as folder:
+            return Run.create(folder, subject, replace(settings, kernels=chosen_kernels), command=command)
+    if any(path.startswith(SUITE) for path in paths):
+        if len(paths) > 1 or arguments or further or held:
+            raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
+        return _suite_run(first.removeprefix(SUITE), flags, own, settings, kernels, tolerance, name, command)
+    given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
+    executable = given.executable(_say)
+    with _folder(name or Path(first).stem) as folder:
+        recordings = []
+        for number, line in enumerate([list(arguments), *further, *held], start=1):
+            target = folder / f"data-{number}.capture"
+            _say(f"recording {shlex.join([Path(first).stem, *line])}")
+            with program_speaks_on_stderr(True):
+                record(executable, line, target, given.settings, name=Path(first).stem)
+            recordings.append(target)
+        program = Program(str(executable), tuple(arguments), str(Path.cwd()))
+        return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance, program, command)
+
+
+@contextmanager
+def _folder(stem: str) -> Iterator[Path]:
+    """A fresh folder for a run, which is gone again when no run comes of it."""
+    folder = new_folder(stem)
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _words(flag: str, text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        said = str(error)
+        raise Misuse(
+            f"{flag} {text} is no command line: {said[:1].lower()}{said[1:]}", hint=f"as {flag} '100 2'"
+        ) from error
+
+
+def _suite_run(
+    title: str, flags: CompileFlags, own: dict[str, Any], settings: RunSettings, kernels: tuple[str, ...],
+    tolerance: str, name: str | None, command: str,
+) -> Run:  # fmt: skip
+    from kernelwright.suite.evolving import DATA_SETS, HELD_OUT, data_set, program_and_data
+
+    program = program_and_data(title)
+    define = tuple(flag.removeprefix("-D") for flag in program.flags if flag.startswith("-D"))
+    source = flags.options.source
+    source = replaced(source, define=(*source.define, *define))
+    flags = replaced(flags, options=replaced(flags.options, source=source))
+    given = GivenProgram.of(list(program.source_paths), (), flags, own)
+    executable = given.executable(_say)
+    with _folder(name or title) as folder:
+        recordings = []
+        for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
+            with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
+                if number == 1:
+                    _copied(inside, folder / INPUTS)
+                    whole = Program(str(executable), line, INPUTS)
+                _say(f"recording {shlex.join([title, *line])}")
+                target = folder / f"data-{number}.capture"
+                recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
+        return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance, whole, command)
+
+
+def _copied(inside: Path, target: Path) -> None:
+    try:
+        shutil.copytree(inside, target)
+    except OSError as error:  # Of a tree it tells every file that failed, with the reason last.
+        why = error.args[0][0][2] if isinstance(error, shutil.Error) else error.strerror
+        raise ToolError(
+            f"the inputs cannot be copied to {target}: {str(why).split(': ')[0]}",
+            hint="free space, or work in another folder",
+        ) from error
+
+
+def _recorded_run(
+    folder: Path, recordings: list[Path], held_out: int, settings: RunSettings, kernels: tuple[str, ...], tolerance: str,
+    program: Program, command: str,
+) -> Run:  # fmt: skip
+    """A run on recordings, the last ``held_out`` of which are for the proof alone."""
+    chosen: list[Chosen] = []
+    held: list[Chosen] = []
+    for number, path in enumerate(recordings):
+        with Capture.read(path) as capture:
+            wanted = _mangled(kernels, list(capture.kernels)) if number == 0 else settings.kernels
+            settings = replace(settings, kernels=wanted)
+            looked = look(capture, wanted if number == 0 else [k for k in wanted if k in capture.kernels])
+            found = choose(number, looked)
+            if number >= len(recordings) - held_out:
+                held += found
+                continue
+            _say(_chosen_line(number, capture, found))
+            chosen += found
+            held += rest(number, looked, found)
+    # A run says where its recordings are by their names alone, so that its folder can be moved.
+    stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), tolerance, tuple(held), program)
+    opened = replace(
+        stored,
+        paths=tuple(str(path) for path in recordings),
+        program=replace(program, folder=str(folder.absolute() / program.folder)),
+    )
+    run = Run.create(folder, stored, settings, command=command)
+    run.take(opened)
+    return run
+
+
+def _chosen_line(number: int, capture: Capture, chosen: tuple[Chosen, ...]) -> str:
+    by_kernel: dict[str, list[str]] = {}
+    for each in chosen:
+        launch = capture.launches[each.launch]
+        weight = f" x{each.weight:g}" if each.weight != 1 else ""
+        by_kernel.setdefault(readable(launch.kernel), []).append(f"#{launch.number}{weight}")
+    which = "; ".join(f"{kernel}: {', '.join(numbers)}" for kernel, numbers in by_kernel.items())
+    return f"data set {number + 1}: {len(chosen)} of {len(capture.launches)} launches stand for all ({which})"
+
+
+def _mangled(names: tuple[str, ...], known: list[str]) -> tuple[str, ...]:
+    """The mangled names of the kernels a person names. Raises ``Misuse`` with the names there are."""
+    found = []
+    for name in names:
+        fitting = [k for k in known if name in (k, readable(k), readable(k).split("<")[0])]
+        if len(fitting) != 1:
+            what = "several kernels are" if fitting else "no kernel is"
+            raise Misuse(f"{what} called {name!r}", hint=f"there are {', '.join(readable(k) for k in known) or 'none'}")
+        found += fitting
+    return tuple(found)
+
+
+def _settings(own: dict[str, Any], device: str) -> RunSettings:
+    evaluations = _whole("--evaluations", own.pop("evaluations"))
+    generations = _whole("--generations", own.pop("generations"))
+    seconds = _duration(own.pop("time"))
+    if evaluations is None and generations is None and seconds is None:
+        evaluations = EVALUATIONS
+    return RunSettings.on(
+        device if device.startswith("cuda") else virtual_gpu(device).name,
+        preset=own.pop("preset"),
+        accept=own.pop("accept"),
+        objectives=tuple(word.strip() for word in own.pop("objectives").split(",")),
+        evaluations=evaluations,
+        generations=generations,
+        seconds=seconds,
+        population=_whole("--population", own.pop("population")),
+        seed=_whole("--seed", own.pop("seed"), least=0) or 0,
+    )
+
+
+def _whole(flag: str, text: str | None, least: int = 1) -> int | None:
+    if text is None:
+        return None
+    if not text.isdecimal() or len(text) > DIGITS or int(text) < least:
+        shown = text if len(text) <= DIGITS else f"{text[:DIGITS]}..."
+        raise Misuse(f"{flag} {shown} is no number from {least} up that makes sense", hint=f"as {flag} 100")
+    return int(text)
+
+
+def _duration(text: str | None) -> float | None:
+    if text is None:
+        return None
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:], 0.0)
+    number = text[:-1] if unit else text
+    try:
+        seconds = float(number) * (unit or 1.0)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds < 1e9:
+        raise Misuse(f"--time {text} is no time", hint="seconds, or 5m, or 2h")
+    return seconds
+
+
+def _say(text: str) -> None:
+    print(f"kw: {text}", file=sys.stderr)
+
+
+# -- the end -----------------------------------------------------------------------------------------------------------
+
+
+def _result(run: Run, seconds: float, finished: Finished | None) -> dict[str, Any]:
+    best = run.best
+    trained, speedup_any = run.fastest_trained
+    proof = (run.proof(best.name) if best else None) or {}
+    return {
+        "run": str(run.folder),
+        "best": best.name if best else None,
+        "fallen": fallen_of(run),
+        "speedup": round(best.speedup, 4) if best else 1.0,
+        "speedup_any": round(max(speedup_any, best.speedup if best else 1.0), 4),
+        "best_any": trained or None,
+        "measured_on": run.settings.gpu or None,
+        "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
+        "label": proof.get("label"),
+        "error": best.outcome.error if best else 0.0,
+        "evaluations": run.evaluations,
+        "seconds": round(seconds, 1),
+        "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
+        "edits": best.edits if best else [],
+        "report": str(finished.report) if finished and finished.report else None,
+        "export": str(finished.exported) if finished and finished.exported else None,
+    }
+
+
+def fallen_of(run: Run) -> dict[str, Any] | None:
+    """The variant that was the best until its proof said less than was demanded; None when there is none."""
+    found = run.fallen
+    if found is None:
+        return None
+    proof = run.proof(found.name)
+    return {"variant": found.name, "speedup": round(found.speedup, 4), "label": proof["label"] if proof else None}
+
+
+def _lines(result: dict[str, Any]) -> str:
+    tried = f"{plural(result['evaluations'], 'candidate')} in {result['seconds']:g} s"
+    if not result["best"]:
+        fallen = result["fallen"]
+        less = (
+            f": {fallen['variant']} is {fallen['speedup']:.3f}x, but {fallen['label'] or 'not proven'}"
+            if fallen
+            else ""
+        )
+        if fallen and (accept := next((name for name, worst in WORST.items() if worst == fallen["label"]), None)):
+            less += f", which --accept {accept} takes"
+        return "\n".join(
+            [f"nothing faster that stands its proof among {tried}{less}; run {result['run']}", *_left(result)]
+        )
+    label = f", {result['label']}" if result["label"] else ", not proven"
+    measured = (
+        " [{:.3f}, {:.3f}] measured on {}".format(*result["interval"], result["measured_on"])
+        if result["interval"]
+        else ""
+    )
+    said = [
+        f"{result['best']}: {result['speedup']:.3f}x{measured}{label}, error {result['error']:g}, "
+        f"{plural(len(result['edits']), 'edit')}; {tried}"
+    ]
+    if result["speedup_any"] > result["speedup"] * 1.005:
+        said.append(
+            f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})"
+        )
+    return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
+
+
+def _left(result: dict[str, Any]) -> list[str]:
+    """Where there is more, a line each."""
+    lines = (
+        ("report", "{}: the page of the run"),
+        ("export", "{}: the best to take along; README.md says what is in it"),
+    )
+    return [text.format(result[name]) for name, text in lines if result[name]]
+
+
+def _spelled(context: Context) -> dict[str, str]:
+    """The flags that were on the command line, also those whose value is the default: by name, as they are spelled first."""
+    return {
+        str(each.name): each.opts[0]
+        for each in context.command.params
+        if each.param_type_name == "option" and _is_given(context, each)
+    }
+
+
+def _is_given(context: Context, parameter: Parameter) -> bool:
+    source = context.get_parameter_source(str(parameter.name))
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def __getattr__(name: str) -> Any:
+    """``command`` is made on demand: making it imports typer."""
+    if name != "command":
+        raise AttributeError(name)
+    from typing import Annotated
+
+    import click
+    import typer
+
+    def command(flags: CompileFlags, targets: list[str] | None = None, **own: Any) -> int:
+        """Search for a faster kernel, and say what each gain rests on: kw evolve app.cu -- ARGUMENTS; exit code 1 if none."""
+        given = targets or []
+        _, behind = split(sys.argv)
+        spelled = _spelled(click.get_current_context())
+        return evolve_files(given[: len(given) - len(behind)], behind, flags=flags, given=spelled, **own)
+
+    command.__annotations__["targets"] = Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="CUDA files or a program, suite:NAME, or a Python file that defines `workload`; -- ARGUMENTS."
+        ),
+    ]
+    return takes_flags(command, OWN_FLAGS)

@@ -1,0 +1,88 @@
+"""``kw farm``: what compiles many things at once."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from kernelwright.cache import Cache
+from kernelwright.cli.support.tables import print_rows
+from kernelwright.errors import Misuse, ToolError
+
+ACTIONS = ("status", "bench", "clear")
+KINDS = ("population", "fitness")
+"""What farms keep in the cache."""
+
+
+def command(
+    action: Annotated[
+        str,
+        typer.Argument(help="status: cores, back ends, cache. bench: kw bench farm. clear: empty the farm's cache."),
+    ] = "status",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="With bench: fewer rounds.")] = False,
+) -> None:
+    """The compile farm: resident workers, the back ends they have, and what they keep."""
+    if action not in ACTIONS:
+        raise Misuse(f"kw farm does not know {action!r}", hint=f"give {', '.join(ACTIONS)}")
+    if action == "bench":
+        from kernelwright.cli.commands import bench
+
+        bench.command("farm", as_json, quick)
+    elif action == "clear":
+        freed = _clear()
+        print(json.dumps({"freed_bytes": freed}) if as_json else f"freed {freed / 1e6:.1f} MB")
+    else:
+        found = _status()
+        if as_json:
+            print(json.dumps(found, indent=1))
+        else:
+            _show(found)
+
+
+def _status() -> dict[str, Any]:
+    from kernelwright.farm.backends.table import BACKENDS
+    from kernelwright.farm.machine import available_cores, total_memory
+
+    rows = []
+    for name, (make, line) in BACKENDS.items():
+        backend = make()
+        missing = backend.missing()
+        rows.append(
+            {
+                "back end": name,
+                "language": backend.language,
+                "usable": not missing,
+                "": missing or line,
+            }
+        )
+    cache = Cache()
+    kept = [{"cache": kind, **_measure(cache, kind)} for kind in KINDS]
+    return {
+        "cores": available_cores(),
+        "memory_bytes": total_memory(),
+        "cache": str(cache.folder),
+        "backends": rows,
+        "kept": kept,
+    }
+
+
+def _show(found: dict[str, Any]) -> None:
+    print(f"{found['cores']} cores, {found['memory_bytes'] / 1e9:.1f} GB of memory; cache in {found['cache']}\n")
+    print_rows([{**row, "usable": "yes" if row["usable"] else "no"} for row in found["backends"]])
+    print_rows(found["kept"])
+
+
+def _measure(cache: Cache, kind: str) -> dict[str, int]:
+    files = [each for each in (cache.folder / kind).rglob("*") if each.is_file()]
+    return {"files": len(files), "bytes": sum(each.stat().st_size for each in files)}
+
+
+def _clear() -> int:
+    cache = Cache()
+    try:
+        return sum(Cache(cache.folder / kind).clear() for kind in KINDS)
+    except OSError as error:
+        raise ToolError(f"{error.filename} cannot be removed: {error.strerror}", hint="check its permissions") from None

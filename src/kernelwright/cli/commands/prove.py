@@ -1,0 +1,48 @@
+"""``kw prove``: what a variant rests on."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from kernelwright.cli.support.variant_argument import RunAndVariant, opened
+from kernelwright.evaluate.run.run import Found
+from kernelwright.prove.labels import MEANING
+from kernelwright.prove.proof import Proof, proof_from_json
+from kernelwright.report.wording import evidence, for_people
+from kernelwright.stories.proving import Proofs, meets
+
+
+def command(
+    run: RunAndVariant,
+    again: Annotated[bool, typer.Option("--again", help="Also when the run has a proof of it already.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """The checks a variant passes and fails, and its label. Exit code 1 when the label is worse than the run accepts."""
+    found, name = opened(run)
+    with found:
+        variant, accept = found.variant(name), found.settings.accept
+        known = None if again else found.proof(variant.name)
+    proof = proof_from_json(known) if known is not None else _proven(run, variant)
+    if as_json:
+        print(json.dumps({"variant": variant.name, "speedup": variant.speedup, **proof.as_json()}))
+    else:
+        print(f"{variant.name}: {proof.label} - {MEANING[proof.label]}")
+        for check in proof.checks:
+            print(f"  {check.name}: {check.status} - {for_people(check.detail)}")
+            for sentence in evidence(check.as_json()):
+                print(f"      {sentence}")
+        for note in proof.notes:
+            print(f"  note: {for_people(note)}")
+    if not meets(proof.label, accept):
+        raise typer.Exit(1)
+
+
+def _proven(run: str, variant: Found) -> Proof:
+    found, _ = opened(run, write=True)
+    with found, Proofs(found, sanitizer=True) as proofs:
+        proof = proofs.of(variant.candidate, variant.speedup)
+        found.journal.note("proof", {"name": variant.name, "variant": variant.name, **proof.as_json()})
+    return proof

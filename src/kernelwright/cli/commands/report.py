@@ -1,0 +1,22 @@
+"""``kw report``: a run as one self-contained page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kernelwright.evaluate.run.run import Run
+from kernelwright.report.evolution import write_page
+
+
+def command(
+    run: Annotated[str, typer.Argument(help="A run's folder, or its name below kw-runs.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The page; default report.html in the run's folder.")
+    ] = None,
+) -> None:
+    """One HTML page: what was found, what it rests on, and how. kw explain first puts the reasons into it."""
+    with Run.open(run) as found:
+        print(write_page(found, output or found.folder / "report.html"))

@@ -1,0 +1,107 @@
+"""``kw run``: compile a CUDA program and run it, GPU or not."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
+from kernelwright.cli.support.error_exit import guarded, leave_at_once
+from kernelwright.cli.support.plain_flags import Flag, quick
+from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.device.serving.run_program import Ran, run_program
+from kernelwright.device.serving.worker import serve
+from kernelwright.device.settings import Settings
+
+OWN_FLAGS: tuple[Flag, ...] = (
+    Flag("report", ("--report",), "switch", "At the end, what each kernel did: launches and time.", False),
+    *PROGRAM_FLAGS,
+)
+
+
+def run_quickly(arguments: list[str]) -> None:
+    """Runs a plain command line and exits; returns when typer had better look at it."""
+    read = read_line(arguments)
+    if read is not None:
+        guarded(read, leave=leave_at_once)
+
+
+def read_line(arguments: list[str]) -> Callable[[], int] | None:
+    """What a plain command line asks for, to be called for its exit code; None when typer had better look at it."""
+    before, behind = split(arguments)
+    found = quick(before, (*OWN_FLAGS, *COMPILE_FLAGS))
+    if found is None or not found[0]:
+        return None
+    sources, values = found
+
+    def run() -> int:
+        flags = CompileFlags.of(values)
+        sys.stderr.write(flags.remarks)
+        return run_files([Path(s) for s in sources], behind, flags=flags, **values)
+
+    return run
+
+
+def run_files(paths: list[Path], arguments: list[str], *, flags: CompileFlags, report: bool = False, **own: Any) -> int:
+    """What ``kw run`` does, its flags read. Returns the exit code: the program's own, 128 and more for a signal."""
+    given = GivenProgram.of(paths, arguments, flags, own)
+    executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
+    name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
+
+    def serve_connection(connection: socket.socket) -> bytes:
+        session = serve(connection, lambda: given.settings, finish=report, timed=report)
+        return json.dumps(session.report() if session else []).encode()
+
+    command = [name if "/" in name else f"./{name}", *given.arguments]
+    ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
+    if ran.signal and not ran.interrupted:
+        print(f"kw: {name} was ended by {signal.Signals(ran.signal).name}", file=sys.stderr)
+    if report:
+        _print_report(ran, given.settings)
+    return ran.exit_code
+
+
+def _print_report(ran: Ran, settings: Settings) -> None:
+    """One line per kernel, on standard error: standard output is the program's."""
+    rows: dict[str, Counter[str]] = {}
+    for row in (row for result in ran.results if result for row in json.loads(result)):
+        kept = rows.setdefault(row["kernel"], Counter())
+        kept.update({name: row.get(name, 0) for name in ("launches", "time_us", "seconds", "faults")})
+    if not rows:
+        print("kw: no kernel was launched", file=sys.stderr)
+        return
+    gpu = settings.real or f"the {settings.gpu.title}"
+    here = "" if settings.real else "   seconds here"
+    width = len(f"us on {gpu}")
+    print(f"kw: launches   us on {gpu}{here}   kernel", file=sys.stderr)
+    for kernel, figures in rows.items():
+        time = f"{figures['time_us']:.1f}" if figures["time_us"] else "-"
+        seconds = "" if settings.real else f"   {figures['seconds']:12.3f}"
+        fault = "   (faulted)" if figures["faults"] else ""
+        print(f"kw: {figures['launches']:8}   {time:>{width}}{seconds}   {kernel}{fault}", file=sys.stderr)
+
+
+def __getattr__(name: str) -> Any:
+    """``command`` is made on demand: making it imports typer, which a quick run has no need of."""
+    if name != "command":
+        raise AttributeError(name)
+    from typing import Annotated
+
+    import typer
+
+    def command(sources: list[Path], flags: CompileFlags, **own: Any) -> int:
+        """Compile a CUDA program and run it, GPU or not: kw run app.cu -- ARGUMENTS. Its exit code is the program's."""
+        _, behind = split(sys.argv)
+        before = sources[: len(sources) - len(behind)]
+        return run_files(before, behind, flags=flags, **own)
+
+    command.__annotations__["sources"] = Annotated[
+        list[Path], typer.Argument(help="CUDA, C and C++ files, or a program that kw compile made; -- ARGUMENTS.")
+    ]
+    return takes_flags(command, OWN_FLAGS)

@@ -1,0 +1,57 @@
+"""``kw runs``: the runs there are."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kernelwright.cli.support.tables import print_rows
+from kernelwright.errors import KernelwrightError
+from kernelwright.evaluate.run.run import FOLDER, Run, runs_in
+from kernelwright.stories.breeding.run import BreedRun, is_bred
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(help="Where the runs are.")] = Path(FOLDER),
+    as_json: Annotated[bool, typer.Option("--json", help="The rows as JSON.")] = False,
+) -> None:
+    """The runs of kw evolve and kw breed: what each has found, and whether it is finished."""
+    rows = [_row(path) for path in runs_in(folder)]
+    if as_json:
+        print(json.dumps(rows))
+    elif rows:
+        print_rows(rows)
+    else:
+        print(f"there are no runs in {folder}")
+
+
+def _row(path: Path) -> dict[str, Any]:
+    try:
+        if is_bred(path):
+            return _bred_row(path)
+        with Run.open(path) as run:
+            best = run.best
+            return {
+                "run": str(path),
+                "candidates": run.evaluations,
+                "speedup": round(best.speedup, 3) if best else None,
+                "best": best.name if best else "",
+                "state": "finished" if run.ended else "resumable",
+            }
+    except KernelwrightError as error:
+        return {"run": str(path), "candidates": None, "speedup": None, "best": "", "state": error.message}
+
+
+def _bred_row(path: Path) -> dict[str, Any]:
+    with BreedRun.open(path) as run:
+        best = run.best
+        return {
+            "run": str(path),
+            "candidates": len(run.journal),
+            "speedup": None,
+            "best": f"{best.name}, fitness {best.fitness:g}" if best else "",
+            "state": "finished" if run.ended else "resumable",
+        }

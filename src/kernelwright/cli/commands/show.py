@@ -1,0 +1,102 @@
+"""``kw show``: the front of a run."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import typer
+
+from kernelwright.cli.commands.breed import lines, result_of
+from kernelwright.cli.commands.evolve import fallen_of
+from kernelwright.cli.support.tables import print_rows
+from kernelwright.evaluate.run.run import Found, Run, found_folder
+from kernelwright.report.selected_variant import label_of, spoken_of
+from kernelwright.stories.breeding.run import BreedRun, is_bred
+from kernelwright.stories.wording import edits_in_words
+
+
+def command(
+    run: Annotated[str, typer.Argument(help="A run's folder, or its name below kw-runs.")],
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """What a run has found: the variants that no other beats, why candidates were turned down, and the best one's edits."""
+    if is_bred(found_folder(run)):
+        _show_bred(run, as_json)
+        return
+    with Run.open(run) as opened:
+        best, front, original = opened.best, opened.front, opened.original_us
+        result: dict[str, Any] = {
+            "run": str(opened.folder),
+            "settings": opened.settings.as_json(),
+            "notes": opened.notes,
+            "candidates": opened.evaluations,
+            "original_us": original,
+            "measured_on": opened.settings.gpu or None,
+            "rejected": opened.rejected,
+            "best": best.name if best else None,
+            "speedup": round(best.speedup, 4) if best else 1.0,
+            "label": label_of(opened, best.name) if best else None,
+            "error": best.outcome.error if best else 0.0,
+            "fallen": fallen_of(opened),
+            "front": [_row(opened, found) for found in front],
+            "edits": best.edits if best else [],
+            "finished": opened.ended is not None,
+        }
+        spoken = spoken_of(opened)
+        # Minimised or salvaged, the best need not be on the front.
+        apart = [_row(opened, spoken.found)] if spoken and spoken.found.name not in [f.name for f in front] else []
+        words = edits_in_words(opened, spoken.found.candidate) if spoken and not as_json else []
+    if as_json:
+        print(json.dumps(result))
+        return
+    turned_down = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
+    print(
+        f"{result['run']}: {result['candidates']} candidates, seed {result['settings']['seed']}; turned down: {turned_down}"
+    )
+    for note in result["notes"]:
+        print(f"note: {note}")
+    if result["original_us"] is not None:
+        measured = f", measured on {result['measured_on']}" if result["measured_on"] else ""
+        print(f"the original takes {result['original_us']:.3f} us in its kernels{measured}")
+    print_rows([*result["front"], *apart])
+    if not result["finished"]:
+        print(f"not finished: kw evolve --resume {result['run']}")
+    if spoken is None:
+        print("nothing faster was found")
+        return
+    found, count = spoken.found, len(spoken.found.candidate)
+    less = "" if spoken.accepted else ", less than was demanded"
+    between = " [{:.3f}, {:.3f}]".format(*found.interval) if found.interval else ""
+    print(
+        f"{found.name}, {found.speedup:.3f}x{between}, {spoken.label}{less}, in {count} edit{'s' if count > 1 else ''}:"
+    )
+    for line in words:
+        print(f"    {line}")
+    which = result["run"] if spoken.accepted else f"{result['run']}:{found.name}"
+    print(
+        f"kw explain {which} says what each does, kw prove {which} what it rests on; kw report {result['run']} makes a page"
+    )
+
+
+def _row(run: Run, found: Found) -> dict[str, Any]:
+    metrics = found.outcome.metrics
+    return {
+        "variant": found.name,
+        "speedup": round(found.speedup, 4),
+        **({"interval": "{:.3f} to {:.3f}".format(*found.interval)} if found.interval else {}),
+        "us": round(found.outcome.time_us, 3),
+        "error": found.outcome.error,
+        "edits": len(found.candidate),
+        "registers": int(metrics.get("registers", 0)),
+        "instructions": int(metrics.get("instructions", 0)),
+        "label": label_of(run, found.name) if found.candidate else "the original",
+    }
+
+
+def _show_bred(path: str, as_json: bool) -> None:
+    with BreedRun.open(path) as run:
+        result = result_of(run, run.spent_seconds) | {"finished": run.ended is not None}
+    print(json.dumps(result) if as_json else lines(result))
+    if not as_json and not result["finished"]:
+        print(f"not finished: kw breed --resume {result['run']}")

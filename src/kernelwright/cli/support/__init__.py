@@ -1,0 +1,1 @@
+"""What several commands share: flags, tables, live views, streams, errors as messages and exit codes."""

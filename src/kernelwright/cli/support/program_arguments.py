@@ -1,0 +1,186 @@
+"""A CUDA program as the commands that run one take it: sources and flags, or an executable; after ``--`` its own arguments.
+
+    kw run -O2 app.cu util.c -- 100 input.txt
+    kw run ./app -- 100 input.txt
+
+``run``, ``profile``, ``check``, ``capture`` share the flags below and the executable that ``Program.built`` finds or makes.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import math
+import operator
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cache import cache_folder, installation
+from kernelwright.cli.commands.compile import HOST_SUFFIXES, link_options
+from kernelwright.cli.support.compile_flags import CompileFlags
+from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
+from kernelwright.cuda.inputs import now_ns
+from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, size_in_bytes
+from kernelwright.errors import Misuse
+from kernelwright.pipeline import CUDA_SUFFIXES
+from kernelwright.pipeline import compile as compile_program
+from kernelwright.target import GPUS
+
+PROGRAM_FLAGS: tuple[Flag, ...] = (
+    Flag("device", ("--device",), "text", f"auto, a virtual GPU ({', '.join(GPUS)}), or a real one (cuda:0).", "auto"),
+    Flag(
+        "budget", ("--budget",), "text", f"Loop iterations of one launch before it counts as endless; default {BUDGET}."
+    ),
+    Flag("timeout", ("--timeout",), "text", f"Seconds that one launch may take, 0 for any; default {TIMEOUT_S:g}."),
+    Flag("memory", ("--memory",), "text", "Memory that the device may take: 512M, 16G; default what is free."),
+    Flag("library", ("-l", "--library"), "texts", "Library to link."),
+    Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
+    Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker."),
+)
+SEPARATOR = "--"
+
+
+def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A command line before and behind its first ``--``."""
+    if SEPARATOR not in arguments:
+        return list(arguments), []
+    at = list(arguments).index(SEPARATOR)
+    return list(arguments[:at]), list(arguments[at + 1 :])
+
+
+@dataclass(frozen=True)
+class GivenProgram:
+    """What the command line said."""
+
+    paths: tuple[Path, ...]
+    """Sources, or one executable."""
+    arguments: tuple[str, ...]
+    """The program's own."""
+    flags: CompileFlags
+    settings: Settings
+    link: tuple[tuple[str, ...], ...]
+    """Libraries, their folders, options for the linker."""
+
+    @classmethod
+    def of(
+        cls,
+        paths: Sequence[Path],
+        arguments: Sequence[str],
+        flags: CompileFlags,
+        own: dict[str, Any],
+        virtual_for: str = "",
+    ) -> GivenProgram:
+        """From the values of ``PROGRAM_FLAGS`` by name; takes them out of ``own``.
+
+        Sources are compiled for the device's architecture when the flags name none. ``virtual_for`` as ``Settings`` has it.
+        Raises ``Misuse`` for bad values, ``ToolError`` and ``DeviceError`` for a GPU that this machine lacks.
+        """
+        value = {flag.name: own.pop(flag.name, flag.default) for flag in PROGRAM_FLAGS}
+        settings = Settings.for_device(
+            value["device"],
+            budget=_number("--budget", value["budget"], int),
+            timeout_s=_number("--timeout", value["timeout"], float),
+            memory_bytes=size_in_bytes(value["memory"]) if value["memory"] else None,
+            virtual_for=virtual_for,
+        )
+        if not paths:
+            raise Misuse("there is no program to run", hint="give a .cu file, or a program that kw compile made")
+        link = tuple(tuple(value[name] or ()) for name in ("library", "library_folder", "linker"))
+        return cls(tuple(paths), tuple(arguments), flags.for_arch(_arch(settings)), settings, link)
+
+    @property
+    def is_executable(self) -> bool:
+        """Whether the program is built already."""
+        return len(self.paths) == 1 and self.paths[0].suffix not in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
+
+    def executable(self, progress: Callable[[str], None]) -> Path:
+        """The program as a file that can be executed, built when it is not there yet.
+
+        Raises ``Misuse``, ``CompileError``, ``ToolError``; prints the compiler's warnings.
+        """
+        if self.is_executable:
+            return _checked(self.paths[0])
+        return _built(self, progress)
+
+
+def _number(flag: str, text: str | None, kind: type[int] | type[float]) -> Any:
+    if text is None:
+        return None
+    try:
+        number = kind(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number < math.inf:
+        raise Misuse(f"{flag} {text} is no number that makes sense", hint=f"as {flag} 100")
+    return number
+
+
+def _arch(settings: Settings) -> str:
+    """The architecture of the device that the program will run on. Raises when a real GPU cannot be had."""
+    if not settings.real:
+        return settings.gpu.arch
+    from kernelwright.device.cuda.availability import require_gpu
+
+    return require_gpu(settings.ordinal).arch
+
+
+def _checked(path: Path) -> Path:
+    if not path.exists():
+        raise Misuse(f"{path} does not exist", hint="check the path; the program's own arguments go behind --")
+    with path.open("rb") as file:
+        head = file.read(4)
+    if head[:4] != b"\x7fELF" and head[:2] != b"#!":
+        known = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
+        raise Misuse(
+            f"{path} is neither a program nor a source by its suffix",
+            hint=f"sources end in {known}; the program's own arguments go behind --",
+        )
+    return path
+
+
+def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
+    """The executable in the cache: made before from the very same files, or now."""
+    since_ns = now_ns()
+    name = program.paths[0].stem
+    # As a command line of its own, under which a receipt is kept.
+    words = [repr(program.flags.options), repr(program.link), *map(str, program.paths)]
+    receipt = ["kw", "build", *words, installation(), sys.executable]
+    target = cache_folder() / "exe" / receipt_key(receipt) / name
+    if program.flags.use_cache and recall(receipt):
+        return target
+    from kernelwright.executable import build_executable, host_inputs
+
+    cuda = [path for path in program.paths if path.suffix in CUDA_SUFFIXES]
+    others = [path for path in program.paths if path not in cuda]
+    if not cuda:
+        raise Misuse("there is no CUDA file among the sources", hint="a C compiler does what is left")
+    for path in others:
+        if path.suffix not in HOST_SUFFIXES:
+            _checked(path)
+            raise Misuse(f"{path} is a program among sources", hint="give sources, or one program")
+    compiled = compile_program(list(cuda), options=program.flags.options, cache=program.flags.use_cache)
+    messages = "".join(unit.source.warnings for unit in compiled.units)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        # A cache that cannot be written to: the program lives as long as this process.
+        folder = tempfile.mkdtemp(prefix="kernelwright-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        target = Path(folder) / name
+    link = link_options(*program.link)
+    _, warnings = build_executable(compiled, others, target, link, progress)
+    messages += warnings
+    sys.stderr.write(messages)
+    clang, options = compiled.units[0].clang, program.flags.options.source
+    if any(program.link[1:]) or not program.flags.use_cache:
+        return target  # libraries of the user's own may change, and nobody tells us which they are
+    inputs = [unit.inputs for unit in compiled.units]
+    inputs += [host_inputs(path, options, clang, since_ns) for path in program.paths]
+    leave_receipt(receipt, functools.reduce(operator.add, inputs), {str(target): target.read_bytes()}, messages)
+    return target

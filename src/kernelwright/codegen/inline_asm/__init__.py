@@ -1,0 +1,1 @@
+"""Inline PTX as IR: the statements of one ``asm`` taken apart, each PTX instruction translated."""

@@ -1,0 +1,156 @@
+"""PTX instructions that touch memory or other threads, as IR; see ``ptx_instructions``."""
+
+from __future__ import annotations
+
+from kernelwright.codegen.inline_asm.builder import SPACES, Builder, Family, Texts, Words, type_of, typed_as
+from kernelwright.ir import types as ty
+from kernelwright.ir.constants import ConstantInt, Poison
+from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, VectorType
+from kernelwright.ir.values import Value
+
+# -- memory ------------------------------------------------------------------------------------------------------------
+
+
+def _address(b: Builder, words: Words, text: str) -> Value:
+    """``[$1 + 16]`` as a pointer into the space that the opcode names, generic when it names none."""
+    name, _, offset = text.strip("[] ").partition("+")
+    space = next((SPACES[w.partition("::")[0]] for w in words if w.partition("::")[0] in SPACES), 0)
+    value = b.read(name.strip(), ty.i64)
+    if offset:
+        value = b.make("add", ty.i64, value, ConstantInt(ty.i64, int(offset, 0)))
+    return b.make("inttoptr", PointerType(space), value)
+
+
+def _load(b: Builder, words: Words, operands: Texts) -> None:
+    type, is_signed, _ = typed_as(words)
+    pointer = _address(b, words, operands[1])
+    count = next((int(w[1]) for w in words if w in ("v2", "v4")), 1)
+    whole = VectorType(count, type) if count > 1 else type
+    value = b.make("load", whole, pointer, volatile="volatile" in words)
+    if count == 1:
+        b.write(operands[0], b.cast(value, IntType(32), is_signed) if type in (ty.i8,) else value)
+        return
+    for n, name in enumerate(operands[0].strip("{} ").split(",")):
+        b.write(name, b.make("extractelement", type, value, ConstantInt(ty.i32, n)))
+
+
+def _store(b: Builder, words: Words, operands: Texts) -> None:
+    type = type_of(words[-1])
+    pointer = _address(b, words, operands[0])
+    count = next((int(w[1]) for w in words if w in ("v2", "v4")), 1)
+    if count == 1:
+        b.make("store", ty.void, b.read(operands[1], type), pointer, volatile="volatile" in words)
+        return
+    whole = VectorType(count, type)
+    value: Value = Poison(whole)
+    for n, name in enumerate(operands[1].strip("{} ").split(",")):
+        value = b.make("insertelement", whole, value, b.read(name, type), ConstantInt(ty.i32, n))
+    b.make("store", ty.void, value, pointer, volatile="volatile" in words)
+
+
+_OPERATIONS = {"add": "add", "exch": "xchg", "and": "and", "or": "or", "xor": "xor", "inc": "uinc_wrap"}
+_OPERATIONS |= {"dec": "udec_wrap"}
+
+
+def _atom(b: Builder, words: Words, operands: Texts) -> None:
+    """``atom`` and ``red``; the second gives no result."""
+    type, is_signed, _ = typed_as(words)
+    values = operands if words[0] == "red" else operands[1:]
+    pointer = _address(b, words, values[0])
+    if "cas" in words:
+        pair = StructType((type, ty.i1))
+        both = b.make(
+            "cmpxchg", pair, pointer, b.read(values[1], type), b.read(values[2], type),
+            ordering="monotonic", failure_ordering="monotonic",
+        )  # fmt: skip
+        made = b.make("extractvalue", type, both, indices=(0,))
+    else:
+        word = next(w for w in words[1:] if w in ("min", "max") or w in _OPERATIONS)
+        if isinstance(type, FloatType):
+            operation = {"add": "fadd", "exch": "xchg"}[word]
+        elif word in ("min", "max"):
+            operation = word if is_signed else f"u{word}"
+        else:
+            operation = _OPERATIONS[word]
+        made = b.make("atomicrmw", type, pointer, b.read(values[1], type), operation=operation, ordering="monotonic")
+    if words[0] == "atom":
+        b.write(operands[0], made)
+
+
+# -- threads -----------------------------------------------------------------------------------------------------------
+
+
+def _barrier(b: Builder, words: Words, operands: Texts) -> None:
+    if words[1:2] == ["warp"]:
+        b.call("llvm.nvvm.bar.warp.sync", ty.void, b.read(operands[0], ty.i32))
+        return
+    what = next(w for w in words if w in ("sync", "arrive"))
+    numbers = [b.read(o, ty.i32) for o in operands]
+    ending = "count" if len(numbers) == 2 else "all"
+    aligned = ".aligned" if words[0] == "bar" or "aligned" in words else ""
+    b.call(f"llvm.nvvm.barrier.cta.{what}{aligned}.{ending}", ty.void, *numbers)
+
+
+def _vote(b: Builder, words: Words, operands: Texts) -> None:
+    name, result = words[2], ty.i32 if words[2] == "ballot" else ty.i1
+    predicate, mask = b.read(operands[1], ty.i1), b.read(operands[2], ty.i32)
+    b.write(operands[0], b.call(f"llvm.nvvm.vote.{name}.sync", result, mask, predicate))
+
+
+def _shuffle(b: Builder, words: Words, operands: Texts) -> None:
+    """``shfl.sync.idx.b32 d|p, a, b, c, mask``."""
+    value, lane, clamp, mask = (b.read(o, ty.i32) for o in operands[1:5])
+    names = operands[0].split("|")
+    name = f"llvm.nvvm.shfl.sync.{words[2]}.i32"
+    if len(names) == 1:
+        b.write(names[0], b.call(name, ty.i32, mask, value, lane, clamp))
+        return
+    both = b.call(f"{name}p", StructType((ty.i32, ty.i1)), mask, value, lane, clamp)
+    b.write(names[0], b.make("extractvalue", ty.i32, both, indices=(0,)))
+    b.write(names[1], b.make("extractvalue", ty.i1, both, indices=(1,)))
+
+
+def _active(b: Builder, words: Words, operands: Texts) -> None:
+    b.write(operands[0], b.call("llvm.nvvm.activemask", ty.i32))
+
+
+def _no_effect(b: Builder, words: Words, operands: Texts) -> None:
+    """Fences, prefetches and waits for copies that are done at once."""
+
+
+def _stop(b: Builder, words: Words, operands: Texts) -> None:
+    b.call("llvm.trap" if words[0] == "trap" else "llvm.nvvm.exit", ty.void)
+
+
+def _sleep(b: Builder, words: Words, operands: Texts) -> None:
+    b.call("llvm.nvvm.nanosleep", ty.void, b.read(operands[0], ty.i32))
+
+
+def _copy_async(b: Builder, words: Words, operands: Texts) -> None:
+    """``cp.async.ca.shared.global [to], [from], 16;`` and the waits for it."""
+    if words[2] in ("commit_group", "wait_group", "wait_all"):
+        return
+    size = int(operands[2], 0)
+    to, source = operands[0].strip("[] "), operands[1].strip("[] ")
+    target = b.make("inttoptr", PointerType(3), b.read(to, ty.i64))
+    origin = b.make("inttoptr", PointerType(1), b.read(source, ty.i64))
+    name = f"llvm.nvvm.cp.async.{words[2]}.shared.global.{size}"
+    if len(operands) > 3:
+        b.call(f"{name}.s", ty.void, target, origin, b.read(operands[3], ty.i32))
+    else:
+        b.call(name, ty.void, target, origin)
+
+
+EFFECTS: dict[str, Family] = {
+    **dict.fromkeys(("atom", "red"), _atom),
+    **dict.fromkeys(("bar", "barrier"), _barrier),
+    **dict.fromkeys(("membar", "fence", "prefetch", "prefetchu", "discard", "applypriority"), _no_effect),
+    **dict.fromkeys(("trap", "exit"), _stop),
+    **dict.fromkeys(("ld", "ldu"), _load),
+    "st": _store,
+    "vote": _vote,
+    "shfl": _shuffle,
+    "activemask": _active,
+    "nanosleep": _sleep,
+    "cp": _copy_async,
+}

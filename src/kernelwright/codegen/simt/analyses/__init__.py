@@ -1,0 +1,1 @@
+"""The second stage: what is known of a ``Program`` before code is written: uniformity, address spaces, liveness, ranges."""

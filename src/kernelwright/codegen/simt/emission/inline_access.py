@@ -1,0 +1,209 @@
+"""Ways to make an access in line: what it touches, when that is safe, what it costs, how it is written.
+
+    One    every lane of a segment reads the same address            a[row * n + k]
+    Row    neighbouring lanes touch neighbouring numbers             a[i]
+    Steps  lanes are a constant number of bytes apart                a[2 * i], a[i].x
+    Own    one offset in local memory: each lane has its own word    local[3]
+
+``Row`` and ``Own`` are in ``inline_neighbours.py``, ``Steps`` in ``inline_strides.py``.
+
+A way is only taken when all lanes, active or not, stay inside the buffer the access touched last; and, where costs are
+counted, when the cost is exact: the runtime, which takes all other cases, counts the same.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kernelwright.codegen.simt.emission import struct_offsets
+from kernelwright.codegen.simt.emission.representation import stored
+from kernelwright.codegen.simt.program.program import Access
+
+if TYPE_CHECKING:
+    from kernelwright.codegen.simt.emission.emitter import Emitter
+    from kernelwright.codegen.simt.emission.memory_access import Address
+
+SHARED, LOCAL = 1, 2
+SECTOR_SHIFT = 5
+
+
+def site(e: Emitter, access: Access, field: str = "low") -> str:
+    """The address of a field of the access's record."""
+    sites = e.context("sites", "ptr", 0, 8)
+    return e.let(
+        f"getelementptr i8, ptr {sites}, i64 {access.index * struct_offsets.SITE_BYTES + struct_offsets.SITE[field]}"
+    )
+
+
+def add_to(e: Emitter, access: Access, field: str, amount: str) -> None:
+    """Count ``amount`` more."""
+    pointer = site(e, access, field)
+    old = e.let(f"load i64, ptr {pointer}")
+    e.line(f"store i64 {e.let(f'add i64 {old}, {amount}')}, ptr {pointer}")
+
+
+class Way:
+    """One access made in line; ``bases`` are the addresses of the first lane of each segment."""
+
+    needs_mask = True
+    """Whether it touches only active lanes, so that their bits are needed."""
+
+    def __init__(self, e: Emitter, access: Access, address: Address) -> None:
+        self.e, self.access, self.address = e, access, address
+        self.bases = address.bases()
+
+    @staticmethod
+    def fits(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+        raise NotImplementedError
+
+    @property
+    def footprint(self) -> int:
+        """Bytes touched from the lowest address of a segment on."""
+        return self.access.bytes
+
+    def lowest(self, base: str) -> str:
+        """The lowest address a segment touches."""
+        return base
+
+    def conditions(self) -> list[str]:
+        """What must hold besides bounds, for the cost to be known in line."""
+        return []
+
+    def count(self) -> None:
+        """Sectors and wavefronts beyond the first."""
+
+    def load(self) -> list[str]:
+        """Per component the vector, or per segment the number."""
+        raise NotImplementedError
+
+    def store(self, values: list[str]) -> None:
+        raise NotImplementedError
+
+    @property
+    def step(self) -> int:
+        """Bytes from lane to lane within a segment."""
+        return 0
+
+    @property
+    def reach(self) -> int:
+        """What the runtime must know the inline path to touch: from the first lane of a segment on, or from any."""
+        return self.footprint if self.e.mask == "-1" else self.access.bytes
+
+    def check(self, fast: str, slow: str) -> None:
+        """Go to ``fast`` when every active lane lies inside the known buffer and aligned, and no index wrapped."""
+        e, access = self.e, self.access
+        count = e.let(f"load i64, ptr {site(e, access, 'count')}")
+        low = None if access.space else e.let(f"load i64, ptr {site(e, access)}")
+        if self.needs_mask and e.mask != "-1":
+            # Made here, because both ways and what follows them use it.
+            e.as_vector(e.mask)
+        good: list[str] = []
+        shift = access.align.bit_length() - 1
+        for i, base in enumerate(self.bases):
+            inside: list[str] = []
+            ends = [self.lowest(base)]
+            if e.mask != "-1" and self.step:
+                ends = [e.let(f"add i64 {base}, {e.lane_offset(i, last, self.step)}") for last in (False, True)]
+            for end in ends:
+                delta = end if low is None else e.let(f"sub i64 {end}, {low}")
+                if shift:
+                    e.declare("llvm.fshr.i64", "i64 (i64, i64, i64)")
+                    delta = e.let(f"call i64 @llvm.fshr.i64(i64 {delta}, i64 {delta}, i64 {shift})")
+                inside.append(e.let(f"icmp ult i64 {delta}, {count}"))
+            if self.address.root is not None:
+                inside.append(e.root_runs_on(self.address.rep, i))
+            if len(self.bases) > 1 and e.mask != "-1":
+                # A segment without active lanes cannot go wrong.
+                none = e.let(f"xor i1 {e.active_lanes()[i][3]}, true")
+                inside = [e.let(f"or i1 {e.all_of(inside)}, {none}")]
+            good += inside
+        if e.options.counters:
+            good += self.conditions()
+        e.line(f"br i1 {e.all_of(good)}, label %{fast}, label %{slow}, !prof !1")
+
+    def pointer(self, base: str, offset: int = 0) -> str:
+        """Where the bytes of an address are on this machine."""
+        e = self.e
+        if self.access.space == SHARED:
+            base = e.let(f"add i64 {e.context('shared_host', 'i64', 0, 8)}, {base}")
+        elif self.access.space == LOCAL:
+            base = e.let(f"add i64 {e.context('local_host', 'i64', 0, 8)}, {e.let(f'shl i64 {base}, 5')}")
+        if offset:
+            base = e.let(f"add i64 {base}, {offset}")
+        return e.let(f"inttoptr i64 {base} to ptr")
+
+    def all_busy(self) -> list[str]:
+        """Whether each segment has active lanes; nothing when that is certain."""
+        return [] if self.e.mask == "-1" else [some for _, _, _, some in self.e.active_lanes()]
+
+    def all_equal(self) -> str:
+        return self.e.all_of([self.e.let(f"icmp eq i64 {a}, {b}") for a, b in pairwise(self.bases)])
+
+
+class One(Way):
+    needs_mask = False
+
+    @staticmethod
+    def fits(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+        return address.stride == 0 and one_result and access.space != LOCAL
+
+    def count(self) -> None:
+        """How many different sectors the segments' addresses lie in, or how often their words share a bank."""
+        e, access = self.e, self.access
+        if len(self.bases) == 1:
+            words = (access.bytes + 3) // 4
+            if access.space == SHARED and words > 1:
+                count_parts(e, access, words)
+            return
+        if access.space == SHARED:
+            for i, a in enumerate(self.bases[1:], 1):
+                for b in self.bases[:i]:
+                    differ = e.let(f"icmp ne i64 {a}, {b}")
+                    bank = e.let(f"and i64 {e.let(f'xor i64 {a}, {b}')}, 124")
+                    clash = e.all_of([differ, e.let(f"icmp eq i64 {bank}, 0"), *self.all_busy()])
+                    add_to(e, access, "waves", e.let(f"zext i1 {clash} to i64"))
+            return
+        sectors = [e.let(f"lshr i64 {b}, {SECTOR_SHIFT}") for b in self.bases]
+        for i, a in enumerate(sectors[1:], 1):
+            new = e.all_of([*(e.let(f"icmp ne i64 {a}, {b}") for b in sectors[:i]), *self.all_busy()])
+            add_to(e, access, "sectors", e.let(f"zext i1 {new} to i64"))
+
+    def conditions(self) -> list[str]:
+        """Two addresses are counted in line; more where every segment has active lanes, in shared memory if they agree."""
+        if len(self.bases) == 1:
+            return []
+        if self.access.space == SHARED and (len(self.bases) > 2 or self.access.bytes > 4):
+            return [self.all_equal()] if self.access.bytes <= 4 else ["false"]
+        return self.all_busy() if len(self.bases) > 2 else []
+
+    def load(self) -> list[str]:
+        access, type = self.access, stored(self.access.type)
+        size = access.bytes // access.components
+        rows = []
+        for k in range(access.components):
+            for base in self.bases:
+                pointer = self.pointer(base, k * size)
+                rows.append(self.e.let(f"load {type}, ptr {pointer}, align {min(access.align, size)}"))
+        return rows
+
+
+def count_parts(e: Emitter, access: Access, words: int) -> None:
+    """Accesses wider than a word are made half a warp or a quarter at a time: one turn for each part with active lanes."""
+    lanes = 16 if words == 2 else 8
+    parts = e.lanes // lanes
+    if e.mask == "-1":
+        if parts > 1:
+            add_to(e, access, "waves", str(parts - 1))
+        return
+    total = "-1"
+    for i in range(parts):
+        group = ((1 << lanes) - 1) << (i * lanes)
+        group -= (1 << 32) if group >> 31 else 0
+        some = e.let(f"icmp ne i32 {e.let(f'and i32 {e.mask}, {group}')}, 0")
+        total = e.let(f"add i64 {total}, {e.let(f'zext i1 {some} to i64')}")
+    add_to(e, access, "waves", total)
+
+
+def suffix(lanes: int, type: str) -> str:
+    return f"v{lanes}" + {"half": "f16", "float": "f32", "double": "f64"}.get(type, type)

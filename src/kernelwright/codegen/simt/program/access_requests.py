@@ -1,0 +1,201 @@
+"""Loads, stores and atomics as the requests a GPU makes: at most 16 bytes per lane, as many as are aligned together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kernelwright.codegen.memory_layout import align_of, alloc_size, field_offsets
+from kernelwright.codegen.simt.program.flatten_arithmetic import recast
+from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, places, scalars
+from kernelwright.codegen.simt.program.program import Access, Const, Operand, bits_of, bytes_of, integer, is_float
+from kernelwright.errors import CompileError
+from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.types import ArrayType, PointerType, StructType, VectorType
+from kernelwright.ir.values import Value
+
+if TYPE_CHECKING:
+    from kernelwright.codegen.simt.program.flatten import Flattener, Row
+
+
+def _alloca(flat: Flattener, instruction: Instruction) -> None:
+    base = 0 if instruction.address_space == 5 else LOCAL_BASE
+    flat.set(instruction, [integer("i64", base + flat.offsets[instruction])])
+
+
+def _get_element_pointer(flat: Flattener, instruction: Instruction) -> None:
+    if isinstance(instruction.type, VectorType):
+        raise CompileError(f"vectors of pointers do not run on the virtual GPU: {instruction}")
+    flat.set(
+        instruction,
+        [element_address(flat, instruction.source_type, instruction.operands, scalars(instruction.type)[0].pointer)],
+    )
+
+
+def element_address(flat: Flattener, source: Any, operands: tuple[Value, ...], pointer: int) -> Operand:
+    base = flat.one(operands[0])
+    offset = 0
+    terms: list[tuple[Operand, int]] = []
+
+    def add(index: Value, scale: int) -> None:
+        nonlocal offset
+        operand = flat.one(index)
+        if isinstance(operand, Const):
+            assert operand.value is not None
+            offset += operand.value * scale
+        elif scale:
+            if bits_of(operand.type) > 64:
+                operand = flat.emit("trunc", (operand,), "i64")
+            terms.append((operand, scale))
+
+    add(operands[1], alloc_size(source))
+    for index in operands[2:]:
+        if isinstance(source, StructType):
+            number = flat.one(index)
+            assert isinstance(number, Const) and number.value is not None and source.fields is not None
+            offset += field_offsets(source)[number.value]
+            source = source.fields[number.value]
+        else:
+            assert isinstance(source, ArrayType | VectorType)
+            source = source.element
+            add(index, alloc_size(source))
+    if not terms:
+        if isinstance(base, Const):
+            assert base.value is not None
+            return integer("i64", base.value + offset)
+        if not offset:
+            return base
+    scales = tuple(s for _, s in terms)
+    return flat.emit("gep", (base, *(o for o, _ in terms)), "i64", (offset, scales), pointer)
+
+
+def request(flat: Flattener, kind: str, type: str, components: int, align: int, operation: str = "") -> Access:
+    """Another access of the program."""
+    assert flat.now.origin is not None
+    made = Access(
+        len(flat.program.accesses), kind, type, components, align, 0, flat.instruction,
+        flat.function_now.name, flat.now.origin.name, operation,
+    )  # fmt: skip
+    i = flat.instruction
+    made.volatile = i.opcode in ("load", "store") and (i.volatile or i.ordering != "")
+    flat.program.accesses.append(made)
+    return made
+
+
+def _pieces(type: Any, align: int) -> list[tuple[int, str, int, int, int]]:
+    """A load or store of a type as single requests: offset, scalar, pointer space, components, alignment."""
+    pieces = []
+    for at, part in places(type):
+        row = scalars(part)
+        s, n = row[0], len(row)
+        size = bytes_of(s.type)
+        if isinstance(part, VectorType) and bits_of(s.type) != size * 8 and n > 1:
+            raise CompileError(f"memory accesses of type {part} do not run on the virtual GPU")
+        known = align if at == 0 else min(align, at & -at)
+        # The GPU moves at most 16 bytes at once, and only as many as are aligned together.
+        step = max(min(known, 16) // size, 1)
+        step = 1 << (min(step, n).bit_length() - 1)
+        first = 0
+        while first < n:
+            many = min(step, n - first)
+            many = 1 << (many.bit_length() - 1)
+            pieces.append((at + first * size, s.type, s.pointer, many, min(known, size * many)))
+            first += many
+    return pieces
+
+
+def _place(flat: Flattener, pointer: Operand, offset: int, space: int) -> Operand:
+    if not offset:
+        return pointer
+    if isinstance(pointer, Const) and pointer.value is not None:
+        return integer("i64", pointer.value + offset)
+    return flat.emit("gep", (pointer,), "i64", (offset, ()), space)
+
+
+def _load(flat: Flattener, instruction: Instruction) -> None:
+    address = instruction.operands[0]
+    pointer = flat.one(address)
+    space = _space(address)
+    align = instruction.align or align_of(instruction.type)
+    row: Row = []
+    for at, type, kind, many, known in _pieces(instruction.type, align):
+        access = request(flat, "load", _memory_type(type), many, known)
+        access.space = space
+        outs = flat.effect("load", (_place(flat, pointer, at, space),), access, ((access.type, kind),) * many)
+        row += [_narrow(flat, o, type) for o in outs]
+    flat.set(instruction, row)
+
+
+def _narrow(flat: Flattener, operand: Operand, type: str) -> Operand:
+    return operand if operand.type == type else flat.emit("trunc", (operand,), type)
+
+
+def _store(flat: Flattener, instruction: Instruction) -> None:
+    value, address = instruction.operands
+    pointer, row = flat.one(address), flat.row(value)
+    space = _space(address)
+    align = instruction.align or align_of(value.type)
+    first = 0
+    for at, type, _, many, known in _pieces(value.type, align):
+        wide = _memory_type(type)
+        parts = [o if o.type == wide else flat.emit("zext", (o,), wide) for o in row[first : first + many]]
+        first += many
+        access = request(flat, "store", wide, many, known)
+        access.space = space
+        flat.effect("store", (_place(flat, pointer, at, space), *parts), access)
+
+
+def _atomicrmw(flat: Flattener, instruction: Instruction) -> None:
+    address, value = instruction.operands
+    pointer, row = flat.one(address), flat.row(value)
+    types = scalars(value.type)
+    if len(row) > 1:
+        bits = sum(bits_of(o.type) for o in row)
+        packed = recast(flat, row, [f"i{bits}"])
+        operation = f"{instruction.operation}.{types[0].type}x{len(row)}"
+        made = atomic(flat, instruction, address, operation, (pointer, *packed), f"i{bits}")
+        flat.set(instruction, recast(flat, made, [t.type for t in types]))
+        return
+    flat.set(instruction, atomic(flat, instruction, address, instruction.operation, (pointer, row[0]), types[0].type))
+
+
+def atomic(
+    flat: Flattener, instruction: Instruction, address: Value, operation: str, args: tuple[Operand, ...], type: str
+) -> Row:
+    access = request(flat, "atomic", type, 1, bytes_of(type), operation)
+    access.space = _space(address)
+    return flat.effect("atomic", args, access, ((type, -1),))
+
+
+def _cmpxchg(flat: Flattener, instruction: Instruction) -> None:
+    address, expected, wanted = instruction.operands
+    args = (flat.one(address), flat.one(wanted), flat.one(expected))
+    type = args[1].type
+    old = atomic(flat, instruction, address, "cas", args, type)[0]
+    same = flat.emit("icmp", (old, args[2]), "i1", "eq")
+    flat.set(instruction, [old, same])
+
+
+def _fence(flat: Flattener, instruction: Instruction) -> None:
+    """Lanes run in one thread: every write is seen at once."""
+
+
+def _space(address: Value) -> int:
+    """0 generic, global or constant; 1 shared; 2 local: what the pointer's type says."""
+    assert isinstance(address.type, PointerType)
+    return {3: 1, 5: 2}.get(address.type.address_space, 0)
+
+
+def _memory_type(type: str) -> str:
+    """Memory holds whole bytes: ``i1`` is an ``i8`` there, ``i20`` an ``i24``."""
+    return type if is_float(type) or bits_of(type) % 8 == 0 else f"i{8 * bytes_of(type)}"
+
+
+HANDLERS: dict[str, Any] = {
+    "alloca": _alloca,
+    "getelementptr": _get_element_pointer,
+    "load": _load,
+    "store": _store,
+    "atomicrmw": _atomicrmw,
+    "cmpxchg": _cmpxchg,
+    "fence": _fence,
+}

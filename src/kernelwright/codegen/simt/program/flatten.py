@@ -1,0 +1,391 @@
+"""IR → ``Program``: calls inlined, vectors and aggregates taken apart, pointers made numbers, blocks cut where warps stop.
+
+before   %v = load <2 x float>, ptr %p, align 8          after   %1:float, %2:float = load [access 0] %0
+         %x = extractelement <2 x float> %v, i32 1
+         call void @llvm.nvvm.barrier.cta.sync...()               barrier -> b1
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernelwright.codegen.fused_products import Fused, contractions
+from kernelwright.codegen.memory_layout import (
+    align_of,
+    alloc_size,
+    parameter_layout,
+    round_up,
+    shared_layout,
+)
+from kernelwright.codegen.simt.program import access_requests, flatten_arithmetic, flatten_calls
+from kernelwright.codegen.simt.program.access_requests import element_address
+from kernelwright.codegen.simt.program.flatten_arithmetic import space_cast
+from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, constant, places, scalars
+from kernelwright.codegen.simt.program.program import (
+    Block,
+    Const,
+    Op,
+    Operand,
+    Phi,
+    Program,
+    Var,
+    bytes_of,
+    integer,
+)
+from kernelwright.errors import CompileError
+from kernelwright.ir.constants import ConstantExpr, ConstantInt, InlineAsm
+from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import BasicBlock, Function, GlobalVariable
+from kernelwright.ir.values import Value
+
+Row = list[Operand]
+
+
+def flatten(kernel: Function) -> Program:
+    """The program of a kernel. Raises ``CompileError`` naming what cannot run (recursion, indirect calls, unknown asm)."""
+    program = Program(kernel.name)
+    layout = shared_layout(kernel)
+    program.shared_bytes = layout.static_bytes
+    program.dynamic_offset = layout.dynamic_offset
+    flat = Flattener(program, layout.offsets)
+    arguments, frame = _parameters(flat, kernel)
+    flat.function(kernel, arguments, flat.block(kernel.name, kernel.entry), frame, ())
+    return program
+
+
+def _parameters(flat: Flattener, kernel: Function) -> tuple[list[Row], int]:
+    """The values of the kernel's arguments, and the end of the by-value structs in the threads' local frames."""
+    layout = parameter_layout(kernel)
+    flat.program.parameter_bytes = layout.size
+    rows: list[Row] = []
+    frame = 0
+    for argument, p in zip(kernel.arguments, layout.parameters, strict=True):
+        if p.byval:
+            frame = round_up(frame, max(p.align, align_of(p.type)))
+            flat.program.by_value.append((p.offset, p.size, frame))
+            if _is_only_read(argument):
+                rows.append([flat.program.source("by-value", frame, "i64", 0)])
+            else:
+                flat.copied.append((frame, p.size))
+                rows.append([integer("i64", LOCAL_BASE + frame)])
+            frame += p.size
+            continue
+        row: Row = []
+        for at, type in places(p.type):
+            for i, s in enumerate(scalars(type)):
+                offset = p.offset + at + i * bytes_of(s.type)
+                row.append(flat.program.source("parameter", offset, s.type, s.pointer))
+        rows.append(row)
+    return rows, frame
+
+
+def _is_only_read(pointer: Value) -> bool:
+    """Whether a kernel only loads through a pointer. Attributes may promise it; what an edit made of the kernel may not."""
+    for use in pointer.uses:
+        user = use.user
+        opcode = user.opcode if isinstance(user, Instruction) else ""
+        if opcode == "load" or (opcode == "call" and use.index == 1 and _is_copy(user)):
+            continue
+        if opcode not in ("getelementptr", "addrspacecast", "bitcast", "freeze") or not _is_only_read(user):
+            return False
+    return True
+
+
+def _is_copy(call: Value) -> bool:
+    callee = call.callee if isinstance(call, Instruction) else None
+    return isinstance(callee, Function) and callee.name.startswith("llvm.memcpy.")
+
+
+class Flattener:
+    """Walks functions in reverse post-order, so that every value but a phi's is known before it is used."""
+
+    def __init__(self, program: Program, shared: dict[str, int]) -> None:
+        self.program = program
+        self.shared = shared
+        self.copied: list[tuple[int, int]] = []
+        """Structs passed by value that threads write: offset in the frame, size."""
+        self.rows: dict[Value, Row] = {}
+        self.now: Block = Block(-1)
+        self.at: tuple[Function, BasicBlock, int] | None = None
+        self.frame_end = 0
+        self.fused: dict[Instruction, Fused] = {}
+        self.products: set[Instruction] = set()
+        self.standing_for: Instruction | None = None
+        """The inline assembly whose expansion is being written: faults and counts are its."""
+
+    # -- blocks and functions
+
+    def block(self, function: str, origin: BasicBlock | None, part: int = 0, start: int = 0) -> Block:
+        made = Block(len(self.program.blocks), function, origin, part)
+        made.start = start
+        self.program.blocks.append(made)
+        return made
+
+    def cut(self, code: str, args: tuple[Operand, ...] = (), detail: Any = None) -> Block:
+        """End the block here with a terminator that goes on in a new part."""
+        before = self.now
+        after = self.block(before.function, before.origin, before.part + 1, self.index + 1)
+        before.end = self.index + 1
+        before.term = Op(code, args, (), detail, self.instruction, (after,))
+        self.now = after
+        return after
+
+    def function(
+        self, function: Function, arguments: list[Row], entry: Block, frame: int, stack: tuple[str, ...]
+    ) -> list[tuple[Block, Row]]:
+        """Put the body of ``function`` into the program, beginning in ``entry``; the blocks that return, with their rows."""
+        if function.name in stack:
+            chain = " calls ".join([*stack[stack.index(function.name) :], function.name])
+            raise CompileError(
+                f"recursion does not run on the virtual GPU: {chain}", hint="write it as a loop with its own stack"
+            )
+        if function.is_declaration:
+            raise CompileError(
+                f"function '{function.name}' is called but has no body",
+                hint="define it in this file, or link the file that does",
+            )
+        outer = (self.rows, self.fused, self.products, self.frame_end)
+        self.rows = dict(zip(function.arguments, arguments, strict=True))
+        self.fused = contractions(function)
+        self.products = {f.product for f in self.fused.values()}
+        self.frame_end = frame
+        self._layout_frame(function)
+        if not stack:
+            self._copy_by_value(entry)
+        order = _reverse_post_order(function)
+        blocks = {b: entry if b is function.entry else self.block(function.name, b) for b in order}
+        lasts: dict[BasicBlock, Block] = {}
+        phis: list[tuple[Instruction, list[Phi]]] = []
+        returns: list[tuple[Block, Row]] = []
+        names = (*stack, function.name)
+        for origin in order:
+            self.now = blocks[origin]
+            if self.now is entry and stack:
+                # The entry continues the caller's block; what it holds already stays.
+                self.now.end = max(self.now.end, self.now.start)
+            for index, instruction in enumerate(origin.instructions):
+                self.instruction, self.index, self.function_now, self.names = instruction, index, function, names
+                self.standing_for = None
+                if instruction.opcode == "phi":
+                    phis.append((instruction, self._phi(instruction)))
+                elif instruction.is_terminator:
+                    self.now.end = index + 1
+                    self._terminator(instruction, blocks, returns)
+                else:
+                    self.step(instruction)
+            lasts[origin] = self.now
+        for instruction, made in phis:
+            self._fill(instruction, made, lasts)
+        self.rows, self.fused, self.products, self.frame_end = outer
+        return returns
+
+    def _layout_frame(self, function: Function) -> None:
+        self.offsets: dict[Instruction, int] = getattr(self, "offsets", {})
+        for instruction in function.instructions():
+            if instruction.opcode == "alloca":
+                count = 1
+                if instruction.operands:
+                    number = instruction.operands[0]
+                    if not isinstance(number, ConstantInt):
+                        raise CompileError(
+                            f"function '{function.name}' allocates a variable number of bytes, which GPUs cannot",
+                            hint="give the array a constant size",
+                        )
+                    count = number.value
+                size = alloc_size(instruction.allocated_type) * count
+                start = round_up(self.frame_end, instruction.align or align_of(instruction.allocated_type))
+                self.offsets[instruction] = start
+                self.frame_end = start + size
+                self.program.local_bytes = max(self.program.local_bytes, self.frame_end)
+
+    def _copy_by_value(self, entry: Block) -> None:
+        for at, size in self.copied:
+            source = self.program.source("by-value", at, "i64", 0)
+            args = (integer("i64", LOCAL_BASE + at), source, integer("i64", size))
+            entry.ops.append(Op("copy", args, (), None))
+            self.program.local_bytes = max(self.program.local_bytes, at + size)
+
+    # -- values
+
+    def row(self, value: Value) -> Row:
+        """The scalars of a value."""
+        found = self.rows.get(value)
+        if found is not None:
+            return found
+        made = constant(value, self.program, self.shared)
+        if made is None:
+            made = self._address(value)
+        return made
+
+    def one(self, value: Value) -> Operand:
+        return self.row(value)[0]
+
+    def _address(self, value: Value) -> Row:
+        """A constant that depends on where device variables lie."""
+        match value:
+            case GlobalVariable(kind="alias") if value.initializer is not None:
+                return self.row(value.initializer)
+            case GlobalVariable():
+                self.program.symbols.setdefault(value.name, len(self.program.symbols))
+                return [self.program.source("symbol", value.name, "i64", 0)]
+            case ConstantExpr(opcode="getelementptr"):
+                assert value.source_type is not None
+                return [element_address(self, value.source_type, value.operands, scalars(value.type)[0].pointer)]
+            case ConstantExpr(opcode="addrspacecast"):
+                return [space_cast(self, value.operands[0], value.type)]
+            case ConstantExpr(opcode="inttoptr" | "ptrtoint" | "ptrtoaddr" | "bitcast"):
+                return self.row(value.operands[0])
+            case ConstantExpr(opcode="add" | "sub" | "xor" | "trunc" as opcode):
+                type = scalars(value.type)[0].type
+                return [self.emit(opcode, tuple(self.one(v) for v in value.operands), type)]
+        if value.is_constant and hasattr(value, "operands"):
+            return [s for v in value.operands for s in self.row(v)]
+        raise CompileError(f"'{value}' has no value on the virtual GPU")
+
+    def emit(self, code: str, args: tuple[Operand, ...], type: str, detail: Any = None, pointer: int = -1) -> Var:
+        """Append an operation with one result."""
+        out = self.program.var(type, pointer)
+        out.op = op = Op(code, args, (out,), detail, self.instruction)
+        self.now.ops.append(op)
+        return out
+
+    def effect(
+        self, code: str, args: tuple[Operand, ...], detail: Any = None, outs: tuple[tuple[str, int], ...] = ()
+    ) -> Row:
+        """Append an operation with effects and any number of results."""
+        made = tuple(self.program.var(t, p) for t, p in outs)
+        op = Op(code, args, made, detail, self.instruction)
+        for v in made:
+            v.op = op
+        self.now.ops.append(op)
+        return list(made)
+
+    # -- phis and terminators
+
+    def _phi(self, instruction: Instruction) -> list[Phi]:
+        made = []
+        for s in scalars(instruction.type):
+            out = self.program.var(s.type, s.pointer)
+            phi = Phi((), (), out)
+            phi.origin = instruction
+            out.op = phi
+            self.now.phis.append(phi)
+            made.append(phi)
+        self.rows[instruction] = [p.outs[0] for p in made]
+        return made
+
+    def _fill(self, instruction: Instruction, made: list[Phi], lasts: dict[BasicBlock, Block]) -> None:
+        pairs = {id(b): (v, b) for v, b in instruction.incoming if b in lasts}
+        for value, origin in pairs.values():
+            self.now = lasts[origin]
+            self.instruction = instruction
+            ops = len(self.now.ops)
+            row = self.row(value)
+            assert len(self.now.ops) >= ops
+            for phi, operand in zip(made, row, strict=True):
+                phi.args += (operand,)
+                phi.sources += (lasts[origin],)
+
+    def _terminator(
+        self, instruction: Instruction, blocks: dict[BasicBlock, Block], returns: list[tuple[Block, Row]]
+    ) -> None:
+        targets = tuple(blocks[b] for b in instruction.successors)
+        match instruction.opcode:
+            case "br" if len(targets) == 1 or targets[0] is targets[1]:
+                term = Op("jump", (), (), None, instruction, targets[:1])
+            case "br":
+                condition = self.one(instruction.operands[0])
+                if isinstance(condition, Const):
+                    term = Op("jump", (), (), None, instruction, (targets[0 if condition.value else 1],))
+                else:
+                    term = Op("branch", (condition,), (), None, instruction, targets)
+            case "switch":
+                cases = tuple(c.value for c in instruction.cases)
+                term = Op("switch", (self.one(instruction.operands[0]),), (), cases, instruction, targets)
+            case "ret":
+                row = [s for v in instruction.operands for s in self.row(v)]
+                returns.append((self.now, row))
+                term = Op("return", (), (), None, instruction)
+            case "unreachable":
+                term = Op("stop", (), (), None, instruction)
+            case other:
+                raise CompileError(f"'{other}' does not run on a GPU")
+        self.now.term = term
+
+    # -- instructions
+
+    def step(self, instruction: Instruction) -> None:
+        """Put an instruction that is neither phi nor terminator into the program."""
+        self.instruction = self.standing_for or instruction
+        opcode = instruction.opcode
+        handler = HANDLERS.get(opcode)
+        if handler is None:
+            raise CompileError(f"instruction '{opcode}' does not run on the virtual GPU: {instruction}")
+        handler(self, instruction)
+
+    def set(self, instruction: Instruction, row: Row) -> None:
+        """The scalars of an instruction's result."""
+        self.rows[instruction] = row
+
+    # -- calls
+
+    def _call(self, instruction: Instruction) -> None:
+        callee = instruction.callee
+        if isinstance(callee, InlineAsm):
+            flatten_calls.inline_assembly(self, instruction)
+        elif not isinstance(callee, Function):
+            raise CompileError(
+                f"function '{self.function_now.name}' calls through a pointer: indirect calls do not run on the virtual GPU",
+                hint="call the function directly, or choose between functions with if or switch",
+            )
+        elif callee.is_intrinsic or callee.is_declaration:
+            flatten_calls.intrinsic(self, instruction, callee)
+        else:
+            self._inline(instruction, callee)
+
+    def _inline(self, instruction: Instruction, callee: Function) -> None:
+        before = self.now
+        entry = self.cut("jump")
+        entry.function = callee.name
+        state = (self.function_now, self.index, self.instruction, self.names)
+        # The entry belongs to the callee; what follows the call is a part of the caller's block again.
+        entry.origin, entry.part, entry.start = callee.entry, 0, 0
+        arguments = [self.row(a) for a in instruction.arguments]
+        frame = round_up(self.frame_end, 16)
+        returns = self.function(callee, arguments, entry, frame, self.names)
+        self.function_now, self.index, self.instruction, self.names = state
+        after = self.block(before.function, before.origin, before.part + 1, self.index + 1)
+        for block, _ in returns:
+            block.term = Op("jump", (), (), None, block.term.origin, (after,))
+        self.now = after
+        types = scalars(instruction.type)
+        if len(returns) == 1:
+            self.set(instruction, returns[0][1])
+            return
+        row: Row = []
+        for i, s in enumerate(types):
+            out = self.program.var(s.type, s.pointer)
+            out.op = phi = Phi(tuple(r[i] for _, r in returns), tuple(b for b, _ in returns), out)
+            after.phis.append(phi)
+            row.append(out)
+        self.set(instruction, row)
+
+
+def _reverse_post_order(function: Function) -> list[BasicBlock]:
+    seen = {function.entry}
+    done: list[BasicBlock] = []
+    stack = [(function.entry, iter(function.entry.successors))]
+    while stack:
+        block, successors = stack[-1]
+        for next_block in successors:
+            if next_block not in seen:
+                seen.add(next_block)
+                stack.append((next_block, iter(next_block.successors)))
+                break
+        else:
+            done.append(block)
+            stack.pop()
+    return done[::-1]
+
+
+HANDLERS: dict[str, Any] = {**flatten_arithmetic.HANDLERS, **access_requests.HANDLERS, "call": Flattener._call}

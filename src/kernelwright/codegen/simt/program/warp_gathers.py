@@ -1,0 +1,83 @@
+"""Warp operations that control flow may reach lane by lane become places where lanes wait for each other.
+
+before   b3: %7 = warp [shuffle down] %m %v 1 31          after   b3: gather [shuffle down] %m %v 1 31 -> b9
+             ... %7 ...                                           b9: ... %7 ...
+
+A gather whose lanes are all here does its work at once. Otherwise they wait, other lanes run, and the runtime answers
+when everybody has come. What a waiting lane still needs must then be kept lane by lane.
+"""
+
+from __future__ import annotations
+
+from kernelwright.codegen.simt.analyses.divergence import Divergence
+from kernelwright.codegen.simt.analyses.liveness import live_into
+from kernelwright.codegen.simt.analyses.uniformity import analyse
+from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.codegen.simt.program.control_flow import arrange, note_uses
+from kernelwright.codegen.simt.program.program import Block, Op, Program, Var
+
+
+def settle(program: Program, options: SimtOptions) -> Divergence:
+    """Analyses the program, cutting blocks until every warp operation is reached by all lanes or is a gather."""
+    forced: frozenset[Var] = frozenset()
+    control = analyse(program, options.geometry, forced, options.split)
+    while True:
+        if cut_gathers(program, control, options.split):
+            arrange(program)
+            note_uses(program)
+            control = analyse(program, options.geometry, forced, options.split)
+            continue
+        needed = kept_by_waiting_lanes(program, options.split)
+        if needed <= forced:
+            control.kept = forced
+            return control
+        forced |= needed
+        control = analyse(program, options.geometry, forced, options.split)
+
+
+def waits(block: Block, split: bool) -> bool:
+    """Whether lanes of a warp can wait at the end of this block while others go on."""
+    return block.term.code == "gather" or (split and block.term.code == "barrier")
+
+
+def cut_gathers(program: Program, control: Divergence, split: bool) -> bool:
+    """Ends blocks at warp operations that some lanes may reach before others. Whether anything was cut."""
+    found = False
+    for block in list(program.blocks):
+        if not split and block not in control.partial:
+            continue
+        while True:
+            at = next(
+                (i for i, op in enumerate(block.ops) if op.code == "warp" and op.detail.name != "activemask"), None
+            )
+            if at is None:
+                break
+            block = _cut(program, block, at)
+            found = True
+    return found
+
+
+def _cut(program: Program, block: Block, at: int) -> Block:
+    op = block.ops[at]
+    after = Block(max(b.number for b in program.blocks) + 1, block.function, block.origin, block.part + 1)
+    after.start = after.end = block.end
+    after.ops, after.term = block.ops[at + 1 :], block.term
+    for target in dict.fromkeys(after.succs):
+        for phi in target.phis:
+            phi.sources = tuple(after if s is block else s for s in phi.sources)
+    block.ops = block.ops[:at]
+    block.term = Op("gather", op.args, op.outs, op.detail, op.origin, (after,))
+    for out in op.outs:
+        out.op = block.term
+    program.blocks.append(after)
+    return after
+
+
+def kept_by_waiting_lanes(program: Program, split: bool) -> frozenset[Var]:
+    """The values that must be kept lane by lane, because lanes may wait while others go on, and the answers they get."""
+    places = [b for b in program.blocks if waits(b, split)]
+    if not places:
+        return frozenset()
+    live = live_into(program)
+    kept = {v for b in places for v in live[b.succs[0]]}
+    return frozenset(kept | {o for b in places for o in b.term.outs})

@@ -1,0 +1,1 @@
+"""What ``kw profile`` sees of a program: launches gathered by kernel, as rows of plain values."""

@@ -1,0 +1,272 @@
+"""Where a program's time goes, kernel by kernel: rows of plain values, ready for JSON, made from its launches.
+
+    rows = profile_rows(profiler.profiled.values())
+    rows = merged([rows_of_one_process, rows_of_another])
+
+A row sums up all launches of one kernel, whatever their geometries. Figures of a single launch (instructions, bytes) are
+means over them; rates are over all requests; shares of time are weighted by time. ``KEYS`` says what each key means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelwright.cuda.names import readable
+from kernelwright.device.model.counters import Observed, Triple
+from kernelwright.device.model.estimate import Estimate
+
+Shape = tuple[str, Triple, Triple, int]
+Row = dict[str, Any]
+
+MOST_LINES = 10
+"""Source lines of a row: the dearest."""
+
+KEYS: dict[str, str] = {
+    "kernel": "name as a person writes it",
+    "mangled": "name as the linker sees it",
+    "launches": "how often it was launched",
+    "time_us": "estimated time of all launches together",
+    "mean_us": "of one launch",
+    "least_us": "of the shortest launch",
+    "most_us": "of the longest launch",
+    "share": "of the time of all kernels",
+    "grid": "thread blocks in x, y, z of the geometry that most launches had",
+    "block": "threads of a block, likewise",
+    "dynamic_shared_bytes": "of a block, likewise",
+    "geometries": "every geometry with its launches and its time",
+    "instructions": "warp instructions of one launch by class",
+    "simt_efficiency": "lanes that took part in them, of 32",
+    "sectors_per_request": "32-byte sectors for each request of a warp to global or local memory",
+    "load_sectors_per_request": "of loads",
+    "store_sectors_per_request": "of stores",
+    "wavefronts_per_shared_request": "turns of shared memory for each request; 1 without bank conflicts",
+    "turns_per_atomic_request": "turns for each request of an atomic; 1 where lanes hit different addresses",
+    "barriers_per_block": "barriers that a thread block passes",
+    "registers": "of a thread, the most of all launches",
+    "occupancy": "resident warps, of the most a multiprocessor holds",
+    "occupancy_limit": "what keeps it from more",
+    "waves": "rounds of thread blocks on the busiest multiprocessor, the most of all launches",
+    "l1_hit_rate": "sectors found in the L1 cache",
+    "l2_hit_rate": "of those that were not, found in the L2 cache",
+    "dram_bytes": "to and from memory in one launch",
+    "terms": "parts of the machine and their shares of the time",
+    "bound_by": "the first of them",
+    "lines": "source lines that cost most: file, line, share of the time",
+    "without_line": "share of the time for which no source line is known",
+    "sources": "what the estimate was read from",
+    "totals": "sums behind the figures above, for merging",
+    "trouble": "why there is no estimate; then only names, launches and geometries are known",
+}
+
+
+@dataclass
+class Profiled:
+    """Launches of one kernel with one geometry. ``shape``: its mangled name, grid, block, dynamic shared bytes."""
+
+    shape: Shape
+    launches: int = 0
+    trouble: str = ""
+    """Why there is no estimate."""
+    times_us: list[float] = field(default_factory=list)
+    totals: dict[str, float] = field(default_factory=dict)
+    lines: dict[tuple[str, int], float] = field(default_factory=dict)
+    """Microseconds by file and line."""
+    sources: dict[str, str] = field(default_factory=dict)
+
+    def add(self, found: Estimate, observed: Observed) -> None:
+        """A launch that has an estimate."""
+        self.times_us.append(found.time_us)
+        _add_totals(self.totals, _of_launch(found, observed))
+        for each in found.lines:
+            key = (each.file, each.line)
+            self.lines[key] = self.lines.get(key, 0.0) + each.share * found.time_us
+        self.sources.update(found.sources)
+
+
+def profile_rows(profiled: Iterable[Profiled]) -> list[Row]:
+    """One row per kernel, dearest first."""
+    return merged([[_shape_row(each) for each in profiled]])
+
+
+def merged(results: Iterable[Iterable[Row]]) -> list[Row]:
+    """The rows of several processes, or of several geometries, as one row per kernel, dearest first."""
+    by_kernel: dict[str, list[Row]] = {}
+    for rows in results:
+        for row in rows:
+            by_kernel.setdefault(row["mangled"], []).append(row)
+    made = [_kernel_row(rows) for rows in by_kernel.values()]
+    total = sum(row["time_us"] for row in made)
+    for row in made:
+        row["share"] = row["time_us"] / total if total else 0.0
+    return sorted(made, key=lambda row: (-row["time_us"], row["mangled"]))
+
+
+def _shape_row(each: Profiled) -> Row:
+    """The launches of one geometry."""
+    kernel, grid, block, shared = each.shape
+    time = float(sum(each.times_us))
+    geometry = {
+        "grid": list(grid), "block": list(block), "dynamic_shared_bytes": shared, "launches": each.launches,
+        "time_us": time,
+    }  # fmt: skip
+    row: Row = {
+        "kernel": readable(kernel), "mangled": kernel, "launches": each.launches, "time_us": time, "geometries": [geometry],
+    }  # fmt: skip
+    if not each.times_us:
+        return {**row, "trouble": each.trouble or "nothing was estimated"}
+    lines = [{"file": file, "line": line, "us": us} for (file, line), us in each.lines.items()]
+    return {
+        **row, "least_us": min(each.times_us), "most_us": max(each.times_us), "totals": each.totals, "lines": lines,
+        "sources": each.sources,
+    }  # fmt: skip
+
+
+def _of_launch(found: Estimate, observed: Observed) -> dict[str, float]:
+    """What a launch adds to the totals of its kernel."""
+    time = found.time_us
+    totals = {"timed": 1.0, "waves": float(found.waves), "registers": float(found.registers)}
+    totals |= {f"instructions {kind}": n for kind, n in found.instructions.items()}
+    totals |= {"lanes": found.simt_efficiency * time, "weight": time, "dram_bytes": found.dram_bytes}
+    totals |= {"occupancy": found.occupancy.share * time, f"limit {found.occupancy.limit}": time}
+    totals |= {f"term {t.name}": t.share * time for t in found.terms} or {"term launch": time}
+    totals |= _traffic(observed)
+    blocks, outer = float(observed.geometry.blocks), totals["sectors"]
+    totals |= {"blocks": blocks, "barriers": found.barriers * blocks}
+    totals |= {"l1 hits": found.l1_hit_rate * outer, "l2 sectors": (1 - found.l1_hit_rate) * outer}
+    totals["l2 hits"] = found.l2_hit_rate * totals["l2 sectors"]
+    return totals
+
+
+def _traffic(observed: Observed) -> dict[str, float]:
+    """Requests of one launch, and what they moved."""
+    found = dict.fromkeys(
+        (
+            "requests", "sectors", "load requests", "load sectors", "store requests", "store sectors", "shared requests",
+            "wavefronts", "atomic requests", "atomic turns",
+        ),
+        0.0,
+    )  # fmt: skip
+    for access in observed.accesses:
+        outer = access.requests - access.shared_requests
+        found["requests"] += outer
+        found["sectors"] += access.sectors
+        found["shared requests"] += access.shared_requests
+        found["wavefronts"] += access.wavefronts
+        if access.kind == "atomic":
+            found["atomic requests"] += access.requests
+            found["atomic turns"] += access.requests + access.serial
+        else:
+            found[f"{access.kind} requests"] += outer
+            found[f"{access.kind} sectors"] += access.sectors
+    return found
+
+
+def _kernel_row(rows: list[Row]) -> Row:
+    """Rows of one kernel as one."""
+    first = rows[0]
+    geometries = _geometries(rows)
+    usual = max(geometries, key=lambda g: (g["launches"], g["time_us"]))
+    time = float(sum(row["time_us"] for row in rows))
+    made: Row = {
+        "kernel": first["kernel"], "mangled": first["mangled"], "launches": sum(row["launches"] for row in rows),
+        "time_us": time, "share": 0.0, "geometries": geometries,
+        **{key: usual[key] for key in ("grid", "block", "dynamic_shared_bytes")},
+    }  # fmt: skip
+    timed = [row for row in rows if "totals" in row]
+    if not timed:
+        return {**made, "trouble": first["trouble"]}
+    totals = _totals(timed)
+    launches = totals["timed"]
+    terms = _named(totals, "term ", time)
+    limits = _named(totals, "limit ", time)
+    lines, unknown = _lines(timed, time)
+    return {
+        **made,
+        "mean_us": time / launches,
+        "least_us": min(row["least_us"] for row in timed),
+        "most_us": max(row["most_us"] for row in timed),
+        "instructions": _named(totals, "instructions ", launches),
+        "simt_efficiency": _rate(totals, "lanes", "weight") or 0.0,
+        "sectors_per_request": _rate(totals, "sectors", "requests"),
+        "load_sectors_per_request": _rate(totals, "load sectors", "load requests"),
+        "store_sectors_per_request": _rate(totals, "store sectors", "store requests"),
+        "wavefronts_per_shared_request": _rate(totals, "wavefronts", "shared requests"),
+        "turns_per_atomic_request": _rate(totals, "atomic turns", "atomic requests"),
+        "barriers_per_block": _rate(totals, "barriers", "blocks") or 0.0,
+        "registers": int(totals["registers"]),
+        "occupancy": _rate(totals, "occupancy", "weight") or 0.0,
+        "occupancy_limit": next(iter(limits), ""),
+        "waves": int(totals["waves"]),
+        "l1_hit_rate": _rate(totals, "l1 hits", "sectors") or 0.0,
+        "l2_hit_rate": _rate(totals, "l2 hits", "l2 sectors") or 0.0,
+        "dram_bytes": totals["dram_bytes"] / launches,
+        "terms": terms,
+        "bound_by": next(iter(terms), ""),
+        "lines": lines[:MOST_LINES],
+        "without_line": unknown,
+        "sources": {key: text for row in timed for key, text in row["sources"].items()},
+        "totals": totals,
+    }
+
+
+def _geometries(rows: Iterable[Row]) -> list[Row]:
+    """Each geometry once, most launches first."""
+    found: dict[tuple[Any, ...], Row] = {}
+    for row in rows:
+        for each in row["geometries"]:
+            key = (tuple(each["grid"]), tuple(each["block"]), each["dynamic_shared_bytes"])
+            kept = found.setdefault(key, {**each, "launches": 0, "time_us": 0.0})
+            kept["launches"] += each["launches"]
+            kept["time_us"] += each["time_us"]
+    return [found[key] for key in sorted(found, key=lambda k: (-found[k]["launches"], k))]
+
+
+def _totals(rows: Iterable[Row]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for row in rows:
+        _add_totals(found, row["totals"])
+    return found
+
+
+def _add_totals(to: dict[str, float], more: Mapping[str, float]) -> None:
+    """Sums; of waves and registers the most."""
+    for name, amount in more.items():
+        largest = name in ("waves", "registers")
+        to[name] = max(to.get(name, 0.0), amount) if largest else to.get(name, 0.0) + amount
+
+
+def _named(totals: Mapping[str, float], prefix: str, whole: float) -> dict[str, float]:
+    """What is summed under a prefix, as parts of ``whole``, largest first."""
+    parts = {n.removeprefix(prefix): x for n, x in totals.items() if n.startswith(prefix)}
+    order = sorted(parts, key=lambda n: (-parts[n], n))
+    return {name: parts[name] / whole if whole else 0.0 for name in order}
+
+
+def _rate(totals: Mapping[str, float], part: str, whole: str) -> float | None:
+    """None where there was nothing."""
+    return totals.get(part, 0.0) / totals[whole] if totals.get(whole) else None
+
+
+def _lines(rows: Iterable[Row], time: float) -> tuple[list[Row], float]:
+    """All known lines, dearest first, with microseconds of all launches and their share; and the share that has none.
+
+    A row that was merged before has its dearest lines alone: what it left out then stays left out.
+    """
+    found: dict[tuple[str, int], float] = {}
+    unknown = 0.0
+    for row in rows:
+        unknown += row.get("without_line", 0.0) * row["time_us"]
+        for each in row["lines"]:
+            if not each["line"]:
+                unknown += each["us"]
+                continue
+            key = (each["file"], each["line"])
+            found[key] = found.get(key, 0.0) + each["us"]
+    order = sorted(found, key=lambda key: (-found[key], key))
+    lines = [
+        {"file": file, "line": line, "us": found[file, line], "share": found[file, line] / time if time else 0.0}
+        for file, line in order
+    ]
+    return lines, unknown / time if time else 0.0

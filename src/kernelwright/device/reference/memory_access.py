@@ -1,0 +1,156 @@
+"""Memory as a thread of the reference executor sees it: every access finds the bytes it may touch, or stops the launch.
+
+``find_*`` answers with ``(low, high, items, base)``: an access of this size and kind at any ``low <= address <= high`` is
+item ``(address - base) // size`` of ``items``. Translated code keeps the answer and asks again only when an address falls
+outside, so that nearly all accesses cost one comparison.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+from kernelwright.device.arena import LOCAL_BASE, POISON, SHARED_BASE, WINDOW, Arena
+from kernelwright.device.describe_access import describe_access, plural
+from kernelwright.device.fault import Kind
+
+if TYPE_CHECKING:
+    from kernelwright.device.reference.threads import Thread
+
+Place = tuple[int, int, Any, int]
+
+
+class Stop(Exception):
+    """Ends a launch. The scheduler turns it into a ``Fault`` with names and places."""
+
+    def __init__(
+        self, kind: Kind, message: str, thread: Thread | None, site: int, address: int = 0, size: int = 0,
+        write: bool = False, buffer: str = "",
+    ) -> None:  # fmt: skip
+        super().__init__(message)
+        self.kind: Kind = kind
+        self.message = message
+        self.thread = thread
+        self.site = site
+        self.address = address
+        self.size = size
+        self.write = write
+        self.buffer = buffer
+        self.other_site = -1
+        self.other_thread: Thread | None = None
+
+
+class Region:
+    """Shared memory of a block or local memory of a thread: ``size`` bytes, seen as items of any kind."""
+
+    __slots__ = ("_items", "raw", "size", "written")
+
+    def __init__(self, size: int, watched: bool = False) -> None:
+        self.size = size
+        self.written: bytearray | None = bytearray(size) if watched else None
+        """One byte per byte, not zero when it was written; only kept for a launch that is watched."""
+        self.raw = bytearray([POISON]) * ((size + 15) // 16 * 16)
+        self._items: dict[str, Any] = {}
+
+    def items(self, code: str) -> Any:
+        found = self._items.get(code)
+        if found is None:
+            found = self._items[code] = cast(Any, memoryview(self.raw)).cast(code)
+        return found
+
+
+class GlobalMemory:
+    """The arena, with its buffers as they are while a launch runs."""
+
+    def __init__(self, arena: Arena) -> None:
+        self.arena = arena
+        self._items: dict[str, Any] = {}
+
+    def items(self, code: str) -> Any:
+        found = self._items.get(code)
+        if found is None:
+            found = self._items[code] = self.arena.typed(code)
+        return found
+
+
+def find_generic(t: Thread, address: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    """A generic pointer: shared, local or global by its value."""
+    if address & (align - 1):
+        _misaligned(t, address, size, align, site, write)
+    if SHARED_BASE <= address < SHARED_BASE + WINDOW:
+        low, high, items, _ = find_shared(t, address - SHARED_BASE, size, align, code, site, write)
+        return low + SHARED_BASE, high + SHARED_BASE, items, SHARED_BASE
+    if LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
+        low, high, items, _ = find_local(t, address - LOCAL_BASE, size, align, code, site, write)
+        return low + LOCAL_BASE, high + LOCAL_BASE, items, LOCAL_BASE
+    return find_global(t, address, size, align, code, site, write)
+
+
+def find_global(t: Thread, address: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    if address & (align - 1):
+        _misaligned(t, address, size, align, site, write)
+    memory = t.block.launch.memory
+    buffer = memory.arena.find(address)
+    if buffer is None or address + size > buffer.end or (write and not buffer.writable):
+        _outside(t, address, size, site, write)
+    return buffer.address, buffer.end - size, memory.items(code), memory.arena.base
+
+
+def find_shared(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    return _find_in_region(t, t.block.shared, "shared memory", SHARED_BASE, offset, size, align, code, site, write)
+
+
+def find_local(t: Thread, offset: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:
+    return _find_in_region(t, t.local, "local memory", LOCAL_BASE, offset, size, align, code, site, write)
+
+
+def _find_in_region(
+    t: Thread, region: Region, name: str, base: int, offset: int, size: int, align: int, code: str, site: int, write: bool
+) -> Place:  # fmt: skip
+    if offset & (align - 1):
+        _misaligned(t, base + offset, size, align, site, write)
+    if offset + size > region.size:
+        past = offset - region.size
+        where = f"{past} bytes after its end" if past >= 0 else f"{-past} bytes before its end"
+        message = f"{'writes' if write else 'reads'} {plural(size, 'byte')} of {name} at offset {offset}, {where} (it has {region.size})"
+        raise Stop("out-of-bounds", message, t, site, base + offset, size, write, name)
+    return 0, region.size - size, region.items(code), 0
+
+
+FIND = {0: find_generic, 1: find_global, 3: find_shared, 4: find_global, 5: find_local}
+"""By the address space of the pointer."""
+
+
+def read_bytes(t: Thread, generic: int, size: int, align: int, site: int) -> bytes:
+    """Bytes at a generic address, checked as one access."""
+    if size == 0:
+        return b""
+    _, _, items, base = find_generic(t, generic, size, align, "B", site)
+    return bytes(items[generic - base : generic - base + size])
+
+
+def write_bytes(t: Thread, generic: int, data: bytes, align: int, site: int) -> None:
+    """The store that belongs to ``read_bytes``."""
+    if not data:
+        return
+    _, _, items, base = find_generic(t, generic, len(data), align, "B", site, True)
+    items[generic - base : generic - base + len(data)] = data
+
+
+def read_string(t: Thread, generic: int, site: int) -> str:
+    """The zero-terminated text at a generic address."""
+    found = bytearray()
+    while True:
+        byte = read_bytes(t, generic + len(found), 1, 1, site)
+        if byte == b"\0":
+            return found.decode("utf-8", "replace")
+        found += byte
+
+
+def _misaligned(t: Thread, address: int, size: int, align: int, site: int, write: bool) -> NoReturn:
+    kind, message, buffer = describe_access(t.block.launch.memory.arena, address, size, align, write)
+    raise Stop(kind, message, t, site, address, size, write, buffer)
+
+
+def _outside(t: Thread, address: int, size: int, site: int, write: bool) -> NoReturn:
+    kind, message, buffer = describe_access(t.block.launch.memory.arena, address, size, 1, write)
+    raise Stop(kind, message, t, site, address, size, write, buffer)

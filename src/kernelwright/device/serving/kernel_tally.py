@@ -1,0 +1,42 @@
+"""What ``kw run --report`` shows: for each kernel, how often it ran and how long."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from kernelwright.cuda.names import readable
+from kernelwright.device.serving.observer import Launching, Observer
+
+if TYPE_CHECKING:
+    from kernelwright.device.virtual.gpu import Launched
+
+
+@dataclass
+class KernelTally:
+    """One kernel. ``time_us`` is estimated for the GPU, ``seconds`` is what this machine took."""
+
+    kernel: str
+    launches: int = 0
+    time_us: float = 0.0
+    seconds: float = 0.0
+    faults: int = 0
+
+
+class Tally(Observer):
+    """Counts launches by kernel, in the order of their first launch."""
+
+    def __init__(self) -> None:
+        self.kernels: dict[str, KernelTally] = {}
+
+    def after_launch(self, launching: Launching, launched: Launched, seconds: float) -> None:
+        row = self.kernels.get(launching.kernel)
+        if row is None:
+            row = self.kernels[launching.kernel] = KernelTally(readable(launching.kernel))
+        row.launches += 1
+        row.time_us += launched.time_us
+        row.seconds += seconds
+        row.faults += launched.fault is not None
+
+    def as_json(self) -> list[dict[str, Any]]:
+        return [asdict(row) for row in self.kernels.values()]

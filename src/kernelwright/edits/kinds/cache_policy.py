@@ -1,0 +1,76 @@
+"""How a load goes through the caches.
+
+    before   %a = load float, ptr %p                    after   %a = load float, ptr %p, !invariant.load !{}
+             ld.global.b32 %r1, [%rd1];                         ld.global.nc.b32 %r1, [%rd1];
+
+``nc`` goes through the read-only cache, and lets LLVM hoist and join the load; it relies on nobody writing the word while the
+kernel runs. The others keep the meaning: ``cg`` leaves the first level out, ``cs`` expects no second use, ``lu`` the last
+one, ``no_allocate`` takes no line of the first level. LLVM has no form for those (it ignores ``!nontemporal``), so they become
+``ld.global.cg.b32`` in inline assembly, which stays where it is. The virtual GPU's time does not know the difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kernelwright.edits.dice import Dice
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.line_templates import POLICIES, WIDTHS
+from kernelwright.edits.original import Id, Node, Original
+
+
+@dataclass(frozen=True)
+class CachePolicy:
+    """The load ``subject`` gets ``policy``."""
+
+    subject: Id
+    policy: str
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        refused = draft.refuse(self.subject)
+        if refused:
+            return refused
+        if self.policy not in POLICIES:
+            return f"there is no cache policy {self.policy!r}"
+        if self.policy not in policies(draft.known(self.subject)):
+            return f"instruction {self.subject} is no load that can be {self.policy}"
+        if self.policy in draft.extras.get(self.subject, ()):
+            return f"instruction {self.subject} is {self.policy} already"
+        draft.extras[self.subject] = (self.policy,)
+        return None
+
+
+def is_open(node: Node) -> bool:
+    """Whether a load can have a policy at all."""
+    return node.is_free and bool(policies(node))
+
+
+def policies(node: Node) -> tuple[str, ...]:
+    """What a load can be: nothing when it is volatile, atomic or from a space of its own; assembly knows plain words only."""
+    i = node.instruction
+    if i.opcode != "load" or i.volatile or i.ordering or node.operand_types[0] not in ("ptr", "ptr addrspace(1)"):
+        return ()
+    if node.type not in WIDTHS:
+        return ("nc",)
+    is_global = node.operand_types[0] == "ptr addrspace(1)"
+    return tuple(p for p in POLICIES if is_global or p != "no_allocate")
+
+
+def draw(dice: Dice) -> CachePolicy | None:
+    """Any load, and any policy it can have and has not."""
+    draft = dice.draft
+    subject = dice.site(dice.sites.those(is_open))
+    if subject is None:
+        return None
+    had = draft.extras.get(subject, ())
+    others = [p for p in policies(draft.known(subject)) if p not in had]
+    return CachePolicy(subject, dice.one(others)) if others else None
+
+
+def cache_policies(original: Original) -> Iterator[CachePolicy]:
+    """Every load with each policy it can have."""
+    for id in original.free:
+        for policy in policies(original.nodes[id]):
+            yield CachePolicy(id, policy)

@@ -1,0 +1,71 @@
+"""An atomic exchange whose old value nobody looks at, as an atomic store.
+
+    before   %old = atomicrmw xchg ptr %p, i32 1 monotonic          after   store atomic i32 1, ptr %p monotonic
+             atom.relaxed.gpu.global.exch.b32 %r1, [%rd1], 1;               st.relaxed.gpu.global.b32 [%rd1], 1;
+
+The meaning stays: both write the word in one go, in the same order. But exchanges of one word take turns, the lanes of a warp
+too, and stores of a warp to one word are one request. PTX has no reduction for it (``red.exch``), so compilers keep it.
+
+Should another edit ask for the old value after all, it gets the new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kernelwright.edits.dice import Dice
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.line_templates import AS_STORE
+from kernelwright.edits.original import Id, Node, Original
+
+ORDERINGS = ("monotonic", "release")
+"""Those that a store can have, and that say the same of it; what is acquired, a store does not see."""
+TYPES = ("i8", "i16", "i32", "i64", "float", "double", "ptr")
+
+
+@dataclass(frozen=True)
+class ExchangeToStore:
+    """The exchange ``subject`` stores, and does not look."""
+
+    subject: Id
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        refused = draft.refuse(self.subject)
+        if refused:
+            return refused
+        node = draft.known(self.subject)
+        if not is_exchange(node):
+            return f"instruction {self.subject} is no exchange that a store could stand for"
+        if node.result in draft.original.uses:
+            return f"the old value that instruction {self.subject} finds is used"
+        if AS_STORE in draft.extras.get(self.subject, ()):
+            return f"instruction {self.subject} is a store already"
+        draft.extras[self.subject] = (AS_STORE,)
+        return None
+
+
+def is_exchange(node: Node) -> bool:
+    """Whether it is an exchange that could be a store, if nobody used what it finds."""
+    i = node.instruction
+    if not node.is_free or i.opcode != "atomicrmw" or i.operation != "xchg":
+        return False
+    return i.ordering in ORDERINGS and node.type in TYPES
+
+
+def draw(dice: Dice) -> ExchangeToStore | None:
+    """Any exchange that finds what nobody uses, and is none of those already."""
+    draft = dice.draft
+    subject = dice.site(dice.sites.those(is_exchange))
+    if subject is None or AS_STORE in draft.extras.get(subject, ()):
+        return None
+    return None if draft.known(subject).result in draft.original.uses else ExchangeToStore(subject)
+
+
+def exchanges(original: Original) -> Iterator[ExchangeToStore]:
+    """Every exchange that finds what nobody uses."""
+    for id in original.free:
+        node = original.nodes[id]
+        if is_exchange(node) and node.result not in original.uses:
+            yield ExchangeToStore(id)

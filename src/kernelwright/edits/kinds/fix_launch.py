@@ -1,0 +1,104 @@
+"""Making constant what every training launch had alike: an argument, the shape of blocks, the shape of the grid.
+
+    before   %i = mul i32 %y, %n                                      after   %n = freeze i32 1024
+             %w = call i32 @llvm.nvvm.read.ptx.sreg.ntid.x()                  %i = mul i32 %y, %n
+                                                                              %w = freeze i32 16
+
+The meaning stays as long as the guard holds (``argument 3 == i32 1024``, ``block == 16x16x1``); LLVM folds the rest. A
+block's shape also goes to PTX as ``.reqntid``, and bounds what the thread numbers can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.original import Original
+from kernelwright.edits.plain_constants import bits_of, text_of
+from kernelwright.edits.setting import register_asked
+from kernelwright.guards import ArgumentIs, BlockIs, GridIs, Launch, Triple
+
+THREADS = 1024
+"""The most that a block may have."""
+EXTENTS = (2**31 - 1, 65535, 65535)
+"""The largest grid."""
+
+
+@dataclass(frozen=True)
+class FixArgument:
+    """Argument ``index`` is ``value``, written with its type (``i32 1024``)."""
+
+    index: int
+    value: str
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        arguments = draft.original.function.arguments
+        if self.index >= len(arguments):
+            return f"the kernel has no argument {self.index}"
+        if any(index == self.index for index, _ in draft.setting.fixed):
+            return f"argument {self.index} is fixed already"
+        type = arguments[self.index].type
+        text = self.value.removeprefix(f"{type.text} ")
+        bits = bits_of(type, text)
+        if text == self.value or bits is None:
+            return f"{self.value} is no constant for argument {self.index}, a {type.text}"
+        fixed = tuple(sorted([*draft.setting.fixed, (self.index, text)]))
+        draft.setting = replace(draft.setting, fixed=fixed)
+        draft.guards[ArgumentIs(self.index, self.value, bits)] = None
+        return None
+
+
+@dataclass(frozen=True)
+class FixBlock:
+    """Every block has this shape (x, y, z)."""
+
+    shape: Triple
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        x, y, z = self.shape
+        if min(self.shape) < 1 or x * y * z > THREADS or z > 64:
+            return f"no block can be {x}x{y}x{z}"
+        if draft.setting.block is not None:
+            return "the block's shape is fixed already"
+        draft.setting = replace(draft.setting, block=self.shape)
+        draft.guards[BlockIs(self.shape)] = None
+        return None
+
+
+@dataclass(frozen=True)
+class FixGrid:
+    """Every grid has this shape (x, y, z)."""
+
+    shape: Triple
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        x, y, z = self.shape
+        if min(self.shape) < 1 or any(n > most for n, most in zip(self.shape, EXTENTS, strict=True)):
+            return f"no grid can be {x}x{y}x{z}"
+        if draft.setting.grid is not None:
+            return "the grid's shape is fixed already"
+        draft.setting = replace(draft.setting, grid=self.shape)
+        draft.guards[GridIs(self.shape)] = None
+        return None
+
+
+def fixed(original: Original, launches: Iterable[Launch]) -> Iterator[FixArgument | FixBlock | FixGrid]:
+    """What all these launches had alike, as edits; only what the kernel asks for. Nothing for no launches."""
+    seen = list(launches)
+    if not seen:
+        return
+    first = seen[0]
+    for index, argument in enumerate(original.function.arguments):
+        bits = first.arguments[index] if index < len(first.arguments) else b""
+        text = text_of(argument.type, bits) if argument.is_used and "byval" not in argument.attributes else None
+        if text is not None and all(launch.arguments[index] == bits for launch in seen):
+            yield FixArgument(index, f"{argument.type.text} {text}")
+    asked = {found[0] for i in original.function.instructions() if (found := register_asked(i))}
+    if asked & {"tid", "ntid"} and all(launch.block == first.block for launch in seen):
+        yield FixBlock(first.block)
+    if asked & {"ctaid", "nctaid"} and all(launch.grid == first.grid for launch in seen):
+        yield FixGrid(first.grid)

@@ -1,0 +1,59 @@
+"""A pointer argument that shares no memory with anything else, as ``__restrict__`` says in the source.
+
+    before   define ptx_kernel void @k(ptr %in, ptr %out)          after   define ptx_kernel void @k(ptr noalias %in, ptr %out)
+             ld.global.b32 %r1, [%in];                                     ld.global.nc.b32 %r1, [%in];
+
+LLVM then hoists its loads over stores through other pointers, and reads it through the read-only cache where the kernel
+never writes it. The meaning stays as long as the guard holds: at the launch nothing else points into that allocation. A
+kernel that loads pointers from memory could reach it in ways that no launch shows: there the edit is inert.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.original import Original
+from kernelwright.guards import Apart, Launch
+from kernelwright.ir.types import PointerType
+
+
+@dataclass(frozen=True)
+class NoAlias:
+    """Argument ``index`` shares no memory."""
+
+    index: int
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        refused = _refused(draft.original, self.index)
+        if refused:
+            return refused
+        if self.index in draft.setting.apart:
+            return f"argument {self.index} shares no memory already"
+        draft.setting = replace(draft.setting, apart=draft.setting.apart | {self.index})
+        draft.guards[Apart(self.index)] = None
+        return None
+
+
+def apart(original: Original, launches: Iterable[Launch]) -> Iterator[NoAlias]:
+    """The pointers that shared no memory in any of these launches. Nothing for no launches."""
+    seen = list(launches)
+    for index in range(len(original.function.arguments)):
+        if seen and not _refused(original, index) and all(Apart(index).holds(launch) for launch in seen):
+            yield NoAlias(index)
+
+
+def _refused(original: Original, index: int) -> str | None:
+    arguments = original.function.arguments
+    if index >= len(arguments):
+        return f"the kernel has no argument {index}"
+    argument = arguments[index]
+    if not isinstance(argument.type, PointerType) or "byval" in argument.attributes:
+        return f"argument {index} is no pointer"
+    if "noalias" in argument.attributes.split():
+        return f"argument {index} is known to share no memory"
+    if original.finds_pointers:
+        return "the kernel finds pointers in memory, which no launch shows"
+    return None

@@ -1,0 +1,156 @@
+"""Which launches of a recording candidates are judged by, so that one evaluation takes milliseconds.
+
+A program may launch a kernel a thousand times, alike but for the data. Of the launches of a kernel with one block shape
+some are chosen: the one that does most, any that runs code no other chosen one runs, and the middle and the least of them.
+Each stands for those that do about as much as it does, and its time counts as theirs together.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kernelwright.device.arena import Arena
+from kernelwright.device.fault import Triple
+from kernelwright.device.virtual.executor import VirtualExecutor
+from kernelwright.device.virtual.gpu import Launched
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.capture.capture import Capture, RecordedLaunch
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
+from kernelwright.evaluate.capture.replay import is_called
+from kernelwright.evaluate.judging.case_runner import Runner, Stopped
+from kernelwright.evaluate.workload.subject import Chosen
+from kernelwright.ir import Module, parse_module
+
+LOOKED_AT = 300
+"""Launches of a recording that are run to see what they do; of more, a sample over the whole of it."""
+PER_GROUP = 3
+"""Launches chosen of a kernel with one block shape, besides those that other code runs in."""
+
+HELD = 12
+"""Launches of a recording that are held out for the proof."""
+ALIKE = 0.05
+"""Launches whose work differs by less than that share do the same work."""
+
+Group = tuple[str, Triple]
+
+
+@dataclass(frozen=True)
+class Looked:
+    """What a launch does in the original. ``work``: warp executions of blocks. ``code``: the blocks that ran."""
+
+    number: int
+    group: Group
+    work: int
+    code: frozenset[int]
+    stands_for: float = 1.0
+    """How many launches of its group it was taken from; a sample stands for more than itself."""
+
+
+def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
+    """Runs the launches of a recording (of ``kernels`` as a person calls them, or all) and says what they do.
+
+    Raises ``Misuse`` when there is none, or one fails.
+    """
+    wanted = [n for n in capture.launches if not kernels or any(is_called(n, k) for k in kernels)]
+    failed = [launch.fault for launch in wanted if launch.fault]
+    wanted = [launch for launch in wanted if not launch.fault]
+    if failed and not wanted:
+        raise Misuse(f"the original itself fails: {failed[0]}", hint="mend the program first; kw check shows where")
+    if not wanted:
+        raise Misuse(
+            f"the program launches no kernel{' called ' + ' or '.join(kernels) if kernels else ''}",
+            hint=f"it launches {', '.join(capture.kernels) or 'none at all'}",
+        )
+    sampled = _sample(wanted)
+    modules: dict[str, Module] = {}
+    executor = VirtualExecutor()
+    found: list[Looked] = []
+    arena: Arena | None = None
+    try:
+        for launch, stands_for in sampled:
+            module = modules.setdefault(launch.module, parse_module(capture.ir(launch.module)))
+            case = RecordedCase(capture, launch, module)
+            arena = arena or case.arena()
+            runner = Runner({launch.kernel: module}, executor, arena)
+            try:
+                case.run(runner, launch.kernel)
+            except Stopped as stopped:
+                raise Misuse(
+                    f"the original {case.name} fails: {stopped.rejected}", hint="mend the program first"
+                ) from None
+            done = runner.results[0]
+            assert isinstance(done, Launched)
+            runs = done.result.executions.tolist()
+            code = frozenset(i for i, count in enumerate(runs) if count)
+            group = (launch.kernel, launch.block)
+            found.append(Looked(launch.number, group, max(1, sum(runs)), code, stands_for))
+    finally:
+        if arena is not None:
+            arena.close()
+    return found
+
+
+def _sample(launches: Sequence[RecordedLaunch]) -> list[tuple[RecordedLaunch, float]]:
+    """At most ``LOOKED_AT`` launches, as many of each kernel with one block shape as can be, spread over the program."""
+    groups: dict[Group, list[RecordedLaunch]] = {}
+    for launch in launches:
+        groups.setdefault((launch.kernel, launch.block), []).append(launch)
+    most = max(1, LOOKED_AT // len(groups))
+    found: list[tuple[RecordedLaunch, float]] = []
+    for group in groups.values():
+        count = min(most, len(group))
+        # From the first to the last: loops begin and end with the launches that differ most.
+        places = sorted({round(i * (len(group) - 1) / max(1, count - 1)) for i in range(count)})
+        found += [(group[place], len(group) / len(places)) for place in places]
+    return sorted(found, key=lambda pair: pair[0].number)
+
+
+def choose(recording: int, looked: Sequence[Looked]) -> tuple[Chosen, ...]:
+    """Some of the launches, each with its weight; in the order of the program."""
+    groups: dict[Group, list[Looked]] = {}
+    for each in looked:
+        groups.setdefault(each.group, []).append(each)
+    chosen = [one for group in groups.values() for one in _of_group(recording, group)]
+    return tuple(sorted(chosen, key=lambda each: each.launch))
+
+
+def rest(recording: int, looked: Sequence[Looked], chosen: Sequence[Chosen], most: int = HELD) -> tuple[Chosen, ...]:
+    """Launches that were not chosen, for a proof: at most so many, spread over the program."""
+    taken = {each.launch for each in chosen if each.recording == recording}
+    left = [each.number for each in looked if each.number not in taken]
+    step = max(1, math.ceil(len(left) / most))
+    return tuple(Chosen(recording, number) for number in left[::step])
+
+
+def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
+    ranked = sorted(launches, key=lambda each: (-each.work, each.number))
+    if len(ranked) <= PER_GROUP:
+        return [Chosen(recording, each.number, round(each.stands_for, 3)) for each in ranked]
+    picked = [ranked[0]]
+    covered = set(ranked[0].code)
+    while True:
+        best = max(ranked, key=lambda each: len(each.code - covered))
+        if not best.code - covered:
+            break
+        picked.append(best)
+        covered |= best.code
+    middle, last = ranked[len(ranked) // 2], max(launches, key=lambda each: each.number)
+    for other in (last, middle, ranked[-1]):
+        # Launches that do the same work on other data: the first and the last of them are enough.
+        if (
+            len(picked) < PER_GROUP
+            and (other is last or min(_distance(p, other)[0] for p in picked))
+            and other not in picked
+        ):
+            picked.append(other)
+    stands_for = dict.fromkeys((p.number for p in picked), 0.0)
+    for each in ranked:
+        stands_for[min(picked, key=lambda one: _distance(one, each)).number] += each.work * each.stands_for
+    return [Chosen(recording, p.number, round(stands_for[p.number] / p.work, 3)) for p in picked]
+
+
+def _distance(one: Looked, other: Looked) -> tuple[int, int]:
+    """How unlike two launches are: by their work in steps of a twentieth, then by their places in the program."""
+    return round(abs(math.log(one.work / other.work)) / ALIKE), abs(one.number - other.number)

@@ -1,0 +1,481 @@
+"""Fitness: a candidate → what came of it, on the virtual GPU, the same every time.
+
+    fitness = Fitness(workload, gpu("h200"), Demands("clean"))
+    original = fitness.reference()
+    evaluated = fitness.evaluate((Gene(kernel, edit),))
+
+    build     edits, post-passes; a program that was seen before has its outcome
+    run       every case under the first schedule: a fault or a wrong output ends it here
+    time      what the timing model says of those very launches, kernel time alone, as a profiler shows it
+    order     the other schedules, and new races, as far as is demanded; else they are evidence and no more
+
+It runs candidates in this process: for code that may do anything, a worker process does (``in_worker``).
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+from numpy.typing import NDArray
+
+from kernelwright.cuda.names import readable
+from kernelwright.device.describe_access import plural
+from kernelwright.device.model.counters import Observed
+from kernelwright.device.model.estimate import Estimate
+from kernelwright.device.schedule import Schedule
+from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Misuse, ToolError
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
+from kernelwright.evaluate.judging.case_runner import BUDGET, kernel_called
+from kernelwright.evaluate.judging.fault_sites import Places, Site, site_of
+from kernelwright.evaluate.judging.judge import Judge
+from kernelwright.evaluate.judging.variant import Builder, Candidate, Variant
+from kernelwright.evaluate.judging.variant_launches import Done, Launches
+from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.timing.estimated_clock import Clock
+from kernelwright.evaluate.timing.machine_code import Code
+from kernelwright.evaluate.workload.workload import InProcessCase, Workload
+from kernelwright.search.ties import TIE
+from kernelwright.target import Gpu
+
+Accept = Literal["clean", "benign", "lockstep", "any"]
+ACCEPT: dict[Accept, str] = {
+    "clean": "right under every schedule, also of lanes that do not run in step, and no race that the original has not",
+    "benign": "right under every schedule, also of lanes that do not run in step",
+    "lockstep": "right whatever the order of blocks and warps",
+    "any": "right on the training cases, run in order",
+}
+"""What an accepted variant must be; strictest first."""
+
+KEPT = 4096
+"""Outcomes of single cases, and of whole programs, that are kept."""
+SLACK = 2
+"""How many times the original's loop iterations a candidate may make: one that needs more is not going to be faster."""
+SHORT_US = 1.0
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What decides whether a candidate is accepted, besides its outputs."""
+
+    accept: Accept = "clean"
+    seed: int = 0
+    """Of the schedules."""
+
+    def __post_init__(self) -> None:
+        if self.accept not in ACCEPT:
+            raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="clean is the strictest")
+
+    @property
+    def schedules(self) -> tuple[Schedule, ...]:
+        """The schedules after the first that a candidate must pass."""
+        other, split = Schedule.random(self.seed + 1), Schedule.subwarp(4, self.seed + 2)
+        return {"clean": (other, split), "benign": (other, split), "lockstep": (other,), "any": ()}[self.accept]
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """What came of a candidate, and how."""
+
+    outcome: Outcome
+    key: str
+    """What the outcome is a function of, besides the workload."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """JSON: ``trained`` (time and error of a candidate that is right on the training cases, also when it is then turned
+    down), ``static`` (machine instructions), ``inert`` (genes that changed nothing), ``seen`` (it was evaluated before)."""
+    timings: Mapping[str, float] = field(default_factory=dict)
+    """Seconds by step: build, run, time, order; gpu."""
+    code: Code = field(default_factory=dict)
+    """Of an accepted one that is going to be measured: its kernels that differ from the original's."""
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One case under one schedule."""
+
+    error: float = 0.0
+    rejected: Rejected | None = None
+    sites: frozenset[Site] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """The launches of one case."""
+
+    time_us: float
+    figures: Mapping[str, float]
+
+
+FORWARD = Schedule.forward()
+
+
+class Fitness:
+    """Judges candidates by a workload. ``reference`` must be called first. Not for several threads at once.
+
+    Raises ``Misuse`` for a workload without a kernel that can be edited.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        gpu: Gpu,
+        demands: Demands | None = None,
+        *,
+        alone: bool = False,
+        is_clock: bool = True,
+    ) -> None:
+        """``alone``: this process does nothing else, so that memory may be kept from one launch to the next. ``is_clock``:
+        the times are what candidates are chosen by, so that there is something to say about them."""
+        self.workload = workload
+        self.is_clock = is_clock
+        self.demands = demands or Demands()
+        self.builder = Builder.of(workload.modules(), gpu.arch)
+        self.as_compiled_us = 0.0
+        """What the program takes as it was given, without post-passes; 0 before ``reference``."""
+        self.notes: list[str] = []
+        """What a person should know of the workload before trusting its verdicts."""
+        self._launches = Launches()
+        self._judge = Judge(workload, self._launches)
+        self._judge.keeps_memory = alone
+        self._clock = Clock(gpu)
+        self._cases = workload.in_process
+        self._weights = workload.weights or (1.0,) * len(self._cases)
+        self._order: list[int] = list(range(len(self._cases)))
+        self._budgets = [self._judge.budget] * len(self._cases)
+        self._races: frozenset[Site] = frozenset()
+        self._watched: frozenset[int] = frozenset()
+        """The cases that are watched for races, which takes ten times as long: of each kernel the one that runs shortest, for
+        a race is in the code and shows there too. All are watched when a variant is proven."""
+        self._reordered: list[int] = []
+        """The cases that are run under other schedules: of each kernel the shortest and the longest."""
+        self._trials: OrderedDict[tuple[object, ...], _Trial] = OrderedDict()
+        self._times: OrderedDict[tuple[object, ...], _Timed] = OrderedDict()
+        self._outcomes: OrderedDict[str, Evaluated] = OrderedDict()
+        self._logged: dict[int, tuple[Done, ...]] = {}
+        """By case, what the launches of the candidate at hand did, until they are timed: it is large."""
+        self._used = [_kernels_of(case, workload) for case in self._cases]
+        """By case, the kernels it launches; none where only its host function knows."""
+        self._baseline = Variant({})
+
+    # -- the original --------------------------------------------------------------------------------------------------
+
+    def reference(self) -> Ok:
+        """Runs the original, post-passes and all, and keeps what it should give and what it costs.
+
+        Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
+        """
+        self._baseline = self.builder.build(())
+        modules = self._use(self._baseline)
+        self._launches.follow = True
+        self._judge.expect(modules)
+        self.notes = list(self._judge.warnings)
+        spent = [self._spent(index) for index in range(len(self._cases))]
+        self._budgets = [SLACK * loops + 1000 for loops, _ in spent]
+        self._trials.clear()
+        self._order.sort(key=lambda index: spent[index][1])
+        self._watched = self._first_of_each(self._order)
+        heaviest = self._first_of_each(self._order[::-1])
+        self._reordered = [index for index in self._order if index in self._watched | heaviest]
+        self._races = self._races_of(self._baseline) if self.demands.accept == "clean" else frozenset()
+        evaluated = self.evaluate(())
+        if isinstance(evaluated.outcome, Rejected):
+            raise Misuse(f"the original is turned down: {evaluated.outcome}", hint=self._way_out(evaluated.outcome))
+        self.as_compiled_us = self._time_as_compiled(evaluated.outcome)
+        self._remark(evaluated.outcome)
+        self._outcomes.clear()  # nobody has asked yet: the first who does has not seen it before
+        return evaluated.outcome
+
+    def _time_as_compiled(self, original: Ok) -> float:
+        """What the program takes as its user has it. The post-passes improve most programs, but may also do harm; then gains
+        are counted from what the user has."""
+        given = self.builder.as_compiled()
+        self._logged.clear()
+        if any(self._trial(index, given, FORWARD).rejected for index in self._order):
+            return original.time_us
+        time_us = self._timed(given, 0.0).time_us
+        self._logged.clear()
+        return time_us
+
+    def _spent(self, index: int) -> tuple[int, int]:
+        """The most loop iterations that any launch of a case makes, and how many blocks of the kernel all its warps run: what
+        it costs, counted and not measured, so that every process puts the cases in the same order."""
+        budget = self._budgets[index]
+        trial = self._trial(index, self._baseline, FORWARD)
+        if trial.rejected is not None:
+            raise Misuse(
+                f"the original fails its own check: {trial.rejected}",
+                hint="mend the program, or its oracle, or allow for the difference with --tolerance",
+            )
+        results = [each.launched.result for each in self._logged.get(index, ())]
+        loops = max((budget - each.budget_left for each in results), default=0)
+        return loops, sum(int(each.executions.sum()) for each in results)
+
+    def _remark(self, original: Ok) -> None:
+        for kind, what in (("race", "races"), ("uninitialised", "reads memory that nobody has written")):
+            sites = [site for site in self._races if site.kind == kind]
+            if sites:
+                where = ", ".join(sorted({str(end) for site in sites for end in site.ends})[:3])
+                self.notes.append(
+                    f"the original {what} already, at {plural(len(sites), 'place')} ({where}): candidates are compared with it by "
+                    "place, and what keeps these is benign at best: --accept benign takes that"
+                )
+        if self.is_clock:
+            self.notes += remarks_on_time(original, self.as_compiled_us)
+        if self.workload.data_sets < 2:
+            self.notes.append(
+                "there is one data set: whatever holds for it alone will be taken for a rule; give another with --case"
+            )
+
+    def _way_out(self, rejected: Rejected) -> str:
+        if rejected.stage != "order":
+            return "mend the program, or its oracle, or the rules of comparison"
+        if "subwarp" in rejected.reason:
+            return "it relies on warps that run in step: --accept lockstep takes that for granted"
+        rules = self.workload.rules
+        return (
+            f"its output depends on the order of its threads (atomic sums of floats do); the rule is '{rules}': "
+            "allow for that with --tolerance; --accept any searches all the same, but nothing it finds can be proven"
+        )
+
+    def estimates(self) -> list[tuple[Estimate, float]]:
+        """Of each launch of the original, post-passes and all: what the timing model says, and how often it counts. Can be
+        asked before ``reference``. Raises ``Misuse`` when the original fails."""
+        self._baseline = self.builder.build(())
+        modules = self._use(self._baseline)
+        self._launches.follow, self._launches.watch = True, False
+        self._judge.budget = BUDGET
+        found = []
+        for case, weight in zip(self._cases, self._weights, strict=True):
+            runner, output = self._judge.run(modules, case, FORWARD)
+            if isinstance(output, Rejected):
+                raise Misuse(f"the original fails: {output}", hint="mend the program or its workload first")
+            done = cast(Sequence[Done], runner.results)
+            found += [(estimate, weight) for _, _, estimate in self._estimated(case, done)]
+        return found
+
+    # -- candidates ----------------------------------------------------------------------------------------------------
+
+    def __call__(self, candidate: Candidate) -> Outcome:
+        return self.evaluate(candidate).outcome
+
+    def evaluate(self, candidate: Candidate) -> Evaluated:
+        """The outcome of a candidate, whatever it does. Raises for what the project itself got wrong."""
+        begin = time.perf_counter()
+        try:
+            variant = self.builder.build(candidate)
+        except Misuse:
+            raise
+        except KernelwrightError as error:
+            stage = "compile" if isinstance(error, CompileError | ToolError) else "verify"
+            return Evaluated(Rejected(stage, error.message), "", {}, {"build": time.perf_counter() - begin})
+        build = time.perf_counter() - begin
+        inert = [gene.as_json() for gene in variant.inert]
+        facts: dict[str, Any] = {"inert": inert} if inert else {}
+        if not candidate and self.as_compiled_us:
+            facts["as_compiled_us"] = self.as_compiled_us
+        found = self._outcomes.get(variant.key)
+        if found is not None:
+            self._outcomes.move_to_end(variant.key)
+            return replace(found, facts={**found.facts, **facts, "seen": True}, timings={"build": build})
+        try:
+            evaluated = self._evaluated(variant, build)
+        except (CompileError, ToolError, DeviceError) as error:
+            stage = "launch" if isinstance(error, DeviceError) else "compile"
+            evaluated = Evaluated(Rejected(stage, error.message), variant.key, {}, {"build": build})
+        _keep(self._outcomes, variant.key, evaluated)
+        return replace(evaluated, facts={**evaluated.facts, **facts})
+
+    def _evaluated(self, variant: Variant, build: float) -> Evaluated:
+        timings = {"build": build}
+        begin = time.perf_counter()
+        self._logged.clear()
+        error = 0.0
+        for index in self._order:
+            trial = self._trial(index, variant, FORWARD)
+            if trial.rejected is not None:
+                timings["run"] = time.perf_counter() - begin
+                return Evaluated(trial.rejected, variant.key, {}, timings)
+            error = max(error, trial.error)
+        timings["run"] = time.perf_counter() - begin
+        begin = time.perf_counter()
+        ok = self._timed(variant, error)
+        timings["time"] = time.perf_counter() - begin
+        begin = time.perf_counter()
+        self._logged.clear()
+        rejected = self._under_other_schedules(variant)
+        timings["order"] = time.perf_counter() - begin
+        facts = {"trained": {"time_us": ok.time_us, "error": ok.error}}
+        return Evaluated(rejected or ok, variant.key, facts, timings)
+
+    def _under_other_schedules(self, variant: Variant) -> Rejected | None:
+        for number, schedule in enumerate(self.demands.schedules):
+            for index in self._reordered:
+                # Races show whatever the order, so the first further schedule is watched.
+                watch = self.demands.accept == "clean" and number == 0 and index in self._watched
+                trial = self._trial(index, variant, schedule, watch=watch)
+                if trial.rejected is not None:
+                    reason = f"under schedule {schedule}, {trial.rejected.reason}"
+                    return Rejected("order", reason, trial.rejected.where)
+                fresh = sorted(trial.sites - self._races) if watch else []
+                if fresh:
+                    return Rejected("fault", f"it has {fresh[0]}, which the original has not", str(fresh[0].ends[-1]))
+        return None
+
+    def _first_of_each(self, order: Sequence[int]) -> frozenset[int]:
+        """Of each kernel with one block shape, the first case in ``order``."""
+        found: dict[object, int] = {}
+        for index in order:
+            case = self._cases[index]
+            kind = (case.launch.kernel, case.launch.block) if isinstance(case, RecordedCase) else index
+            found.setdefault(kind, index)
+        return frozenset(found.values())
+
+    def _races_of(self, variant: Variant) -> frozenset[Site]:
+        schedule = self.demands.schedules[0]
+        trials = [self._trial(index, variant, schedule, watch=True) for index in sorted(self._watched)]
+        return frozenset().union(*(trial.sites for trial in trials))
+
+    # -- one case ------------------------------------------------------------------------------------------------------
+
+    def _trial(self, index: int, variant: Variant, schedule: Schedule, *, watch: bool = False) -> _Trial:
+        """A case under a schedule. Kept under the kernels that the case launches: others may change and it is the same."""
+        asked = (index, str(schedule), watch, *self._keys(index, variant))
+        found = self._trials.get(asked)
+        if found is None:
+            found = self._tried(index, variant, schedule, watch)
+            _keep(self._trials, asked, found)
+        return found
+
+    def _tried(self, index: int, variant: Variant, schedule: Schedule, watch: bool) -> _Trial:
+        case = self._cases[index]
+        modules = self._use(variant)
+        self._launches.follow, self._launches.watch = schedule.kind == "forward", watch
+        # Each group of lanes goes back in a loop by itself.
+        self._judge.budget = self._budgets[index] * schedule.groups
+        runner, output = self._judge.run(modules, case, schedule)
+        if isinstance(output, Rejected):
+            return _Trial(rejected=output)
+        verdict = self._judge.compare(case, output.arrays, self._judge.expected(index))
+        if isinstance(verdict, Rejected):
+            return _Trial(rejected=verdict)
+        done = cast(Sequence[Done], runner.results)
+        if schedule == FORWARD:
+            self._logged[index] = tuple(done)
+        return _Trial(verdict, sites=frozenset(_sites(done)) if watch else frozenset())
+
+    def _use(self, variant: Variant) -> dict[str, Any]:
+        self._launches.use({**self._baseline.kernels, **variant.kernels}, self._baseline.kernels)
+        return variant.modules
+
+    def _keys(self, index: int, variant: Variant) -> tuple[str, ...]:
+        names = self._used[index] or tuple(variant.kernels)
+        return tuple(variant.kernels[name].key for name in names)
+
+    # -- time ----------------------------------------------------------------------------------------------------------
+
+    def _timed(self, variant: Variant, error: float) -> Ok:
+        total, figures = 0.0, dict[str, float]()
+        for index, weight in enumerate(self._weights):
+            timed = self._time_of(index, variant)
+            total += weight * timed.time_us
+            for name, figure in timed.figures.items():
+                if name in _LARGEST:
+                    figures[name] = max(figures.get(name, 0.0), figure)
+                elif name in _LEAST:
+                    figures[name] = min(figures.get(name, figure), figure)
+                else:
+                    figures[name] = figures.get(name, 0.0) + weight * figure
+        return Ok(total, error, Metrics(figures))
+
+    def _time_of(self, index: int, variant: Variant) -> _Timed:
+        asked = (index, *self._keys(index, variant))
+        found = self._times.get(asked)
+        if found is None:
+            if index not in self._logged:
+                self._tried(index, variant, FORWARD, watch=False)
+            found = self._clocked(index, self._logged[index])
+            _keep(self._times, asked, found)
+        return found
+
+    def _estimated(self, case: InProcessCase, done: Sequence[Done]) -> Iterator[tuple[Done, Observed, Estimate]]:
+        for number, each in enumerate(done):
+            first = (case.launch.number if isinstance(case, RecordedCase) else number) == 0
+            yield each, *self._clock.time(each, is_first=first)
+
+    def _clocked(self, index: int, done: Sequence[Done]) -> _Timed:
+        case = self._cases[index]
+        time_us, figures = 0.0, dict[str, float]()
+
+        def add(name: str, figure: float) -> None:
+            figures[name] = figures.get(name, 0.0) + figure
+
+        for each, observed, estimate in self._estimated(case, done):
+            kernel_us = estimate.cycles / self._clock.gpu.clock_mhz
+            time_us += kernel_us
+            add(f"us {readable(each.built.kernel)}", kernel_us)
+            add("with_launches_us", estimate.time_us)
+            add("instructions", sum(estimate.instructions.values()))
+            add("sectors", float(sum(a.sectors for a in observed.accesses)))
+            add("dram_bytes", estimate.dram_bytes)
+            add("barriers", estimate.barriers * observed.geometry.blocks)
+            figures["registers"] = max(figures.get("registers", 0.0), float(estimate.registers))
+            if not isinstance(case, RecordedCase) or case.capture is self.workload.capture:
+                figures["shortest_us"] = min(figures.get("shortest_us", kernel_us), kernel_us)
+        return _Timed(time_us, figures)
+
+
+def remarks_on_time(original: Ok, as_compiled_us: float) -> list[str]:
+    """What a person should know of the times that gains are counted from."""
+    said = []
+    if as_compiled_us < original.time_us * (1 - TIE):
+        said.append(
+            f"the program as it is compiled takes {as_compiled_us:.3f} us, less than after the post-passes that every "
+            f"variant gets ({original.time_us:.3f} us): gains are counted from the former"
+        )
+    shortest = original.metrics.get("shortest_us", SHORT_US)
+    if shortest < SHORT_US:
+        said.append(
+            f"a kernel runs for {shortest:.2f} us, less than its launch costs: gains there are hardly felt; "
+            "larger inputs say more"
+        )
+    return said
+
+
+_LARGEST = ("registers",)
+_LEAST = ("shortest_us",)
+
+
+def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > KEPT:
+        kept.popitem(last=False)
+
+
+def _kernels_of(case: InProcessCase, workload: Workload) -> tuple[str, ...]:
+    if isinstance(case, RecordedCase):
+        return (case.launch.kernel,)
+    if case.host is not None:
+        return ()
+    modules = workload.modules()
+    return tuple(dict.fromkeys(kernel_called(modules, each.kernel or workload.kernel) for each in case.steps))
+
+
+def _sites(done: Sequence[Done]) -> set[Site]:
+    """Where the launches raced, or read memory that nobody has written, in ways that matter."""
+    sites = set()
+    for each in done:
+        places = Places(each.built.module.functions[each.built.kernel])
+        for found in each.launched.result.found:
+            if not found.benign:
+                memory = places.own_memory(found.address) or _buffer(found.address, each.bounds)
+                sites.add(site_of(found, places, memory))
+    return sites
+
+
+def _buffer(address: int, bounds: NDArray[Any]) -> str:
+    """A buffer by its number in the order of addresses, which is the same for every candidate."""
+    return f"buffer {int((bounds['start'] <= address).sum())}"

@@ -1,0 +1,247 @@
+"""The judge: runs a candidate on every case of a workload, under every schedule, and says what came of it.
+
+    judge = Judge(workload)
+    original = judge.reference(workload.modules())     # the expected outputs, and what the original costs
+    outcome = judge({kernel: changed})                 # Ok or Rejected, whatever the candidate does
+
+It runs candidates in this process: for code that may do anything, a worker process does the judging.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.device.arena import Arena
+from kernelwright.device.reference import execute_reference
+from kernelwright.device.schedule import Schedule
+from kernelwright.errors import IRError, Misuse, ToolError
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
+from kernelwright.evaluate.judging.case_runner import (
+    BUDGET,
+    FORWARD,
+    LAUNCHES,
+    Executor,
+    Modules,
+    Ran,
+    Runner,
+    Stopped,
+    by_kernel,
+)
+from kernelwright.evaluate.judging.idle_check import idle_warnings
+from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.workload.case import Arrays, Output
+from kernelwright.evaluate.workload.comparison import Given, judge
+from kernelwright.evaluate.workload.comparison_rules import Rules
+from kernelwright.evaluate.workload.workload import InProcessCase, Workload
+from kernelwright.ir import Module, print_module, verify
+from kernelwright.passes.llvm import binding
+from kernelwright.passes.llvm import parse as llvm_parse
+
+Cost = Callable[[Sequence[Ran]], tuple[float, Mapping[str, float]]]
+"""From the results of all launches of all cases: their time in microseconds, and further figures."""
+
+
+def no_clock(results: Sequence[Ran]) -> tuple[float, Mapping[str, float]]:
+    """For executors that tell no time: every candidate takes none."""
+    return 0.0, {}
+
+
+class Judge:
+    """Judges programs, given as the module of each kernel, by the cases of a workload.
+
+    ``reference`` must be called first. Outputs are compared with the workload's oracle where it has one, otherwise with
+    what was recorded, otherwise with the original's. Time is taken under the first of ``schedules``; outputs are compared
+    under all.
+    """
+
+    def __init__(
+        self,
+        workload: Workload,
+        executor: Executor = execute_reference,
+        *,
+        schedules: Sequence[Schedule] = (FORWARD,),
+        cost: Cost = no_clock,
+        budget: int = BUDGET,
+    ) -> None:
+        self.workload = workload
+        self.executor = executor
+        self.schedules = tuple(schedules)
+        self.cost = cost
+        self.budget = budget
+        """What one launch may spend, in the executor's unit."""
+        self.warnings: list[str] = []
+        """What makes the workload a doubtful judge: tolerances that doing nothing would pass."""
+        self.keeps_memory = False
+        """Whether the device's memory stays from one case to the next, which saves most of what a small case takes. Nobody else
+        in the process can replay a recording then: it is for workers, which do nothing else."""
+        self._launches = LAUNCHES
+        self._arenas = Arenas()
+        self._original: Modules = {}
+        self._expected: list[Output] = []
+
+    def reference(self, modules: Modules | Module) -> Ok:
+        """Runs the original and keeps its outputs.
+
+        Raises ``Misuse`` when it fails on its own cases, fails the workload's oracle or recording, or gives outputs under
+        the schedules that lie further apart than the rules allow.
+        """
+        self.expect(modules)
+        outcome = self(self._original)
+        if isinstance(outcome, Rejected):
+            raise Misuse(f"the original fails its own check: {outcome.reason}", hint=_way_out(outcome, self.workload))
+        return outcome
+
+    def expect(self, modules: Modules | Module) -> None:
+        """Runs the original once and keeps what candidates should give. Raises ``Misuse`` when it fails on its own cases."""
+        self._original = by_kernel(modules) if isinstance(modules, Module) else modules
+        self._expected, self.warnings = [], []
+        most = 0
+        for case in self.workload.in_process:
+            runner, output = self.run(self._original, case, self.schedules[0])
+            if isinstance(output, Rejected):
+                raise Misuse(f"the original {_of(case)} fails: {output}", hint="mend the program or its workload first")
+            most = max(most, len(runner.results))
+            wanted = self._wanted(case, output)
+            self._expected.append(Output({**output.arrays, **wanted}, output.before, output.inputs))
+            self.warnings += idle_warnings(self.workload.rules, wanted, output.before, output.inputs)
+        # A candidate may send the host round its loop more often than the original, but not for ever.
+        self._launches = 2 * most + 16
+
+    def expected(self, index: int) -> Output:
+        """What the case with this number should give, and what its memory held before."""
+        return self._expected[index]
+
+    def __call__(self, modules: Modules | Module) -> Outcome:
+        """The outcome of a candidate; kernels that are not among its modules are the original's."""
+        changed = by_kernel(modules) if isinstance(modules, Module) else modules
+        known = {id(module) for module in self._original.values()}
+        for module in {id(m): m for m in changed.values() if id(m) not in known}.values():
+            try:
+                verify(module)  # LLVM ends the process on some modules that it refuses
+                llvm_parse(print_module(module), binding().create_context())
+            except IRError as refused:
+                return Rejected("verify", refused.message)
+        program = {**self._original, **changed}
+        results: list[Ran] = []
+        error = 0.0
+        for case, expected in zip(self.workload.in_process, self._expected, strict=True):
+            for number, schedule in enumerate(self.schedules):
+                runner, output = self.run(program, case, schedule)
+                if isinstance(output, Rejected):
+                    return output
+                verdict = self.compare(case, output.arrays, expected)
+                if isinstance(verdict, Rejected):
+                    if number == 0:
+                        return verdict
+                    return Rejected("order", f"under schedule {schedule}, {verdict.reason}", verdict.where)
+                error = max(error, verdict)
+                results += runner.results if number == 0 else []
+        time_us, metrics = self.cost(results)
+        return Ok(time_us, error, Metrics(metrics))
+
+    def run(self, modules: Modules, case: InProcessCase, schedule: Schedule) -> tuple[Runner, Output | Rejected]:
+        """Runs a case of the workload; what its launches did is in the runner's ``results``."""
+        arena = self._arenas.of(case)
+        runner = Runner(modules, self.executor, arena, schedule=schedule, budget=self.budget, launches=self._launches)
+        try:
+            return runner, case.run(runner, self.workload.kernel)
+        except Stopped as stopped:
+            return runner, stopped.rejected
+        finally:
+            if not self.keeps_memory:
+                self._arenas.close()
+
+    def _wanted(self, case: InProcessCase, output: Output) -> Arrays:
+        """The expected outputs: the oracle's, the recorded ones, or the original's own."""
+        if isinstance(case, RecordedCase):
+            return case.expected()
+        if self.workload.oracle is None:
+            return output.arrays
+        wanted = {
+            name: _as_output(values, output.arrays.get(name)) for name, values in self.workload.told(case).items()
+        }
+        unknown = [name for name in wanted if name not in output.arrays]
+        if unknown:
+            raise Misuse(
+                f"the oracle of {_of(case)} gives {unknown[0]!r}, which is no output",
+                hint=f"the outputs are {', '.join(output.arrays)}",
+            )
+        return wanted
+
+    def compare(
+        self, case: InProcessCase, found: Arrays, expected: Output, rules: Rules | None = None
+    ) -> float | Rejected:
+        """The largest error of all outputs, or why they are not accepted. ``rules``: in place of the workload's."""
+        rules, worst = rules or self.workload.rules, 0.0
+        for name, values in expected.arrays.items():
+            if name not in found:
+                return Rejected("compare", f"{_of(case)}: there is no output '{name}'")
+            inputs = tuple(v for n, v in expected.inputs.items() if n != name and _alike(v, values))
+            given = Given(expected.before.get(name), inputs)
+            verdict = judge(rules.of(name), found[name], values, given)
+            if not verdict.accepted:
+                return Rejected("compare", f"{_of(case)}: '{name}' {verdict.sentence}")
+            worst = max(worst, verdict.figure)
+        return worst
+
+
+class Arenas:
+    """Memory for cases, kept from one to the next: making it anew takes longer than most launches run."""
+
+    def __init__(self) -> None:
+        self._owner = os.getpid()
+        self._arenas: dict[tuple[int, int] | None, Arena] = {}
+
+    def of(self, case: InProcessCase) -> Arena:
+        """An arena that a case may use until the next one is asked for; recordings find theirs at the recorded address."""
+        if self._owner != os.getpid():
+            # A copy of the process that made them: memory would be shared with it, and with its other copies.
+            for arena in self._arenas.values():
+                arena.close()
+            self._owner, self._arenas = os.getpid(), {}
+        asked = (case.capture.base, case.capture.reserve) if isinstance(case, RecordedCase) else None
+        found = self._arenas.get(asked)
+        if found is None:
+            self.close()  # two might want the same addresses
+            try:
+                found = self._arenas[asked] = case.arena() if isinstance(case, RecordedCase) else Arena()
+            except OSError as error:
+                raise ToolError(
+                    f"there is no memory for the virtual GPU: {error.strerror}",
+                    hint="ulimit -a shows what is limited: the size of files and of virtual memory must not be",
+                ) from error
+        if asked is None:
+            found.reset()
+        return found
+
+    def close(self) -> None:
+        for arena in self._arenas.values():
+            arena.close()
+        self._arenas = {}
+
+
+def _alike(left: NDArray[Any], right: NDArray[Any]) -> bool:
+    return left.shape == right.shape and left.dtype == right.dtype
+
+
+def _as_output(values: Any, output: NDArray[Any] | None) -> NDArray[Any]:
+    """What an oracle says, in the shape and type of the output it is for; a size that differs stays different."""
+    array = np.asarray(values)
+    if output is None or array.size != output.size:
+        return array
+    return array.astype(output.dtype, copy=False).reshape(output.shape)
+
+
+def _of(case: InProcessCase) -> str:
+    return f"case '{case.name}'" if case.name else "case"
+
+
+def _way_out(outcome: Rejected, workload: Workload) -> str:
+    if outcome.stage == "order":
+        return f"its output depends on the order of its threads; allow for that: the rules are '{workload.rules}'"
+    return "mend the program, or its oracle, or the rules of comparison"

@@ -1,0 +1,56 @@
+"""Candidates judged in a worker of a pool, which may die of them: what it does before the first, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from kernelwright.device.settings import virtual_gpu
+from kernelwright.errors import CompileError, ToolError
+from kernelwright.evaluate.judging.fitness import Demands, Evaluated, Fitness
+from kernelwright.evaluate.judging.variant import Candidate
+from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.timing.machine_code import Code, machine_code
+from kernelwright.evaluate.workload.subject import Subject
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What a worker says of the original when it is asked about no candidate at all (None)."""
+
+    original: Ok
+    as_compiled_us: float
+    notes: tuple[str, ...]
+    code: Code = field(default_factory=dict)
+    """Every kernel with the post-passes, and as it was given; where candidates are going to be measured."""
+    as_compiled: Code = field(default_factory=dict)
+
+    @property
+    def time_us(self) -> float:
+        """What gains are counted from: the better of the original with the post-passes and without."""
+        return min(self.original.time_us, self.as_compiled_us)
+
+
+def setup(
+    subject: Subject, device: str, demands: Demands, measured_arch: str = ""
+) -> Callable[[Candidate | None], Evaluated | Reference]:
+    """What a worker of a pool does before its first candidate; ``device`` names a GPU of the table. ``measured_arch``: the
+    architecture of the real GPU that will time what is accepted, so that its machine code comes along."""
+    fitness = Fitness(subject.workload(), virtual_gpu(device), demands, alone=True, is_clock=not measured_arch)
+    original = fitness.reference()
+    builder = fitness.builder
+    code = machine_code(builder.build(()), measured_arch) if measured_arch else {}
+
+    def work(candidate: Candidate | None) -> Evaluated | Reference:
+        if candidate is None:
+            as_compiled = machine_code(builder.as_compiled(), measured_arch, code) if measured_arch else {}
+            return Reference(original, fitness.as_compiled_us, tuple(fitness.notes), code, as_compiled)
+        evaluated = fitness.evaluate(candidate)
+        if not measured_arch or not isinstance(evaluated.outcome, Ok):
+            return evaluated
+        try:
+            return replace(evaluated, code=machine_code(builder.build(candidate), measured_arch, code))
+        except (CompileError, ToolError) as error:
+            return replace(evaluated, outcome=Rejected("compile", error.message))
+
+    return work

@@ -1,0 +1,61 @@
+"""What launches on the virtual GPU would have taken: the timing model, fed with what each launch did.
+
+Original and variants are weighed by the same source, machine code where an assembler is installed. What has been weighed
+is kept under its PTX: most variants that are right have a PTX that was seen before.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import replace
+
+from kernelwright.cache import content_key
+from kernelwright.calibration import DEFAULT, Calibration
+from kernelwright.codegen.cost.block_weights import Source, Weights, weigh
+from kernelwright.device.model.counters import Observed
+from kernelwright.device.model.estimate import Estimate, estimate
+from kernelwright.device.model.launch_observation import block_labels, observe
+from kernelwright.evaluate.judging.variant import Built
+from kernelwright.evaluate.judging.variant_launches import Done
+from kernelwright.target import Gpu
+
+KEPT = 256
+
+
+class Clock:
+    """Estimates launches for one GPU. ``source`` is settled by what is weighed first, unless it is given."""
+
+    def __init__(self, gpu: Gpu, calibration: Calibration = DEFAULT, source: Source | None = None) -> None:
+        self.gpu = gpu
+        self.calibration = calibration
+        self.source = source
+        self._weights: OrderedDict[str, Weights] = OrderedDict()
+
+    def time(self, done: Done, *, is_first: bool) -> tuple[Observed, Estimate]:
+        """What was seen of a launch that ended well, and its estimate. ``is_first``: the caches hold nothing of use.
+
+        Raises ``CompileError`` for code that the assembler refuses, ``DeviceError`` for a block that does not fit.
+        """
+        launched = done.launched
+        buffers = list(zip(done.bounds["start"].tolist(), done.bounds["end"].tolist(), strict=True))
+        observed = observe(launched.result, launched.grid, launched.block, launched.shared_bytes, buffers)
+        if not is_first:
+            # Launches of one program use the same memory again and again: L2 has what fits in it.
+            observed = replace(observed, warm=min(1.0, self.gpu.l2_bytes / max(observed.touched_bytes, 1)))
+        return observed, estimate(observed, self.weights(done.built), self.gpu, self.calibration)
+
+    def weights(self, built: Built) -> Weights:
+        """What the blocks of a kernel cost. Raises ``CompileError`` and ``ToolError``."""
+        ptx = built.ptx(self.gpu.arch)
+        key = content_key([ptx])
+        found = self._weights.get(key)
+        if found is None:
+            labels = block_labels(built.module)
+            found = weigh(ptx, built.kernel, self.gpu.arch, labels, source=self.source)
+            self.source = self.source or found.source
+            self._weights[key] = found
+            if len(self._weights) > KEPT:
+                self._weights.popitem(last=False)
+        else:
+            self._weights.move_to_end(key)
+        return found

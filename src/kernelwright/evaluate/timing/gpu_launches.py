@@ -1,0 +1,48 @@
+"""Launches of machine code on a real GPU, for cases that run in this process: memory goes there, runs, and comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from kernelwright.device.arena import Arena
+from kernelwright.device.cuda.executor import job_of, memory_of, run_job
+from kernelwright.device.cuda.gpu import CudaLaunched
+from kernelwright.device.cuda.worker import CudaWorker, Job, WorkerDied
+from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.evaluate.judging.case_runner import Stopped
+from kernelwright.evaluate.judging.variant_launches import all_hold, asked_of
+from kernelwright.evaluate.outcome import Rejected
+from kernelwright.evaluate.timing.machine_code import Code
+
+
+class OnTheWay(Protocol):
+    """Sees a launch before it is made: what runs, what the original would run, and the memory."""
+
+    def __call__(self, job: Job, original: Job, memory: Sequence[tuple[int, bytes]]) -> None: ...
+
+
+class GpuLaunches:
+    """An executor (``evaluate.runner.Executor``). Which code runs is said by ``original`` and ``variant``: the modules only
+    say what kernels take. Schedules and budgets are the GPU's own."""
+
+    def __init__(self, worker: CudaWorker) -> None:
+        self.worker = worker
+        self.original: Code = {}
+        self.variant: Code = {}
+        """Kernels that differ from the original's."""
+        self.on_the_way: OnTheWay | None = None
+
+    def __call__(self, launch: KernelLaunch, arena: Arena) -> CudaLaunched:
+        """Raises ``DeviceError`` for a launch that the driver refuses, ``Stopped`` when the GPU's process dies of it."""
+        code = self.original[launch.kernel]
+        changed = self.variant.get(launch.kernel, code)
+        if changed.guards and not all_hold(changed.guards, asked_of(launch, arena)):
+            changed = code
+        job, memory = job_of(launch, changed.image), memory_of(arena)
+        try:
+            if self.on_the_way is not None:
+                self.on_the_way(job, job_of(launch, code.image), memory)
+            return run_job(self.worker, job, memory, arena)
+        except WorkerDied as died:
+            raise Stopped(Rejected("crash", died.message)) from None

@@ -1,0 +1,1 @@
+"""LLVM-IR text: read into objects and printed from them."""

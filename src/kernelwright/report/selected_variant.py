@@ -1,0 +1,36 @@
+"""Which variant the page of a run is about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kernelwright.evaluate.run.run import Found, Run
+from kernelwright.prove.labels import LABELS
+
+UNPROVEN = "unproven"
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """A variant and its label. ``accepted``: whether it is the best; else its proof said less than was demanded."""
+
+    found: Found
+    label: str
+    accepted: bool
+
+
+def spoken_of(run: Run) -> Spoken | None:
+    """The best variant, else the one that would have been but for its proof; None when nothing beat the original."""
+    best = run.best
+    if best is not None:
+        return Spoken(best, label_of(run, best.name), True)
+    for event in reversed(run.journal.events("fallen")):
+        found = run.variant(event.data["variant"])
+        return Spoken(found, label_of(run, found.name), False)
+    return None
+
+
+def label_of(run: Run, name: str) -> str:
+    """What the proof of a variant calls it, or ``unproven``."""
+    proof = run.proof(name)
+    return str(proof["label"]) if proof and proof["label"] in LABELS else UNPROVEN
