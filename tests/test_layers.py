@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("executable",),
     ("farm", "device"),
     ("evaluate",),
-    ("prove",),
+    ("prove", "breeding"),
     ("report",),
     ("stories",),
     ("cli", "bench", "suite"),

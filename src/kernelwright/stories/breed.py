@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from kernelwright.breeding.judge import FITNESS
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Breeding, Individual
-from kernelwright.stories.breeding.judge import FITNESS
 from kernelwright.stories.breeding.run import Bred, BreedRun, Settings, settings_for
 from kernelwright.stories.breeding.verdicts import Verdicts
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kernelwright.breeding.table import BACKENDS
 from kernelwright.cli.support.breed_view import view_of
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
@@ -33,7 +34,12 @@ def command(
     population: Annotated[int | None, typer.Option(help="Individuals of a generation.")] = None,
     target: Annotated[float | None, typer.Option(help="Fitness at which to stop; default a perfect one.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all that is random.")] = 0,
-    backend: Annotated[str, typer.Option(help="How programs are run; auto measures which is the quickest.")] = "auto",
+    backend: Annotated[
+        str,
+        typer.Option(
+            help=f"How programs are run: {', '.join(BACKENDS)}, or auto, which measures which is the quickest."
+        ),
+    ] = "auto",
     timeout: Annotated[float | None, typer.Option(help="Seconds that the fitness function may take.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Worker processes; default the cores there are.")] = None,
     cluster: Annotated[

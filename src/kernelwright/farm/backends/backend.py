@@ -15,12 +15,13 @@ from kernelwright.farm.backends.frame import Frame, Language
 
 Level = Literal["quick", "full"]
 """``quick``: compiled as fast as can be, for individuals that run once. ``full``: fast code, for those that stay."""
-Format = Literal["cubin", "object", "text"]
+Format = Literal["cubin", "ir", "object", "text"]
 
 
 @dataclass(frozen=True)
 class Image:
-    """Many compiled individuals. ``data``: a cubin for ``arch``, an x86-64 object file, or text to interpret.
+    """Many compiled individuals. ``data``: a cubin for ``arch``, optimised LLVM-IR of kernels for it, an object file of this kind
+    of processor, or text to interpret.
 
     ``places``: of each individual the kernel (or function) and the value of the block's y index that runs it.
     """

@@ -27,7 +27,7 @@ class Host:
 
     name: str = "host"
     language: Language = "host-ir"
-    batch: tuple[int, int] = (20, 300)
+    batch: tuple[int, int] = (20, 100)
 
     def missing(self) -> str:
         return ""

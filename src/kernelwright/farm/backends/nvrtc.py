@@ -56,7 +56,8 @@ class Nvrtc:
         if path is None:
             raise ToolError("NVRTC is not installed", hint=INSTALL)
         made = bundle(frame, population)
-        options = [f"--gpu-architecture={self.arch}"]
+        # As the other back ends: no multiply and add in one operation.
+        options = [f"--gpu-architecture={self.arch}", "--fmad=false"]
         if level == "quick" and version(path) >= FAST_COMPILE:
             options.append("--Ofast-compile=max")
         return Image("cubin", compiled(path, made, options), made.places, self.arch)

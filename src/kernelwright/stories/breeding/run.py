@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from kernelwright.breeding.choice import chosen_backend
+from kernelwright.breeding.judge import FITNESS
 from kernelwright.cache import content_key
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
@@ -20,8 +22,6 @@ from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.breeding import Dials
 from kernelwright.grammar.problem import better
 from kernelwright.grammar.readable import indented
-from kernelwright.stories.breeding.choice import chosen_backend
-from kernelwright.stories.breeding.judge import FITNESS
 
 FORMAT = 1
 KIND = "breed"

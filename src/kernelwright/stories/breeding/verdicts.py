@@ -1,4 +1,4 @@
-"""Programs asked about, in generations: what the journal or an earlier run knows is looked up, the rest is judged in a pool
+"""Programs asked about, in generations: what the journal or an earlier run knows is looked up, the rest is judged in the farm
 and recorded.
 
 Rows are recorded in the order asked, whatever order workers finish in, so that equal runs have equal journals.
@@ -11,16 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from kernelwright.breeding.judge import FITNESS, Judged, judging, worth_of
+from kernelwright.breeding.table import back_end
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
-from kernelwright.farm import Lost, Raised, pool_for
-from kernelwright.stories.breeding.judge import FITNESS, judging, worth_of
+from kernelwright.farm import Farm, Lost, Raised
 from kernelwright.stories.breeding.remembered import remembered
 from kernelwright.stories.breeding.run import BreedRun
-from kernelwright.stories.breeding.table import ON_A_GPU
 
-BATCH = (20, 100)
-"""Programs that a worker gets at once."""
 SLACK_S = 60.0
 """What a worker may take for a batch, besides the time that one fitness may."""
 RECORD_EVERY_S = 1.0
@@ -39,24 +37,27 @@ class Verdicts:
         self._stored = {row.candidate: (f"v{row.id}", row.outcome) for row in run.journal.rows()}
         self.rejected: Counter[str] = Counter()
         settings = run.settings
-        self._tried: dict[str, Outcome] = {}
+        row = back_end(settings.backend)
+        self._tried: dict[str, Judged] = {}
         self._kept = remembered(run.problem, run.problem_path, settings.backend) if cache else None
+        self.seconds: Counter[str] = Counter()
+        """Workers' seconds of what was judged now, by step: compile, run."""
         self.remembered = 0
         """Programs whose fitness was known from earlier runs."""
-        self._pool = pool_for(
-            cluster,
+        self._farm = Farm(
             judging,
             (str(run.problem_path), settings.backend, settings.timeout_s),
-            files=(run.problem_path,),
-            gpus=1.0 if settings.backend in ON_A_GPU else 0.0,
-            workers=jobs,
+            batch=row.compiler().batch,
+            jobs=jobs,
             timeout_s=settings.timeout_s + SLACK_S,
-            batch=BATCH,
+            cluster=cluster,
+            files=(run.problem_path,),
+            gpus=1.0 if row.needs_gpu else 0.0,
         )
 
     @property
     def jobs(self) -> int:
-        return self._pool.workers
+        return self._farm.workers
 
     @property
     def count(self) -> int:
@@ -77,9 +78,9 @@ class Verdicts:
         distinct = list(dict.fromkeys(texts))
         if self._stored or any(self._recalled(text) for text in distinct):
             return []
-        for index, outcome in self._pool.map(distinct):
-            self._tried[distinct[index]] = _outcome(outcome)
-        return list(self._tried.values())
+        for index, outcome in self._farm.map(distinct):
+            self._tried[distinct[index]] = _judged(outcome)
+        return [each.outcome for each in self._tried.values()]
 
     def of(self, texts: Sequence[str], told: Callable[[Outcome], None] = lambda _: None) -> list[Outcome]:
         """What became of each, in the order of the texts. ``told`` hears of each that is judged, as it comes."""
@@ -88,25 +89,29 @@ class Verdicts:
             if text in self._stored:
                 self._learn(text, *self._stored[text])
         fresh = [text for text in new if text not in self._known]
-        found: dict[int, Outcome] = {}
+        found: dict[int, Judged] = {}
         for index, text in enumerate(fresh):
             if text in self._tried:
                 found[index] = self._tried.pop(text)
-                told(found[index])
+                told(found[index].outcome)
             elif outcome := self._recalled(text):
-                found[index] = outcome
+                found[index] = Judged(outcome)
                 self.remembered += 1
         asked = [index for index in range(len(fresh)) if index not in found]
         done, recorded = 0, time.monotonic()
-        for number, answer in self._pool.map([fresh[index] for index in asked]):
-            found[asked[number]] = _outcome(answer)
-            told(found[asked[number]])
+        for number, answer in self._farm.map([fresh[index] for index in asked]):
+            found[asked[number]] = _judged(answer)
+            told(found[asked[number]].outcome)
             if time.monotonic() - recorded > RECORD_EVERY_S:
                 done, recorded = self._record(fresh, found, done), time.monotonic()
         self._record(fresh, found, done)
         if self._kept is not None:
             self._kept.put(
-                {text: o.metrics[FITNESS] for text, o in zip(fresh, _in_order(found), strict=True) if isinstance(o, Ok)}
+                {
+                    text: judged.outcome.metrics[FITNESS]
+                    for text, judged in zip(fresh, _in_order(found), strict=True)
+                    if isinstance(judged.outcome, Ok)
+                }
             )
         return [self._known[text][1] for text in texts]
 
@@ -115,12 +120,14 @@ class Verdicts:
         fitness = self._kept.get(text) if self._kept is not None else None
         return None if fitness is None else worth_of(fitness)
 
-    def _record(self, fresh: Sequence[str], found: dict[int, Outcome], done: int) -> int:
+    def _record(self, fresh: Sequence[str], found: dict[int, Judged], done: int) -> int:
         """Records those that are there without a gap from ``done`` on; how many are recorded then."""
         with self._run.journal.batch():
             while done in found:
-                row = self._run.journal.record(fresh[done], found[done])
-                self._learn(fresh[done], f"v{row}", found[done])
+                outcome, timings = found[done].outcome, found[done].timings
+                row = self._run.journal.record(fresh[done], outcome, timings=timings)
+                self._learn(fresh[done], f"v{row}", outcome)
+                self.seconds.update(timings)
                 done += 1
         return done
 
@@ -130,7 +137,7 @@ class Verdicts:
             self.rejected[outcome.stage] += 1
 
     def close(self) -> None:
-        self._pool.close()
+        self._farm.close()
 
     def __enter__(self) -> Verdicts:
         return self
@@ -141,16 +148,16 @@ class Verdicts:
         self.close()
 
 
-def _in_order(found: dict[int, Outcome]) -> list[Outcome]:
+def _in_order(found: dict[int, Judged]) -> list[Judged]:
     return [found[index] for index in sorted(found)]
 
 
-def _outcome(found: object) -> Outcome:
+def _judged(found: object) -> Judged:
     if isinstance(found, Lost):
-        return Rejected(found.stage, found.reason)
+        return Judged(Rejected(found.stage, found.reason))
     if isinstance(found, Raised):
         if isinstance(found.error, KernelwrightError):
             raise found.error
-        return Rejected("crash", f"it could not be judged: {found.reason}")
-    assert isinstance(found, Outcome)
+        return Judged(Rejected("crash", f"it could not be judged: {found.reason}"))
+    assert isinstance(found, Judged)
     return found
