@@ -12,10 +12,12 @@ import pytest
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.run.journal import Journal
 from kernelwright.grammar import Grammar
 from kernelwright.grammar.breeding import Breeding, Dials
 from kernelwright.stories.breed import Standing, breed, resume
 from kernelwright.stories.breeding.run import BreedRun
+from kernelwright.stories.breeding.speed import speed_of
 
 MEDIAN = Path(__file__).parents[2] / "examples" / "median.py"
 
@@ -103,6 +105,36 @@ def test_equal_seeds_have_equal_journals_whatever_the_workers_and_interruptions(
         assert rows(run) == whole and run.generations == generations and run.ended == ended
     with breed(path, folder=tmp_path / "other", jobs=1, **{**settings, "seed": 4}) as run:
         assert rows(run) != whole
+
+
+def test_a_run_knows_how_fast_it_was(tmp_path: Path) -> None:
+    path = problem_file(tmp_path)
+    given: dict[str, Any] = {"population": 40, "generations": 4, "target": -1.0, "backend": "host", "jobs": 1}
+
+    class Stop(Exception):
+        pass
+
+    def stop(standing: Standing) -> None:
+        if standing.generation == 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        breed(path, folder=tmp_path / "run", seed=3, watch=stop, **given)
+    with BreedRun.open(tmp_path / "run") as run:
+        before = speed_of(run.journal)
+        assert before is not None and before.individuals in (40, 80)
+    with resume(tmp_path / "run", jobs=1) as run:
+        found = speed_of(run.journal)
+        assert found is not None and found.individuals == 160 and found.per_s == found.individuals / found.seconds
+        assert (
+            0 < found.search_s < found.seconds and found.compile_s > before.compile_s > 0 and found.run_s > before.run_s
+        )
+        rows = list(run.journal.rows())
+        assert found.run_s == pytest.approx(sum(row.timings["run"] for row in rows))
+        assert found.compile_s == pytest.approx(sum(row.timings["compile"] for row in rows))
+        assert [event.data["n"] for event in run.journal.events("speed")] == [1, 2, 3, 4]
+    with Journal.open(tmp_path / "old.db", create=True) as journal:
+        assert speed_of(journal) is None  # as in runs of older versions
 
 
 COUNTED = """with open({log!r}, "a") as log: log.write("x")

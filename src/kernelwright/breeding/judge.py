@@ -7,8 +7,7 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
@@ -16,6 +15,7 @@ from typing import Any, NoReturn
 from kernelwright.breeding.answers import Answers, allow_deep_calls, answers_of
 from kernelwright.breeding.table import back_end
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.farm.bundle_runner import Ran
 from kernelwright.grammar import Problem, load_problem
@@ -24,34 +24,27 @@ FITNESS = "fitness"
 """The name of the figure in outcomes."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """What became of a program, and its share of the seconds that its bundle took: ``compile``, where anything was compiled, and
-    ``run``, its fitness included."""
-
-    outcome: Outcome
-    timings: Mapping[str, float] = field(default_factory=dict)
-
-
-def judging(path: str, backend: str, timeout_s: float) -> Callable[[list[str]], list[Judged]]:
+def judging(path: str, backend: str, timeout_s: float) -> Callable[[list[str]], list[Evaluated]]:
     """The set-up of a worker: the problem of a file, and a way to run programs."""
     allow_deep_calls()
     problem = load_problem(Path(path))
     runner = back_end(backend).runner(problem)
 
-    def work(texts: list[str]) -> list[Judged]:
+    def work(texts: list[str]) -> list[Evaluated]:
         return [_judged(problem, each, timeout_s) for each in runner.run(texts)]
 
     return work
 
 
-def _judged(problem: Problem, ran: Ran[Answers], timeout_s: float) -> Judged:
-    """A fitness function that raises or hangs harms one program only."""
+def _judged(problem: Problem, ran: Ran[Answers], timeout_s: float) -> Evaluated:
+    """With its share of the seconds that its bundle took: ``compile``, where anything was compiled, and ``run``, its fitness
+    included. A fitness function that raises or hangs harms one program only."""
     begin = time.perf_counter()
     answers = answers_of(ran)
     outcome = answers if isinstance(answers, Rejected) else _worth(problem, answers, timeout_s)
     run_s = ran.run_s + time.perf_counter() - begin
-    return Judged(outcome, {"compile": ran.compile_s, "run": run_s} if ran.compile_s else {"run": run_s})
+    timings = {"compile": ran.compile_s, "run": run_s} if ran.compile_s else {"run": run_s}
+    return Evaluated(outcome, "", timings=timings)
 
 
 def worth_of(fitness: float) -> Ok:

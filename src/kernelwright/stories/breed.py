@@ -22,6 +22,7 @@ from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Breeding, Individual
 from kernelwright.stories.breeding.run import Bred, BreedRun, Settings, settings_for
+from kernelwright.stories.breeding.speed import Stopwatch
 from kernelwright.stories.breeding.verdicts import Verdicts
 
 Watch = Callable[["Standing"], None]
@@ -122,18 +123,21 @@ def proceed(
     problem, settings = run.problem, run.settings
     strategy = Breeding(problem.language, settings.dials, settings.seed, problem.better)
     with Verdicts(run, jobs, cluster, cache=cache) as verdicts:
-        standing = Standing(run, jobs=verdicts.jobs)
+        standing, stopwatch = Standing(run, jobs=verdicts.jobs), Stopwatch(run.journal)
         while standing.generation < settings.generations:
-            generation = strategy.ask()
+            with stopwatch.searching():
+                generation = strategy.ask()
             standing.generation, standing.phase = strategy.generation, f"generation {strategy.generation}"
             if strategy.generation == 1:
                 _try_some(generation, verdicts)
             outcomes = verdicts.of([each.text for each in generation], lambda outcome: _told(standing, outcome, watch))
             _note(standing, generation, outcomes, verdicts)
+            stopwatch.note(standing.generation, len(generation))
             watch(standing)
             if standing.best is not None and run.reaches(standing.best.fitness):
                 break
-            strategy.tell([_worth(outcome) for outcome in outcomes])
+            with stopwatch.searching():
+                strategy.tell([_worth(outcome) for outcome in outcomes])
         _end(standing)
         watch(standing)
     return standing

@@ -26,6 +26,9 @@ from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar.problem import load_problem
 from kernelwright.stories.breed import problem_path, proceed
 from kernelwright.stories.breeding.run import BreedRun, settings_for
+from kernelwright.stories.breeding.speed import speed_of
+
+BACKEND_HELP = f"How programs are run: {', '.join(BACKENDS)}; auto measures which is the quickest."
 
 
 def command(
@@ -100,7 +103,7 @@ def _saying_how_to_resume(run: BreedRun) -> Iterator[None]:
 
 def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, Any]:
     """What the run has come to, as JSON. ``remembered``: programs whose fitness earlier runs had found."""
-    best, target, generations = run.best, run.target, run.generations
+    best, target, generations, speed = run.best, run.target, run.generations, speed_of(run.journal)
     return {
         "run": str(run.folder),
         "best": best.name if best else None,
@@ -114,6 +117,11 @@ def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, A
         "rejected": run.journal.rejected(),
         "why": "" if best else _reason(run),
         "seconds": round(seconds, 1),
+        "individuals": speed.individuals if speed else None,
+        "individuals_per_second": round(speed.per_s, 1) if speed else None,
+        "search_seconds": round(speed.search_s, 3) if speed else None,
+        "compile_seconds": round(speed.compile_s, 3) if speed else None,
+        "run_seconds": round(speed.run_s, 3) if speed else None,
         "backend": run.settings.backend,
         "program": best.text if best else None,
         "readable": run.readable(best) if best else None,
@@ -137,12 +145,23 @@ def lines(result: dict[str, Any]) -> str:
     before = f" ({result['remembered']} known from earlier runs)" if result["remembered"] else ""
     tried = f"{result['evaluations']} programs{before}, {result['generations']} generations, {result['seconds']:g} s"
     if not result["best"]:
-        return f"no program has a fitness{_causes(result)}; {tried}; run {result['run']}"
+        return f"no program has a fitness{_causes(result)}; {tried}; run {result['run']}{_speed(result)}"
     verdict = {True: ", which is the target", False: f", the target is {result['target']:g}", None: ""}
     said = f"{result['best']}: fitness {result['fitness']:g}{verdict[result['reached']]}; {tried}; run {result['run']}"
-    return f"{said}\n\n{result['readable']}"
+    return f"{said}{_speed(result)}\n\n{result['readable']}"
 
 
 def _causes(result: dict[str, Any]) -> str:
     count = sum(result["rejected"].values())
     return f": all {count} were rejected, the first because {result['why']}" if count else ""
+
+
+def _speed(result: dict[str, Any]) -> str:
+    """A line; runs of older versions do not say."""
+    if result["individuals"] is None:
+        return ""
+    return (
+        f"\n{result['individuals']} individuals, {result['individuals_per_second']:.4g} a second: searching "
+        f"{result['search_seconds']:.3g} s; workers compiling {result['compile_seconds']:.3g} s, running "
+        f"{result['run_seconds']:.3g} s"
+    )

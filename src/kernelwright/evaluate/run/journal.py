@@ -288,6 +288,10 @@ class Journal:
         query = "SELECT json_extract(outcome, '$.stage') AS stage, COUNT(*) FROM outcomes WHERE ok = 0 GROUP BY stage"
         return {str(stage): int(count) for stage, count in self._all(query + " ORDER BY stage")}
 
+    def seconds(self) -> dict[str, float]:
+        """What all evaluations took together, by step."""
+        return dict(self._all("SELECT name, SUM(seconds) FROM timings GROUP BY name ORDER BY name"))
+
     def history(self) -> NDArray[np.void]:
         """The evaluations as a table that NumPy and pandas read; see ``history.history_of``."""
         from kernelwright.evaluate.run.history_table import history_of  # NumPy, only for those who want a table

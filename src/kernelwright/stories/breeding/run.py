@@ -1,7 +1,8 @@
 """A run of breeding, in a folder of its own: ``kw-runs/keijzer6-1/journal.db``, from which it is read, shown and resumed.
 
 Candidates in the journal are the texts of programs, each once, in the order in which breeding asked for them; what came of
-one is its fitness, or why it has none. Events: ``generation`` (its best, and how many programs were new), ``end``.
+one is its fitness, or why it has none. Events: ``generation`` (its best, and how many programs were new), ``speed`` (of each
+generation), ``end``.
 """
 
 from __future__ import annotations

@@ -11,9 +11,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
-from kernelwright.breeding.judge import FITNESS, Judged, judging, worth_of
+from kernelwright.breeding.judge import FITNESS, judging, worth_of
 from kernelwright.breeding.table import back_end
 from kernelwright.errors import KernelwrightError
+from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.farm import Farm, Lost, Raised
 from kernelwright.stories.breeding.remembered import remembered
@@ -38,10 +39,8 @@ class Verdicts:
         self.rejected: Counter[str] = Counter()
         settings = run.settings
         row = back_end(settings.backend)
-        self._tried: dict[str, Judged] = {}
+        self._tried: dict[str, Evaluated] = {}
         self._kept = remembered(run.problem, run.problem_path, settings.backend) if cache else None
-        self.seconds: Counter[str] = Counter()
-        """Workers' seconds of what was judged now, by step: compile, run."""
         self.remembered = 0
         """Programs whose fitness was known from earlier runs."""
         self._farm = Farm(
@@ -79,7 +78,7 @@ class Verdicts:
         if self._stored or any(self._recalled(text) for text in distinct):
             return []
         for index, outcome in self._farm.map(distinct):
-            self._tried[distinct[index]] = _judged(outcome)
+            self._tried[distinct[index]] = _evaluated(outcome)
         return [each.outcome for each in self._tried.values()]
 
     def of(self, texts: Sequence[str], told: Callable[[Outcome], None] = lambda _: None) -> list[Outcome]:
@@ -89,18 +88,18 @@ class Verdicts:
             if text in self._stored:
                 self._learn(text, *self._stored[text])
         fresh = [text for text in new if text not in self._known]
-        found: dict[int, Judged] = {}
+        found: dict[int, Evaluated] = {}
         for index, text in enumerate(fresh):
             if text in self._tried:
                 found[index] = self._tried.pop(text)
                 told(found[index].outcome)
             elif outcome := self._recalled(text):
-                found[index] = Judged(outcome)
+                found[index] = Evaluated(outcome, "")
                 self.remembered += 1
         asked = [index for index in range(len(fresh)) if index not in found]
         done, recorded = 0, time.monotonic()
         for number, answer in self._farm.map([fresh[index] for index in asked]):
-            found[asked[number]] = _judged(answer)
+            found[asked[number]] = _evaluated(answer)
             told(found[asked[number]].outcome)
             if time.monotonic() - recorded > RECORD_EVERY_S:
                 done, recorded = self._record(fresh, found, done), time.monotonic()
@@ -120,14 +119,13 @@ class Verdicts:
         fitness = self._kept.get(text) if self._kept is not None else None
         return None if fitness is None else worth_of(fitness)
 
-    def _record(self, fresh: Sequence[str], found: dict[int, Judged], done: int) -> int:
+    def _record(self, fresh: Sequence[str], found: dict[int, Evaluated], done: int) -> int:
         """Records those that are there without a gap from ``done`` on; how many are recorded then."""
         with self._run.journal.batch():
             while done in found:
                 outcome, timings = found[done].outcome, found[done].timings
                 row = self._run.journal.record(fresh[done], outcome, timings=timings)
                 self._learn(fresh[done], f"v{row}", outcome)
-                self.seconds.update(timings)
                 done += 1
         return done
 
@@ -148,16 +146,16 @@ class Verdicts:
         self.close()
 
 
-def _in_order(found: dict[int, Judged]) -> list[Judged]:
+def _in_order(found: dict[int, Evaluated]) -> list[Evaluated]:
     return [found[index] for index in sorted(found)]
 
 
-def _judged(found: object) -> Judged:
+def _evaluated(found: object) -> Evaluated:
     if isinstance(found, Lost):
-        return Judged(Rejected(found.stage, found.reason))
+        return Evaluated(Rejected(found.stage, found.reason), "")
     if isinstance(found, Raised):
         if isinstance(found.error, KernelwrightError):
             raise found.error
-        return Judged(Rejected("crash", f"it could not be judged: {found.reason}"))
-    assert isinstance(found, Judged)
+        return Evaluated(Rejected("crash", f"it could not be judged: {found.reason}"), "")
+    assert isinstance(found, Evaluated)
     return found
