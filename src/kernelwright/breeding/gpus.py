@@ -71,7 +71,7 @@ class RealGpu:
 
     def load(self, image: Image) -> None:
         if image.format != "cubin":
-            raise ToolError(f"a {image.format} does not run on a GPU", hint="compile to a cubin")
+            raise ToolError(f"{image.format} does not run on a GPU", hint="compile to a cubin")
         self._worker.forget([self._code])
         self._code = Code(image.data, "the population")
 
