@@ -15,7 +15,7 @@ from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.grammar import Grammar
 from kernelwright.grammar.breeding import Breeding, Dials
 from kernelwright.stories.breed import Standing, breed, resume
-from kernelwright.stories.breeding.run import BreedRun
+from kernelwright.stories.breeding.run import PROGRAMS, BreedRun
 
 MEDIAN = Path(__file__).parents[2] / "examples" / "median.py"
 
@@ -97,7 +97,7 @@ def test_equal_seeds_have_equal_journals_whatever_the_workers_and_interruptions(
 
     with pytest.raises(Stop):
         breed(path, folder=tmp_path / "three", jobs=1, watch=stop, **settings)
-    with BreedRun.open(tmp_path / "three") as run:
+    with BreedRun.open(tmp_path / "three", PROGRAMS) as run:
         assert run.ended is None and 0 < len(run.journal) < len(whole)
     with resume(tmp_path / "three", jobs=1, cache=False) as run:
         assert rows(run) == whole and run.generations == generations and run.ended == ended
@@ -241,7 +241,7 @@ def test_a_problem_that_changed_is_not_resumed(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "\n# another\n")
     with pytest.raises(Misuse, match="has changed since this run began"):
         resume(tmp_path / "run")
-    with BreedRun.open(tmp_path / "run") as run:
+    with BreedRun.open(tmp_path / "run", PROGRAMS) as run:
         assert run.best is not None  # what it found can still be read
     shutil.rmtree(tmp_path / "run")
 
