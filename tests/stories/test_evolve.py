@@ -28,7 +28,8 @@ from kernelwright.evolution.hot_instructions import Heat
 from kernelwright.evolution.proposals import Proposals
 from kernelwright.farm import Lost, Raised
 from kernelwright.ir import parse_module
-from kernelwright.stories.evolve import create, evolve, resume
+from kernelwright.stories.evolve import evolve, resume
+from kernelwright.stories.evolving.new_run import create
 from kernelwright.stories.evolving.standing import Standing
 
 AGAIN = Path(__file__).with_name("again.py")

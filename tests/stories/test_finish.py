@@ -17,7 +17,8 @@ from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.subject import PythonFile
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.evolution import evolution_page
-from kernelwright.stories.evolve import create, evolve, resume
+from kernelwright.stories.evolve import evolve, resume
+from kernelwright.stories.evolving.new_run import create
 from kernelwright.stories.evolving.standing import Standing
 from kernelwright.stories.explain import explain
 from kernelwright.stories.export import export

@@ -42,7 +42,8 @@ from kernelwright.stories.breed import breed, resume
 from kernelwright.stories.breeding import frames
 from kernelwright.stories.breeding.choice import sample
 from kernelwright.stories.breeding.executor import Interpreted, deep
-from kernelwright.stories.breeding.run import PROGRAMS, BreedRun
+from kernelwright.stories.breeding.run import PROGRAMS as KIND
+from kernelwright.stories.breeding.run import BreedRun
 from kernelwright.stories.breeding.table import BACKENDS, executor
 
 KEPT = Path("build") / "bench-breed"
@@ -239,7 +240,7 @@ def _bred(path: Path, folder: Path, seed: int, jobs: int | None = None) -> Breed
     """A run, made now, or to its end, unless it is there."""
     if not (folder / JOURNAL).is_file():
         return breed(path, folder=folder, seed=seed, backend="interpreted", jobs=jobs, cache=False)
-    run = BreedRun.open(folder, PROGRAMS)
+    run = BreedRun.open(folder, KIND)
     if run.ended is None:
         run.close()
         return resume(folder, jobs=jobs, cache=False)

@@ -12,26 +12,23 @@ finish         if asked for: explain it, export it, write the page (``stories/fi
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.run.variant_answers import VariantAnswers
-from kernelwright.evaluate.run.variant_run import facts_of
 from kernelwright.evaluate.timing.measurement_record import Effort
-from kernelwright.evaluate.workload.subject import Given, PythonFile, Recordings, Subject, subject_of
+from kernelwright.evaluate.workload.subject import Given, Subject
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.evolution.proposals import Proposals
 from kernelwright.search import Budget, Hooks, Minimise, Result, Strategy, is_gain
 from kernelwright.search.strategies import STRATEGIES
 from kernelwright.stories.evolving.measure_again import measure_again
+from kernelwright.stories.evolving.new_run import create, gone_if_refused, opened, stem
 from kernelwright.stories.evolving.prove_best import prove_best
 from kernelwright.stories.evolving.search import Search
 from kernelwright.stories.evolving.standing import Standing, Watch, ended
@@ -59,9 +56,9 @@ def evolve(
     Ray cluster that evaluates, as ``auto``. Raises ``Misuse`` for a
     workload that judges nothing, and whatever else the user can mend.
     """
-    subject = _subject(workload)
+    subject = opened(workload)
     chosen = RunSettings.on(device, objectives=tuple(objectives), **settings)
-    made = Path(folder) if folder is not None else new_folder(_stem(subject))
+    made = Path(folder) if folder is not None else new_folder(stem(subject))
     is_ours = folder is None or not made.exists()
     made.mkdir(parents=True, exist_ok=True)
     with create(made, subject, chosen) as run, gone_if_refused(run, is_ours):
@@ -83,14 +80,6 @@ def resume(
     with EvolveRun.open(path, GENOMES, write=True, given=subject) as run:
         proceed(run, jobs=jobs, cluster=cluster, report=report, watch=watch)
     return EvolveRun.open(run.folder, GENOMES, given=subject)
-
-
-def create(
-    folder: Path, subject: Subject, settings: RunSettings, *, command: str = "", given: Subject | None = None
-) -> EvolveRun:
-    """A new run in ``folder``, which is there already. ``command``: the command line that began it, if one did. ``given``: the
-    subject, opened, where that is another value than what is written down."""
-    return EvolveRun.create(folder, GENOMES, facts_of(subject, settings), command=command, given=given or subject)
 
 
 def proceed(
@@ -168,35 +157,3 @@ def _end(search: Search[Genes]) -> None:
     best = None if events("fallen") and not events("salvaged") else run.best
     standing.best, standing.front = best, run.front
     search.note("end", {"name": "end", "best": best.name if best else None, "evaluations": standing.evaluations})
-
-
-@contextmanager
-def gone_if_refused(run: EvolveRun, is_ours: bool = True) -> Iterator[None]:
-    """Closes a new run that is refused before its first evaluation, and removes its folder if it was made for it: there is
-    nothing to resume."""
-    try:
-        yield
-    except KernelwrightError:
-        if is_ours and not len(run.journal):
-            run.close()
-            shutil.rmtree(run.folder, ignore_errors=True)
-        raise
-
-
-def _subject(workload: Workload | Subject | Path | str) -> Subject:
-    if isinstance(workload, Workload):
-        return subject_of(workload)
-    if isinstance(workload, Path | str):
-        path = Path(workload)
-        if path.suffix != ".py":
-            raise Misuse(
-                f"{path} is no Python file that defines a workload", hint=f"kw evolve {path} takes programs too"
-            )
-        return PythonFile(str(path.resolve()))
-    return workload
-
-
-def _stem(subject: Subject) -> str:
-    if isinstance(subject, PythonFile):
-        return Path(subject.path).stem
-    return Path(subject.paths[0]).stem if isinstance(subject, Recordings) else "workload"
