@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernelwright.breeding.run import PROGRAMS, BreedRun
+from kernelwright.breeding.speed import speed_of
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.journal import Journal
 from kernelwright.grammar import Grammar
 from kernelwright.grammar.breeding import Breeding, Dials
 from kernelwright.stories.breed import Standing, breed, resume
-from kernelwright.stories.breeding.run import BreedRun
-from kernelwright.stories.breeding.speed import speed_of
 
 MEDIAN = Path(__file__).parents[2] / "examples" / "median.py"
 
@@ -99,7 +99,7 @@ def test_equal_seeds_have_equal_journals_whatever_the_workers_and_interruptions(
 
     with pytest.raises(Stop):
         breed(path, folder=tmp_path / "three", jobs=1, watch=stop, **settings)
-    with BreedRun.open(tmp_path / "three") as run:
+    with BreedRun.open(tmp_path / "three", PROGRAMS) as run:
         assert run.ended is None and 0 < len(run.journal) < len(whole)
     with resume(tmp_path / "three", jobs=1, cache=False) as run:
         assert rows(run) == whole and run.generations == generations and run.ended == ended
@@ -273,7 +273,7 @@ def test_a_problem_that_changed_is_not_resumed(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "\n# another\n")
     with pytest.raises(Misuse, match="has changed since this run began"):
         resume(tmp_path / "run")
-    with BreedRun.open(tmp_path / "run") as run:
+    with BreedRun.open(tmp_path / "run", PROGRAMS) as run:
         assert run.best is not None  # what it found can still be read
     shutil.rmtree(tmp_path / "run")
 

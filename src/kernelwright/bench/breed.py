@@ -30,6 +30,8 @@ from kernelwright.bench.result import Measured, Say
 from kernelwright.breeding.answers import Answers, allow_deep_calls, answers_to
 from kernelwright.breeding.choice import sample
 from kernelwright.breeding.interpreter import Interpreter
+from kernelwright.breeding.run import PROGRAMS as KIND
+from kernelwright.breeding.run import BreedRun
 from kernelwright.breeding.table import BACKENDS
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.outcome import Rejected
@@ -42,7 +44,6 @@ from kernelwright.grammar.c.llvm import named_functions
 from kernelwright.grammar.c.tree import MATH
 from kernelwright.grammar.problems import NAMES, path_of
 from kernelwright.stories.breed import breed, resume
-from kernelwright.stories.breeding.run import BreedRun
 
 KEPT = Path("build") / "bench-breed"
 PROGRAMS, QUICK_PROGRAMS = 1000, 60
@@ -235,7 +236,7 @@ def _bred(path: Path, folder: Path, seed: int, jobs: int | None = None) -> Breed
     """A run, made now, or to its end, unless it is there."""
     if not (folder / JOURNAL).is_file():
         return breed(path, folder=folder, seed=seed, backend="interpreted", jobs=jobs, cache=False)
-    run = BreedRun.open(folder)
+    run = BreedRun.open(folder, KIND)
     if run.ended is None:
         run.close()
         return resume(folder, jobs=jobs, cache=False)

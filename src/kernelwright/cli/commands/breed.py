@@ -12,21 +12,20 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
+from kernelwright.breeding.run import PROGRAMS, BreedRun, settings_for
+from kernelwright.breeding.speed import speed_of
 from kernelwright.breeding.table import BACKENDS
 from kernelwright.cli.support.breed_view import view_of
+from kernelwright.cli.support.resuming import saying_how_to_resume
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar.problem import load_problem
-from kernelwright.stories.breed import problem_path, proceed
-from kernelwright.stories.breeding.run import BreedRun, settings_for
-from kernelwright.stories.breeding.speed import speed_of
+from kernelwright.stories.breed import create, problem_path, proceed
 
 BACKEND_HELP = f"How programs are run: {', '.join(BACKENDS)}; auto measures which is the quickest."
 
@@ -66,7 +65,7 @@ def command(
     if resume is not None:
         if problem or wanted or name or explain:
             raise Misuse("a run knows what it breeds, and how", hint=f"kw breed --resume {shlex.quote(resume)}")
-        run = BreedRun.open(resume, write=True)
+        run = BreedRun.open(resume, PROGRAMS, write=True)
     else:
         if problem is None:
             raise Misuse("there is nothing to breed", hint="kw breed keijzer6, or a Python file that defines `problem`")
@@ -77,9 +76,9 @@ def command(
 
             print(explained(path, settings, as_json, jobs))
             return
-        run = BreedRun.create(new_folder(name or path.stem), path, settings)
+        run = create(new_folder(name or path.stem), path, settings)
     begin = time.monotonic()
-    with run, _saying_how_to_resume(run):
+    with run, saying_how_to_resume(run):
         settings = run.settings
         print(f"kw: run {run.folder}, seed {settings.seed}, {settings.backend}", file=sys.stderr)
         with view_of(sys.stderr) as view:
@@ -90,15 +89,6 @@ def command(
     print(json.dumps(result) if as_json else lines(result))
     if not result["best"] or result["reached"] is False:
         raise typer.Exit(1)
-
-
-@contextmanager
-def _saying_how_to_resume(run: BreedRun) -> Iterator[None]:
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit):
-        print(f"kw: go on with: kw breed --resume {shlex.quote(str(run.folder))}", file=sys.stderr)
-        raise
 
 
 def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, Any]:

@@ -9,12 +9,12 @@ from typing import Any
 
 from kernelwright.breeding.choice import Weighed, rule, weigh
 from kernelwright.breeding.frames import cuda, cuda_frame, inputs
+from kernelwright.breeding.run import Settings
 from kernelwright.breeding.table import BACKENDS
 from kernelwright.grammar import Derivation, Problem, derive, load_problem
 from kernelwright.grammar.derivation import steps
 from kernelwright.grammar.genotype import random_genotype
 from kernelwright.grammar.readable import readable
-from kernelwright.stories.breeding.run import Settings
 
 PROGRAMS = 3
 STEPS = 12

@@ -60,12 +60,12 @@ def _seen_by(fitness: Any) -> Iterator[str | bytes]:
 def _files_below(folder: Path) -> set[Path]:
     """Of the modules that were imported from where the problem lies."""
     files = {Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
-    ours = Path(__file__).resolve().parents[2]
+    ours = Path(__file__).resolve().parents[1]
     return {file for file in files if file.is_relative_to(folder) and not file.is_relative_to(ours) and file.is_file()}
 
 
 def _ourselves() -> str:
-    package = Path(__file__).resolve().parents[2]
+    package = Path(__file__).resolve().parents[1]
     stamps = []
     for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
         status = path.stat()
