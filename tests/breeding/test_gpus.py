@@ -46,7 +46,6 @@ PROBLEM = Problem(
 class Numbers:
     """A back end whose individuals are numbers, and whose image lists them."""
 
-    name: str = "numbers"
     language: Any = "ptx"
     batch: tuple[int, int] = (1, 100)
 

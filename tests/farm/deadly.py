@@ -14,7 +14,6 @@ from kernelwright.farm.backends.tree import Tree
 
 @dataclass(frozen=True)
 class Deadly:
-    name: str = "deadly"
     language: Language = "tree"
     batch: tuple[int, int] = (10, 20)
 

@@ -127,7 +127,6 @@ class Slow:
     """A back end that takes its time, and one that names nobody."""
 
     names: bool = True
-    name: str = "slow"
     language: Language = "tree"
     batch: tuple[int, int] = (1, 10)
 

@@ -175,7 +175,7 @@ def _assembled(result: Measured, problem: Problem, texts: Sequence[str]) -> None
     for row in [each for each in BACKENDS.values() if each.needs_gpu]:
         compiler = row.compiler()
         if missing := compiler.missing():
-            result.notes.append(f"{problem.name} with {compiler.name}: {missing}")
+            result.notes.append(f"{problem.name} with {row.name}: {missing}")
             continue
         begin, places = time.process_time(), 0
         runner = BundleRunner[Answers](
@@ -187,12 +187,12 @@ def _assembled(result: Measured, problem: Problem, texts: Sequence[str]) -> None
         result.rows.append(
             {
                 "problem": problem.name,
-                "to a cubin with": compiler.name,
+                "to a cubin with": row.name,
                 "programs": places,
                 "cpu ms each": round(seconds / len(texts) * 1e3, 3),
             }
         )
-        result.at_least(f"breed: {problem.name} programs compiled by {compiler.name}", places, len(texts))
+        result.at_least(f"breed: {problem.name} programs compiled by {row.name}", places, len(texts))
 
 
 # -- reaching a fitness ------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What every back end is: a value that turns individuals into something a device loads.
+"""What a compiler of populations is: a value that turns individuals into something a device loads.
 
 image = backend.compile(population, frame, "quick")       # all of them in one go
 kernel, slot = image.places[n]                             # where individual n is
@@ -42,10 +42,7 @@ class Refused(CompileError):
 
 
 class Backend(Protocol):
-    """Frozen, equal by content and picklable: it travels to the workers."""
-
-    @property
-    def name(self) -> str: ...
+    """Frozen, and equal by content. Individuals are texts in its language."""
 
     @property
     def language(self) -> Language:

@@ -33,7 +33,6 @@ class Nvrtc:
     """Individuals are CUDA C statements."""
 
     arch: str = DEFAULT_ARCHITECTURE
-    name: str = "nvrtc"
     language: Language = "cuda"
     batch: tuple[int, int] = (50, 150)
 

@@ -25,7 +25,6 @@ class OptimisedIr:
     """Individuals are the inside of a function that returns nothing."""
 
     arch: str = DEFAULT_ARCHITECTURE
-    name: str = "optimised-ir"
     language: Language = "gpu-ir"
     batch: tuple[int, int] = (20, 100)
 

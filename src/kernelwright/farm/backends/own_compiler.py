@@ -27,7 +27,6 @@ class OwnCompiler:
 
     arch: str = DEFAULT_ARCHITECTURE
     makes: Literal["ir", "cubin"] = "ir"
-    name: str = "own"
     language: Language = "cuda"
     batch: tuple[int, int] = (20, 100)
 

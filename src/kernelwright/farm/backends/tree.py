@@ -15,7 +15,6 @@ from kernelwright.farm.backends.frame import Frame, Language
 class Tree:
     """``data`` is the individuals as a JSON list; ``places`` number them."""
 
-    name: str = "interpreted"
     language: Language = "tree"
     batch: tuple[int, int] = (20, 100)
 
