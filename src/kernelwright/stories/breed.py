@@ -21,11 +21,14 @@ from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Breeding, Individual
+from kernelwright.search import Budget, Result, Strategy
+from kernelwright.search.strategies import STRATEGIES
 from kernelwright.stories.breeding.judge import FITNESS
 from kernelwright.stories.breeding.program_judge import ProgramJudge
 from kernelwright.stories.breeding.run import PROGRAMS, Bred, BreedRun, Settings, facts_of, settings_for
 
 Watch = Callable[["Standing"], None]
+STRATEGY = "generations"
 SHOWN_EVERY = 50
 """Programs from one look at a generation in progress to the next."""
 TRIED = 8
@@ -132,8 +135,7 @@ def proceed(
 ) -> Standing:
     """Breeds from the beginning, in an open run; what its journal knows already is not judged again. ``cluster``, ``cache``: as
     for ``breed``."""
-    problem, settings = run.problem, run.settings
-    strategy = Breeding(problem.language, settings.dials, settings.seed, problem.better)
+    strategy = _strategy(run)
     answers = Answers(run, in_order=True)
     with ProgramJudge(run, jobs, cluster, cache=cache) as judge:
         standing = Standing(run, jobs=judge.jobs)
@@ -143,10 +145,9 @@ def proceed(
             if answer.fresh and answers.evaluated % SHOWN_EVERY == 0:
                 watch(standing)
 
-        while standing.generation < settings.generations:
-            generation = strategy.ask()
-            standing.generation, standing.phase = strategy.generation, f"generation {strategy.generation}"
-            if strategy.generation == 1:
+        while generation := strategy.ask():
+            standing.generation, standing.phase = strategy.progress.generation, strategy.progress.phase
+            if standing.generation == 1:
                 _try_some(generation, judge)
             found = answers.of([each.text for each in generation], judge, told=told)
             standing.remembered, standing.trouble = judge.remembered, judge.trouble
@@ -154,7 +155,7 @@ def proceed(
             watch(standing)
             if standing.best is not None and run.reaches(standing.best.fitness):
                 break
-            strategy.tell([_worth(answer.outcome) for answer in found])
+            strategy.tell([_result(run, *each) for each in zip(generation, found, strict=True)])
         _end(standing)
         watch(standing)
     return standing
@@ -204,6 +205,19 @@ def _end(standing: Standing) -> None:
         facts = {"best": best.name if best else None, "fitness": best.fitness if best else None}
         facts |= {"evaluations": standing.evaluations, "generations": standing.generation}
         standing.run.journal.note("end", facts)
+
+
+def _strategy(run: BreedRun) -> Strategy[Individual]:
+    settings = run.settings
+    operators = Breeding(run.problem.language, settings.dials.codons, settings.dials.longest)
+    budget = Budget(generations=settings.generations)
+    return STRATEGIES[STRATEGY].make(operators, seed=settings.seed, budget=budget, rates=settings.dials)
+
+
+def _result(run: BreedRun, individual: Individual, answer: Answer[str]) -> Result[Individual]:
+    """What is worth nothing is rejected."""
+    worth = _worth(answer.outcome)
+    return Result(individual, None if worth is None else (worth if run.goal == "least" else -worth,))
 
 
 def _worth(outcome: Outcome) -> float | None:
