@@ -1,4 +1,4 @@
-"""Evaluation takes candidates of any kind: here which of several kernels is used, as a space of implementations would say it."""
+"""Evaluation takes candidates of any kind: here decisions about how a kernel is written, as a space of implementations has them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.judging.variant import Built, Variant, alone, build_kernel
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.answers import Answers, in_order
+from kernelwright.evaluate.run.journal import Journal
 from kernelwright.evaluate.run.run import Run, kind_of
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.run.variant_answers import VariantAnswers
@@ -27,7 +28,7 @@ from kernelwright.ir import Module, print_module
 
 AGAIN = Path(__file__).parents[1] / "stories" / "again.py"
 Choices = tuple[str, ...]
-"""Decisions: ``("half",)`` makes half the passes, which is wrong; ``("named",)`` renames a value, which changes nothing."""
+"""Decisions: ``volatile`` makes the stores so; ``as-is`` leaves everything as it is, which comes to the original."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,7 @@ class ChoiceBuilder:
     def _built(self, kernel: str, candidate: Choices) -> Built:
         text = print_module(alone(self.modules[kernel], kernel))
         for choice in candidate:
-            if choice == "broken":
-                raise Misuse("this is no choice", hint="half, or named")
-            before, after = {"half": ("store float", "store volatile float"), "named": ("%", "%")}[choice]
+            before, after = {"volatile": ("store float", "store volatile float"), "as-is": ("%", "%")}[choice]
             text = text.replace(before, after)
         return build_kernel(kernel, text, self.arch)
 
@@ -71,7 +70,7 @@ CHOICES: VariantKind[Choices] = ChoiceKind()
 
 def test_another_kind_is_judged_recorded_and_read_again(tmp_path: Path) -> None:
     facts = facts_of(PythonFile(str(AGAIN)), RunSettings(evaluations=3))
-    batch: list[Choices] = [(), ("named",), ("half",)]
+    batch: list[Choices] = [(), ("as-is",), ("volatile",)]
     with (
         VariantRun.create(tmp_path, CHOICES, facts) as run,
         VariantAnswers(run, 1) as answers,
@@ -88,30 +87,24 @@ def test_another_kind_is_judged_recorded_and_read_again(tmp_path: Path) -> None:
         kind_of(tmp_path, ["evolve"])
     with VariantRun.open(tmp_path, CHOICES) as read:
         assert [each.candidate for each in read.accepted][:2] == batch[:2]
-        assert read.variant("v2").candidate == ("named",) and read.variant("v2").written == ["named"]
+        assert read.variant("v2").candidate == ("as-is",) and read.variant("v2").written == ["as-is"]
         assert read.original == reference.original and [row.phase for row in read.rows()] == ["tried"] * 3
         assert {"build", "run", "time"} <= set(next(read.rows()).timings)
         assert read.resuming == "kw explore --resume"
     with VariantRun.open(tmp_path) as unread:  # of any kind: candidates as they are written
-        assert unread.accepted[1].candidate == ["named"]
+        assert unread.accepted[1].candidate == ["as-is"]
     with pytest.raises(Misuse, match="is no run of kw evolve") as raised:
         VariantRun.open(tmp_path, pickle.loads(pickle.dumps(ChoiceKind("evolve"))))
     assert "kw explore --resume" in str(raised.value.hint)
 
 
 def test_runs_that_name_no_kind_are_evolutions(tmp_path: Path) -> None:
-    with Run.create(tmp_path, ChoiceKind(""), {}) as made:
-        made.journal.begin({})
-    facts = dict(made.facts)
-    del facts["kind"]
-    folder = tmp_path / "old"
-    folder.mkdir()
-    from kernelwright.evaluate.run.journal import Journal
-
-    with Journal.open(folder / "journal.db", create=True) as journal:
-        journal.begin(facts)
-    with Run.open(folder, ChoiceKind("evolve")) as old:
+    with Journal.open(tmp_path / "journal.db", create=True) as journal:
+        journal.begin({"format": 1, "subject": {"kind": "given"}})
+    with Run.open(tmp_path, ChoiceKind("evolve")) as old:
         assert old.kind_name == "evolve"
+    with pytest.raises(Misuse, match="is no run of kw explore"):
+        Run.open(tmp_path, CHOICES)
 
 
 # -- one place that hands out work and records it ----------------------------------------------------------------------

@@ -211,7 +211,7 @@ def test_a_run_that_found_nothing_says_so(tmp_path: Path) -> None:
 def test_a_run_without_evaluations_has_no_page(tmp_path: Path) -> None:
     from kernelwright.evaluate.run.settings import RunSettings
     from kernelwright.evaluate.workload.subject import PythonFile
-    from kernelwright.stories.evolving.new_run import create
+    from kernelwright.evolution.new_run import create
 
     (tmp_path / "empty").mkdir()
     with (

@@ -25,12 +25,12 @@ from kernelwright.evaluate.run.variant_answers import _evaluated
 from kernelwright.evaluate.workload.subject import Given
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.evolution.hot_instructions import Heat
+from kernelwright.evolution.new_run import create
 from kernelwright.evolution.proposals import Proposals
 from kernelwright.farm import Lost, Raised
 from kernelwright.ir import parse_module
 from kernelwright.stories.evolve import evolve, resume
-from kernelwright.stories.evolving.new_run import create
-from kernelwright.stories.evolving.standing import Standing
+from kernelwright.stories.variant_search.standing import Standing
 
 AGAIN = Path(__file__).with_name("again.py")
 FITS = Path(__file__).with_name("fits.py")
@@ -364,7 +364,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
         def of(self, candidate: tuple[Gene, ...], speedup: float) -> Judgement:
             return Judgement("data-specific" if fault in candidate else "clean")
 
-    monkeypatch.setattr("kernelwright.stories.evolving.prove_best.Proofs", Proofs)
+    monkeypatch.setattr("kernelwright.stories.variant_search.prove_best.Proofs", Proofs)
     seen: list[str | None] = []
 
     def watch(standing: Standing) -> None:
@@ -387,7 +387,7 @@ def test_an_original_that_proves_nothing_ends_the_run(
     def of(*_: object) -> None:
         raise Misuse("the original fails its own check", hint="mend it")
 
-    monkeypatch.setattr("kernelwright.stories.evolving.prove_best.Proofs.of", of)
+    monkeypatch.setattr("kernelwright.stories.variant_search.prove_best.Proofs.of", of)
     run = evolve(AGAIN, folder=tmp_path / "again", evaluations=30, seed=1, jobs=2, accept=accept)
     assert run.ended is not None
     assert "nothing can be proven: the original fails its own check; mend it" in run.notes

@@ -16,13 +16,13 @@ import pytest
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.subject import PythonFile
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.evolution.new_run import create
 from kernelwright.report.evolution import evolution_page
 from kernelwright.stories.evolve import evolve, resume
-from kernelwright.stories.evolving.new_run import create
-from kernelwright.stories.evolving.standing import Standing
 from kernelwright.stories.explain import explain
 from kernelwright.stories.export import export
 from kernelwright.stories.finish import OLD, finish
+from kernelwright.stories.variant_search.standing import Standing
 
 AGAIN = Path(__file__).with_name("again.py")
 

@@ -7,13 +7,15 @@ these that making the next generation took. Seconds of compiling and running are
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from kernelwright.evaluate.run.journal import Journal
 
 EVENT = "speed"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -58,12 +60,12 @@ class Stopwatch:
         self._begin = time.perf_counter()
         self._search_s = 0.0
 
-    @contextmanager
-    def searching(self) -> Iterator[None]:
-        """What is inside is the search."""
+    def searched(self, step: Callable[[], T]) -> T:
+        """What a step of the search gives."""
         begin = time.perf_counter()
-        yield
+        found = step()
         self._search_s += time.perf_counter() - begin
+        return found
 
     def note(self, generation: int, individuals: int) -> None:
         """At the end of a generation; the next begins."""

@@ -17,7 +17,7 @@ from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.evolution.genomes import Genes
 from kernelwright.evolution.hot_instructions import hot
-from kernelwright.search.strategies import STRATEGIES
+from kernelwright.search.strategies import PRESETS
 
 DRAFTS = 256
 """Edited kernels that are kept: several genes are drawn for the same candidate."""
@@ -45,7 +45,7 @@ class Proposals:
             raise Misuse(
                 "there is nothing to edit in these kernels", hint="evolve another program, or other kernels of it"
             )
-        if not STRATEGIES[settings.preset].informed:
+        if not PRESETS[settings.preset].informed:
             self._weights, self._known, self._operators = None, None, UNIFORM
             return
         heat = hot(workload, originals)

@@ -1,47 +1,47 @@
-"""The strategies that search genomes, by name: what settings accept, help lists and stories run."""
+"""The strategies there are, by name: what settings accept, help lists and stories run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from kernelwright.search.default import Default
+from kernelwright.search.generations import Generations
 from kernelwright.search.gevo import Gevo
-from kernelwright.search.strategy import Budget, G, Hooks, Strategy
+from kernelwright.search.strategy import Strategy
 
 
 @dataclass(frozen=True)
 class Named:
-    """A strategy over genomes."""
+    """A strategy by name. ``make`` takes ``Hooks``, or ``Operators`` where it is over individuals; ``seed`` and ``budget``; and
+    what else is its own."""
 
     name: str
     make: Callable[..., Strategy[Any]]
+    over: Literal["genomes", "individuals"]
     praise: str
     """Why to choose it, behind its name."""
     what: str = ""
-    """What it is, where that needs saying."""
+    """What it is, where help has to say that."""
     informed: bool = True
     """Whether what is drawn for it leans on what is known of the program; else all places are alike."""
-
-    def over(
-        self, hooks: Hooks[G], seed: int, budget: Budget, population: int | None = None
-    ) -> Strategy[tuple[G, ...]]:
-        """The strategy at its start. ``population``: None for its own size."""
-        size = {} if population is None else {"population": population}
-        return self.make(hooks, seed=seed, budget=budget, **size)
 
 
 STRATEGIES: Mapping[str, Named] = {
     each.name: each
     for each in (
-        Named("default", Default, praise="finds more"),
-        Named("gevo", Gevo, praise="is the paper's", what="the search of the paper", informed=False),
+        Named("default", Default, "genomes", "finds more"),
+        Named("gevo", Gevo, "genomes", "is the paper's", "the search of the paper", informed=False),
+        Named("generations", Generations, "individuals", "breeds programs"),
     )
 }
-DEFAULT = next(iter(STRATEGIES))
+
+PRESETS: Mapping[str, Named] = {name: each for name, each in STRATEGIES.items() if each.over == "genomes"}
+"""Those to choose from for a search over genomes; the first is the default."""
+DEFAULT = next(iter(PRESETS))
 
 
 def listed() -> str:
-    """All of them, for help: ``default, or gevo: the search of the paper``."""
-    return ", or ".join(f"{each.name}: {each.what}" if each.what else each.name for each in STRATEGIES.values())
+    """The presets, for help: ``default, or gevo: the search of the paper``."""
+    return ", or ".join(f"{each.name}: {each.what}" if each.what else each.name for each in PRESETS.values())

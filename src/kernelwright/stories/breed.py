@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,11 @@ from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Breeding, Individual
+from kernelwright.search import Budget, Result, Strategy
+from kernelwright.search.strategies import STRATEGIES
 
 Watch = Callable[["Standing"], None]
+STRATEGY = "generations"
 SHOWN_EVERY = 50
 """Programs from one look at a generation in progress to the next."""
 TRIED = 8
@@ -133,8 +137,7 @@ def proceed(
 ) -> Standing:
     """Breeds from the beginning, in an open run; what its journal knows already is not judged again. ``cluster``, ``cache``: as
     for ``breed``."""
-    problem, settings = run.problem, run.settings
-    strategy = Breeding(problem.language, settings.dials, settings.seed, problem.better)
+    strategy = _strategy(run)
     answers = Answers(run, in_order=True)
     with ProgramJudge(run, jobs, cluster, cache=cache) as judge:
         standing, stopwatch = Standing(run, jobs=judge.jobs), Stopwatch(run.journal)
@@ -144,11 +147,9 @@ def proceed(
             if answer.fresh and answers.evaluated % SHOWN_EVERY == 0:
                 watch(standing)
 
-        while standing.generation < settings.generations:
-            with stopwatch.searching():
-                generation = strategy.ask()
-            standing.generation, standing.phase = strategy.generation, f"generation {strategy.generation}"
-            if strategy.generation == 1:
+        while generation := stopwatch.searched(strategy.ask):
+            standing.generation, standing.phase = strategy.progress.generation, strategy.progress.phase
+            if standing.generation == 1:
                 _try_some(generation, judge)
             found = answers.of([each.text for each in generation], judge, told=told)
             standing.remembered, standing.trouble = judge.remembered, judge.trouble
@@ -157,8 +158,8 @@ def proceed(
             watch(standing)
             if standing.best is not None and run.reaches(standing.best.fitness):
                 break
-            with stopwatch.searching():
-                strategy.tell([_worth(answer.outcome) for answer in found])
+            results = [_result(run, *each) for each in zip(generation, found, strict=True)]
+            stopwatch.searched(partial(strategy.tell, results))
         _end(standing)
         watch(standing)
     return standing
@@ -208,6 +209,19 @@ def _end(standing: Standing) -> None:
         facts = {"best": best.name if best else None, "fitness": best.fitness if best else None}
         facts |= {"evaluations": standing.evaluations, "generations": standing.generation}
         standing.run.journal.note("end", facts)
+
+
+def _strategy(run: BreedRun) -> Strategy[Individual]:
+    settings = run.settings
+    operators = Breeding(run.problem.language, settings.dials.codons, settings.dials.longest)
+    budget = Budget(generations=settings.generations)
+    return STRATEGIES[STRATEGY].make(operators, seed=settings.seed, budget=budget, rates=settings.dials)
+
+
+def _result(run: BreedRun, individual: Individual, answer: Answer[str]) -> Result[Individual]:
+    """What is worth nothing is rejected."""
+    worth = _worth(answer.outcome)
+    return Result(individual, None if worth is None else (worth if run.goal == "least" else -worth,))
 
 
 def _worth(outcome: Outcome) -> float | None:

@@ -24,15 +24,15 @@ from kernelwright.evaluate.timing.measurement_record import Effort
 from kernelwright.evaluate.workload.subject import Given, Subject
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
+from kernelwright.evolution.new_run import create, gone_if_refused, opened, stem
 from kernelwright.evolution.proposals import Proposals
 from kernelwright.search import Budget, Hooks, Minimise, Result, Strategy, is_gain
-from kernelwright.search.strategies import STRATEGIES
-from kernelwright.stories.evolving.measure_again import measure_again
-from kernelwright.stories.evolving.new_run import create, gone_if_refused, opened, stem
-from kernelwright.stories.evolving.prove_best import prove_best
-from kernelwright.stories.evolving.search import Search
-from kernelwright.stories.evolving.standing import Standing, Watch, ended
+from kernelwright.search.strategies import PRESETS
 from kernelwright.stories.finish import Finished, finish
+from kernelwright.stories.variant_search.measure_again import measure_again
+from kernelwright.stories.variant_search.prove_best import prove_best
+from kernelwright.stories.variant_search.search import Search
+from kernelwright.stories.variant_search.standing import Standing, Watch, ended
 
 
 def evolve(
@@ -137,7 +137,8 @@ def _begin(search: Search[Genes]) -> Proposals:
 def _strategy(settings: RunSettings, proposals: Proposals) -> Strategy[Genes]:
     hooks = Hooks(proposals.draw, proposals.scan, proposals.kind)
     budget = Budget(settings.evaluations, settings.generations)
-    return STRATEGIES[settings.preset].over(hooks, settings.seed, budget, settings.population)
+    size = {} if settings.population is None else {"population": settings.population}
+    return PRESETS[settings.preset].make(hooks, seed=settings.seed, budget=budget, **size)
 
 
 def _minimise(search: Search[Genes], best: Result[Genes] | None) -> None:

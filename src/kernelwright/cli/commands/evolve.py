@@ -39,9 +39,9 @@ from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.comparison_rules import parse_rules
 from kernelwright.evaluate.workload.subject import Chosen, PythonFile, Recordings, Subject
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.evolution.new_run import create, gone_if_refused
 from kernelwright.search.strategies import DEFAULT, listed
 from kernelwright.stories.evolve import proceed
-from kernelwright.stories.evolving.new_run import create, gone_if_refused
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
 from kernelwright.target import DEFAULT_GPU

@@ -9,7 +9,7 @@ from typing import TextIO
 from kernelwright.cli.support.live_view import View, view_on
 from kernelwright.device.describe_access import plural
 from kernelwright.evolution.genomes import EvolveRun
-from kernelwright.stories.evolving.standing import Standing
+from kernelwright.stories.variant_search.standing import Standing
 
 
 def view_of(run: EvolveRun, stream: TextIO) -> EvolveView:

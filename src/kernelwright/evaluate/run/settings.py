@@ -12,7 +12,7 @@ from kernelwright.device.cuda.availability import require_gpu
 from kernelwright.device.settings import real_gpu, virtual_gpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.fitness import ACCEPT, Demands
-from kernelwright.search.strategies import DEFAULT, STRATEGIES
+from kernelwright.search.strategies import DEFAULT, PRESETS
 from kernelwright.target import GPUS
 
 MOST_INDIVIDUALS = 10_000
@@ -24,7 +24,7 @@ class RunSettings:
     """Everything that decides what a search asks and how it judges, besides what it evolves. Raises ``Misuse``."""
 
     preset: str = DEFAULT
-    """One of ``search.strategies.STRATEGIES``."""
+    """One of ``search.strategies.PRESETS``."""
     device: str = "auto"
     accept: str = "clean"
     objectives: tuple[str, ...] = ("time",)
@@ -55,10 +55,10 @@ class RunSettings:
             value = getattr(self, name)
             if not isinstance(value, kind):
                 raise Misuse(f"{name} is {what}, and not {str(value)[:40]!r}", hint=f"as {name}={example!r}")
-        if self.preset not in STRATEGIES:
+        if self.preset not in PRESETS:
             raise Misuse(
-                f"--preset {self.preset} is neither {' nor '.join(STRATEGIES)}",
-                hint=", ".join(f"{each.name} {each.praise}" for each in STRATEGIES.values()),
+                f"--preset {self.preset} is neither {' nor '.join(PRESETS)}",
+                hint=", ".join(f"{each.name} {each.praise}" for each in PRESETS.values()),
             )
         if self.accept not in ACCEPT:
             raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="clean is the strictest")

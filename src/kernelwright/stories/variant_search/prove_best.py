@@ -9,8 +9,8 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.prove.labels import Label
 from kernelwright.search import is_gain
-from kernelwright.stories.evolving.search import Search
 from kernelwright.stories.proving import Proofs, meets
+from kernelwright.stories.variant_search.search import Search
 
 G = TypeVar("G", bound=Hashable)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernelwright.evaluate.candidate import C
 from kernelwright.search import Result, preferred
-from kernelwright.stories.evolving.search import Search
+from kernelwright.stories.variant_search.search import Search
 
 MOST_AGAIN = 100
 """Variants that are measured once more."""

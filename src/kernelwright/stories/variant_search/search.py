@@ -17,7 +17,7 @@ from kernelwright.evaluate.run.variant_answers import VariantAnswers
 from kernelwright.evaluate.run.variant_run import Found, VariantRun
 from kernelwright.evaluate.timing.measurement_record import Effort
 from kernelwright.search import Result, Strategy
-from kernelwright.stories.evolving.standing import Standing, Watch
+from kernelwright.stories.variant_search.standing import Standing, Watch
 
 
 class Search(Generic[C]):
