@@ -38,9 +38,7 @@ def command(
     seed: Annotated[int, typer.Option(help="Seed of all that is random.")] = 0,
     backend: Annotated[
         str,
-        typer.Option(
-            help=f"How programs are run: {', '.join(BACKENDS)}, or auto, which measures which is the quickest."
-        ),
+        typer.Option(help=BACKEND_HELP),
     ] = "auto",
     timeout: Annotated[float | None, typer.Option(help="Seconds that the fitness function may take.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Worker processes; default the cores there are.")] = None,
