@@ -19,10 +19,11 @@ from functools import cached_property
 
 from kernelwright.cache import content_key
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.edits.gene import AnyEdit, Gene, by_kernel
+from kernelwright.edits.edit_kind import Edit
+from kernelwright.edits.gene import Gene, by_kernel
 from kernelwright.edits.genome import Inert, apply
-from kernelwright.edits.kinds.recipe import Recipe
 from kernelwright.edits.original import Original
+from kernelwright.edits.setting import CompileRecipe
 from kernelwright.errors import Misuse
 from kernelwright.guards import Guard
 from kernelwright.ir import Module, clone_module, parse_module, print_module
@@ -53,8 +54,8 @@ class Built:
     """Equal for texts that differ in names and debug information alone."""
     guards: tuple[Guard, ...] = ()
     """What must hold at a launch for it to be used; else the original is."""
-    inert: tuple[AnyEdit, ...] = ()
-    recipe: Recipe | None = None
+    inert: tuple[Edit, ...] = ()
+    recipe: CompileRecipe | None = None
 
     @cached_property
     def module(self) -> Module:
@@ -105,7 +106,7 @@ class Builder:
     def __init__(self, originals: Mapping[str, Original], arch: str, kept: int = KEPT) -> None:
         self.originals = originals
         self.arch = arch
-        self._kept: OrderedDict[tuple[str, tuple[AnyEdit, ...]], Built] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, tuple[Edit, ...]], Built] = OrderedDict()
         self._room = kept
         self._baseline: dict[str, Built] = {}
         self._given: Mapping[str, Module] = {}
@@ -134,7 +135,7 @@ class Builder:
         texts = {name: print_module(module) for name, module in self._given.items()}
         return Variant({name: Built(name, text, content_key([canonical(text)])) for name, text in texts.items()})
 
-    def _built(self, kernel: str, edits: tuple[AnyEdit, ...]) -> Built:
+    def _built(self, kernel: str, edits: tuple[Edit, ...]) -> Built:
         if not edits:
             if kernel not in self._baseline:
                 self._baseline[kernel] = self._made(kernel, ())
@@ -149,7 +150,7 @@ class Builder:
             self._kept.move_to_end(asked)
         return found
 
-    def _made(self, kernel: str, edits: tuple[AnyEdit, ...]) -> Built:
+    def _made(self, kernel: str, edits: tuple[Edit, ...]) -> Built:
         applied = apply(self.originals[kernel], edits)
         recipe = applied.draft.recipe
         text = optimise_with(applied.text, recipe, self.arch)
@@ -159,7 +160,7 @@ class Builder:
         return Built(kernel, text, key, guards, _inert(applied.inert), recipe)
 
 
-def _inert(found: Iterable[Inert]) -> tuple[AnyEdit, ...]:
+def _inert(found: Iterable[Inert]) -> tuple[Edit, ...]:
     return tuple(each.edit for each in found)
 
 
