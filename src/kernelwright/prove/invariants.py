@@ -28,9 +28,9 @@ from kernelwright.evaluate.workload.workload import Workload, data_sets
 from kernelwright.prove.affected_places import Asked, Edited, added, gone, place_of, questions
 from kernelwright.prove.baseline import FORWARD
 from kernelwright.prove.checked_run import CaseRun, Device, Runnable, run_case
+from kernelwright.prove.checks.variant_runs import as_guards_see
 from kernelwright.prove.instrumentation import Count, ObservedCase, Probe, Reached, counts, instrumented
 from kernelwright.prove.output_difference import difference
-from kernelwright.prove.prover import as_guards_see
 from kernelwright.prove.sightings import SCOPES, Sites, add
 
 Alone = Literal["right", "wrong", "not run"]
