@@ -7,11 +7,13 @@ words.sentence     "the load at blur.cu:19 is gone; %in, seen before, takes its 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.instruction_words import Words, describe_argument, describe_value
 from kernelwright.edits.original import Original
 from kernelwright.edits.table import row_of
-from kernelwright.guards import WARP, Apart, ArgumentIs, BlockIs, BlockIsWarp, Guard
+from kernelwright.guards import Guard
 
 
 def in_words(original: Original, edit: Edit) -> Words:
@@ -25,10 +27,15 @@ def guard_in_words(original: Original, guard: Guard) -> str:
     before   ``argument 7 == float 0x403AAAAAA0000000``
     after    ``resistance_x == 26.666666``
     """
-    if isinstance(guard, ArgumentIs):
-        return f"{describe_argument(original, guard.index)} == {describe_value(guard.value)}"
-    if isinstance(guard, BlockIsWarp):
-        return f"block has at most {WARP} threads"
-    if isinstance(guard, Apart):
-        return f"no other argument reaches the memory behind '{describe_argument(original, guard.index)}'"
-    return f"{'block' if isinstance(guard, BlockIs) else 'grid'} == {' x '.join(map(str, guard.shape))}"
+    return guard.in_words(_Names(original))
+
+
+@dataclass(frozen=True, eq=False)
+class _Names:
+    original: Original
+
+    def argument(self, index: int) -> str:
+        return describe_argument(self.original, index)
+
+    def constant(self, value: str) -> str:
+        return describe_value(value)

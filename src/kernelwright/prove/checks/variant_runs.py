@@ -17,9 +17,9 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
-from kernelwright.guards import ArgumentIs, GridIs, Guard, Launch
+from kernelwright.guards import Guard, Launch
 from kernelwright.ir import PointerType
-from kernelwright.prove.baseline import FORWARD, GRID, Baseline, CaseSet, Reference
+from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
 from kernelwright.prove.checked_run import CaseRun, run_case
 from kernelwright.prove.evidence import Evidence
 from kernelwright.prove.fences import Fences
@@ -111,10 +111,10 @@ class VariantRuns:
     def settled(self) -> dict[tuple[str, int], str]:
         """What launches of the variant cannot differ in, with the guard that says so."""
         return {
-            (kernel, guard.index if isinstance(guard, ArgumentIs) else GRID): str(guard)
+            (kernel, guard.settles): str(guard)
             for kernel, guards in self.guards.items()
             for guard in guards
-            if isinstance(guard, ArgumentIs | GridIs)
+            if guard.settles is not None
         }
 
     def changed_sets(self, more: int = 1) -> list[CaseSet]:
