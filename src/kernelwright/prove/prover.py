@@ -24,7 +24,7 @@ from kernelwright.prove.baseline import Baseline
 from kernelwright.prove.checked_run import Device
 from kernelwright.prove.checks.check_kind import Answer, Turn, not_run
 from kernelwright.prove.checks.table import CHECKS, in_turn
-from kernelwright.prove.checks.variant_runs import Asked, Guards, Trial, VariantRuns
+from kernelwright.prove.checks.variant_runs import CheckInputs, Guards, Trial, VariantRuns
 from kernelwright.prove.effort import Effort
 from kernelwright.prove.evidence import Check
 from kernelwright.prove.proof import Proof
@@ -72,8 +72,8 @@ class Prover:
         ``guards``: launches outside the variant's domain of validity are left out. ``speedup``: of the variant, over the
         original; above ``ceiling`` (``too_good.ceiling``) it is suspicious, and more different cases are demanded.
         """
-        asked = Asked(speedup, ceiling, self.whole_program, self.sanitizer, self.why_no_sanitizer)
-        runs = VariantRuns(self.baseline, variant, guards or {}, asked)
+        inputs = CheckInputs(speedup, ceiling, self.whole_program, self.sanitizer, self.why_no_sanitizer)
+        runs = VariantRuns(self.baseline, variant, guards or {}, inputs)
         answers = _answers(runs)
         checks = (Check(name, a.status, a.detail, tuple(a.evidence[:SHOWN])) for name, a in answers.items())
         return Proof(tuple(checks), self.baseline.seed, _notes(runs))

@@ -74,7 +74,7 @@ def _different(runs: VariantRuns) -> Answer:
 
 
 def _too_good(runs: VariantRuns) -> Answer:
-    speedup, ceiling = runs.asked.speedup, runs.asked.ceiling
+    speedup, ceiling = runs.inputs.speedup, runs.inputs.ceiling
     if speedup is None:
         return not_run("nobody told how fast the variant is")
     if speedup <= ceiling:

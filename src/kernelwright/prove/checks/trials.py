@@ -10,11 +10,11 @@ from kernelwright.prove.evidence import Evidence
 
 
 def _whole_program(runs: VariantRuns) -> Answer:
-    return _tried(runs, runs.asked.whole_program, "there is no program to run, only its launches")
+    return _tried(runs, runs.inputs.whole_program, "there is no program to run, only its launches")
 
 
 def _sanitizer(runs: VariantRuns) -> Answer:
-    return _tried(runs, runs.asked.sanitizer, runs.asked.why_no_sanitizer)
+    return _tried(runs, runs.inputs.sanitizer, runs.inputs.why_no_sanitizer)
 
 
 def _tried(runs: VariantRuns, trial: Trial | None, why_not: str) -> Answer:

@@ -1,6 +1,6 @@
 """One variant, run on cases: what every check of a proof asks about it.
 
-runs = VariantRuns(baseline, {kernel: changed}, guards, asked)
+runs = VariantRuns(baseline, {kernel: changed}, guards, inputs)
 runs.evidence(reference)             what is wrong on a case, or None
 runs.new_sites(runs.sites)           what it does undefined and the original does not
 """
@@ -34,7 +34,7 @@ Trial = Callable[[Modules], Outcome]
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class CheckInputs:
     """What checks are told besides the variant."""
 
     speedup: float | None = None
@@ -49,10 +49,10 @@ class Asked:
 class VariantRuns:
     """``sites`` and ``outside`` gather what the runs have shown so far."""
 
-    def __init__(self, baseline: Baseline, variant: Modules, guards: Guards, asked: Asked) -> None:
+    def __init__(self, baseline: Baseline, variant: Modules, guards: Guards, inputs: CheckInputs) -> None:
         self.baseline = baseline
         self.variant = variant
-        self.asked = asked
+        self.inputs = inputs
         original = baseline.original
         self.modules = {**original, **variant}
         self.kernels = frozenset(k for k, module in variant.items() if module is not original.get(k))
