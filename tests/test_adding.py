@@ -1,5 +1,5 @@
 """One of each is added to a copy of the package as CONTRIBUTING.md says, with one file and one row, and everything that reads the rows
-knows it: an edit kind, a check of a proof, a GPU, a pass."""
+knows it: an edit kind, a guard, a check of a proof, a GPU, a pass."""
 
 from __future__ import annotations
 
@@ -289,3 +289,75 @@ def test_a_pass(copied: Copied) -> None:
         """
     )
     assert skipped == "True"
+
+
+def test_a_guard(copied: Copied) -> None:
+    """It needs no line: an edit puts it into its draft."""
+    row = '''@dataclass(frozen=True)
+class GridIsLine:
+    """Grids of one dimension."""
+
+    def holds(self, launch: Launch) -> bool:
+        return launch.grid[1:] == (1, 1)
+
+    def __str__(self) -> str:
+        return "grid is a line"
+
+    @property
+    def settles(self) -> int | None:
+        return None
+
+    def in_words(self, names: Names) -> str:
+        return "the grid has one dimension"
+
+    def as_python(self) -> str:
+        return "_triple(grid)[1:] == (1, 1)"
+
+
+'''
+    copied.insert("guards.py", "def _overlap(", row)
+    copied.insert(
+        "edits/kinds/warp_barriers.py",
+        "        draft.guards[BlockIsWarp()]",
+        "        draft.guards[GridIsLine()] = None\n",
+    )
+    copied.insert("edits/kinds/warp_barriers.py", "Launch\nfrom kernelwright.ir", "GridIsLine, ")
+    source = "__global__ void clear(int *out, int value) { __syncthreads(); out[threadIdx.x] = value; }\n"
+    (copied.folder / "clear.cu").write_text(source)
+    said = copied.says(
+        WORKLOAD
+        + """
+from kernelwright.edits import Original, apply
+from kernelwright.edits.kinds.warp_barriers import WarpBarriers
+from kernelwright.edits.words import guard_in_words
+from kernelwright.prove import Effort, prove
+from kernelwright.prove.invariants import invariants
+
+original = workload.modules()
+((kernel, module),) = original.items()
+numbered = Original(module, kernel)
+applied = apply(numbered, (WarpBarriers(),))
+print([guard_in_words(numbered, guard) for guard in applied.guards])
+print(invariants(workload, {kernel: numbered}, [(kernel, WarpBarriers())])[0].sentence)
+square = Workload("clear.cu", "clear", (case, Case((1, 2), (32,), case.arguments)))
+proof = prove(square, original, {kernel: applied.module}, guards={kernel: applied.guards}, effort=Effort(orders=1, draws=1))
+print(proof.label, "|", next(note for note in proof.notes if "outside" in note))
+"""
+    )
+    assert said == [
+        "['the grid has one dimension', 'block has at most 32 threads']",
+        "grid is a line in all 1 launches on 1 data set; it is checked at each launch",
+        f"clean | {said[2].partition(' | ')[2]}",
+    ]
+    assert "outside what the variant is meant for (grid is a line" in said[2]
+
+
+def test_a_back_end(copied: Copied) -> None:
+    tree = (copied.folder / "kernelwright" / "farm" / "backends" / "tree.py").read_text()
+    copied.file(
+        "farm/backends/plain_text.py", tree.replace("class Tree", "class PlainText").replace("interpreted", "text")
+    )
+    import_line = "from kernelwright.farm.backends.plain_text import PlainText\n"
+    copied.insert("farm/backends/table.py", "from kernelwright.farm.backends.ptx", import_line)
+    copied.insert("farm/backends/table.py", '    "nvrtc": ', '    "text": (PlainText, "nothing is done"),\n')
+    assert "text         tree      yes     nothing is done" in copied.run("-m", "kernelwright", "farm")
