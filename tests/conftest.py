@@ -42,13 +42,13 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a finished run of ``tests/stories/again.py``, minimised, proven and explained. To be copied by those who
     write into it."""
-    from kernelwright.evaluate.run.run import Run
+    from kernelwright.evolution.genomes import GENOMES, EvolveRun
     from kernelwright.stories.evolve import evolve
     from kernelwright.stories.explain import explain
 
     folder = tmp_path_factory.mktemp("runs") / "again-1"
     source = Path(__file__).parent / "stories" / "again.py"
     evolve(source, folder=folder, evaluations=40, seed=1, jobs=2).close()
-    with Run.open(folder, write=True) as run:
+    with EvolveRun.open(folder, GENOMES, write=True) as run:
         explain(run, "best", jobs=2)
     return folder

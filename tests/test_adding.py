@@ -353,11 +353,9 @@ print(proof.label, "|", next(note for note in proof.notes if "outside" in note))
 
 
 def test_a_back_end(copied: Copied) -> None:
-    tree = (copied.folder / "kernelwright" / "farm" / "backends" / "tree.py").read_text()
-    copied.file(
-        "farm/backends/plain_text.py", tree.replace("class Tree", "class PlainText").replace("interpreted", "text")
-    )
-    import_line = "from kernelwright.farm.backends.plain_text import PlainText\n"
-    copied.insert("farm/backends/table.py", "from kernelwright.farm.backends.ptx", import_line)
-    copied.insert("farm/backends/table.py", '    "nvrtc": ', '    "text": (PlainText, "nothing is done"),\n')
-    assert "text         tree      yes     nothing is done" in copied.run("-m", "kernelwright", "farm")
+    row = '    BackEnd("thorough", "code for this processor, all of it optimised", HOST_IR, Host, HostCode, "full"),\n'
+    copied.insert("breeding/table.py", '    BackEnd(\n        "virtual"', row)
+    assert "thorough" in copied.run("-m", "kernelwright", "farm", "--json")
+    breed = ("-m", "kernelwright", "breed", "keijzer6", "--generations", "1", "--population", "10", "--seed", "1")
+    said = copied.run(*breed, "--backend", "thorough", "--target", "1e9", "--json")
+    assert '"backend": "thorough"' in said

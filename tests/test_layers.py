@@ -16,6 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("executable",),
     ("farm", "device"),
     ("evaluate",),
+    ("evolution", "breeding"),
     ("prove",),
     ("report",),
     ("stories",),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-# Public name -> module that defines it.
+# Public name -> module that defines it, with the name it has there where that is another.
 _PUBLIC = {
     "compile": "kernelwright.pipeline",
     "load": "kernelwright.pipeline",
@@ -25,7 +25,7 @@ _PUBLIC = {
     "evolve": "kernelwright.stories.evolve",
     "breed": "kernelwright.stories.breed",
     "Problem": "kernelwright.grammar.problem",
-    "Run": "kernelwright.evaluate.run.run",
+    "Run": "kernelwright.evaluate.run.variant_run:VariantRun",
     "KernelwrightError": "kernelwright.errors",
     "CompileError": "kernelwright.errors",
     "Misuse": "kernelwright.errors",
@@ -42,6 +42,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'kernelwright' has no attribute {name!r}")
     import importlib
 
-    value = getattr(importlib.import_module(module), name)
+    module, _, there = module.partition(":")
+    value = getattr(importlib.import_module(module), there or name)
     globals()[name] = value
     return value

@@ -80,8 +80,33 @@ def test_what_an_earlier_run_knows_is_told_and_changes_nothing(folder: Path, bre
     assert again["remembered"] == again["evaluations"] == bred["evaluations"] and bred["remembered"] == 0
     anew = json.loads(kw(folder, *given, "--no-cache").stdout)
     assert anew["remembered"] == 0
-    changing = ("run", "seconds", "remembered")
+    speed = ("individuals_per_second", "search_seconds", "compile_seconds", "run_seconds")
+    changing = ("run", "seconds", "remembered", *speed)
     assert len({json.dumps({k: v for k, v in each.items() if k not in changing}) for each in (bred, again, anew)}) == 1
+
+
+def test_a_run_says_how_fast_it_was(folder: Path) -> None:
+    given = (
+        "breed",
+        "keijzer6",
+        "--generations",
+        "2",
+        "--population",
+        "50",
+        "--target",
+        "-1",
+        "--jobs",
+        "1",
+        "--no-cache",
+    )
+    done = kw(folder, *given, "--backend", "host", "--name", "fast")
+    assert "100 individuals, " in done.stdout and " a second: searching 0." in done.stdout
+    assert "workers compiling " in done.stdout and "running " in done.stdout
+    found = json.loads(kw(folder, "show", "fast-1", "--json").stdout)
+    assert found["individuals"] == 100 and 100 / found["individuals_per_second"] <= found["seconds"] + 1
+    assert found["compile_seconds"] > found["run_seconds"] > 0 and found["search_seconds"] > 0
+    interpreted = json.loads(kw(folder, *given, "--backend", "interpreted", "--json").stdout)
+    assert interpreted["compile_seconds"] == 0 and interpreted["run_seconds"] > 0
 
 
 def test_no_program_with_a_fitness_says_why(folder: Path) -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from kernelwright.cli.commands.evolve import _lines
-from kernelwright.evaluate.run.run import Run
 from kernelwright.evaluate.workload.subject import PythonFile
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
 STORIES = Path(__file__).parents[1] / "stories"
 
@@ -145,7 +145,7 @@ def test_a_tolerance_that_is_given_is_not_the_files_own(folder: Path) -> None:
     )
     for number, (given, wanted) in enumerate([((), ""), (("--tolerance", "exact"), "exact")], start=1):
         kw(folder, "evolve", "loose.py", "--evaluations", "1", "--no-report", *given)
-        with Run.open(folder / "kw-runs" / f"loose-{number}") as run:
+        with EvolveRun.open(folder / "kw-runs" / f"loose-{number}", GENOMES) as run:
             assert isinstance(run.subject, PythonFile) and run.subject.tolerance == wanted  # "": the file's own
 
 

@@ -18,7 +18,7 @@ import typer
 from kernelwright.cli.app import app
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def folder(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture(scope="module")
 def best(finished_run: Path) -> str:
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         assert run.best is not None
         return run.best.name
 
@@ -70,7 +70,7 @@ def test_explain_says_why(folder: Path, best: str) -> None:
     assert said.startswith(f"{best}: 1.") and "only for launches with" in said
     assert "relies on: passes == 5 in all 2 launches" in said and "time in kernels" in said
     as_json = json.loads(kw(folder, "explain", f"again-1:{best}", "--json").stdout)
-    with Run.open(folder / "kw-runs" / "again-1") as run:
+    with EvolveRun.open(folder / "kw-runs" / "again-1", GENOMES) as run:
         assert as_json == run.explained(best)
 
 
@@ -80,7 +80,7 @@ def test_explain_can_be_asked_again(folder: Path, best: str, tmp_path: Path) -> 
     again = kw(tmp_path, "explain", "copy", "--again", "--jobs", "1")
     assert again.returncode == 0 and "kw: what each of" in again.stderr
     assert again.stdout == before
-    with Run.open(tmp_path / "copy") as run:
+    with EvolveRun.open(tmp_path / "copy", GENOMES) as run:
         assert len(run.journal.events("explained")) == 2
 
 
@@ -95,18 +95,18 @@ def test_minimize_says_what_was_left(folder: Path, best: str) -> None:
 def test_prove_shows_the_proof_there_is_and_makes_one_of_another_variant(folder: Path, best: str) -> None:
     known = kw(folder, "prove", "again-1")
     assert known.returncode == 0 and known.stdout.startswith(f"{best}: clean - ")
-    with Run.open(folder / "kw-runs" / "again-1") as run:
+    with EvolveRun.open(folder / "kw-runs" / "again-1", GENOMES) as run:
         other = [f.name for f in run.accepted if f.candidate and f.is_gain and f.name != best][-1]
     made = json.loads(kw(folder, "prove", f"again-1:{other}", "--json").stdout)
     assert made["variant"] == other and {"label", "checks", "speedup"} <= made.keys()
-    with Run.open(folder / "kw-runs" / "again-1") as run:
+    with EvolveRun.open(folder / "kw-runs" / "again-1", GENOMES) as run:
         proof = run.proof(other)
         assert proof is not None and proof["label"] == made["label"]
 
 
 def test_a_label_that_is_too_bad_is_exit_code_1(folder: Path, best: str, tmp_path: Path) -> None:
     shutil.copytree(folder / "kw-runs" / "again-1", tmp_path / "copy")
-    with Run.open(tmp_path / "copy", write=True) as run:
+    with EvolveRun.open(tmp_path / "copy", GENOMES, write=True) as run:
         proof = dict(run.proof(best) or {})
         checks = [c | {"status": "failed"} if c["name"] == "sub-warps" else c for c in proof["checks"]]
         run.journal.note(
@@ -182,7 +182,7 @@ def test_what_was_recorded_is_shown_without_the_workload(folder: Path, best: str
 
 
 def test_a_run_that_is_being_written_can_be_read(folder: Path, best: str) -> None:
-    with Run.open(folder / "kw-runs" / "again-1", write=True):
+    with EvolveRun.open(folder / "kw-runs" / "again-1", GENOMES, write=True):
         for command in ("show", "report", "explain", "prove"):
             assert kw(folder, command, "again-1").returncode == 0
         for command in ("explain", "prove"):

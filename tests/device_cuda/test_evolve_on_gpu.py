@@ -21,10 +21,10 @@ from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run import settings as run_settings
 from kernelwright.evaluate.run.journal import Journal
-from kernelwright.evaluate.run.run import Run
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.timing.gpu_timer import GpuTimer
 from kernelwright.evaluate.timing.measurement_record import Effort
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.evolution import evolution_page
 from kernelwright.stories.evolve import evolve, resume
 from kernelwright.stories.explain import explain
@@ -45,7 +45,7 @@ def gpu(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 @pytest.fixture(scope="module")
-def whole(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
+def whole(library: Path, tmp_path_factory: pytest.TempPathFactory) -> EvolveRun:
     """A run from its beginning to its end. Not to be changed."""
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patched:
@@ -56,7 +56,7 @@ def whole(library: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
         return evolve(ADDING, device="cuda:0", folder=folder / "run", **SEARCH)
 
 
-def measured(run: Run) -> list[dict[str, Any]]:
+def measured(run: EvolveRun) -> list[dict[str, Any]]:
     """All that was measured, in the order in which the journal has it."""
     found = [each for row in run.rows() for each in row.facts.get("measured", ())]
     return found + [
@@ -68,7 +68,7 @@ def named(each: dict[str, Any]) -> tuple[Any, ...]:
     return each["case"], tuple(sorted(each["keys"].items())), each["effort"]
 
 
-def results(run: Run) -> list[Any]:
+def results(run: EvolveRun) -> list[Any]:
     """What a run has found, without what hangs on the order in which equals were recorded."""
     return [run.best and (run.best.candidate, run.best.outcome), *(found.outcome.objectives() for found in run.front)]
 
@@ -77,7 +77,7 @@ def launched(fake: Fake) -> list[str]:
     return [name for line in fake.named("launch") if (name := line.split()[1]) != "kw_wait"]
 
 
-def test_found_measured_told(whole: Run) -> None:
+def test_found_measured_told(whole: EvolveRun) -> None:
     run = whole
     best, original = run.best, run.original
     assert best is not None and original is not None and best.interval is not None
@@ -105,7 +105,7 @@ def test_found_measured_told(whole: Run) -> None:
     "stop", [10, pytest.param(20, marks=pytest.mark.slow), pytest.param("measured", marks=pytest.mark.slow)]
 )
 def test_killed_and_resumed_it_finds_the_same_and_measures_nothing_twice(
-    whole: Run, gpu: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int | str
+    whole: EvolveRun, gpu: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop: int | str
 ) -> None:
     record, note = Journal.record, Journal.note
     left = iter(range(stop if isinstance(stop, int) else 1000))
@@ -125,7 +125,7 @@ def test_killed_and_resumed_it_finds_the_same_and_measures_nothing_twice(
         patched.setattr(Journal, "record", recorded)
         patched.setattr(Journal, "note", noted)
         evolve(ADDING, device="cuda:0", folder=folder, **SEARCH)
-    with Run.open(folder) as broken:
+    with EvolveRun.open(folder, GENOMES) as broken:
         before, rows = {named(each) for each in measured(broken)}, len(broken.journal)
     assert rows >= 10
     run = resume(folder, jobs=2)
@@ -135,7 +135,7 @@ def test_killed_and_resumed_it_finds_the_same_and_measures_nothing_twice(
 
 
 def test_what_is_asked_after_the_end_is_measured_and_what_is_known_is_not(
-    whole: Run, gpu: Fake, tmp_path: Path
+    whole: EvolveRun, gpu: Fake, tmp_path: Path
 ) -> None:
     """Resuming and explaining a finished run take the original's outputs, to compare with, and no time."""
     folder = shutil.copytree(whole.folder, tmp_path / "run")
@@ -144,7 +144,7 @@ def test_what_is_asked_after_the_end_is_measured_and_what_is_known_is_not(
     assert len(again.journal.events()) == len(whole.journal.events())
     best, original = again.best, again.original
     assert best is not None and original is not None
-    with Run.open(folder, write=True) as run:
+    with EvolveRun.open(folder, GENOMES, write=True) as run:
         told = explain(run, best.name, jobs=1)
     assert told.edits[0].alone is not None and told.counters["time_us"] == (original.time_us, best.outcome.time_us)
     assert len(launched(gpu)) < 20
@@ -178,13 +178,13 @@ def test_luck_does_not_last(gpu: Fake, tmp_path: Path, monkeypatch: pytest.Monke
     assert run.variant(settled.data["variant"]).speedup == best.speedup
 
 
-def test_what_turns_out_wrong_when_it_is_measured_again_is_turned_down(whole: Run, tmp_path: Path) -> None:
+def test_what_turns_out_wrong_when_it_is_measured_again_is_turned_down(whole: EvolveRun, tmp_path: Path) -> None:
     folder = shutil.copytree(whole.folder, tmp_path / "run")
     assert whole.best is not None
     rejected = Rejected("compare", "on cuda:0, it is wrong now")
     with Journal.open(folder / "journal.db", write=True) as journal:
         journal.note("measured", {"key": whole.best.key, "measured": [], "outcome": rejected.as_json()})
-    with Run.open(folder) as run:
+    with EvolveRun.open(folder, GENOMES) as run:
         assert whole.best.key not in {found.key for found in run.accepted}
         assert run.rejected["compare"] > whole.rejected["compare"]
         with pytest.raises(Misuse, match="wrong now"):
@@ -192,7 +192,7 @@ def test_what_turns_out_wrong_when_it_is_measured_again_is_turned_down(whole: Ru
 
 
 def test_the_gpu_s_process_dies_in_mid_run(
-    whole: Run, gpu: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    whole: EvolveRun, gpu: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mark = tmp_path / "die"
     gpu.set("FAKE_CUDA_DIE", str(mark))

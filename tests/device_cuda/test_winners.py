@@ -36,9 +36,8 @@ from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.edits.gene import Gene
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.judging.variant import Candidate
-from kernelwright.evaluate.run.run import Run
 from kernelwright.evaluate.timing.duel import Estimate
+from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.suite import load
 
 from .conftest import Fake
@@ -396,7 +395,7 @@ def test_a_finished_run_goes_to_the_gpu(fake: Fake, ready: Path, tmp_path: Path)
 def test_estimates_are_those_of_the_search(kept: Path, ready: Path) -> None:
     [path] = (ready / "winners" / "add").glob("*.json")
     carried = CarriedRun.read(path)
-    with Run.open(kept / "kw-runs" / "add-found-16-seed1-1") as run:
+    with EvolveRun.open(kept / "kw-runs" / "add-found-16-seed1-1", GENOMES) as run:
         assert run.original is not None and run.best is not None
         best = next(v for v in carried.variants if v.role == "best")
         assert best.name == run.best.name
@@ -411,9 +410,9 @@ def test_estimates_are_those_of_the_search(kept: Path, ready: Path) -> None:
 
 
 def test_a_launch_that_a_guard_does_not_hold_for_goes_to_the_original(kept: Path, tmp_path: Path) -> None:
-    with Run.open(kept / "kw-runs" / "add-found-16-seed1-1") as run:
+    with EvolveRun.open(kept / "kw-runs" / "add-found-16-seed1-1", GENOMES) as run:
         carrying = preparing._Carrying(run, tmp_path, Contents(), [])
-        candidates: list[Candidate] = [(), (Gene("add_one", FixArgument(1, "i32 500")),)]
+        candidates: list[Genes] = [(), (Gene("add_one", FixArgument(1, "i32 500")),)]
         original, fixed = (
             carrying._variant(carrying._builder.build(each), "v", "best", "clean") for each in candidates
         )

@@ -19,6 +19,7 @@ from kernelwright.evaluate.judging.fitness import ACCEPT, Accept, Demands, Evalu
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.evolution.genomes import GENOMES
 from kernelwright.target import gpu
 
 HEAD = """
@@ -93,7 +94,7 @@ def make(tmp_path: Path) -> Make:
     def made(text: str, kernel: str, *cases: Case, accept: Accept = "clean", **more: Any) -> Fitness:
         path = tmp_path / "k.ll"
         path.write_text(HEAD + text)
-        return Fitness(Workload(path, kernel, cases, **more), gpu("h200"), Demands(accept))
+        return Fitness(Workload(path, kernel, cases, **more), gpu("h200"), Demands(accept), kind=GENOMES)
 
     return made
 

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.run.history_table import history_of
 from kernelwright.evaluate.run.journal import Journal, candidate_hash, canonical_text
 from kernelwright.evaluate.run.journal_file import SCHEMA
 from tests.evaluate.test_outcome import OUTCOMES
@@ -143,7 +144,7 @@ def test_history_is_a_table(path: Path) -> None:
         journal.record([1], FAST, phase="scan", facts={"generation": 3}, timings={"compile": 0.5})
         journal.record([2], WRONG, phase="a longer phase")
         journal.record([3], Ok(2.5, 0.25, Metrics({"registers": 32})), timings={"run": 0.125})
-        table = journal.history()
+        table = history_of(list(journal.rows()), journal.sessions)
     assert table["row"].tolist() == [1, 2, 3] and table["generation"].tolist() == [3, -1, -1]
     assert table["phase"].tolist() == ["scan", "a longer phase", ""]
     assert table["ok"].tolist() == [True, False, True] and table["stage"].tolist() == ["", "compare", ""]
@@ -159,14 +160,16 @@ def test_history_is_a_table(path: Path) -> None:
 
 def test_history_of_nothing(path: Path) -> None:
     with Journal.open(path, create=True) as journal:
-        assert len(journal.history()) == 0 and "time_us" in (journal.history().dtype.names or ())
+        assert len(history_of(list(journal.rows()), journal.sessions)) == 0 and "time_us" in (
+            history_of(list(journal.rows()), journal.sessions).dtype.names or ()
+        )
 
 
 def test_pandas_reads_the_history(path: Path) -> None:
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     with Journal.open(path, create=True) as journal:
         journal.record([1], FAST)
-        frame = pandas.DataFrame(journal.history())
+        frame = pandas.DataFrame(history_of(list(journal.rows()), journal.sessions))
     assert frame["time_us"].tolist() == [1.5]
 
 

@@ -13,10 +13,10 @@ from kernelwright.edits import Gene
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.judging.variant import Builder
 from kernelwright.evaluate.judging.whole_program import Program, WholeProgram
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rules
+from kernelwright.evolution.genomes import GENOMES, GenomeBuilder
 from kernelwright.executable import build_executable
 from kernelwright.pipeline import compile as compile_program
 
@@ -66,12 +66,12 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Program:
 
 
 @pytest.fixture(scope="module")
-def builder(program: Program) -> Builder:
+def builder(program: Program) -> GenomeBuilder:
     (unit,) = compile_program([Path(program.executable).with_name("app.cu")]).units
-    return Builder.of({k.name: unit.module for k in unit.module.kernels}, "sm_90")
+    return GENOMES.builder({k.name: unit.module for k in unit.module.kernels}, "sm_90")
 
 
-def judged(program: Program, builder: Builder, *genes: Gene, rules: str = "exact") -> Ok | Rejected:
+def judged(program: Program, builder: GenomeBuilder, *genes: Gene, rules: str = "exact") -> Ok | Rejected:
     variant = builder.build(genes)
     outcome = WholeProgram(program, "h200", parse_rules(rules)).judge(
         {g.kernel: variant.kernels[g.kernel] for g in genes}
@@ -80,7 +80,7 @@ def judged(program: Program, builder: Builder, *genes: Gene, rules: str = "exact
     return outcome
 
 
-def kernel(builder: Builder) -> str:
+def kernel(builder: GenomeBuilder) -> str:
     return next(iter(builder.originals))
 
 
@@ -89,7 +89,7 @@ def test_the_original_agrees_with_itself_but_for_the_time(program: Program) -> N
     assert sorted(p.name for p in Path(program.folder).iterdir()) == ["n.txt"]  # the inputs are left alone
 
 
-def test_a_wrong_kernel_is_noticed(program: Program, builder: Builder) -> None:
+def test_a_wrong_kernel_is_noticed(program: Program, builder: GenomeBuilder) -> None:
     user = next(user for user, _ in builder.originals[kernel(builder)].slots["i1"])
     outcome = judged(program, builder, Gene(kernel(builder), ConstantCondition(user, 0, False)))
     outcomes = {
@@ -98,13 +98,13 @@ def test_a_wrong_kernel_is_noticed(program: Program, builder: Builder) -> None:
     assert outcome in outcomes and any(isinstance(each, Rejected) for each in outcomes)
 
 
-def test_a_constant_that_is_right_passes_and_a_wrong_one_is_not_used(program: Program, builder: Builder) -> None:
+def test_a_constant_that_is_right_passes_and_a_wrong_one_is_not_used(program: Program, builder: GenomeBuilder) -> None:
     assert judged(program, builder, Gene(kernel(builder), FixArgument(1, "i32 100"))) == Ok(0.0, 0.0)
     with pytest.raises(Misuse, match="none of its launches meets the guards"):  # so nothing is known of it
         judged(program, builder, Gene(kernel(builder), FixArgument(1, "i32 99")))
 
 
-def test_kernels_that_the_program_does_not_launch(program: Program, builder: Builder) -> None:
+def test_kernels_that_the_program_does_not_launch(program: Program, builder: GenomeBuilder) -> None:
     (built,) = builder.build(()).kernels.values()
     with pytest.raises(Misuse, match="launches none of the changed kernels"):
         WholeProgram(program, "h200", Rules()).judge({"another": built})

@@ -14,22 +14,16 @@ from kernelwright.farm.backends.tree import Tree
 
 @dataclass(frozen=True)
 class Deadly:
-    reason: str = ""
-    log: str = ""
-    name: str = "deadly"
     language: Language = "tree"
     batch: tuple[int, int] = (10, 20)
 
     def missing(self) -> str:
-        return self.reason
+        return ""
 
     def fingerprint(self) -> str:
         return "1"
 
     def compile(self, population: Sequence[str], frame: Frame, level: Level = "quick") -> Image:
-        if self.log:
-            with open(self.log, "a") as file:
-                file.write("compiled\n")
         if "crash" in population:
             os.abort()
         if "hang" in population:

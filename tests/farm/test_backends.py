@@ -20,10 +20,12 @@ from kernelwright.farm.backends.frame import Frame, bundle
 from kernelwright.farm.backends.host import Host, Loaded
 from kernelwright.farm.backends.llvm_ir import LlvmIr
 from kernelwright.farm.backends.nvrtc import Nvrtc
+from kernelwright.farm.backends.optimised_ir import OptimisedIr
 from kernelwright.farm.backends.outlined_operations import with_calls
+from kernelwright.farm.backends.own_compiler import OwnCompiler
 from kernelwright.farm.backends.prune_ptx import needed
 from kernelwright.farm.backends.ptx import Ptx
-from kernelwright.farm.backends.tree import Tree
+from kernelwright.farm.backends.tree import Tree, texts
 from kernelwright.farm.building import build
 from kernelwright.ir import parse_module
 from tests.farm import problems
@@ -127,6 +129,12 @@ BROKEN = [
 ]
 
 
+BROKEN += [
+    pytest.param(OwnCompiler(), problems.CUDA, problems.cuda, "r = nobody;", "nobody", id="own"),
+    pytest.param(OptimisedIr(), problems.GPU_IR, problems.ir, "  %r = add i32 %nobody, 1", "nobody", id="ir"),
+]
+
+
 @pytest.mark.parametrize(("backend", "frame", "individual", "wrong", "word"), BROKEN)
 def test_individuals_that_do_not_compile_are_named_and_the_others_compile(
     backend: Any, frame: Frame, individual: Any, wrong: str, word: str
@@ -151,10 +159,7 @@ def test_individuals_that_do_not_compile_are_named_and_the_others_compile(
 def test_a_brace_too_many_is_blamed_on_nobody_else(wrong: str) -> None:
     population = [problems.cuda(n) for n in range(12)]
     population[5] = wrong
-    try:
-        found = build(Nvrtc("sm_90"), problems.CUDA, population, "quick")
-    except Refused:
-        return  # nobody is named: the pool halves the batch
+    found = build(Nvrtc("sm_90"), problems.CUDA, population, "quick")
     assert [n for n, each in enumerate(found) if isinstance(each, Raised)] in ([5], [])
 
 
@@ -239,7 +244,9 @@ def test_functions_and_tables_that_nobody_uses_are_left_out(user: str, kept: lis
 
 def test_interpreted_individuals_stay_text() -> None:
     image = Tree().compile(["x + 1", "x"], Frame("tree"))
-    assert image.data == b"\0x + 1\0x" and [slot for _, slot in image.places] == [0, 1]
+    assert texts(image) == ["x + 1", "x"] and [slot for _, slot in image.places] == [0, 1]
+    with pytest.raises(ToolError, match="not interpreted"):
+        texts(Image("cubin", b"", ()))
     with pytest.raises(Misuse, match="not compiled"):
         bundle(Frame("tree"), ["x"])
 

@@ -1,40 +1,52 @@
-"""Generations through the farm: everything once, culprits named, what stays is improved."""
+"""Generations through the farm: everything once, culprits named. Fitness that is remembered."""
 
 from __future__ import annotations
 
 import ctypes
 import multiprocessing
 import struct
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from kernelwright.cache import Cache
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import CompileError
 from kernelwright.farm import Built, Farm, Lost, Raised
+from kernelwright.farm.backends.backend import Image, Level, Refused
 from kernelwright.farm.backends.frame import Frame, Language
 from kernelwright.farm.backends.host import Host, Loaded
 from kernelwright.farm.backends.ptx import Ptx
-from kernelwright.farm.backends.tree import Tree
-from kernelwright.farm.choice import Candidate, Cost, choose, measured
+from kernelwright.farm.backends.tree import Tree, texts
+from kernelwright.farm.building import build
+from kernelwright.farm.bundle_runner import BundleRunner
 from kernelwright.farm.fitness import FitnessCache
 from tests.farm import problems
 from tests.farm.deadly import Deadly
 
 
+def host() -> Callable[[list[str]], list[Built | Raised]]:
+    """A set-up: individuals by their numbers, compiled for this processor."""
+    return BundleRunner[Any](Host(), problems.HOST_IR, lambda text: problems.ir(int(text))).compile
+
+
 def test_generations_on_the_host() -> None:
-    with Farm(Host(), problems.HOST_IR, jobs=2, stayed=2) as farm:
-        population = [problems.ir(n % 40) for n in range(60)]
-        first = farm.compile(population)
-        assert (first.distinct, first.new, first.improved) == (40, 40, 0)
-        assert all(isinstance(each, Built) and each.level == "quick" for each in first.results)
-        _runs(first.results, [n % 40 for n in range(60)])
-        second = farm.compile([*population[:20], problems.ir(99)])
-        assert (second.distinct, second.new, second.improved) == (21, 1, 20)
-        assert [each.level for each in second.results if isinstance(each, Built)] == ["full"] * 20 + ["quick"]
-        _runs(second.results, [*range(20), 99])
+    with Farm(host, batch=(5, 20), jobs=2) as farm:
+        population = [str(n % 40) for n in range(60)]
+        for generation in (population, [*population[:20], "99"]):
+            found = dict(farm.map(generation))
+            _runs([found[n] for n in range(len(generation))], [int(text) for text in generation])
+        assert len(farm.pids()) == farm.workers == 2
+
+
+def test_equal_individuals_are_made_once() -> None:
+    with Farm(host, batch=(100, 100), jobs=1) as farm:
+        found = dict(farm.map([str(n % 4) for n in range(60)]))
+    assert len(found) == 60
+    assert all(isinstance(each, Built) and len(each.image.places) == 4 for each in found.values())
 
 
 def _runs(results: Any, numbers: list[int]) -> None:
@@ -46,102 +58,109 @@ def _runs(results: Any, numbers: list[int]) -> None:
         assert list(out) == problems.expected(n)
 
 
-def test_what_does_not_compile_is_a_value_and_is_not_tried_again() -> None:
-    with Farm(Ptx("sm_90"), problems.PTX, jobs=1) as farm:
+def ptx() -> Callable[[list[str]], list[Built | Raised]]:
+    return BundleRunner[Any](Ptx("sm_90"), problems.PTX, str).compile
+
+
+def test_what_does_not_compile_is_a_value() -> None:
+    with Farm(ptx, batch=Ptx().batch, jobs=1) as farm:
         population = [problems.ptx(n) for n in range(20)]
         population[4] = "no.such.instruction;"
-        found = farm.compile(population).results
+        found = dict(farm.map(population))
         assert isinstance(found[4], Raised)
-        assert all(isinstance(each, Built) for n, each in enumerate(found) if n != 4)
-        again = farm.compile(population)
-        assert again.new == 0 and again.results == found
+        assert all(isinstance(each, Built) for n, each in found.items() if n != 4)
+
+
+def deadly() -> Callable[[list[str]], list[Built | Raised]]:
+    return BundleRunner[Any](Deadly(), Frame("tree"), str).compile
 
 
 def test_an_individual_that_kills_the_compiler_is_lost_alone() -> None:
-    with Farm(Deadly(), Frame("tree"), jobs=2, timeout_s=0.25) as farm:
+    with Farm(deadly, batch=Deadly().batch, jobs=2, timeout_s=0.25) as farm:
         population = [f"fine {n}" for n in range(40)]
         population[9], population[30] = "crash", "hang"
-        found = farm.compile(population).results
+        found = dict(farm.map(population))
         assert isinstance(found[9], Lost) and found[9].stage == "crash"
         assert isinstance(found[30], Lost) and found[30].stage == "timeout"
-        assert all(isinstance(each, Built) for n, each in enumerate(found) if n not in (9, 30))
+        assert all(isinstance(each, Built) for n, each in found.items() if n not in (9, 30))
 
 
-def test_misuse_and_missing_tools_are_told() -> None:
-    with pytest.raises(Misuse, match="takes ptx"):
-        Farm(Ptx("sm_90"), problems.CUDA)
-    with pytest.raises(ToolError, match="not today"):
-        Farm(Deadly(reason="not today"), Frame("tree"))
+class Stopping:
+    """Runs text images; ``stop`` stops the others of its image, and is told on its own."""
+
+    def __init__(self) -> None:
+        self.images: list[list[str]] = []
+        self.closed = False
+
+    def run(self, image: Image) -> list[str | None]:
+        given = texts(image)
+        self.images.append(given)
+        if "stop" in given:
+            return ["stopped" if each == "stop" else None for each in given]
+        return [each.upper() for each in given]
+
+    def close(self) -> None:
+        self.closed = True
 
 
-def test_images_kept_on_disk_are_used_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
-    log = tmp_path / "log"
-    found = []
-    for damage in (False, False, True):
-        if damage:
-            for each in (tmp_path / "population").rglob("*"):
-                if each.is_file():
-                    each.write_bytes(each.read_bytes()[:-1])
-        with Farm(Deadly(log=str(log)), Frame("tree"), jobs=1, keep=True) as farm:
-            found.append(farm.compile(["a", "b"]).results)
-    assert found[0] == found[1] == found[2]
-    assert log.read_text() == "compiled\n" * 2
+def refusing(text: str) -> str:
+    if text == "bad":
+        raise CompileError("not this one")
+    return text
+
+
+def test_a_batch_is_translated_compiled_and_run_and_what_another_stopped_is_run_again() -> None:
+    executor = Stopping()
+    runner = BundleRunner(Tree(), Frame("tree"), refusing, executor)
+    ran = runner.run(["a", "bad", "stop", "b"])
+    assert [each.result for each in ran if not isinstance(each.result, Raised)] == ["A", "stopped", "B"]
+    assert isinstance(ran[1].result, Raised) and ran[1].result.reason == "CompileError: not this one"
+    assert executor.images == [["a", "stop", "b"], ["a", "b"]]
+    assert all(each.run_s > 0 for each in ran if each is not ran[1])
+    assert ran[0].compile_s == 0  # text is not compiled
+    runner.close()
+    assert executor.closed and runner.run([]) == []
 
 
 @dataclass(frozen=True)
-class Timed:
-    """A back end whose calls take what its clock says."""
+class Slow:
+    """A back end that takes its time, and one that names nobody."""
 
-    fixed_s: float
-    each_s: float
-    name: str
-    reason: str = ""
+    names: bool = True
     language: Language = "tree"
-    batch: tuple[int, int] = (10, 100)
+    batch: tuple[int, int] = (1, 10)
 
     def missing(self) -> str:
-        return self.reason
+        return ""
 
     def fingerprint(self) -> str:
         return ""
 
-    def compile(self, population: Any, frame: Frame, level: Any = "quick") -> Any:
-        Clock.now += self.fixed_s + self.each_s * len(population)
-        return Tree().compile(population, frame)
+    def compile(self, population: Sequence[str], frame: Frame, level: Level = "quick") -> Image:
+        time.sleep(0.02)
+        if not self.names and "bad" in population:
+            raise Refused("somebody is wrong")
+        return replace(Tree().compile(population, frame), format="ir")
 
 
-class Clock:
-    now = 0.0
+class Lengths:
+    def run(self, image: Image) -> list[int]:
+        return [len(each) for each in texts(replace(image, format="text"))]
+
+    def close(self) -> None:
+        pass
 
 
-def test_costs_are_measured() -> None:
-    sample = tuple(str(n) for n in range(24))
-    cost = measured(Candidate(Timed(0.01, 0.002, "a"), Frame("tree"), sample, 1e-6), lambda: Clock.now)
-    assert cost.fixed_s == pytest.approx(0.01)
-    assert cost.each_s == pytest.approx(0.002)
-    assert cost.predicted(Timed(0, 0, "a"), 300, 64, 2) == pytest.approx(2 * 0.01 + 150 * 0.002 + 300 * 64 * 1e-6)
-    assert cost.predicted(Timed(0, 0, "a"), 5, 0, 2) == pytest.approx(0.01 + 5 * 0.002)
-    with pytest.raises(ToolError, match="without individuals"):
-        measured(Candidate(Tree(), Frame("tree"), ()))
+def test_seconds_are_shared_by_a_bundle() -> None:
+    ran = BundleRunner(Slow(), Frame("tree"), str, Lengths()).run(["a", "bb"])
+    assert [each.result for each in ran] == [1, 2]
+    assert ran[0].compile_s == ran[1].compile_s and 0.02 <= 2 * ran[0].compile_s < 1
+    assert 0 < ran[0].run_s < 0.01
 
 
-def test_the_cheapest_usable_back_end_is_chosen() -> None:
-    frame = Frame("tree")
-    slow, quick, absent = (
-        Candidate(Timed(0, 0, name, reason), frame, ("x",))
-        for name, reason in (("slow", ""), ("quick", ""), ("absent", "pip install it"))
-    )
-    costs = {"slow": Cost(0.0, 0.0, 1e-5), "quick": Cost(0.003, 0.0002, 1e-9)}
-    few = choose([slow, quick, absent], individuals=300, cases=4, cores=1, costs=costs)
-    many = choose([slow, quick, absent], individuals=300, cases=4000, cores=1, costs=costs)
-    assert few.best is slow and many.best is quick
-    assert many.weighed[-1].reason == "pip install it"
-    assert many.weighed[-1].row()["predicted ms"] is None
-    assert many.weighed[0].row()["predicted ms"] == pytest.approx(70.2)
-    assert many.explained().startswith("quick: 300 individuals on 4000 cases and 1 cores take 70.2 ms, slow ")
-    with pytest.raises(ToolError, match="absent: pip install it"):
-        choose([absent], individuals=1, cases=1, cores=1)
+def test_where_a_compiler_names_nobody_the_culprit_is_found_by_halving() -> None:
+    found = build(Slow(names=False), Frame("tree"), ["a", "b", "c", "bad", "d"])
+    assert [isinstance(each, Raised) for each in found] == [False, False, False, True, False]
 
 
 def test_fitness_is_remembered_for_its_cases_only(tmp_path: Path) -> None:

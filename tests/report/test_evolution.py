@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.evolution import evolution_page, write_page
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
@@ -62,7 +62,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def page(finished_run: Path) -> str:
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         return evolution_page(run)
 
 
@@ -88,7 +88,7 @@ def test_its_parts_are_there_in_order(page: str) -> None:
 
 def test_it_says_what_the_journal_says(finished_run: Path, page: str) -> None:
     text = Outline(page).plain
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         best = run.best
         assert best is not None and run.original_us is not None
         proof, explained = run.proof(best.name), run.explained(best.name)
@@ -130,7 +130,7 @@ def test_what_is_data_specific_is_not_for_every_launch(finished_run: Path, tmp_p
 
 
 def test_it_is_the_same_every_time(finished_run: Path, page: str) -> None:
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         assert evolution_page(run) == page
 
 
@@ -148,7 +148,7 @@ def changed(finished_run: Path, folder: Path, change: Callable[[dict[str, Any]],
         data = json.loads(text)
         change(data)
         db.execute("UPDATE events SET data = ? WHERE id = ?", (json.dumps(data), number))
-    with Run.open(folder / "run") as run:
+    with EvolveRun.open(folder / "run", GENOMES) as run:
         return evolution_page(run)
 
 
@@ -211,10 +211,11 @@ def test_a_run_that_found_nothing_says_so(tmp_path: Path) -> None:
 def test_a_run_without_evaluations_has_no_page(tmp_path: Path) -> None:
     from kernelwright.evaluate.run.settings import RunSettings
     from kernelwright.evaluate.workload.subject import PythonFile
+    from kernelwright.evolution.new_run import create
 
     (tmp_path / "empty").mkdir()
     with (
-        Run.create(tmp_path / "empty", PythonFile("again.py"), RunSettings()) as run,
+        create(tmp_path / "empty", PythonFile("again.py"), RunSettings()) as run,
         pytest.raises(Misuse, match="no evaluation yet"),
     ):
         evolution_page(run)
@@ -222,5 +223,5 @@ def test_a_run_without_evaluations_has_no_page(tmp_path: Path) -> None:
 
 def test_a_page_that_cannot_be_written_is_told(finished_run: Path, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with Run.open(finished_run) as run, pytest.raises(ToolError, match="cannot be written"):
+    with EvolveRun.open(finished_run, GENOMES) as run, pytest.raises(ToolError, match="cannot be written"):
         write_page(run, tmp_path / "file" / "report.html")

@@ -17,12 +17,12 @@ from kernelwright.edits.words import Words, in_words
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.select_launches import choose, look
 from kernelwright.evaluate.judging.fitness import Accept, Demands, Fitness
-from kernelwright.evaluate.judging.variant import Candidate
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.subject import Chosen, Recordings
+from kernelwright.evolution.genomes import GENOMES, Genes
+from kernelwright.evolution.proposals import Proposals
 from kernelwright.prove import Effort, Proof, Prover
-from kernelwright.stories.proposals import Proposals
 from kernelwright.suite import load
 from kernelwright.suite.evolving import DATA_SETS
 
@@ -66,7 +66,7 @@ class Searched:
 
     def judge(self, accept: Accept) -> Fitness:
         if accept not in self._judges:
-            made = Fitness(self.workload, virtual_gpu(DEVICE), Demands(accept, self.seed))
+            made = Fitness(self.workload, virtual_gpu(DEVICE), Demands(accept, self.seed), kind=GENOMES)
             made.reference()
             self._judges[accept] = made
         return self._judges[accept]
@@ -106,7 +106,7 @@ class Searched:
 
         return list(dict.fromkeys(islice(endless(), count)))
 
-    def speedup(self, candidate: Candidate, accept: Accept = "any") -> float | Rejected:
+    def speedup(self, candidate: Genes, accept: Accept = "any") -> float | Rejected:
         """How much faster than the original, or why it is not accepted."""
         judge = self.judge(accept)
         outcome = judge.evaluate(candidate).outcome
@@ -116,12 +116,12 @@ class Searched:
         assert isinstance(original, Ok)
         return min(original.time_us, judge.as_compiled_us) / outcome.time_us
 
-    def gain(self, candidate: Candidate, accept: Accept = "any") -> float:
+    def gain(self, candidate: Genes, accept: Accept = "any") -> float:
         """The same as a number: 0 for what is not accepted."""
         found = self.speedup(candidate, accept)
         return 0.0 if isinstance(found, Rejected) else found
 
-    def proof(self, candidate: Candidate) -> Proof:
+    def proof(self, candidate: Genes) -> Proof:
         variant = self.judge("any").builder.build(candidate)
         changed = {gene.kernel: variant.modules[gene.kernel] for gene in candidate}
         return self.prover.prove(changed, guards=variant.guards, speedup=self.gain(candidate))

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import random
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from kernelwright.breeding.run import PROGRAMS, BreedRun
+from kernelwright.breeding.speed import speed_of
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.run.journal import Journal
 from kernelwright.grammar import Grammar
 from kernelwright.grammar.breeding import Breeding, Dials
+from kernelwright.search import Budget, Result
+from kernelwright.search.generations import Generations
+from kernelwright.search.strategies import PRESETS, STRATEGIES
 from kernelwright.stories.breed import Standing, breed, resume
-from kernelwright.stories.breeding.run import BreedRun
 
 MEDIAN = Path(__file__).parents[2] / "examples" / "median.py"
 
@@ -97,12 +103,42 @@ def test_equal_seeds_have_equal_journals_whatever_the_workers_and_interruptions(
 
     with pytest.raises(Stop):
         breed(path, folder=tmp_path / "three", jobs=1, watch=stop, **settings)
-    with BreedRun.open(tmp_path / "three") as run:
+    with BreedRun.open(tmp_path / "three", PROGRAMS) as run:
         assert run.ended is None and 0 < len(run.journal) < len(whole)
     with resume(tmp_path / "three", jobs=1, cache=False) as run:
         assert rows(run) == whole and run.generations == generations and run.ended == ended
     with breed(path, folder=tmp_path / "other", jobs=1, **{**settings, "seed": 4}) as run:
         assert rows(run) != whole
+
+
+def test_a_run_knows_how_fast_it_was(tmp_path: Path) -> None:
+    path = problem_file(tmp_path)
+    given: dict[str, Any] = {"population": 40, "generations": 4, "target": -1.0, "backend": "host", "jobs": 1}
+
+    class Stop(Exception):
+        pass
+
+    def stop(standing: Standing) -> None:
+        if standing.generation == 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        breed(path, folder=tmp_path / "run", seed=3, watch=stop, **given)
+    with BreedRun.open(tmp_path / "run") as run:
+        before = speed_of(run.journal)
+        assert before is not None and before.individuals in (40, 80)
+    with resume(tmp_path / "run", jobs=1) as run:
+        found = speed_of(run.journal)
+        assert found is not None and found.individuals == 160 and found.per_s == found.individuals / found.seconds
+        assert (
+            0 < found.search_s < found.seconds and found.compile_s > before.compile_s > 0 and found.run_s > before.run_s
+        )
+        rows = list(run.journal.rows())
+        assert found.run_s == pytest.approx(sum(row.timings["run"] for row in rows))
+        assert found.compile_s == pytest.approx(sum(row.timings["compile"] for row in rows))
+        assert [event.data["n"] for event in run.journal.events("speed")] == [1, 2, 3, 4]
+    with Journal.open(tmp_path / "old.db", create=True) as journal:
+        assert speed_of(journal) is None  # as in runs of older versions
 
 
 COUNTED = """with open({log!r}, "a") as log: log.write("x")
@@ -241,7 +277,7 @@ def test_a_problem_that_changed_is_not_resumed(tmp_path: Path) -> None:
     path.write_text(path.read_text() + "\n# another\n")
     with pytest.raises(Misuse, match="has changed since this run began"):
         resume(tmp_path / "run")
-    with BreedRun.open(tmp_path / "run") as run:
+    with BreedRun.open(tmp_path / "run", PROGRAMS) as run:
         assert run.best is not None  # what it found can still be read
     shutil.rmtree(tmp_path / "run")
 
@@ -269,12 +305,16 @@ def test_settings_that_contradict_are_refused(tmp_path: Path, settings: dict[str
 SUMS = Grammar.parse("<e> ::= <e> + <t> | <t>\n<t> ::= <d><d> | <d>\n<d> ::= 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9")
 
 
+def results(generation: Sequence[Any], worths: Sequence[float | None]) -> list[Result[Any]]:
+    return [Result(each, None if worth is None else (worth,)) for each, worth in zip(generation, worths, strict=True)]
+
+
 def distance(text: str) -> float:
     return abs(sum(map(int, text.split("+"))) - 1234.0)
 
 
 def test_breeding_gets_better_keeps_its_best_and_repeats_nothing() -> None:
-    strategy = Breeding(SUMS, Dials(population=50), 5, lambda a, b: a < b)
+    strategy = Generations(Breeding(SUMS), seed=5, rates=Dials(population=50))
     best = []
     for _ in range(25):
         generation = strategy.ask()
@@ -283,22 +323,41 @@ def test_breeding_gets_better_keeps_its_best_and_repeats_nothing() -> None:
         assert all(len(each.derivation.choices) <= 221 for each in generation) or strategy.generation == 1
         worths = [distance(each.text) for each in generation]
         best.append(min(worths))
-        strategy.tell(list(worths))
+        strategy.tell(results(generation, worths))
+        progress = strategy.progress
+        assert progress.best is not None and progress.best.objectives == (best[-1],)
+        assert progress.generation == len(best) and progress.accepted == 50 * len(best)
     assert best == sorted(best, reverse=True) and best[-1] <= 10 < best[0]
 
 
 def test_what_is_worth_nothing_has_no_children_while_others_do() -> None:
-    strategy = Breeding(SUMS, Dials(population=20, tournament=8, crossover=0.0, elite=0), 5, lambda a, b: a > b)
+    dials = Dials(population=20, tournament=8, crossover=0.0, elite=0)
+    strategy = Generations(Breeding(SUMS), seed=5, rates=dials)
     first = strategy.ask()
-    strategy.tell([1.0 if number == 3 else None for number in range(20)])
+    strategy.tell(results(first, [-1.0 if number == 3 else None for number in range(20)]))
     parent = first[3].text
     drawn = [strategy._parent().text for _ in range(200)]
     assert drawn.count(parent) == pytest.approx(200 * (1 - 0.95**8), abs=35)
 
 
 def test_a_language_of_two_programs_can_be_bred() -> None:
-    strategy = Breeding(Grammar.parse("<e> ::= x | y"), Dials(population=6), 1, lambda a, b: a < b)
+    budget = Budget(generations=3)
+    strategy = Generations(Breeding(Grammar.parse("<e> ::= x | y")), seed=1, budget=budget, rates=Dials(population=6))
     for _ in range(3):
         generation = strategy.ask()
         assert {each.text for each in generation} <= {"x", "y"} and len(generation) == 6
-        strategy.tell([random.Random(1).random() for _ in generation])
+        with pytest.raises(ValueError, match="results that are not those"):
+            strategy.tell([])
+        strategy.tell(results(generation, [random.Random(1).random() for _ in generation]))
+    assert strategy.ask() == []
+
+
+def test_breeding_ends_where_it_is_told_to() -> None:
+    strategy = STRATEGIES["generations"].make(Breeding(SUMS), seed=1, rates=Dials(population=4))
+    strategy.tell(results(strategy.ask(), [None] * 4))
+    assert strategy.progress.best is None and strategy.progress.front == ()
+    assert strategy.ask()
+    strategy.tell(results(strategy.ask(), [2.0, 1.0, None, 1.0]))
+    strategy.conclude()
+    assert strategy.ask() == [] and strategy.progress.best.objectives == (1.0,)
+    assert not (set(STRATEGIES) - set(PRESETS)) - {"generations"}

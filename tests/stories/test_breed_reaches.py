@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from kernelwright.bench.breed import REACHED, deviation, tolerances
+from kernelwright.breeding.answers import answers_to
+from kernelwright.breeding.table import back_end
 from kernelwright.grammar import load_problem
 from kernelwright.grammar.problems import NAMES, path_of
 from kernelwright.stories.breed import breed
-from kernelwright.stories.breeding.executor import Interpreted
 
 
 def test_search_is_solved(tmp_path: Path) -> None:
@@ -40,7 +41,7 @@ def test_the_tolerance_of_a_program_is_what_its_functions_may_move() -> None:
     texts = ["x + 1.00", "logf(fabsf(x)+1)", "sinf(expf(x))", "expf(expf(expf(expf(x))))"]
     expected = [
         problem.worth(each)  # type: ignore[arg-type]
-        for each in Interpreted(problem).answers(texts)
+        for each in answers_to(back_end("interpreted").runner(problem), texts)
     ]
     plain, smooth, wild, none = tolerances(problem, texts, expected)
     assert plain == 1e-6 and smooth < 1e-4 < wild and none == 1e-6 and expected[3] is None

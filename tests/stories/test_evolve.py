@@ -19,41 +19,43 @@ from kernelwright.edits import Gene, Original
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate import Case, Workload, load_workload
-from kernelwright.evaluate.judging.hot_instructions import Heat
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run.answers import _evaluated
 from kernelwright.evaluate.run.journal import Journal
-from kernelwright.evaluate.run.run import Run
 from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.run.variant_answers import _evaluated
 from kernelwright.evaluate.workload.subject import Given
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.evolution.hot_instructions import Heat
+from kernelwright.evolution.new_run import create
+from kernelwright.evolution.proposals import Proposals
 from kernelwright.farm import Lost, Raised
 from kernelwright.ir import parse_module
-from kernelwright.stories.evolve import Standing, evolve, resume
-from kernelwright.stories.proposals import Proposals
+from kernelwright.stories.evolve import evolve, resume
+from kernelwright.stories.variant_search.standing import Standing
 
 AGAIN = Path(__file__).with_name("again.py")
 FITS = Path(__file__).with_name("fits.py")
 SERIES = Path(__file__).with_name("series.py")
 
 
-def results(run: Run) -> list[tuple[Any, ...]]:
+def results(run: EvolveRun) -> list[tuple[Any, ...]]:
     """What a run has found, without what hangs on the order in which workers finished."""
     return [(found.candidate, found.outcome) for found in run.front]
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> Run:
+def found(tmp_path_factory: pytest.TempPathFactory) -> EvolveRun:
     return evolve(AGAIN, folder=tmp_path_factory.mktemp("runs") / "again", evaluations=60, seed=1, jobs=2)
 
 
-def test_what_is_planted_is_found(found: Run) -> None:
+def test_what_is_planted_is_found(found: EvolveRun) -> None:
     best = found.best
     assert best is not None and best.speedup > 1.3
     assert best.outcome.error == 0
     assert found.ended is not None and found.ended["best"] == best.name
 
 
-def test_the_best_is_minimal(found: Run) -> None:
+def test_the_best_is_minimal(found: EvolveRun) -> None:
     best = found.best
     assert best is not None
     shorter = {row.hash for row in found.rows() if len(row.candidate) == len(best.candidate) - 1}
@@ -62,23 +64,23 @@ def test_the_best_is_minimal(found: Run) -> None:
         genes = tuple(row.candidate)
         if (
             len(genes) == len(best.candidate) - 1
-            and all(g in best.edits for g in genes)
+            and all(g in best.written for g in genes)
             and isinstance(row.outcome, Ok)
         ):
             assert row.outcome.time_us > best.outcome.time_us
 
 
-def test_the_number_of_workers_changes_nothing(found: Run, tmp_path: Path) -> None:
+def test_the_number_of_workers_changes_nothing(found: EvolveRun, tmp_path: Path) -> None:
     alone = evolve(AGAIN, folder=tmp_path / "alone", evaluations=60, seed=1, jobs=1)
     assert results(alone) == results(found)
 
 
-def test_another_seed_asks_something_else(found: Run, tmp_path: Path) -> None:
+def test_another_seed_asks_something_else(found: EvolveRun, tmp_path: Path) -> None:
     other = evolve(AGAIN, folder=tmp_path / "other", evaluations=60, seed=2, jobs=2)
     assert [row.candidate for row in other.rows()] != [row.candidate for row in found.rows()]
 
 
-def test_resuming_a_finished_run_evaluates_nothing(found: Run) -> None:
+def test_resuming_a_finished_run_evaluates_nothing(found: EvolveRun) -> None:
     count = len(found.journal)
     seen: list[Standing] = []
     again = resume(found.folder, watch=seen.append)
@@ -88,14 +90,14 @@ def test_resuming_a_finished_run_evaluates_nothing(found: Run) -> None:
     assert seen[-1].notes and len(set(seen[-1].notes)) == len(seen[-1].notes)  # noted before, and told once
 
 
-def test_resuming_a_finished_run_searches_nothing(found: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kernelwright.stories.evolve.Answers", None)  # nobody could be asked
+def test_resuming_a_finished_run_searches_nothing(found: EvolveRun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelwright.stories.evolve.VariantAnswers", None)  # nobody could be asked
     before = len(found.journal.events())
     again = resume(found.folder)
     assert len(again.journal.events()) == before and again.best is not None
 
 
-def test_the_history_is_a_table(found: Run) -> None:
+def test_the_history_is_a_table(found: EvolveRun) -> None:
     history = found.history
     assert len(history) == len(found.journal)
     assert set(history["phase"]) >= {"scan", "evolve"}
@@ -117,7 +119,7 @@ def test_genes_are_drawn_where_the_time_goes(monkeypatch: pytest.MonkeyPatch) ->
     )
     originals = {name: Original(parse_module(text.replace("NAME", name)), name) for name in ("left", "right")}
     heat = Heat({name: dict.fromkeys(original.nodes, 1.0) for name, original in originals.items()}, {})
-    monkeypatch.setattr("kernelwright.stories.proposals.hot", lambda *_: heat)
+    monkeypatch.setattr("kernelwright.evolution.proposals.hot", lambda *_: heat)
     proposals = Proposals(load_workload(AGAIN), originals, RunSettings())
     dice, candidate = random.Random(1), (Gene("left", Delete(0)),)
 
@@ -187,11 +189,11 @@ def rows_in(folder: Path) -> int:
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(20, marks=pytest.mark.slow)])
-def test_killed_and_resumed_it_finds_the_same(found: Run, tmp_path: Path, kills: int) -> None:
+def test_killed_and_resumed_it_finds_the_same(found: EvolveRun, tmp_path: Path, kills: int) -> None:
     folder = tmp_path / "killed"
     killed = killed_at_random(folder, kills, seed=kills)
     assert killed >= min(kills, 2)
-    with Run.open(folder) as run:
+    with EvolveRun.open(folder, GENOMES) as run:
         assert results(run) == results(found)
         assert run.best is not None and found.best is not None
         assert run.best.candidate == found.best.candidate
@@ -199,7 +201,7 @@ def test_killed_and_resumed_it_finds_the_same(found: Run, tmp_path: Path, kills:
         assert len(hashes) == len(set(hashes))  # nothing that was recorded was evaluated again
 
 
-def test_a_full_disk_loses_no_evaluation(found: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_loses_no_evaluation(found: EvolveRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     record = Journal.record
     left = iter(range(12))
 
@@ -223,8 +225,8 @@ def test_time_ends_a_search_and_resuming_ends_it_in_the_same_place(tmp_path: Pat
     assert len(again.journal) == count and results(again) == results(run)
 
 
-def test_two_resumes_at_once_are_refused(found: Run) -> None:
-    with Run.open(found.folder, write=True), pytest.raises(Misuse, match="is being written by"):
+def test_two_resumes_at_once_are_refused(found: EvolveRun) -> None:
+    with EvolveRun.open(found.folder, GENOMES, write=True), pytest.raises(Misuse, match="is being written by"):
         resume(found.folder)
 
 
@@ -276,18 +278,18 @@ def test_what_is_no_run(tmp_path: Path, content: bytes, says: str) -> None:
     (tmp_path / "r").mkdir()
     (tmp_path / "r" / "journal.db").write_bytes(content)
     with pytest.raises(Exception, match=says):
-        Run.open(tmp_path / "r")
+        EvolveRun.open(tmp_path / "r", GENOMES)
     with pytest.raises(Misuse, match="there is no run"):
-        Run.open(tmp_path / "nothing")
+        EvolveRun.open(tmp_path / "nothing", GENOMES)
 
 
-def test_a_workload_at_hand_is_evolved_and_resumed_with_itself(found: Run, tmp_path: Path) -> None:
+def test_a_workload_at_hand_is_evolved_and_resumed_with_itself(found: EvolveRun, tmp_path: Path) -> None:
     workload = load_workload(AGAIN)
     workload.modules()  # what it has made of its source must not travel to the workers
     run = evolve(workload, folder=tmp_path / "given", evaluations=60, seed=1, jobs=2)
     assert results(run) == results(found)
     (tmp_path / "begun").mkdir()
-    Run.create(tmp_path / "begun", Given(workload), RunSettings(evaluations=60, seed=1)).close()
+    create(tmp_path / "begun", Given(workload), RunSettings(evaluations=60, seed=1)).close()
     with pytest.raises(Misuse, match="only the Python program that started it has"):
         resume(tmp_path / "begun")
     assert results(resume(tmp_path / "begun", given=workload)) == results(found)
@@ -342,7 +344,7 @@ def test_what_fits_the_training_data_alone_is_not_the_result(tmp_path: Path) -> 
 
 
 def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fault(
-    found: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    found: EvolveRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert found.best is not None
     fault = found.best.candidate[0]
@@ -355,7 +357,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
             return {"label": self.label, "checks": []}
 
     class Proofs:
-        def __init__(self, run: Run) -> None: ...
+        def __init__(self, run: EvolveRun) -> None: ...
         def __enter__(self) -> Proofs:
             return self
 
@@ -363,7 +365,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
         def of(self, candidate: tuple[Gene, ...], speedup: float) -> Judgement:
             return Judgement("data-specific" if fault in candidate else "clean")
 
-    monkeypatch.setattr("kernelwright.stories.evolve.Proofs", Proofs)
+    monkeypatch.setattr("kernelwright.stories.variant_search.prove_best.Proofs", Proofs)
     seen: list[str | None] = []
 
     def watch(standing: Standing) -> None:
@@ -386,7 +388,7 @@ def test_an_original_that_proves_nothing_ends_the_run(
     def of(*_: object) -> None:
         raise Misuse("the original fails its own check", hint="mend it")
 
-    monkeypatch.setattr("kernelwright.stories.evolve.Proofs.of", of)
+    monkeypatch.setattr("kernelwright.stories.variant_search.prove_best.Proofs.of", of)
     run = evolve(AGAIN, folder=tmp_path / "again", evaluations=30, seed=1, jobs=2, accept=accept)
     assert run.ended is not None
     assert "nothing can be proven: the original fails its own check; mend it" in run.notes

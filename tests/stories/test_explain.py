@@ -15,8 +15,8 @@ from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.run.answers import Answers
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.run.variant_answers import VariantAnswers
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.farm import Lost
 from kernelwright.stories import explain as explaining
 from kernelwright.stories.explain import explain
@@ -25,12 +25,12 @@ AGAIN = "_Z5againPKfPfii"
 
 
 @pytest.fixture(scope="module")
-def run(finished_run: Path) -> Run:
-    return Run.open(finished_run)
+def run(finished_run: Path) -> EvolveRun:
+    return EvolveRun.open(finished_run, GENOMES)
 
 
 @pytest.fixture(scope="module")
-def explained(run: Run) -> dict[str, Any]:
+def explained(run: EvolveRun) -> dict[str, Any]:
     best = run.best
     assert best is not None
     found = run.explained(best.name)
@@ -38,7 +38,7 @@ def explained(run: Run) -> dict[str, Any]:
     return dict(found)
 
 
-def times(run: Run) -> dict[tuple[Gene, ...], float]:
+def times(run: EvolveRun) -> dict[tuple[Gene, ...], float]:
     return {
         tuple(map(Gene.from_json, row.candidate)): row.outcome.time_us
         for row in run.rows()
@@ -46,7 +46,7 @@ def times(run: Run) -> dict[tuple[Gene, ...], float]:
     }
 
 
-def test_gains_are_those_of_the_journal(run: Run, explained: dict[str, Any]) -> None:
+def test_gains_are_those_of_the_journal(run: EvolveRun, explained: dict[str, Any]) -> None:
     best, measured = run.best, times(run)
     assert best is not None
     original, whole = measured[()], measured[best.candidate]
@@ -59,7 +59,7 @@ def test_gains_are_those_of_the_journal(run: Run, explained: dict[str, Any]) -> 
         assert edit["within"] == pytest.approx((measured[rest] - whole) / original)
 
 
-def test_pairs_are_those_that_do_not_add_up(run: Run, explained: dict[str, Any]) -> None:
+def test_pairs_are_those_that_do_not_add_up(run: EvolveRun, explained: dict[str, Any]) -> None:
     best, measured = run.best, times(run)
     assert best is not None
     original = measured[()]
@@ -84,14 +84,14 @@ def test_it_says_what_changes_what_is_relied_on_and_when_it_may_be_used(explaine
     assert {"passes is always 5", "blocks are always 64 x 1 x 1"} & set(inputs)
 
 
-def copied(finished_run: Path, folder: Path) -> Run:
+def copied(finished_run: Path, folder: Path) -> EvolveRun:
     shutil.copytree(finished_run, folder / "again-1")
-    return Run.open(folder / "again-1", write=True)
+    return EvolveRun.open(folder / "again-1", GENOMES, write=True)
 
 
-def added(run: Run, *candidate: Gene) -> str:
+def added(run: EvolveRun, *candidate: Gene) -> str:
     """A variant of one's own making, evaluated into the run; its name."""
-    with Answers(run, 1) as answers:
+    with VariantAnswers(run, 1) as answers:
         answers.reference()
         (answer,) = answers.of([candidate], "test", 0)
     return f"v{answer.row}"

@@ -16,7 +16,7 @@ import pytest
 import kernelwright as kw
 from kernelwright.edits import Apart, BlockIsWarp, load_genes
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.wording import for_people
 from kernelwright.stories.export import export, files_of
 from kernelwright.stories.finish import finish
@@ -26,7 +26,7 @@ AGAIN = "_Z5againPKfPfii"
 
 @pytest.fixture(scope="module")
 def folder(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         return export(run, "best", tmp_path_factory.mktemp("export") / "out")
 
 
@@ -107,7 +107,7 @@ def test_ptxas_takes_the_ptx(folder: Path, tmp_path: Path) -> None:
 
 
 def test_edits_and_evidence_can_be_read_back(finished_run: Path, folder: Path) -> None:
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         best = run.best
         assert best is not None
         assert load_genes((folder / "edits.json").read_text()) == best.candidate
@@ -124,7 +124,7 @@ def test_edits_and_evidence_can_be_read_back(finished_run: Path, folder: Path) -
 
 
 def test_what_is_unproven_is_refused_and_else_marked(finished_run: Path, tmp_path: Path) -> None:
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         name = next(f.name for f in run.accepted if f.candidate and run.proof(f.name) is None)
         with pytest.raises(Misuse, match=r"not exported: UNPROVEN"):
             export(run, name, tmp_path / "refused")
@@ -144,7 +144,7 @@ def test_what_is_unproven_is_refused_and_else_marked(finished_run: Path, tmp_pat
 
 def test_the_readme_of_what_is_data_specific(finished_run: Path, tmp_path: Path) -> None:
     shutil.copytree(finished_run, tmp_path / "run")
-    with Run.open(tmp_path / "run", write=True) as run:
+    with EvolveRun.open(tmp_path / "run", GENOMES, write=True) as run:
         best = run.best
         assert best is not None
         proof = dict(run.proof(best.name) or {})
@@ -163,7 +163,7 @@ def test_the_readme_of_what_is_data_specific(finished_run: Path, tmp_path: Path)
 
 def test_what_its_proof_rejected_is_refused(finished_run: Path, tmp_path: Path) -> None:
     shutil.copytree(finished_run, tmp_path / "run")
-    with Run.open(tmp_path / "run", write=True) as run:
+    with EvolveRun.open(tmp_path / "run", GENOMES, write=True) as run:
         best = run.best
         assert best is not None
         proof = dict(run.proof(best.name) or {})
@@ -179,7 +179,7 @@ def test_what_its_proof_rejected_is_refused(finished_run: Path, tmp_path: Path) 
 
 def test_a_folder_in_use_is_left_alone(finished_run: Path, tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine")
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         with pytest.raises(Misuse, match="is not empty"):
             export(run, "best", tmp_path)
         with pytest.raises(Misuse, match="is not empty"):
@@ -202,7 +202,7 @@ def test_nothing_is_left_of_what_cannot_be_written(
 
     monkeypatch.setattr(exporting, "write_atomically", full)
     (tmp_path / "there").mkdir()
-    with Run.open(finished_run) as run:
+    with EvolveRun.open(finished_run, GENOMES) as run:
         for name in ("new", "there"):
             written.clear()
             with pytest.raises(ToolError, match="No space left"):

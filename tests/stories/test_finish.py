@@ -13,14 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.evaluate.run.run import Run
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.subject import PythonFile
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.evolution.new_run import create
 from kernelwright.report.evolution import evolution_page
-from kernelwright.stories.evolve import Standing, evolve, resume
+from kernelwright.stories.evolve import evolve, resume
 from kernelwright.stories.explain import explain
 from kernelwright.stories.export import export
 from kernelwright.stories.finish import OLD, finish
+from kernelwright.stories.variant_search.standing import Standing
 
 AGAIN = Path(__file__).with_name("again.py")
 
@@ -35,7 +37,7 @@ def unexplained(finished_run: Path, tmp_path: Path) -> Path:
 
 
 def test_a_run_is_finished_as_often_as_one_likes(unexplained: Path) -> None:
-    with Run.open(unexplained, write=True) as run:
+    with EvolveRun.open(unexplained, GENOMES, write=True) as run:
         said: list[str] = []
         first = finish(run, jobs=1, say=said.append)
         assert said[0] == "explain" and said[-2:] == ["export", "report"]
@@ -55,7 +57,7 @@ def test_a_run_is_finished_as_often_as_one_likes(unexplained: Path) -> None:
 
 def test_what_goes_wrong_at_the_end_is_told_and_the_rest_made(finished_run: Path, tmp_path: Path) -> None:
     shutil.copytree(finished_run, tmp_path / "again-1")
-    with Run.open(tmp_path / "again-1", write=True) as run:
+    with EvolveRun.open(tmp_path / "again-1", GENOMES, write=True) as run:
         (run.folder / "report.html").mkdir()
         done = finish(run)
         assert done.report is None and done.exported is not None
@@ -68,13 +70,13 @@ def test_killed_while_exporting_the_next_end_exports(
 ) -> None:
     """Wherever it is killed, what is called the export is whole."""
     shutil.copytree(finished_run, tmp_path / "again-1")
-    with Run.open(tmp_path / "again-1", write=True) as run:
+    with EvolveRun.open(tmp_path / "again-1", GENOMES, write=True) as run:
         target = finish(run).exported
         assert target is not None
         files = {path.name for path in target.iterdir()}
         rename, rmtree = Path.rename, shutil.rmtree
 
-        def half(run: Run, name: str, folder: Path) -> Path:
+        def half(run: EvolveRun, name: str, folder: Path) -> Path:
             export(run, name, folder)
             (folder / "evidence.json").unlink()
             raise KeyboardInterrupt
@@ -106,7 +108,7 @@ def test_killed_while_exporting_the_next_end_exports(
 
 
 def test_what_is_asked_afterwards_is_no_part_of_the_search(unexplained: Path) -> None:
-    with Run.open(unexplained, write=True) as run:
+    with EvolveRun.open(unexplained, GENOMES, write=True) as run:
         best, front, rejected, before = run.best, run.front, run.rejected, run.fastest_trained
         assert best is not None and run.original is not None
         # Something that would be the fastest by far, if it counted.
@@ -121,7 +123,7 @@ def test_what_is_asked_afterwards_is_no_part_of_the_search(unexplained: Path) ->
 
 
 def test_a_run_that_is_not_at_its_end_counts_all_there_is(tmp_path: Path) -> None:
-    with Run.create(tmp_path, PythonFile(str(AGAIN)), RunSettings()) as run:
+    with create(tmp_path, PythonFile(str(AGAIN)), RunSettings()) as run:
         assert run.evaluations == 0 and list(run.searched()) == []
 
 
@@ -150,7 +152,7 @@ def test_time_spent_ends_with_what_was_recorded_last(finished_run: Path, tmp_pat
         db.execute("UPDATE events SET at = 1000.0 * session + 2")
         db.execute("UPDATE events SET at = 1000.0 * session + 50 WHERE kind = 'end'")
         db.execute("INSERT INTO sessions (at, facts) VALUES (9000.0, '{}')")  # it did nothing
-    with Run.open(tmp_path / "again-1") as run:
+    with EvolveRun.open(tmp_path / "again-1", GENOMES) as run:
         assert len(run.journal.sessions) == 3  # of the search, of the explanation, and that one
         assert run.spent_seconds == 50 + 2
 
@@ -172,7 +174,7 @@ def test_killed_at_its_end_resuming_finishes_it(tmp_path: Path) -> None:
         process.communicate(timeout=60)
     folder = tmp_path / "kw-runs" / "again-1"
     assert not (folder / "report.html").exists()
-    with Run.open(folder) as run:
+    with EvolveRun.open(folder, GENOMES) as run:
         assert run.ended is not None
         evaluations = run.evaluations
     done = subprocess.run(

@@ -12,23 +12,23 @@ from kernelwright.edits.kinds.fix_launch import FixGrid
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.run.answers import Answers
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.run.variant_answers import VariantAnswers
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.stories.minimise import minimise
 
 AGAIN = "_Z5againPKfPfii"
 
 
 @pytest.fixture
-def run(finished_run: Path, tmp_path: Path) -> Run:
+def run(finished_run: Path, tmp_path: Path) -> EvolveRun:
     shutil.copytree(finished_run, tmp_path / "again-1")
-    return Run.open(tmp_path / "again-1", write=True)
+    return EvolveRun.open(tmp_path / "again-1", GENOMES, write=True)
 
 
-def test_what_does_nothing_is_left_out_and_the_best_stays_the_best(run: Run) -> None:
+def test_what_does_nothing_is_left_out_and_the_best_stays_the_best(run: EvolveRun) -> None:
     with run:
         best = run.best
-        with Answers(run, 1) as answers:
+        with VariantAnswers(run, 1) as answers:
             answers.reference()
             (answer,) = answers.of([(Gene(AGAIN, FixGrid((4, 1, 1))), Gene(AGAIN, NoAlias(0)))], "test", 0)
         small = minimise(run, f"v{answer.row}", jobs=1)
@@ -37,14 +37,14 @@ def test_what_does_nothing_is_left_out_and_the_best_stays_the_best(run: Run) -> 
         assert run.best == best
 
 
-def test_the_best_is_minimal_already(run: Run) -> None:
+def test_the_best_is_minimal_already(run: EvolveRun) -> None:
     with run:
         best = run.best
         assert best is not None
         assert minimise(run, "best", jobs=1) == best == run.best
 
 
-def test_the_original_and_what_was_turned_down_are_refused(run: Run) -> None:
+def test_the_original_and_what_was_turned_down_are_refused(run: EvolveRun) -> None:
     with run:
         with pytest.raises(Misuse, match="is the original"):
             minimise(run, "v1")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from kernelwright.errors import ToolError
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.farm import Lost
 from kernelwright.prove.proof import proof_from_json
 from kernelwright.stories import proving
@@ -25,7 +25,7 @@ def proofs(finished_run: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.
             yield 0, request.param
 
     monkeypatch.setattr(proving, "Pool", Dead)
-    with Run.open(finished_run) as run, Proofs(run) as made:
+    with EvolveRun.open(finished_run, GENOMES) as run, Proofs(run) as made:
         yield made
 
 

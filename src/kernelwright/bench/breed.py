@@ -17,6 +17,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -25,25 +27,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.bench.result import Measured, Say
+from kernelwright.breeding.answers import Answers, allow_deep_calls, answers_to
+from kernelwright.breeding.choice import sample
+from kernelwright.breeding.interpreter import Interpreter
+from kernelwright.breeding.run import PROGRAMS as KIND
+from kernelwright.breeding.run import BreedRun
+from kernelwright.breeding.table import BACKENDS
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import JOURNAL
-from kernelwright.farm.backends.backend import Backend
-from kernelwright.farm.backends.frame import Frame
-from kernelwright.farm.backends.llvm_ir import LlvmIr
-from kernelwright.farm.backends.nvrtc import Nvrtc
-from kernelwright.farm.backends.ptx import Ptx
+from kernelwright.farm import Built
+from kernelwright.farm.bundle_runner import BundleRunner
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.c.interpret import OPERATIONS
 from kernelwright.grammar.c.llvm import named_functions
 from kernelwright.grammar.c.tree import MATH
 from kernelwright.grammar.problems import NAMES, path_of
 from kernelwright.stories.breed import breed, resume
-from kernelwright.stories.breeding import frames
-from kernelwright.stories.breeding.choice import sample
-from kernelwright.stories.breeding.executor import Interpreted, deep
-from kernelwright.stories.breeding.run import BreedRun
-from kernelwright.stories.breeding.table import BACKENDS, executor
 
 KEPT = Path("build") / "bench-breed"
 PROGRAMS, QUICK_PROGRAMS = 1000, 60
@@ -63,18 +63,11 @@ REACHED: Mapping[str, tuple[tuple[int, ...], int, int]] = {
 }
 """Seeds, of how many of them the problem's target is promised, and within how many programs each."""
 
-COMPILED: tuple[tuple[Backend, Callable[[Problem], Frame], Callable[[Problem, str], str]], ...] = (
-    (Nvrtc(), frames.cuda_frame, frames.cuda),
-    (LlvmIr(), frames.gpu_ir_frame, frames.gpu_ir),
-    (Ptx(), frames.ptx_frame, frames.ptx),
-)
-"""Those whose code only a GPU runs: a back end, its frame, its translation."""
-
 
 def measure(quick: bool, say: Say) -> Measured:
     """``quick``: 60 programs of each problem, and none bred."""
     result = Measured("breed")
-    deep()
+    allow_deep_calls()
     for name in NAMES:
         problem = load_problem(path_of(name))
         texts = sample(problem, QUICK_PROGRAMS if quick else PROGRAMS, seed=1)
@@ -90,18 +83,18 @@ def measure(quick: bool, say: Say) -> Measured:
 
 
 def _equal(result: Measured, problem: Problem, texts: Sequence[str], say: Say) -> None:
-    expected = worths(problem, Interpreted(problem), texts)
+    expected = worths(problem, BACKENDS["interpreted"].runner(problem), texts)
     slack = tolerances(problem, texts, expected)
-    for backend in [each for each in BACKENDS if each != "interpreted"]:
+    for backend, row in [each for each in BACKENDS.items() if each[0] != "interpreted"]:
         say(f"{problem.name}: {backend}")
         begin = time.process_time()
         try:
-            running = executor(backend, problem)
+            runner = row.runner(problem)
         except KernelwrightError as error:
             result.notes.append(f"{problem.name} on {backend}: not run here, {error.message}")
             continue
-        found = worths(problem, running, texts)
-        running.close()
+        found = worths(problem, runner, texts)
+        runner.close()
         apart = [deviation(a, b) for a, b in zip(expected, found, strict=True)]
         wrong = [n for n, each in enumerate(apart) if not each <= slack[n]]
         result.rows.append(
@@ -124,11 +117,11 @@ def _equal(result: Measured, problem: Problem, texts: Sequence[str], say: Say) -
         )
 
 
-def worths(problem: Problem, running: Any, texts: Sequence[str]) -> list[float | None]:
+def worths(problem: Problem, runner: BundleRunner[Answers], texts: Sequence[str]) -> list[float | None]:
     """The fitness of each; None for those that have none, or were rejected."""
     found: list[float | None] = []
     for begin in range(0, len(texts), BATCH):
-        for answers in running.answers(texts[begin : begin + BATCH]):
+        for answers in answers_to(runner, texts[begin : begin + BATCH]):
             found.append(None if isinstance(answers, Rejected) else problem.worth(answers))
     return found
 
@@ -152,7 +145,8 @@ def tolerances(problem: Problem, texts: Sequence[str], expected: Sequence[float 
         *[lambda shape: random.choice([-1.0, 1.0], shape)] * ROUNDS_OF_SIGNS,
     ]
     for sign in signs:
-        shaken = worths(problem, Interpreted(problem, _shaken(sign)), texts)
+        interpreter = partial(Interpreter, operations=_shaken(sign))
+        shaken = worths(problem, replace(BACKENDS["interpreted"], executor=interpreter).runner(problem), texts)
         for n, (a, b) in enumerate(zip(expected, shaken, strict=True)):
             moved[n] = max(moved[n], 2 * deviation(a, b))
     return moved
@@ -178,24 +172,27 @@ def _shaken(sign: Callable[[tuple[int, ...]], NDArray[Any]]) -> Mapping[str, Cal
 
 def _assembled(result: Measured, problem: Problem, texts: Sequence[str]) -> None:
     """Every program becomes machine code; without a GPU at hand nobody has run it."""
-    for backend, frame, translated in COMPILED:
-        if missing := backend.missing():
-            result.notes.append(f"{problem.name} with {backend.name}: {missing}")
+    for row in [each for each in BACKENDS.values() if each.needs_gpu]:
+        compiler = row.compiler()
+        if missing := compiler.missing():
+            result.notes.append(f"{problem.name} with {row.name}: {missing}")
             continue
-        begin, surround, places = time.process_time(), frame(problem), 0
+        begin, places = time.process_time(), 0
+        runner = BundleRunner[Answers](
+            compiler, row.language.frame(problem), partial(row.language.translate, problem), None, row.level
+        )
         for at in range(0, len(texts), BATCH):
-            image = backend.compile([translated(problem, t) for t in texts[at : at + BATCH]], surround, "quick")
-            places += len(image.places)
+            places += sum(isinstance(each, Built) for each in runner.compile(texts[at : at + BATCH]))
         seconds = time.process_time() - begin
         result.rows.append(
             {
                 "problem": problem.name,
-                "to a cubin with": backend.name,
+                "to a cubin with": row.name,
                 "programs": places,
                 "cpu ms each": round(seconds / len(texts) * 1e3, 3),
             }
         )
-        result.at_least(f"breed: {problem.name} programs compiled by {backend.name}", places, len(texts))
+        result.at_least(f"breed: {problem.name} programs compiled by {row.name}", places, len(texts))
 
 
 # -- reaching a fitness ------------------------------------------------------------------------------------------------
@@ -239,7 +236,7 @@ def _bred(path: Path, folder: Path, seed: int, jobs: int | None = None) -> Breed
     """A run, made now, or to its end, unless it is there."""
     if not (folder / JOURNAL).is_file():
         return breed(path, folder=folder, seed=seed, backend="interpreted", jobs=jobs, cache=False)
-    run = BreedRun.open(folder)
+    run = BreedRun.open(folder, KIND)
     if run.ended is None:
         run.close()
         return resume(folder, jobs=jobs, cache=False)

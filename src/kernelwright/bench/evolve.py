@@ -29,7 +29,8 @@ from pathlib import Path
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.run.run import FOLDER, JOURNAL, Run
+from kernelwright.evaluate.run.run import FOLDER, JOURNAL
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
 KEPT = Path("build") / "bench-evolve"
 EVALUATIONS = 400
@@ -102,18 +103,18 @@ def row_of(program: str, arm: Arm, evaluations: int, seed: int = 1) -> Row:
         return _row(program, arm, seed, run)
 
 
-def finished(folder: Path) -> Run | None:
+def finished(folder: Path) -> EvolveRun | None:
     """A run that has come to its end, open; None when there is none."""
     if not (folder / JOURNAL).is_file():
         return None
-    run = Run.open(folder)
+    run = EvolveRun.open(folder, GENOMES)
     if run.ended is None:
         run.close()
         return None
     return run
 
 
-def _row(program: str, arm: Arm, seed: int, run: Run) -> Row:
+def _row(program: str, arm: Arm, seed: int, run: EvolveRun) -> Row:
     rows = list(run.searched())
     best = run.best
     proof = (run.proof(best.name) if best else None) or {}

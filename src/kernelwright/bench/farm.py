@@ -32,20 +32,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from kernelwright.bench.result import Measured, Say
+from kernelwright.breeding.choice import sample
+from kernelwright.breeding.frames import cuda, cuda_frame, ptx, ptx_frame
 from kernelwright.farm import Built, Farm, Pool, available_cores
 from kernelwright.farm.backends.frame import Frame, bundle
 from kernelwright.farm.backends.nvrtc import Nvrtc, compiled, find_nvrtc
 from kernelwright.farm.backends.ptx import Ptx
-from kernelwright.farm.building import build
+from kernelwright.farm.bundle_runner import BundleRunner
+from kernelwright.farm.lost_items import Raised
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.problems import NAMES, path_of
 from kernelwright.report.figures import curves
-from kernelwright.stories.breeding.choice import sample
-from kernelwright.stories.breeding.frames import cuda, cuda_frame, ptx_frame
-from kernelwright.stories.breeding.translated import Translated
 
 POPULATIONS = (20, 100, 200, 300)
 LARGEST = 300
@@ -143,7 +145,7 @@ def _routes(name: str, problem: Problem, say: Say) -> Iterator[dict[str, tuple[R
     else:
         say("NVRTC is not installed")
     for workers in dict.fromkeys((1, cores)):
-        farm = Farm(Translated(str(path_of(name)), Ptx(ARCH)), ptx_frame(problem), jobs=workers, stayed=0)
+        farm = Farm(compiling, (str(path_of(name)), ARCH), batch=Ptx().batch, jobs=workers)
         opened.append(farm)
         found[f"ours, {workers} workers"] = (_farmed(farm), farm.pids)
     try:
@@ -197,10 +199,16 @@ def _shared(pool: Pool, frame: Frame, problem: Problem) -> Route:
     return run
 
 
+def compiling(path: str, arch: str) -> Callable[[Sequence[str]], list[Built | Raised]]:
+    """A set-up: the farm's workers compile what they get, and run none of it."""
+    sys.setrecursionlimit(max(DEEP, sys.getrecursionlimit()))
+    problem = load_problem(Path(path))
+    return BundleRunner[Any](Ptx(arch), ptx_frame(problem), partial(ptx, problem)).compile
+
+
 def _farmed(farm: Farm) -> Route:
     def run(texts: Sequence[str]) -> None:
-        farm.forget()
-        bad = [each for each in farm.compile(texts).results if not isinstance(each, Built)]
+        bad = [each for _, each in farm.map(texts) if not isinstance(each, Built)]
         if bad:
             raise RuntimeError(f"{len(bad)} programs do not compile: {bad[0]}")
 
@@ -231,19 +239,19 @@ def _spent(pid: int) -> float:
 
 
 def _overhead(name: str, problem: Problem) -> float:
-    """What a farm of one worker takes of processor time beyond the same back end called in this process, as a share of that."""
-    backend, frame, shares = Translated(str(path_of(name)), Ptx(ARCH)), ptx_frame(problem), []
-    with Farm(backend, frame, jobs=1, stayed=0) as farm:
+    """What a farm of one worker takes of processor time beyond the same work called in this process, as a share of that."""
+    work, shares = compiling(str(path_of(name)), ARCH), []
+    least, most = Ptx().batch
+    with Farm(compiling, (str(path_of(name)), ARCH), batch=(least, most), jobs=1) as farm:
         run = _farmed(farm)
         run(sample(problem, 2, 7))
         for seed in range(ROUNDS):
             texts = sample(problem, LARGEST, seed)
-            least, most = backend.batch
             distinct = list(dict.fromkeys(texts))
             size = -(-len(distinct) // -(-len(distinct) // most)) if len(distinct) > least else len(distinct)
             own = time.process_time()
             for at in range(0, len(distinct), size):
-                build(backend, frame, distinct[at : at + size], "quick")
+                work(distinct[at : at + size])
             alone = time.process_time() - own
             shares.append(_seconds(run, farm.pids, texts)[1] / alone - 1)
     return statistics.median(shares)

@@ -1,9 +1,8 @@
-"""What is asked of a candidate, and what came of it.
+"""What is asked of a candidate, and what came of it, whatever its kind (``candidate``).
 
-``workload`` is what candidates are judged by: its cases (``case``, ``recorded``, ``program``) and its rules of comparison
-(``compare``, ``rules``, ``idle``). ``judge`` and ``runner`` do the judging, ``outcome`` is what came of it, ``journal`` keeps it.
-``capture`` and ``replay`` make a workload of a program's own launches; ``measure`` takes times that mean something, ``on_gpu``
-those of a search's candidates.
+``workload/`` is what candidates are judged by: cases and rules of comparison. ``capture/`` makes a workload of a program's own
+launches. ``judging/`` builds and judges, ``timing/`` says how long launches take, ``outcome`` is what came of it, ``run/`` hands
+out the work and keeps it in a journal.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 from kernelwright.farm.building import Built
 from kernelwright.farm.cluster import Cluster, pool_for
-from kernelwright.farm.farm import Compiled, Farm
+from kernelwright.farm.farm import Farm
 from kernelwright.farm.lost_items import Lost, Raised
 from kernelwright.farm.machine import available_cores
 from kernelwright.farm.pool import Pool
 
-__all__ = ["Built", "Cluster", "Compiled", "Farm", "Lost", "Pool", "Raised", "available_cores", "pool_for"]
+__all__ = ["Built", "Cluster", "Farm", "Lost", "Pool", "Raised", "available_cores", "pool_for"]

@@ -21,7 +21,7 @@ from kernelwright.device.describe_access import plural
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.outcome import STAGES, Ok, Rejected
 from kernelwright.evaluate.run.journal import Row
-from kernelwright.evaluate.run.run import Found, Run
+from kernelwright.evaluate.run.variant_run import Found, VariantRun
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.labels import MEANING
 from kernelwright.report import figures, wording
@@ -40,7 +40,7 @@ Line = tuple[int | None, str, tuple[int, ...]]
 """A line of source: its number (None: some are left out here), its text, the numbers of the edits there."""
 
 
-def write_page(run: Run, target: Path) -> Path:
+def write_page(run: VariantRun[Any], target: Path) -> Path:
     """Writes the page. Raises ``Misuse`` for a run without any evaluation, ``ToolError`` for a file that cannot be written."""
     page = evolution_page(run)
     try:
@@ -50,7 +50,7 @@ def write_page(run: Run, target: Path) -> Path:
     return target
 
 
-def evolution_page(run: Run) -> str:
+def evolution_page(run: VariantRun[Any]) -> str:
     """The page of a run as HTML. Raises ``Misuse`` for a run without any evaluation."""
     rows = list(run.searched())
     original_us = run.original_us
@@ -66,12 +66,12 @@ def evolution_page(run: Run) -> str:
     names = explained["guard_names"] if explained else {}
     shown = {
         # what was found
-        "run": run, "title": _title(spoken), "accepted": spoken is None or spoken.accepted,
+        "run": run, "title": _title(run, spoken), "accepted": spoken is None or spoken.accepted,
         "best": best, "original_us": original_us, "how": _how(run),
-        "kernels": list(dict.fromkeys(readable(gene.kernel) for gene in best.candidate)) if best else [],
+        "kernels": _kernels(run, best),
         "label": label, "meaning": MEANING.get(label), "proof": proof, "explained": explained,  # type: ignore[call-overload]
         "guards": explained["guards"] if explained else None, "turned_down": _turned_down(run, best), "notes": run.notes,
-        "edits": [f"{readable(gene.kernel)}: {gene.edit}" for gene in best.candidate] if best else [],
+        "edits": [f"{readable(kernel)}: {what}" for kernel, what in run.kind.described(best.candidate)] if best else [],
         "source": list(_source(explained["source"])) if explained else [],
         "asks": {name: kind.asks.replace("... ", "Are the outputs right ", 1) for name, kind in CHECKS.items()},
         # the search
@@ -93,16 +93,22 @@ def evolution_page(run: Run) -> str:
 # -- what was found --------------------------------------------------------------------------------------------------------
 
 
-def _title(spoken: Spoken | None) -> str:
+def _title(run: VariantRun[Any], spoken: Spoken | None) -> str:
     if spoken is None:
         return "Nothing faster was found"
-    kernels = list(dict.fromkeys(readable(gene.kernel) for gene in spoken.found.candidate))
+    kernels = _kernels(run, spoken.found)
     which = " and ".join(kernels) if len(kernels) <= 2 else f"{len(kernels)} kernels"
     but = "" if spoken.accepted else f", but {spoken.label}"
     return f"{which}, {spoken.found.speedup:.2f} times as fast{but}"
 
 
-def _how(run: Run) -> str:
+def _kernels(run: VariantRun[Any], found: Found[Any] | None) -> list[str]:
+    """Those that a variant changes, each once."""
+    described = run.kind.described(found.candidate) if found else ()
+    return list(dict.fromkeys(readable(kernel) for kernel, _ in described))
+
+
+def _how(run: VariantRun[Any]) -> str:
     settings = run.settings
     return (
         f"measured on {settings.gpu}"
@@ -111,13 +117,13 @@ def _how(run: Run) -> str:
     )
 
 
-def _explained(run: Run, best: Found) -> Mapping[str, Any] | None:
+def _explained(run: VariantRun[Any], best: Found[Any]) -> Mapping[str, Any] | None:
     """What ``kw explain`` noted; None where nobody asked, or another version noted something else."""
     found = run.explained(best.name)
     return found if found is not None and found.keys() >= EXPLAINED else None
 
 
-def _turned_down(run: Run, best: Found | None) -> str:
+def _turned_down(run: VariantRun[Any], best: Found[Any] | None) -> str:
     """What was faster and merely right on the training cases, in a sentence; nothing where that is no more than the best."""
     name, speedup = run.fastest_trained
     if not name or speedup <= (best.speedup if best else 1.0) * (1 + TIE):
@@ -127,7 +133,7 @@ def _turned_down(run: Run, best: Found | None) -> str:
     return wording.for_people(f"{speedup:.3f}× ({name}), right on the training cases alone{': ' if why else ''}{why}")
 
 
-def _cause(run: Run, name: str) -> str:
+def _cause(run: VariantRun[Any], name: str) -> str:
     outcome = next((row.outcome for row in run.rows() if f"v{row.id}" == name), None)
     return str(outcome) if isinstance(outcome, Rejected) else ""
 
@@ -159,7 +165,7 @@ def _diff_class(line: str) -> str:
 # -- the search ------------------------------------------------------------------------------------------------------------
 
 
-def _seconds(run: Run, rows: list[Row]) -> float:
+def _seconds(run: VariantRun[Any], rows: list[Row]) -> float:
     """How long the search took, all sessions together."""
     last = {row.session: row.at for row in rows}
     return sum(last[each.id] - each.at for each in run.journal.sessions if each.id in last)
@@ -175,7 +181,7 @@ def _causes(rows: list[Row], accepted: int) -> list[tuple[str, int, str]]:
     return [("accepted", accepted, ""), *((stage, count, STAGES[stage]) for stage, count in named)]
 
 
-def _variants(run: Run) -> list[tuple[Found, str, str]]:
+def _variants(run: VariantRun[Any]) -> list[tuple[Found[Any], str, str]]:
     """The front, whatever was proven, and the fastest that was turned down; fastest first, with a remark on each."""
     remarks: dict[str, str] = {found.name: "" for found in run.front if found.candidate}
     for event in run.journal.events("proof"):
@@ -198,7 +204,7 @@ def _variants(run: Run) -> list[tuple[Found, str, str]]:
     return [(each, label_of(run, each.name), remarks[each.name]) for each in found][:MOST_VARIANTS]
 
 
-def _plots(run: Run, rows: list[Row]) -> dict[str, str]:
+def _plots(run: VariantRun[Any], rows: list[Row]) -> dict[str, str]:
     base = run.original_us or 1.0
     best, trained = [(0, 1.0)], [(0, 1.0)]
     edits: dict[int, list[int]] = {}

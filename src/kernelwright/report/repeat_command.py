@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
+from typing import Any
 
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.run.variant_run import VariantRun
 
 
-def command(run: Run) -> str:
+def command(run: VariantRun[Any]) -> str:
     """The command line that began the run; where none was recorded, one that says the same, as far as the settings go."""
     recorded = run.journal.sessions[0].facts.get("command")
     if recorded:
@@ -23,14 +24,14 @@ def command(run: Run) -> str:
     return f"kw evolve {_what(run)} {shlex.join(given)}"
 
 
-def _what(run: Run) -> str:
+def _what(run: VariantRun[Any]) -> str:
     subject = run.journal.sessions[0].facts["subject"]
     if subject.get("kind") == "python":
         return shlex.quote(str(subject["path"]))
     return "PROGRAM"
 
 
-def again(run: Run) -> list[str]:
+def again(run: VariantRun[Any]) -> list[str]:
     """Commands, one to a line."""
     where = shlex.quote(str(run.folder))
     return [command(run), f"kw show {where}", f"kw prove {where}:best --again", f"kw export {where}:best"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from kernelwright.evaluate.run.run import Found, Run
+from kernelwright.evaluate.run.variant_run import Found, VariantRun
 from kernelwright.prove.labels import LABELS
 
 UNPROVEN = "unproven"
@@ -14,12 +15,12 @@ UNPROVEN = "unproven"
 class Spoken:
     """A variant and its label. ``accepted``: whether it is the best; else its proof said less than was demanded."""
 
-    found: Found
+    found: Found[Any]
     label: str
     accepted: bool
 
 
-def spoken_of(run: Run) -> Spoken | None:
+def spoken_of(run: VariantRun[Any]) -> Spoken | None:
     """The best variant, else the one that would have been but for its proof; None when nothing beat the original."""
     best = run.best
     if best is not None:
@@ -30,7 +31,7 @@ def spoken_of(run: Run) -> Spoken | None:
     return None
 
 
-def label_of(run: Run, name: str) -> str:
+def label_of(run: VariantRun[Any], name: str) -> str:
     """What the proof of a variant calls it, or ``unproven``."""
     proof = run.proof(name)
     return str(proof["label"]) if proof and proof["label"] in LABELS else UNPROVEN

@@ -2,6 +2,7 @@
 
     strategy     ask, tell, results, budgets, hooks, progress     planned      what all strategies share
     default      scan, combine, evolve, clean up                  gevo         Algorithm 1 of paper 000, the control arm
+    generations  whole generations of individuals                 strategies   all of them, by name
     combine      greedy, in groups                                minimise     delta debugging, single effects, pairs
     experience   what is learnt about genes                       credit       which kinds of genes pay
     population   the best so far                                  genomes      crossover

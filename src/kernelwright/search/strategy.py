@@ -94,7 +94,7 @@ class Progress(Generic[C]):
 
 
 class Strategy(Protocol[C]):
-    """The protocol. ``Gevo``, ``Default`` and ``Minimise`` implement it through ``Planned``."""
+    """The protocol. ``Gevo``, ``Default`` and ``Minimise`` implement it through ``Planned``, ``Generations`` by itself."""
 
     def ask(self) -> list[C]:
         """The next batch of candidates; [] when finished. Asked again before it was told: the same batch."""

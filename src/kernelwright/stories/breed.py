@@ -12,19 +12,27 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from kernelwright.breeding.judge import FITNESS
+from kernelwright.breeding.program_judge import ProgramJudge
+from kernelwright.breeding.run import PROGRAMS, Bred, BreedRun, Settings, facts_of, settings_for
+from kernelwright.breeding.speed import Stopwatch
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
+from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
 from kernelwright.grammar.breeding import Breeding, Individual
-from kernelwright.stories.breeding.judge import FITNESS
-from kernelwright.stories.breeding.run import Bred, BreedRun, Settings, settings_for
-from kernelwright.stories.breeding.verdicts import Verdicts
+from kernelwright.search import Budget, Result, Strategy
+from kernelwright.search.strategies import STRATEGIES
 
 Watch = Callable[["Standing"], None]
+STRATEGY = "generations"
+SHOWN_EVERY = 50
+"""Programs from one look at a generation in progress to the next."""
 TRIED = 8
 """Programs of the first generation that are judged one by one, to tell a broken problem at once."""
 
@@ -36,8 +44,6 @@ class Standing:
     run: BreedRun
     phase: str = "start"
     generation: int = 0
-    evaluations: int = 0
-    """Programs judged, each counted once."""
     fresh: int = 0
     """Of these, in this session, since ``began``."""
     remembered: int = 0
@@ -48,8 +54,15 @@ class Standing:
     """Individuals of all generations, so that what was not judged was known."""
     best: Bred | None = None
     rejected: Counter[str] = field(default_factory=Counter)
+    met: set[int] = field(default_factory=set)
+    """The rows of the programs asked about."""
     jobs: int = 1
     began: float = field(default_factory=time.monotonic)
+
+    @property
+    def evaluations(self) -> int:
+        """Programs asked about, each counted once."""
+        return len(self.met)
 
     @property
     def rate(self) -> float:
@@ -84,9 +97,9 @@ def breed(
     chosen = settings_for(load_problem(path), jobs=jobs, **settings)
     made = Path(folder) if folder is not None else new_folder(path.stem)
     made.mkdir(parents=True, exist_ok=True)
-    with BreedRun.create(made, path, chosen) as run:
+    with create(made, path, chosen) as run:
         proceed(run, jobs=jobs, cluster=cluster, cache=cache, watch=watch)
-    return BreedRun.open(made)
+    return BreedRun.open(made, PROGRAMS)
 
 
 def resume(
@@ -98,15 +111,20 @@ def resume(
     watch: Watch = lambda standing: None,
 ) -> BreedRun:
     """Goes on with a run that was interrupted: it ends as if it had not been."""
-    with BreedRun.open(path, write=True) as run:
+    with BreedRun.open(path, PROGRAMS, write=True) as run:
         proceed(run, jobs=jobs, cluster=cluster, cache=cache, watch=watch)
-    return BreedRun.open(run.folder)
+    return BreedRun.open(run.folder, PROGRAMS)
 
 
 def problem_path(problem: Path | str) -> Path:
     """The file of a problem, given by its name or its path. Raises ``Misuse``."""
     path = Path(problem)
     return path if path.suffix == ".py" else problems.path_of(str(problem))
+
+
+def create(folder: Path, problem: Path, settings: Settings) -> BreedRun:
+    """A new run in ``folder``, which is there already. Raises ``Misuse`` when another one is in it."""
+    return BreedRun.create(folder, PROGRAMS, facts_of(problem, settings))
 
 
 def proceed(
@@ -119,29 +137,37 @@ def proceed(
 ) -> Standing:
     """Breeds from the beginning, in an open run; what its journal knows already is not judged again. ``cluster``, ``cache``: as
     for ``breed``."""
-    problem, settings = run.problem, run.settings
-    strategy = Breeding(problem.language, settings.dials, settings.seed, problem.better)
-    with Verdicts(run, jobs, cluster, cache=cache) as verdicts:
-        standing = Standing(run, jobs=verdicts.jobs)
-        while standing.generation < settings.generations:
-            generation = strategy.ask()
-            standing.generation, standing.phase = strategy.generation, f"generation {strategy.generation}"
-            if strategy.generation == 1:
-                _try_some(generation, verdicts)
-            outcomes = verdicts.of([each.text for each in generation], lambda outcome: _told(standing, outcome, watch))
-            _note(standing, generation, outcomes, verdicts)
+    strategy = _strategy(run)
+    answers = Answers(run, in_order=True)
+    with ProgramJudge(run, jobs, cluster, cache=cache) as judge:
+        standing, stopwatch = Standing(run, jobs=judge.jobs), Stopwatch(run.journal)
+
+        def told(answer: Answer[str]) -> None:
+            standing.fresh = judge.judged
+            if answer.fresh and answers.evaluated % SHOWN_EVERY == 0:
+                watch(standing)
+
+        while generation := stopwatch.searched(strategy.ask):
+            standing.generation, standing.phase = strategy.progress.generation, strategy.progress.phase
+            if standing.generation == 1:
+                _try_some(generation, judge)
+            found = answers.of([each.text for each in generation], judge, told=told)
+            standing.remembered, standing.trouble = judge.remembered, judge.trouble
+            _note(standing, generation, found)
+            stopwatch.note(standing.generation, len(generation))
             watch(standing)
             if standing.best is not None and run.reaches(standing.best.fitness):
                 break
-            strategy.tell([_worth(outcome) for outcome in outcomes])
+            results = [_result(run, *each) for each in zip(generation, found, strict=True)]
+            stopwatch.searched(partial(strategy.tell, results))
         _end(standing)
         watch(standing)
     return standing
 
 
-def _try_some(generation: list[Individual], verdicts: Verdicts) -> None:
+def _try_some(generation: list[Individual], judge: ProgramJudge) -> None:
     """Raises ``Misuse`` when the fitness function itself, or what surrounds programs, fails for whatever it is given."""
-    outcomes = verdicts.tried([each.text for each in generation[:TRIED]])
+    outcomes = judge.tried([each.text for each in generation[:TRIED]])
     failed = [each for each in outcomes if isinstance(each, Rejected) and each.stage in ("crash", "timeout", "compile")]
     if failed and len(failed) == len(outcomes):
         raise Misuse(
@@ -150,34 +176,29 @@ def _try_some(generation: list[Individual], verdicts: Verdicts) -> None:
         )
 
 
-def _told(standing: Standing, outcome: Outcome, watch: Watch) -> None:
-    standing.fresh += 1
-    if standing.fresh % 50 == 0:
-        watch(standing)
-
-
-def _note(standing: Standing, generation: list[Individual], outcomes: list[Outcome], verdicts: Verdicts) -> None:
+def _note(standing: Standing, generation: list[Individual], found: list[Answer[str]]) -> None:
     """The generation's figures, for whoever watches and, once, for the journal."""
-    best_genotype = None
-    for individual, outcome in zip(generation, outcomes, strict=True):
-        worth = _worth(outcome)
+    best_genotype, before = None, standing.evaluations
+    for individual, answer in zip(generation, found, strict=True):
+        if answer.row not in standing.met:
+            standing.met.add(answer.row)
+            if isinstance(answer.outcome, Rejected):
+                standing.rejected[answer.outcome.stage] += 1
+        worth = _worth(answer.outcome)
         if worth is not None:
-            bred = Bred(individual.text, worth, verdicts.name(individual.text))
+            bred = Bred(individual.text, worth, answer.name)
             if standing.best is None or standing.run.beats(bred, standing.best):
                 standing.best, best_genotype = bred, individual.genotype
-    new = verdicts.count - standing.evaluations
-    standing.evaluations = verdicts.count
-    standing.remembered, standing.trouble = verdicts.remembered, verdicts.trouble
+    new = standing.evaluations - before
     standing.asked += len(generation)
-    standing.rejected = verdicts.rejected
     known = {data["n"] for data in standing.run.generations}
     if standing.generation not in known:
         best = standing.best
-        found = {"name": best.name, "fitness": best.fitness} if best else None
+        noted = {"name": best.name, "fitness": best.fitness} if best else None
         more = {"genotype": list(best_genotype)} if best_genotype else {}
         standing.run.journal.note(
             "generation",
-            {"n": standing.generation, "best": found, "new": new, "evaluations": standing.evaluations, **more},
+            {"n": standing.generation, "best": noted, "new": new, "evaluations": standing.evaluations, **more},
         )
 
 
@@ -190,8 +211,21 @@ def _end(standing: Standing) -> None:
         standing.run.journal.note("end", facts)
 
 
+def _strategy(run: BreedRun) -> Strategy[Individual]:
+    settings = run.settings
+    operators = Breeding(run.problem.language, settings.dials.codons, settings.dials.longest)
+    budget = Budget(generations=settings.generations)
+    return STRATEGIES[STRATEGY].make(operators, seed=settings.seed, budget=budget, rates=settings.dials)
+
+
+def _result(run: BreedRun, individual: Individual, answer: Answer[str]) -> Result[Individual]:
+    """What is worth nothing is rejected."""
+    worth = _worth(answer.outcome)
+    return Result(individual, None if worth is None else (worth if run.goal == "least" else -worth,))
+
+
 def _worth(outcome: Outcome) -> float | None:
     return outcome.metrics[FITNESS] if isinstance(outcome, Ok) else None
 
 
-__all__ = ["Settings", "Standing", "breed", "problem_path", "proceed", "resume", "settings_for"]
+__all__ = ["Settings", "Standing", "breed", "create", "problem_path", "proceed", "resume", "settings_for"]

@@ -24,11 +24,11 @@ from kernelwright.edits.gene import edits_in_order
 from kernelwright.edits.original import Original
 from kernelwright.edits.words import in_words
 from kernelwright.errors import KernelwrightError, Misuse
-from kernelwright.evaluate.judging.variant import Builder, Candidate
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.run.answers import Answers
-from kernelwright.evaluate.run.run import Found, Run
+from kernelwright.evaluate.run.variant_answers import VariantAnswers
+from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evaluate.workload.subject import Subject
+from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuilder
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.invariants import invariants
 from kernelwright.search import Pairs, Result, SingleEffects, Strategy
@@ -128,17 +128,17 @@ def _tuples(figures: Mapping[str, Any]) -> dict[str, tuple[float, float]]:
     return {name: (before, after) for name, (before, after) in figures.items()}
 
 
-def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _: None) -> Explanation:
+def explain(run: EvolveRun, name: str, *, jobs: int | None = None, say: Say = lambda _: None) -> Explanation:
     """Explains a variant of a run that is open for writing. Raises ``Misuse`` for a variant that changes nothing, and what
     ``Run.workload`` raises when its recording is missing."""
     found, original = run.variant(name), run.original
     if not found.candidate or original is None:
         raise Misuse(f"{found.name} is the original: there is nothing to explain", hint=f"kw show {run.folder}")
     genes = found.candidate
-    builder = run.builder()
+    builder = GENOMES.of(run)
     singles: SingleEffects[Any] = SingleEffects(genes)
     pairs: Pairs[Any] = Pairs(genes)
-    with Answers(run, jobs) as answers:
+    with VariantAnswers(run, jobs) as answers:
         answers.reference()
         say(f"what each of {len(genes)} edits does" if len(genes) > 1 else "what the edit does")
         outcomes = answered(singles, answers, run)
@@ -174,10 +174,10 @@ def explain(run: Run, name: str, *, jobs: int | None = None, say: Say = lambda _
 
 
 def answered(
-    strategy: Strategy[Candidate], answers: Answers, run: Run, phase: str = "explain"
-) -> dict[Candidate, Ok | None]:
+    strategy: Strategy[Genes], answers: VariantAnswers[Genes], run: EvolveRun, phase: str = "explain"
+) -> dict[Genes, Ok | None]:
     """Carries a plan out; what came of each candidate it asked about, None for those that were turned down."""
-    found: dict[Candidate, Ok | None] = {}
+    found: dict[Genes, Ok | None] = {}
     while batch := strategy.ask():
         results = []
         for answer in answers.of(batch, phase, 0):
@@ -189,7 +189,7 @@ def answered(
     return found
 
 
-def _of_pairs(genes: Candidate, pairs: Pairs[Any]) -> Iterator[ExplainedPair]:
+def _of_pairs(genes: Genes, pairs: Pairs[Any]) -> Iterator[ExplainedPair]:
     numbers = {gene: number for number, gene in enumerate(genes, start=1)}
     for pair in pairs.pairs:
         if pair.relation != "independent":
@@ -211,7 +211,7 @@ def _changed(before: Ok | None, after: Ok | None, least: float = 0.01) -> dict[s
 # -- machine code ----------------------------------------------------------------------------------------------------------
 
 
-def _machine_code(builder: Builder, candidate: Candidate) -> dict[str, bytes] | None:
+def _machine_code(builder: GenomeBuilder, candidate: Genes) -> dict[str, bytes] | None:
     """By kernel, its instructions; None where no assembler makes any."""
     try:
         built = builder.build(candidate).kernels
@@ -231,7 +231,7 @@ def _same(one: Mapping[str, bytes] | None, other: Mapping[str, bytes] | None) ->
     return None if one is None or other is None else one == other
 
 
-def _remarks(run: Run, found: Found, code: Mapping[str, bytes] | None, edits: int) -> Iterator[str]:
+def _remarks(run: EvolveRun, found: Found[Genes], code: Mapping[str, bytes] | None, edits: int) -> Iterator[str]:
     row = next(row for row in run.rows() if f"v{row.id}" == found.name)
     if isinstance(row.outcome, Rejected):
         yield f"{found.name} was turned down ({row.outcome}): what its edits do within it is not known"
@@ -249,7 +249,7 @@ def _remarks(run: Run, found: Found, code: Mapping[str, bytes] | None, edits: in
 # -- source ----------------------------------------------------------------------------------------------------------------
 
 
-def _source(originals: Mapping[str, Original], found: Found) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
+def _source(originals: Mapping[str, Original], found: Found[Genes]) -> Iterator[tuple[str, int, str, tuple[int, ...]]]:
     """Lines of source around the edits, in order."""
     marks: dict[tuple[str, int], list[int]] = {}
     for number, gene in enumerate(found.candidate, start=1):
@@ -276,7 +276,9 @@ def _line_of(file: str, line: int) -> str:
 # -- invariants ------------------------------------------------------------------------------------------------------------
 
 
-def _relied_on(run: Run, genes: Candidate, builder: Builder) -> tuple[dict[int, tuple[str, ...]], tuple[str, ...]]:
+def _relied_on(
+    run: EvolveRun, genes: Genes, builder: GenomeBuilder
+) -> tuple[dict[int, tuple[str, ...]], tuple[str, ...]]:
     """By number of the gene, in words; and what could not be observed. Edited code runs, so it runs in another process: all
     genes together, which shares the runs of the original, and one by one when that fails."""
     names = guard_names(builder, genes)
@@ -297,11 +299,11 @@ def _relied_on(run: Run, genes: Candidate, builder: Builder) -> tuple[dict[int, 
     return {number: tuple(sentences) for number, sentences in relied.items()}, tuple(notes)
 
 
-def _setup(subject: Subject, device: str) -> Callable[[tuple[int, Candidate]], list[tuple[int, str]]]:
+def _setup(subject: Subject, device: str) -> Callable[[tuple[int, Genes]], list[tuple[int, str]]]:
     workload = subject.workload()
-    builder = Builder.of(workload.modules(), virtual_gpu(device).arch)
+    builder = GENOMES.builder(workload.modules(), virtual_gpu(device).arch)
 
-    def work(asked: tuple[int, Candidate]) -> list[tuple[int, str]]:
+    def work(asked: tuple[int, Genes]) -> list[tuple[int, str]]:
         first, genes = asked
         edits = edits_in_order(genes)
         return [(first + each.gene, each.sentence) for each in invariants(workload, builder.originals, edits)]

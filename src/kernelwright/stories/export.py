@@ -28,8 +28,9 @@ from kernelwright.codegen.machine.cubin import assemble
 from kernelwright.cuda.names import readable
 from kernelwright.edits.words import guard_in_words, in_words
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.evaluate.judging.variant import Builder, Built
-from kernelwright.evaluate.run.run import Found, Run
+from kernelwright.evaluate.judging.variant import Built
+from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuilder
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.repeat_command import command
 from kernelwright.report.wording import domain, for_people
@@ -39,7 +40,7 @@ from kernelwright.stories.wording import guard_names, guards_in_words
 TEMPLATES = Path(__file__).parent / "exported"
 
 
-def export(run: Run, name: str, folder: Path | None = None, *, unproven: bool = False) -> Path:
+def export(run: EvolveRun, name: str, folder: Path | None = None, *, unproven: bool = False) -> Path:
     """Writes the folder, by default in the working folder under the run's and the variant's name; returns it.
 
     Raises ``Misuse`` for a variant without a proof or one whose proof rejected it, unless ``unproven``: then that is
@@ -64,11 +65,11 @@ def export(run: Run, name: str, folder: Path | None = None, *, unproven: bool = 
     return target
 
 
-def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: str) -> dict[str, bytes]:
+def files_of(run: EvolveRun, found: Found[Genes], proof: Mapping[str, Any] | None, warning: str) -> dict[str, bytes]:
     """What the folder holds, by name."""
-    builder = run.builder()
+    builder = GENOMES.of(run)
     variant, baseline = builder.build(found.candidate), builder.build(())
-    changed = {k: b for k, b in variant.kernels.items() if any(gene.kernel == k for gene in found.candidate)}
+    changed = {kernel: built for kernel, built in variant.kernels.items() if kernel in variant.changed}
     stems = _stems(list(changed))
     files: dict[str, bytes] = {}
     for kernel, built in changed.items():
@@ -90,7 +91,7 @@ def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: s
     }  # fmt: skip
     files["README.md"] = _rendered("README.md.jinja", shown)
     files["load.py"] = _rendered("load.py.jinja", shown)
-    files["edits.json"] = json.dumps(found.edits, indent=1).encode()
+    files["edits.json"] = json.dumps(found.written, indent=1).encode()
     evidence = {
         "run": run.name, "variant": found.name, "speedup": found.speedup, "original_us": run.original_us,
         "time_us": found.outcome.time_us, "error": found.outcome.error, "device": run.settings.device,
@@ -103,14 +104,14 @@ def files_of(run: Run, found: Found, proof: Mapping[str, Any] | None, warning: s
     return files
 
 
-def _relied(explained: Mapping[str, Any] | None, found: Found) -> list[list[str]]:
+def _relied(explained: Mapping[str, Any] | None, found: Found[Genes]) -> list[list[str]]:
     """By edit, what it relies on; nothing where nobody asked, or another version noted something else."""
     edits = list((explained or {}).get("edits", ()))
     return [list(edit.get("invariants", ())) for edit in edits] if len(edits) == len(found.candidate) else []
 
 
 def _kernels(
-    builder: Builder, changed: Mapping[str, Built], stems: Mapping[str, str], files: Mapping[str, bytes]
+    builder: GenomeBuilder, changed: Mapping[str, Built], stems: Mapping[str, str], files: Mapping[str, bytes]
 ) -> dict[str, dict[str, Any]]:
     """By what a person calls the kernel: what the templates say about it."""
     called = [readable(kernel) for kernel in changed]
@@ -125,7 +126,7 @@ def _kernels(
     }
 
 
-def _of_kernel(builder: Builder, original: Built, built: Built, stem: str, warning: str) -> dict[str, bytes]:
+def _of_kernel(builder: GenomeBuilder, original: Built, built: Built, stem: str, warning: str) -> dict[str, bytes]:
     """The kernel's files by their endings. There is no cubin where no assembler is installed."""
     text = f"; {warning}\n{built.text}" if warning else built.text
     ptx = built.ptx(builder.arch)
@@ -150,7 +151,7 @@ def _warning(proof: Mapping[str, Any] | None) -> str:
     return ""
 
 
-def _how(run: Run) -> str:
+def _how(run: EvolveRun) -> str:
     gpu = run.settings.gpu
     return f"measured on {gpu}" if gpu else f"estimated for the {run.settings.device}"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evolution.genomes import EvolveRun
 from kernelwright.prove.labels import REJECTED
 from kernelwright.report.evolution import write_page
 from kernelwright.report.selected_variant import UNPROVEN, spoken_of
@@ -36,7 +36,7 @@ class Finished:
     troubles: tuple[str, ...] = ()
 
 
-def finish(run: Run, *, jobs: int | None = None, say: Callable[[str], None] = lambda _: None) -> Finished:
+def finish(run: EvolveRun, *, jobs: int | None = None, say: Callable[[str], None] = lambda _: None) -> Finished:
     """Explains the variant that the run is about unless that was done, exports it if it is the best, and writes the page.
 
     The run has come to its end and is open for writing. Everything goes into its folder, in the place of what an earlier
@@ -62,7 +62,7 @@ def finish(run: Run, *, jobs: int | None = None, say: Callable[[str], None] = la
     return Finished(explained, page, folder, tuple(troubles))
 
 
-def _exported(run: Run, name: str) -> Path:
+def _exported(run: EvolveRun, name: str) -> Path:
     """The folder as a whole takes the place of an earlier one, or nothing does."""
     target, part, old = (run.folder / f"export-{name}{ending}" for ending in ("", PART, OLD))
     for left in (part, old):

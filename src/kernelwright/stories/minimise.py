@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.run.answers import Answers
-from kernelwright.evaluate.run.run import Found, Run
+from kernelwright.evaluate.run.variant_answers import VariantAnswers
+from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evolution.genomes import EvolveRun, Genes
 from kernelwright.search import Minimise
 from kernelwright.stories.explain import answered
 
 
-def minimise(run: Run, name: str, *, jobs: int | None = None) -> Found:
+def minimise(run: EvolveRun, name: str, *, jobs: int | None = None) -> Found[Genes]:
     """The variant with the fewest edits that is not slower by more than a tie; every single one of them matters.
 
     The run is open for writing; what is tried is recorded there. Raises ``Misuse`` for a variant that the run's own demands
@@ -21,7 +22,7 @@ def minimise(run: Run, name: str, *, jobs: int | None = None) -> Found:
     if not found.candidate:
         raise Misuse(f"{found.name} is the original: it has no edits", hint=f"kw show {run.folder}")
     strategy: Minimise[Any] = Minimise(found.candidate)
-    with Answers(run, jobs) as answers:
+    with VariantAnswers(run, jobs) as answers:
         answers.reference()
         try:
             answered(strategy, answers, run, "minimise")

@@ -11,7 +11,7 @@ from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.gene import by_kernel
 from kernelwright.edits.genome import apply
 from kernelwright.edits.original import Original
-from kernelwright.evaluate.judging.variant import Builder, Candidate
+from kernelwright.evolution.genomes import Genes, GenomeBuilder
 
 CONTEXT = 2
 """Unchanged lines shown around changed ones, in the patch to read."""
@@ -34,7 +34,7 @@ def to_apply(before: str, after: str, stem: str) -> str:
     return _unified(before, after, f"a/{stem}.ll", f"b/{stem}.ll", 3)
 
 
-def by_name(builder: Builder, candidate: Candidate) -> dict[str, str]:
+def by_name(builder: GenomeBuilder, candidate: Genes) -> dict[str, str]:
     """The patches to read, by the name of the kernel as a person says it."""
     edited = by_kernel(candidate).items()
     return {readable(kernel): to_read(builder.originals[kernel], edits) for kernel, edits in edited}

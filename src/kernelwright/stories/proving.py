@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, Generic
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import KernelwrightError, ToolError
+from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.judging.fitness import Fitness
-from kernelwright.evaluate.judging.variant import Builder, Candidate
 from kernelwright.evaluate.judging.whole_program import WholeProgram
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.farm import Lost, Pool, Raised
@@ -41,18 +41,18 @@ def meets(label: Label, accept: str) -> bool:
     return LABELS.index(label) <= LABELS.index(WORST[accept])
 
 
-class Proofs:
+class Proofs(Generic[C]):
     """Proves variants of one run, one at a time. Close it, or use it as a context manager."""
 
-    def __init__(self, run: Run, *, sanitizer: bool = False) -> None:
+    def __init__(self, run: VariantRun[C], *, sanitizer: bool = False) -> None:
         """``sanitizer``: also under NVIDIA's checker, where there is a GPU; that takes minutes."""
         settings = run.settings
         timeout_s = TIMEOUT_S + (LONGEST_S if sanitizer else 0.0)
-        asked = (run.subject, settings.virtual, settings.seed, sanitizer)
+        asked = (run.subject, run.kind, settings.virtual, settings.seed, sanitizer)
         self._seed = settings.seed
         self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
 
-    def of(self, candidate: Candidate, speedup: float) -> Proof:
+    def of(self, candidate: C, speedup: float) -> Proof:
         """The proof of a candidate. Raises ``Misuse`` for an original that proves nothing, ``ToolError`` when it cannot be made.
 
         One that ends the process it is run in, twice, is wrong: what would come of it elsewhere nobody knows.
@@ -71,7 +71,7 @@ class Proofs:
     def close(self) -> None:
         self._pool.close()
 
-    def __enter__(self) -> Proofs:
+    def __enter__(self) -> Proofs[C]:
         return self
 
     def __exit__(
@@ -81,22 +81,22 @@ class Proofs:
 
 
 def _setup(
-    subject: Subject, device: str, seed: int, sanitizer: bool
-) -> Callable[[tuple[Candidate, float]], dict[str, Any]]:
+    subject: Subject, kind: VariantKind[C], device: str, seed: int, sanitizer: bool
+) -> Callable[[tuple[C, float]], dict[str, Any]]:
     workload = subject.workload()
-    builder = Builder.of(workload.modules(), virtual_gpu(device).arch)
+    builder = kind.builder(workload.modules(), virtual_gpu(device).arch)
     held_out = subject.held_out() if isinstance(subject, Recordings) else ()
-    originals = builder.build(()).modules
+    originals = builder.build(kind.original).modules
     watched, why_not = _watched(subject, originals) if sanitizer else (None, ASKED)
     prover = Prover(workload, originals, seed=seed, held_out=held_out, sanitizer=watched, why_no_sanitizer=why_not)
     whole = _whole(subject, device, workload)
-    estimates, weights = zip(*Fitness(workload, virtual_gpu(device)).estimates(), strict=True)
+    estimates, weights = zip(*Fitness(workload, virtual_gpu(device), kind=kind).estimates(), strict=True)
     most = ceiling(estimates, weights)
 
-    def work(asked: tuple[Candidate, float]) -> dict[str, Any]:
+    def work(asked: tuple[C, float]) -> dict[str, Any]:
         candidate, speedup = asked
         variant = builder.build(candidate)
-        changed = {name: variant.modules[name] for name in {gene.kernel for gene in candidate}}
+        changed = {name: built.module for name, built in variant.kernels.items() if name in variant.changed}
         if whole is not None:
             kernels = {name: variant.kernels[name] for name in changed}
             prover.whole_program = lambda _: whole.judge(kernels)

@@ -37,11 +37,13 @@ from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import FORWARD
 from kernelwright.evaluate.judging.judge import Judge
-from kernelwright.evaluate.judging.variant import Built, Variant
+from kernelwright.evaluate.judging.variant import Built, Variant, as_compiled
 from kernelwright.evaluate.judging.variant_launches import Done, Launches
 from kernelwright.evaluate.outcome import Rejected
-from kernelwright.evaluate.run.run import FOLDER, Found, Run
+from kernelwright.evaluate.run.run import FOLDER
+from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evaluate.timing.estimated_clock import Clock
+from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.search.ties import TIE, is_gain
 from kernelwright.suite import load
 from kernelwright.target import GPUS
@@ -142,7 +144,7 @@ def _prepare_program(place: Path, program: str, runs: Mapping[str, Path], notes:
     made = 0
     for arm, path in runs.items():
         try:
-            with Run.open(path) as run:
+            with EvolveRun.open(path, GENOMES) as run:
                 winners = _winners(run, arm)
                 if not winners:
                     notes.append(f"{program}, {arm}: nothing faster was found")
@@ -166,7 +168,7 @@ def _nvccs(place: Path, program: str) -> Iterable[str]:
     return dict.fromkeys(f"{program}: {trouble}" for trouble in troubles if trouble)
 
 
-def _winners(run: Run, arm: str) -> list[tuple[Found, str]]:
+def _winners(run: EvolveRun, arm: str) -> list[tuple[Found[Genes], str]]:
     """The variants to measure with their roles, the best first; none where nothing is faster than the original."""
     best = run.best
     name, speedup = run.fastest_trained
@@ -176,14 +178,14 @@ def _winners(run: Run, arm: str) -> list[tuple[Found, str]]:
     if not found:
         return []
     known = {each.key for each, _ in found}
-    others: dict[str, Found] = {}
+    others: dict[str, Found[Genes]] = {}
     for each in sorted(run.accepted, key=lambda each: (each.outcome.time_us, len(each.candidate))):
         if each.candidate and each.key not in known:
             others.setdefault(each.key, each)
     return [*found, *((each, "other") for each in _spread(list(others.values()), RANKED - len(found)))]
 
 
-def _spread(variants: list[Found], many: int) -> list[Found]:
+def _spread(variants: list[Found[Genes]], many: int) -> list[Found[Genes]]:
     """Some of the variants, as far apart in their times as they come: a ranking of equals says nothing."""
     step = max(1.0, (len(variants) - 1) / max(many - 1, 1))
     return [variants[round(number * step)] for number in range(min(many, len(variants)))]
@@ -192,7 +194,7 @@ def _spread(variants: list[Found], many: int) -> list[Found]:
 class _Carrying:
     """Runs the variants of one run on the virtual GPU, launch by launch, and writes down what a GPU needs."""
 
-    def __init__(self, run: Run, place: Path, contents: Contents, notes: list[str]) -> None:
+    def __init__(self, run: EvolveRun, place: Path, contents: Contents, notes: list[str]) -> None:
         """Raises ``Misuse`` for a run on anything but recordings."""
         self._run = run
         self._place = place
@@ -210,7 +212,7 @@ class _Carrying:
         self._clocks = [Clock(gpu) for gpu in GPUS.values() if gpu.arch in ARCHES]
         self._baseline = self._builder.build(())
 
-    def carry(self, program: str, arm: str, winners: Sequence[tuple[Found, str]]) -> CarriedRun:
+    def carry(self, program: str, arm: str, winners: Sequence[tuple[Found[Genes], str]]) -> CarriedRun:
         """Raises ``CompileError`` and ``ToolError`` when the original cannot be made, ``Misuse`` when nothing faster can."""
         original = self._original()
         cases = tuple(self._case(case, weight) for case, weight in zip(self._cases, self._weights, strict=True))
@@ -229,7 +231,7 @@ class _Carrying:
 
     def _original(self) -> CarriedVariant:
         """With the post-passes that variants get, or without, whichever the model calls faster: as gains are counted."""
-        given = self._builder.as_compiled()
+        given = as_compiled(self._workload.modules())
         both = ((self._baseline, "with the post-passes"), (given, "without post-passes"))
         after, before = (self._variant(each, name, "original", "") for each, name in both)
         own = self._run.settings.virtual

@@ -12,19 +12,22 @@ import json
 import shlex
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
+from kernelwright.breeding.run import PROGRAMS, BreedRun, settings_for
+from kernelwright.breeding.speed import speed_of
+from kernelwright.breeding.table import BACKENDS
 from kernelwright.cli.support.breed_view import view_of
+from kernelwright.cli.support.resuming import saying_how_to_resume
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar.problem import load_problem
-from kernelwright.stories.breed import problem_path, proceed
-from kernelwright.stories.breeding.run import BreedRun, settings_for
+from kernelwright.stories.breed import create, problem_path, proceed
+
+BACKEND_HELP = f"How programs are run: {', '.join(BACKENDS)}; auto measures which is the quickest."
 
 
 def command(
@@ -33,7 +36,12 @@ def command(
     population: Annotated[int | None, typer.Option(help="Individuals of a generation.")] = None,
     target: Annotated[float | None, typer.Option(help="Fitness at which to stop; default a perfect one.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of all that is random.")] = 0,
-    backend: Annotated[str, typer.Option(help="How programs are run; auto measures which is the quickest.")] = "auto",
+    backend: Annotated[
+        str,
+        typer.Option(
+            help=f"How programs are run: {', '.join(BACKENDS)}, or auto, which measures which is the quickest."
+        ),
+    ] = "auto",
     timeout: Annotated[float | None, typer.Option(help="Seconds that the fitness function may take.")] = None,
     jobs: Annotated[int | None, typer.Option(help="Worker processes; default the cores there are.")] = None,
     cluster: Annotated[
@@ -57,7 +65,7 @@ def command(
     if resume is not None:
         if problem or wanted or name or explain:
             raise Misuse("a run knows what it breeds, and how", hint=f"kw breed --resume {shlex.quote(resume)}")
-        run = BreedRun.open(resume, write=True)
+        run = BreedRun.open(resume, PROGRAMS, write=True)
     else:
         if problem is None:
             raise Misuse("there is nothing to breed", hint="kw breed keijzer6, or a Python file that defines `problem`")
@@ -68,9 +76,9 @@ def command(
 
             print(explained(path, settings, as_json, jobs))
             return
-        run = BreedRun.create(new_folder(name or path.stem), path, settings)
+        run = create(new_folder(name or path.stem), path, settings)
     begin = time.monotonic()
-    with run, _saying_how_to_resume(run):
+    with run, saying_how_to_resume(run):
         settings = run.settings
         print(f"kw: run {run.folder}, seed {settings.seed}, {settings.backend}", file=sys.stderr)
         with view_of(sys.stderr) as view:
@@ -83,18 +91,9 @@ def command(
         raise typer.Exit(1)
 
 
-@contextmanager
-def _saying_how_to_resume(run: BreedRun) -> Iterator[None]:
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit):
-        print(f"kw: go on with: kw breed --resume {shlex.quote(str(run.folder))}", file=sys.stderr)
-        raise
-
-
 def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, Any]:
     """What the run has come to, as JSON. ``remembered``: programs whose fitness earlier runs had found."""
-    best, target, generations = run.best, run.target, run.generations
+    best, target, generations, speed = run.best, run.target, run.generations, speed_of(run.journal)
     return {
         "run": str(run.folder),
         "best": best.name if best else None,
@@ -108,6 +107,11 @@ def result_of(run: BreedRun, seconds: float, remembered: int = 0) -> dict[str, A
         "rejected": run.journal.rejected(),
         "why": "" if best else _reason(run),
         "seconds": round(seconds, 1),
+        "individuals": speed.individuals if speed else None,
+        "individuals_per_second": round(speed.per_s, 1) if speed else None,
+        "search_seconds": round(speed.search_s, 3) if speed else None,
+        "compile_seconds": round(speed.compile_s, 3) if speed else None,
+        "run_seconds": round(speed.run_s, 3) if speed else None,
         "backend": run.settings.backend,
         "program": best.text if best else None,
         "readable": run.readable(best) if best else None,
@@ -131,12 +135,23 @@ def lines(result: dict[str, Any]) -> str:
     before = f" ({result['remembered']} known from earlier runs)" if result["remembered"] else ""
     tried = f"{result['evaluations']} programs{before}, {result['generations']} generations, {result['seconds']:g} s"
     if not result["best"]:
-        return f"no program has a fitness{_causes(result)}; {tried}; run {result['run']}"
+        return f"no program has a fitness{_causes(result)}; {tried}; run {result['run']}{_speed(result)}"
     verdict = {True: ", which is the target", False: f", the target is {result['target']:g}", None: ""}
     said = f"{result['best']}: fitness {result['fitness']:g}{verdict[result['reached']]}; {tried}; run {result['run']}"
-    return f"{said}\n\n{result['readable']}"
+    return f"{said}{_speed(result)}\n\n{result['readable']}"
 
 
 def _causes(result: dict[str, Any]) -> str:
     count = sum(result["rejected"].values())
     return f": all {count} were rejected, the first because {result['why']}" if count else ""
+
+
+def _speed(result: dict[str, Any]) -> str:
+    """A line; runs of older versions do not say."""
+    if result["individuals"] is None:
+        return ""
+    return (
+        f"\n{result['individuals']} individuals, {result['individuals_per_second']:.4g} a second: searching "
+        f"{result['search_seconds']:.3g} s; workers compiling {result['compile_seconds']:.3g} s, running "
+        f"{result['run_seconds']:.3g} s"
+    )

@@ -24,6 +24,7 @@ from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.evolve_view import view_of
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.cli.support.resuming import saying_how_to_resume
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cuda.names import readable
 from kernelwright.device.describe_access import plural
@@ -33,11 +34,14 @@ from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.record_program import record
 from kernelwright.evaluate.capture.select_launches import choose, look, rest
 from kernelwright.evaluate.judging.whole_program import Program
-from kernelwright.evaluate.run.run import Run, new_folder
+from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.comparison_rules import parse_rules
 from kernelwright.evaluate.workload.subject import Chosen, PythonFile, Recordings, Subject
-from kernelwright.stories.evolve import gone_if_refused, proceed
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.evolution.new_run import create, gone_if_refused
+from kernelwright.search.strategies import DEFAULT, listed
+from kernelwright.stories.evolve import proceed
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
 from kernelwright.target import DEFAULT_GPU
@@ -83,7 +87,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("time", ("--time",), "text", "Seconds to search at most; also 5m, 2h."),
     Flag("population", ("--population",), "text", "Individuals of a generation."),
     Flag("seed", ("--seed",), "text", "Seed of all that is random.", "0"),
-    Flag("preset", ("--preset",), "text", "default, or gevo: the search of the paper.", "default"),
+    Flag("preset", ("--preset",), "text", f"{listed()}.", DEFAULT),
     Flag("accept", ("--accept",), "text", "What a variant must be: clean, benign, lockstep, any.", "clean"),
     Flag("jobs", ("--jobs",), "text", "Worker processes; default the cores there are."),
     Flag(
@@ -111,12 +115,12 @@ def evolve_files(
             raise Misuse("a run knows what it evolves", hint=way)
         if settled := [flag for flag in given if flag not in WITH_RESUME]:
             raise Misuse(f"{given[settled[0]]} was settled when the run began", hint=f"{way}, or start a new run")
-        run = Run.open(resumed, write=True)
+        run = EvolveRun.open(resumed, GENOMES, write=True)
     else:
         command = shlex.join(["kw", *sys.argv[1:]])
         run = _new_run(paths, arguments, flags, own, name, command)
     begin = time.monotonic()
-    with run, _saying_how_to_resume(run), gone_if_refused(run, resumed is None):
+    with run, saying_how_to_resume(run), gone_if_refused(run, resumed is None):
         print(f"kw: run {run.folder}, seed {run.settings.seed}", file=sys.stderr)
         with view_of(run, sys.stderr) as view:
             finished = proceed(run, jobs=jobs, cluster=cluster, report=report, watch=view.show)
@@ -127,21 +131,12 @@ def evolve_files(
     return 0 if result["best"] else 1
 
 
-@contextmanager
-def _saying_how_to_resume(run: Run) -> Iterator[None]:
-    try:
-        yield
-    except (KeyboardInterrupt, SystemExit):
-        print(f"kw: go on with: kw evolve --resume {shlex.quote(str(run.folder))}", file=sys.stderr)
-        raise
-
-
 # -- a new run ---------------------------------------------------------------------------------------------------------
 
 
 def _new_run(
     paths: list[str], arguments: list[str], flags: CompileFlags, own: dict[str, Any], name: str | None, command: str
-) -> Run:
+) -> EvolveRun:
     kernels = tuple(own.pop("kernel") or ())
     asked = own.pop("tolerance")
     tolerance = str(parse_rules("exact" if asked is None else asked))
@@ -163,7 +158,7 @@ def _new_run(
         modules = subject.workload().modules()
         chosen_kernels = _mangled(kernels, list(modules))
         with _folder(name or Path(first).stem) as folder:
-            return Run.create(folder, subject, replace(settings, kernels=chosen_kernels), command=command)
+            return create(folder, subject, replace(settings, kernels=chosen_kernels), command=command)
     if any(path.startswith(SUITE) for path in paths):
         if len(paths) > 1 or arguments or further or held:
             raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
@@ -206,7 +201,7 @@ def _words(flag: str, text: str) -> list[str]:
 def _suite_run(
     title: str, flags: CompileFlags, own: dict[str, Any], settings: RunSettings, kernels: tuple[str, ...],
     tolerance: str, name: str | None, command: str,
-) -> Run:  # fmt: skip
+) -> EvolveRun:  # fmt: skip
     from kernelwright.suite.evolving import DATA_SETS, HELD_OUT, data_set, program_and_data
 
     program = program_and_data(title)
@@ -243,7 +238,7 @@ def _copied(inside: Path, target: Path) -> None:
 def _recorded_run(
     folder: Path, recordings: list[Path], held_out: int, settings: RunSettings, kernels: tuple[str, ...], tolerance: str,
     program: Program, command: str,
-) -> Run:  # fmt: skip
+) -> EvolveRun:  # fmt: skip
     """A run on recordings, the last ``held_out`` of which are for the proof alone."""
     chosen: list[Chosen] = []
     held: list[Chosen] = []
@@ -266,9 +261,7 @@ def _recorded_run(
         paths=tuple(str(path) for path in recordings),
         program=replace(program, folder=str(folder.absolute() / program.folder)),
     )
-    run = Run.create(folder, stored, settings, command=command)
-    run.take(opened)
-    return run
+    return create(folder, stored, settings, command=command, given=opened)
 
 
 def _chosen_line(number: int, capture: Capture, chosen: tuple[Chosen, ...]) -> str:
@@ -342,7 +335,7 @@ def _say(text: str) -> None:
 # -- the end -----------------------------------------------------------------------------------------------------------
 
 
-def _result(run: Run, seconds: float, finished: Finished | None) -> dict[str, Any]:
+def _result(run: EvolveRun, seconds: float, finished: Finished | None) -> dict[str, Any]:
     best = run.best
     trained, speedup_any = run.fastest_trained
     proof = (run.proof(best.name) if best else None) or {}
@@ -360,13 +353,13 @@ def _result(run: Run, seconds: float, finished: Finished | None) -> dict[str, An
         "evaluations": run.evaluations,
         "seconds": round(seconds, 1),
         "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
-        "edits": best.edits if best else [],
+        "edits": best.written if best else [],
         "report": str(finished.report) if finished and finished.report else None,
         "export": str(finished.exported) if finished and finished.exported else None,
     }
 
 
-def fallen_of(run: Run) -> dict[str, Any] | None:
+def fallen_of(run: EvolveRun) -> dict[str, Any] | None:
     """The variant that was the best until its proof said less than was demanded; None when there is none."""
     found = run.fallen
     if found is None:

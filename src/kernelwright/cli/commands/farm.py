@@ -10,9 +10,10 @@ import typer
 from kernelwright.cache import Cache
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.farm.fitness import KIND
 
 ACTIONS = ("status", "bench", "clear")
-KINDS = ("population", "fitness")
+KINDS = (KIND,)
 """What farms keep in the cache."""
 
 
@@ -43,19 +44,18 @@ def command(
 
 
 def _status() -> dict[str, Any]:
-    from kernelwright.farm.backends.table import BACKENDS
+    from kernelwright.breeding.table import BACKENDS
     from kernelwright.farm.machine import available_cores, total_memory
 
     rows = []
-    for name, (make, line) in BACKENDS.items():
-        backend = make()
-        missing = backend.missing()
+    for row in BACKENDS.values():
+        missing = row.missing()
         rows.append(
             {
-                "back end": name,
-                "language": backend.language,
+                "back end": row.name,
+                "language": row.compiler().language,
                 "usable": not missing,
-                "": missing or line,
+                "": missing or row.what,
             }
         )
     cache = Cache()

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
-from kernelwright.evaluate.run.run import Found
+from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evolution.genomes import Genes
 from kernelwright.stories.minimise import minimise
 from kernelwright.stories.wording import edits_in_words
 
@@ -25,7 +26,7 @@ def command(
         small = minimise(found, variant, jobs=jobs)
         words = edits_in_words(found, small.candidate)
     if as_json:
-        print(json.dumps({"variant": small.name, "of": before.name, "speedup": small.speedup, "edits": small.edits}))
+        print(json.dumps({"variant": small.name, "of": before.name, "speedup": small.speedup, "edits": small.written}))
         return
     print(
         f"{before.name}, {_edits(before)}, {before.speedup:.3f}x -> {small.name}, {_edits(small)}, {small.speedup:.3f}x:"
@@ -34,6 +35,6 @@ def command(
         print(f"    {line}")
 
 
-def _edits(found: Found) -> str:
+def _edits(found: Found[Genes]) -> str:
     count = len(found.candidate)
     return f"{count} edit{'' if count == 1 else 's'}"

@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
-from kernelwright.evaluate.run.run import Found
+from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evolution.genomes import Genes
 from kernelwright.prove.labels import MEANING
 from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.report.wording import evidence, for_people
@@ -40,7 +41,7 @@ def command(
         raise typer.Exit(1)
 
 
-def _proven(run: str, variant: Found) -> Proof:
+def _proven(run: str, variant: Found[Genes]) -> Proof:
     found, _ = opened(run, write=True)
     with found, Proofs(found, sanitizer=True) as proofs:
         proof = proofs.of(variant.candidate, variant.speedup)

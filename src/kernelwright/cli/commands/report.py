@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from kernelwright.evaluate.run.run import Run
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.evolution import write_page
 
 
@@ -18,5 +18,5 @@ def command(
     ] = None,
 ) -> None:
     """One HTML page: what was found, what it rests on, and how. kw explain first puts the reasons into it."""
-    with Run.open(run) as found:
+    with EvolveRun.open(run, GENOMES) as found:
         print(write_page(found, output or found.folder / "report.html"))

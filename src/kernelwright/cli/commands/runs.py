@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from kernelwright.breeding.run import PROGRAMS, BreedRun
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.run.run import FOLDER, Run, runs_in
-from kernelwright.stories.breeding.run import BreedRun, is_bred
+from kernelwright.evaluate.run.run import FOLDER, kind_of, runs_in
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
 
 def command(
@@ -30,23 +32,25 @@ def command(
 
 def _row(path: Path) -> dict[str, Any]:
     try:
-        if is_bred(path):
-            return _bred_row(path)
-        with Run.open(path) as run:
-            best = run.best
-            return {
-                "run": str(path),
-                "candidates": run.evaluations,
-                "speedup": round(best.speedup, 3) if best else None,
-                "best": best.name if best else "",
-                "state": "finished" if run.ended else "resumable",
-            }
+        return _ROWS[kind_of(path, _ROWS)](path)
     except KernelwrightError as error:
         return {"run": str(path), "candidates": None, "speedup": None, "best": "", "state": error.message}
 
 
+def _evolved_row(path: Path) -> dict[str, Any]:
+    with EvolveRun.open(path, GENOMES) as run:
+        best = run.best
+        return {
+            "run": str(path),
+            "candidates": run.evaluations,
+            "speedup": round(best.speedup, 3) if best else None,
+            "best": best.name if best else "",
+            "state": "finished" if run.ended else "resumable",
+        }
+
+
 def _bred_row(path: Path) -> dict[str, Any]:
-    with BreedRun.open(path) as run:
+    with BreedRun.open(path, PROGRAMS) as run:
         best = run.best
         return {
             "run": str(path),
@@ -55,3 +59,7 @@ def _bred_row(path: Path) -> dict[str, Any]:
             "best": f"{best.name}, fitness {best.fitness:g}" if best else "",
             "state": "finished" if run.ended else "resumable",
         }
+
+
+_ROWS: Mapping[str, Callable[[Path], dict[str, Any]]] = {"evolve": _evolved_row, "breed": _bred_row}
+"""By what made the run."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
 
+from kernelwright.breeding.run import PROGRAMS, BreedRun
 from kernelwright.cli.commands.breed import lines, result_of
 from kernelwright.cli.commands.evolve import fallen_of
 from kernelwright.cli.support.tables import print_rows
-from kernelwright.evaluate.run.run import Found, Run, found_folder
+from kernelwright.evaluate.run.run import kind_of
+from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.report.selected_variant import label_of, spoken_of
-from kernelwright.stories.breeding.run import BreedRun, is_bred
 from kernelwright.stories.wording import edits_in_words
 
 
@@ -21,10 +24,11 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """What a run has found: the variants that no other beats, why candidates were turned down, and the best one's edits."""
-    if is_bred(found_folder(run)):
-        _show_bred(run, as_json)
-        return
-    with Run.open(run) as opened:
+    _SHOWN[kind_of(run, _SHOWN)](run, as_json)
+
+
+def _show_evolved(run: str, as_json: bool) -> None:
+    with EvolveRun.open(run, GENOMES) as opened:
         best, front, original = opened.best, opened.front, opened.original_us
         result: dict[str, Any] = {
             "run": str(opened.folder),
@@ -40,7 +44,7 @@ def command(
             "error": best.outcome.error if best else 0.0,
             "fallen": fallen_of(opened),
             "front": [_row(opened, found) for found in front],
-            "edits": best.edits if best else [],
+            "edits": best.written if best else [],
             "finished": opened.ended is not None,
         }
         spoken = spoken_of(opened)
@@ -79,7 +83,7 @@ def command(
     )
 
 
-def _row(run: Run, found: Found) -> dict[str, Any]:
+def _row(run: EvolveRun, found: Found[Genes]) -> dict[str, Any]:
     metrics = found.outcome.metrics
     return {
         "variant": found.name,
@@ -95,8 +99,12 @@ def _row(run: Run, found: Found) -> dict[str, Any]:
 
 
 def _show_bred(path: str, as_json: bool) -> None:
-    with BreedRun.open(path) as run:
+    with BreedRun.open(path, PROGRAMS) as run:
         result = result_of(run, run.spent_seconds) | {"finished": run.ended is not None}
     print(json.dumps(result) if as_json else lines(result))
     if not as_json and not result["finished"]:
         print(f"not finished: kw breed --resume {result['run']}")
+
+
+_SHOWN: Mapping[str, Callable[[str, bool], None]] = {"evolve": _show_evolved, "breed": _show_bred}
+"""By what made the run."""

@@ -7,13 +7,14 @@ import random
 from pathlib import Path
 from typing import Any
 
+from kernelwright.breeding.choice import Weighed, rule, weigh
+from kernelwright.breeding.frames import cuda, cuda_frame, inputs
+from kernelwright.breeding.run import Settings
+from kernelwright.breeding.table import BACKENDS
 from kernelwright.grammar import Derivation, Problem, derive, load_problem
 from kernelwright.grammar.derivation import steps
 from kernelwright.grammar.genotype import random_genotype
 from kernelwright.grammar.readable import readable
-from kernelwright.stories.breeding.choice import OPTIMISED, Weighed, rule, weigh
-from kernelwright.stories.breeding.frames import cuda, cuda_frame, inputs
-from kernelwright.stories.breeding.run import Settings
 
 PROGRAMS = 3
 STEPS = 12
@@ -97,9 +98,11 @@ def _parts(
     parts += [f"    {_row(each)}" for each in weighed]
     if weighed[0].predicted_s is not None:
         parts += ["", f"    {rule(problem, settings.dials.population, jobs)}"]
-        parts += ["    optimised host code was not tried: optimising takes longer than host code takes to run"] * (
-            OPTIMISED not in [each.name for each in weighed]
-        )
+        parts += [
+            f"    {row.name} {row.optimises} code was not tried: optimising takes longer than {row.optimises} code takes to run"
+            for row in BACKENDS.values()
+            if row.optimises and row.name not in [each.name for each in weighed]
+        ]
     dials = settings.dials
     parts += ["", f"{settings.generations} generations of {dials.population}, seed {settings.seed}"]
     return parts

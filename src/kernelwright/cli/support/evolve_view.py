@@ -8,16 +8,16 @@ from typing import TextIO
 
 from kernelwright.cli.support.live_view import View, view_on
 from kernelwright.device.describe_access import plural
-from kernelwright.evaluate.run.run import Run
-from kernelwright.stories.evolve import Standing
+from kernelwright.evolution.genomes import EvolveRun
+from kernelwright.stories.variant_search.standing import Standing
 
 
-def view_of(run: Run, stream: TextIO) -> EvolveView:
+def view_of(run: EvolveRun, stream: TextIO) -> EvolveView:
     """The view that suits the stream."""
     return EvolveView(run, view_on(stream))
 
 
-def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
+def facts(run: EvolveRun, standing: Standing) -> list[tuple[str, str]]:
     """What there is to say, each with its name."""
     settings = run.settings
     told = max(standing.evaluations, 1)
@@ -45,14 +45,14 @@ def facts(run: Run, standing: Standing) -> list[tuple[str, str]]:
     return [*rows, ("time left", left)] if left else rows
 
 
-def _label(run: Run, standing: Standing) -> str:
+def _label(run: EvolveRun, standing: Standing) -> str:
     """What is known of the best: its label once it is proven, till then what it was accepted as."""
     assert standing.best is not None
     proof = run.proof(standing.best.name) if standing.is_over else None
     return str(proof["label"]) if proof else f"unproven, accepted as {run.settings.accept}"
 
 
-def time_left(run: Run, standing: Standing) -> str:
+def time_left(run: EvolveRun, standing: Standing) -> str:
     """An estimate from the budget and the rate so far; empty when nothing bounds the run by either, and for what follows
     the search."""
     settings = run.settings
@@ -72,7 +72,7 @@ def time_left(run: Run, standing: Standing) -> str:
 class EvolveView:
     """Shows where a run stands. Used as a context manager."""
 
-    def __init__(self, run: Run, view: View) -> None:
+    def __init__(self, run: EvolveRun, view: View) -> None:
         self._run = run
         self._view = view
 

@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.run.run import Run, found_folder
+from kernelwright.evaluate.run.run import found_folder
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
 RunAndVariant = Annotated[
     str, typer.Argument(metavar="RUN[:VARIANT]", help="A run's folder or name; its best variant, or one by name (v17).")
 ]
 
 
-def opened(text: str, *, write: bool = False) -> tuple[Run, str]:
+def opened(text: str, *, write: bool = False) -> tuple[EvolveRun, str]:
     """The run, to be closed by the caller, and the name of the variant. Raises ``Misuse``."""
     path, colon, variant = text.rpartition(":")
     try:
@@ -22,4 +23,4 @@ def opened(text: str, *, write: bool = False) -> tuple[Run, str]:
     except Misuse:
         # A folder whose own name has a colon in it.
         folder, variant, colon = found_folder(text), "", ""
-    return Run.open(folder, write=write), variant if colon and variant else "best"
+    return EvolveRun.open(folder, GENOMES, write=write), variant if colon and variant else "best"

@@ -1,10 +1,10 @@
 """Fitness: a candidate → what came of it, on the virtual GPU, the same every time.
 
-    fitness = Fitness(workload, gpu("h200"), Demands("clean"))
+    fitness = Fitness(workload, gpu("h200"), Demands("clean"), kind=kind)
     original = fitness.reference()
-    evaluated = fitness.evaluate((Gene(kernel, edit),))
+    evaluated = fitness.evaluate(candidate)
 
-    build     edits, post-passes; a program that was seen before has its outcome
+    build     by the kind of candidate; a program that was seen before has its outcome
     run       every case under the first schedule: a fault or a wrong output ends it here
     time      what the timing model says of those very launches, kernel time alone, as a profiler shows it
     order     the other schedules, and new races, as far as is demanded; else they are evidence and no more
@@ -18,7 +18,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, Generic, Literal, cast
 
 from numpy.typing import NDArray
 
@@ -28,11 +28,12 @@ from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import Estimate
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Misuse, ToolError
+from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import BUDGET, kernel_called
 from kernelwright.evaluate.judging.fault_sites import Places, Site, site_of
 from kernelwright.evaluate.judging.judge import Judge
-from kernelwright.evaluate.judging.variant import Builder, Candidate, Variant
+from kernelwright.evaluate.judging.variant import Variant, as_compiled
 from kernelwright.evaluate.judging.variant_launches import Done, Launches
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.timing.estimated_clock import Clock
@@ -85,7 +86,7 @@ class Evaluated:
     """What the outcome is a function of, besides the workload."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """JSON: ``trained`` (time and error of a candidate that is right on the training cases, also when it is then turned
-    down), ``static`` (machine instructions), ``inert`` (genes that changed nothing), ``seen`` (it was evaluated before)."""
+    down), ``static`` (machine instructions), ``seen`` (it was evaluated before), and what its builder says of it."""
     timings: Mapping[str, float] = field(default_factory=dict)
     """Seconds by step: build, run, time, order; gpu."""
     code: Code = field(default_factory=dict)
@@ -112,7 +113,7 @@ class _Timed:
 FORWARD = Schedule.forward()
 
 
-class Fitness:
+class Fitness(Generic[C]):
     """Judges candidates by a workload. ``reference`` must be called first. Not for several threads at once.
 
     Raises ``Misuse`` for a workload without a kernel that can be edited.
@@ -124,6 +125,7 @@ class Fitness:
         gpu: Gpu,
         demands: Demands | None = None,
         *,
+        kind: VariantKind[C],
         alone: bool = False,
         is_clock: bool = True,
     ) -> None:
@@ -132,7 +134,8 @@ class Fitness:
         self.workload = workload
         self.is_clock = is_clock
         self.demands = demands or Demands()
-        self.builder = Builder.of(workload.modules(), gpu.arch)
+        self.kind = kind
+        self.builder = kind.builder(workload.modules(), gpu.arch)
         self.as_compiled_us = 0.0
         """What the program takes as it was given, without post-passes; 0 before ``reference``."""
         self.notes: list[str] = []
@@ -167,7 +170,7 @@ class Fitness:
 
         Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
         """
-        self._baseline = self.builder.build(())
+        self._baseline = self.builder.build(self.kind.original)
         modules = self._use(self._baseline)
         self._launches.follow = True
         self._judge.expect(modules)
@@ -180,7 +183,7 @@ class Fitness:
         heaviest = self._first_of_each(self._order[::-1])
         self._reordered = [index for index in self._order if index in self._watched | heaviest]
         self._races = self._races_of(self._baseline) if self.demands.accept == "clean" else frozenset()
-        evaluated = self.evaluate(())
+        evaluated = self.evaluate(self.kind.original)
         if isinstance(evaluated.outcome, Rejected):
             raise Misuse(f"the original is turned down: {evaluated.outcome}", hint=self._way_out(evaluated.outcome))
         self.as_compiled_us = self._time_as_compiled(evaluated.outcome)
@@ -191,7 +194,7 @@ class Fitness:
     def _time_as_compiled(self, original: Ok) -> float:
         """What the program takes as its user has it. The post-passes improve most programs, but may also do harm; then gains
         are counted from what the user has."""
-        given = self.builder.as_compiled()
+        given = as_compiled(self.workload.modules())
         self._logged.clear()
         if any(self._trial(index, given, FORWARD).rejected for index in self._order):
             return original.time_us
@@ -243,7 +246,7 @@ class Fitness:
     def estimates(self) -> list[tuple[Estimate, float]]:
         """Of each launch of the original, post-passes and all: what the timing model says, and how often it counts. Can be
         asked before ``reference``. Raises ``Misuse`` when the original fails."""
-        self._baseline = self.builder.build(())
+        self._baseline = self.builder.build(self.kind.original)
         modules = self._use(self._baseline)
         self._launches.follow, self._launches.watch = True, False
         self._judge.budget = BUDGET
@@ -258,10 +261,10 @@ class Fitness:
 
     # -- candidates ----------------------------------------------------------------------------------------------------
 
-    def __call__(self, candidate: Candidate) -> Outcome:
+    def __call__(self, candidate: C) -> Outcome:
         return self.evaluate(candidate).outcome
 
-    def evaluate(self, candidate: Candidate) -> Evaluated:
+    def evaluate(self, candidate: C) -> Evaluated:
         """The outcome of a candidate, whatever it does. Raises for what the project itself got wrong."""
         begin = time.perf_counter()
         try:
@@ -272,9 +275,8 @@ class Fitness:
             stage = "compile" if isinstance(error, CompileError | ToolError) else "verify"
             return Evaluated(Rejected(stage, error.message), "", {}, {"build": time.perf_counter() - begin})
         build = time.perf_counter() - begin
-        inert = [gene.as_json() for gene in variant.inert]
-        facts: dict[str, Any] = {"inert": inert} if inert else {}
-        if not candidate and self.as_compiled_us:
+        facts = dict(variant.facts)
+        if candidate == self.kind.original and self.as_compiled_us:
             facts["as_compiled_us"] = self.as_compiled_us
         found = self._outcomes.get(variant.key)
         if found is not None:

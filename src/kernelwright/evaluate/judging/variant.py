@@ -1,38 +1,27 @@
-"""Candidates → programs: edits applied, then the post-passes that the original gets too, kernel by kernel.
+"""Variants: a program as a candidate has it, kernel by kernel, after the post-passes that the original gets too.
 
-    builder = Builder.of(workload.modules(), "sm_90")
-    original = builder.build(())                  # the baseline: no edits, the same post-passes
-    variant = builder.build((Gene(kernel, edit), ...))
-    variant.modules, variant.key, variant.inert, variant.guards
+    built = build_kernel("blur", text, "sm_90", guards, recipe)       # the kernel's changed module, optimised
+    variant = Variant({"blur": built}, changed=frozenset({"blur"}))
+    variant.modules, variant.key, variant.guards
 
-What is built is what is run and what is timed: the optimised text is executed, and its PTX is what the time is read from.
-Kernels are built apart, each from a module of its own, and kept, so that a candidate costs what it changes.
+What is built is what is run and what is timed: the optimised text is executed, and its PTX is what the time is read from. What
+makes the changed module of a candidate is the affair of its kind (``evaluate/candidate.py``).
 """
 
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from kernelwright.cache import content_key
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.edits.edit_kind import Edit
-from kernelwright.edits.gene import Gene, by_kernel
-from kernelwright.edits.genome import Inert, apply
-from kernelwright.edits.original import Original
-from kernelwright.edits.setting import CompileRecipe
 from kernelwright.errors import Misuse
 from kernelwright.guards import Guard
 from kernelwright.ir import Module, clone_module, parse_module, print_module
-from kernelwright.passes.recipe import optimise_with
-
-Candidate = tuple[Gene, ...]
-
-KEPT = 256
-"""Built kernels that a builder keeps."""
+from kernelwright.passes.recipe import PassRecipe, optimise_with
 
 _ANY = re.compile(
     r"""(?P<drop>,[ ]![a-z.]*dbg[ ]!\d+ | [ ]![a-z.]*dbg[ ]!\d+(?=[ ]\{))   # debug locations
@@ -54,8 +43,6 @@ class Built:
     """Equal for texts that differ in names and debug information alone."""
     guards: tuple[Guard, ...] = ()
     """What must hold at a launch for it to be used; else the original is."""
-    inert: tuple[Edit, ...] = ()
-    recipe: CompileRecipe | None = None
 
     @cached_property
     def module(self) -> Module:
@@ -78,6 +65,10 @@ class Variant:
     """A program as a candidate has it: every kernel, changed or not."""
 
     kernels: Mapping[str, Built]
+    changed: frozenset[str] = frozenset()
+    """The kernels that the candidate asks to change, whatever came of it."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """JSON: what its builder has to say of it, for the journal."""
 
     @property
     def modules(self) -> dict[str, Module]:
@@ -94,74 +85,20 @@ class Variant:
         """Of the kernels that have any."""
         return {name: built.guards for name, built in self.kernels.items() if built.guards}
 
-    @property
-    def inert(self) -> tuple[Gene, ...]:
-        """The genes that changed nothing because their subject is gone."""
-        return tuple(Gene(name, edit) for name, built in self.kernels.items() for edit in built.inert)
+
+def build_kernel(
+    kernel: str, text: str, arch: str, guards: tuple[Guard, ...] = (), recipe: PassRecipe | None = None
+) -> Built:
+    """A kernel, changed or not, through the post-passes. Raises ``IRError`` and ``CompileError`` for what LLVM refuses."""
+    optimised = optimise_with(text, recipe, arch)
+    # Guards decide which launches it is used for, so they are part of what it is.
+    return Built(kernel, optimised, content_key([canonical(optimised), *map(str, guards)]), guards)
 
 
-class Builder:
-    """Builds candidates of one program for one architecture. LLVM runs in this process and may take it down."""
-
-    def __init__(self, originals: Mapping[str, Original], arch: str, kept: int = KEPT) -> None:
-        self.originals = originals
-        self.arch = arch
-        self._kept: OrderedDict[tuple[str, tuple[Edit, ...]], Built] = OrderedDict()
-        self._room = kept
-        self._baseline: dict[str, Built] = {}
-        self._given: Mapping[str, Module] = {}
-
-    @classmethod
-    def of(cls, modules: Mapping[str, Module], arch: str) -> Builder:
-        """From the original program, by kernel the module that holds it, as a ``Workload`` has it."""
-        apart = {name: alone(module, name) for name, module in modules.items()}
-        builder = cls({name: Original(module, name) for name, module in apart.items()}, arch)
-        builder._given = apart
-        return builder
-
-    def build(self, candidate: Candidate) -> Variant:
-        """The program. Raises ``IRError`` and ``CompileError`` for what LLVM refuses, ``Misuse`` for a foreign kernel."""
-        genes = by_kernel(candidate)
-        unknown = sorted(genes.keys() - self.originals.keys())
-        if unknown:
-            raise Misuse(
-                f"there is no kernel '{unknown[0]}' to edit",
-                hint=f"the kernels are {', '.join(sorted(self.originals))}",
-            )
-        return Variant({name: self._built(name, genes.get(name, ())) for name in self.originals})
-
-    def as_compiled(self) -> Variant:
-        """The program as it was given, without post-passes and with all that LLVM was told to assume: what its user has."""
-        texts = {name: print_module(module) for name, module in self._given.items()}
-        return Variant({name: Built(name, text, content_key([canonical(text)])) for name, text in texts.items()})
-
-    def _built(self, kernel: str, edits: tuple[Edit, ...]) -> Built:
-        if not edits:
-            if kernel not in self._baseline:
-                self._baseline[kernel] = self._made(kernel, ())
-            return self._baseline[kernel]
-        asked = (kernel, edits)
-        found = self._kept.get(asked)
-        if found is None:
-            found = self._kept[asked] = self._made(kernel, edits)
-            if len(self._kept) > self._room:
-                self._kept.popitem(last=False)
-        else:
-            self._kept.move_to_end(asked)
-        return found
-
-    def _made(self, kernel: str, edits: tuple[Edit, ...]) -> Built:
-        applied = apply(self.originals[kernel], edits)
-        recipe = applied.draft.recipe
-        text = optimise_with(applied.text, recipe, self.arch)
-        guards = tuple(applied.draft.guards)
-        # Guards decide which launches it is used for, so they are part of what it is.
-        key = content_key([canonical(text), *map(str, guards)])
-        return Built(kernel, text, key, guards, _inert(applied.inert), recipe)
-
-
-def _inert(found: Iterable[Inert]) -> tuple[Edit, ...]:
-    return tuple(each.edit for each in found)
+def as_compiled(modules: Mapping[str, Module]) -> Variant:
+    """The program as it was given, without post-passes and with all that LLVM was told to assume: what its user has."""
+    texts = {name: print_module(alone(module, name)) for name, module in modules.items()}
+    return Variant({name: Built(name, text, content_key([canonical(text)])) for name, text in texts.items()})
 
 
 def alone(module: Module, kernel: str) -> Module:

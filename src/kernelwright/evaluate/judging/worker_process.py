@@ -7,8 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import CompileError, ToolError
+from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.judging.fitness import Demands, Evaluated, Fitness
-from kernelwright.evaluate.judging.variant import Candidate
+from kernelwright.evaluate.judging.variant import as_compiled
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.timing.machine_code import Code, machine_code
 from kernelwright.evaluate.workload.subject import Subject
@@ -32,19 +33,20 @@ class Reference:
 
 
 def setup(
-    subject: Subject, device: str, demands: Demands, measured_arch: str = ""
-) -> Callable[[Candidate | None], Evaluated | Reference]:
+    subject: Subject, kind: VariantKind[C], device: str, demands: Demands, measured_arch: str = ""
+) -> Callable[[C | None], Evaluated | Reference]:
     """What a worker of a pool does before its first candidate; ``device`` names a GPU of the table. ``measured_arch``: the
     architecture of the real GPU that will time what is accepted, so that its machine code comes along."""
-    fitness = Fitness(subject.workload(), virtual_gpu(device), demands, alone=True, is_clock=not measured_arch)
+    workload = subject.workload()
+    fitness = Fitness(workload, virtual_gpu(device), demands, kind=kind, alone=True, is_clock=not measured_arch)
     original = fitness.reference()
     builder = fitness.builder
-    code = machine_code(builder.build(()), measured_arch) if measured_arch else {}
+    code = machine_code(builder.build(kind.original), measured_arch) if measured_arch else {}
 
-    def work(candidate: Candidate | None) -> Evaluated | Reference:
+    def work(candidate: C | None) -> Evaluated | Reference:
         if candidate is None:
-            as_compiled = machine_code(builder.as_compiled(), measured_arch, code) if measured_arch else {}
-            return Reference(original, fitness.as_compiled_us, tuple(fitness.notes), code, as_compiled)
+            given = machine_code(as_compiled(workload.modules()), measured_arch, code) if measured_arch else {}
+            return Reference(original, fitness.as_compiled_us, tuple(fitness.notes), code, given)
         evaluated = fitness.evaluate(candidate)
         if not measured_arch or not isinstance(evaluated.outcome, Ok):
             return evaluated

@@ -32,9 +32,6 @@ from kernelwright.evaluate.run.machine_facts import machine, tool_versions
 if TYPE_CHECKING:
     import sqlite3
 
-    import numpy as np
-    from numpy.typing import NDArray
-
 ROWS_AT_A_TIME = 2000
 
 
@@ -288,11 +285,9 @@ class Journal:
         query = "SELECT json_extract(outcome, '$.stage') AS stage, COUNT(*) FROM outcomes WHERE ok = 0 GROUP BY stage"
         return {str(stage): int(count) for stage, count in self._all(query + " ORDER BY stage")}
 
-    def history(self) -> NDArray[np.void]:
-        """The evaluations as a table that NumPy and pandas read; see ``history.history_of``."""
-        from kernelwright.evaluate.run.history_table import history_of  # NumPy, only for those who want a table
-
-        return history_of(list(self.rows()), self.sessions)
+    def seconds(self) -> dict[str, float]:
+        """What all evaluations took together, by step."""
+        return dict(self._all("SELECT name, SUM(seconds) FROM timings GROUP BY name ORDER BY name"))
 
     def _all(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._threads, telling(self.path):

@@ -12,6 +12,7 @@ from kernelwright.device.cuda.availability import require_gpu
 from kernelwright.device.settings import real_gpu, virtual_gpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.fitness import ACCEPT, Demands
+from kernelwright.search.strategies import DEFAULT, PRESETS
 from kernelwright.target import GPUS
 
 MOST_INDIVIDUALS = 10_000
@@ -22,7 +23,8 @@ MOST_INDIVIDUALS = 10_000
 class RunSettings:
     """Everything that decides what a search asks and how it judges, besides what it evolves. Raises ``Misuse``."""
 
-    preset: str = "default"
+    preset: str = DEFAULT
+    """One of ``search.strategies.PRESETS``."""
     device: str = "auto"
     accept: str = "clean"
     objectives: tuple[str, ...] = ("time",)
@@ -53,9 +55,10 @@ class RunSettings:
             value = getattr(self, name)
             if not isinstance(value, kind):
                 raise Misuse(f"{name} is {what}, and not {str(value)[:40]!r}", hint=f"as {name}={example!r}")
-        if self.preset not in ("default", "gevo"):
+        if self.preset not in PRESETS:
             raise Misuse(
-                f"--preset {self.preset} is neither default nor gevo", hint="default finds more, gevo is the paper's"
+                f"--preset {self.preset} is neither {' nor '.join(PRESETS)}",
+                hint=", ".join(f"{each.name} {each.praise}" for each in PRESETS.values()),
             )
         if self.accept not in ACCEPT:
             raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="clean is the strictest")
@@ -99,7 +102,7 @@ class RunSettings:
 
 _OF_A_GPU = ("gpu", "arch")
 _KINDS: Mapping[str, tuple[Any, str, object]] = {
-    "preset": (str, "a text", "default"),
+    "preset": (str, "a text", DEFAULT),
     "device": (str, "a text", "auto"),
     "accept": (str, "a text", "clean"),
     "evaluations": (int | None, "a whole number", 2000),

@@ -63,7 +63,6 @@ class GpuTimer:
 
     def __init__(self, workload: Workload, device: str, gpu: str, known: Known, worker: CudaWorker) -> None:
         self.device = device
-        self.effort = Effort.SEARCH
         self.as_compiled_us = 0.0
         self._workload = workload
         self._gpu = gpu
@@ -183,12 +182,12 @@ class GpuTimer:
 
     # -- candidates ----------------------------------------------------------------------------------------------------
 
-    def through(self, results: Iterable[tuple[int, Evaluated]]) -> Iterator[tuple[int, Evaluated]]:
+    def through(self, results: Iterable[tuple[int, Evaluated]], effort: Effort) -> Iterator[tuple[int, Evaluated]]:
         """The same results, measured if they are accepted, in the order in which they come out of that."""
         waiting: deque[tuple[int, Future[Evaluated]]] = deque()
         for number, evaluated in results:
             if isinstance(evaluated.outcome, Ok):
-                waiting.append((number, self._thread.submit(self.timed, evaluated, self.effort)))
+                waiting.append((number, self._thread.submit(self.timed, evaluated, effort)))
             else:
                 yield number, _untimed(evaluated)
             while waiting and waiting[0][1].done():

@@ -1,1 +1,1 @@
-"""Ways to make a population runnable, behind one interface (``backend.py``)."""
+"""Compilers of populations, behind one interface (``backend.py``); ``breeding/table.py`` says what runs their images."""

@@ -1,4 +1,4 @@
-"""What every back end is: a value that turns individuals into something a device loads.
+"""What a compiler of populations is: a value that turns individuals into something a device loads.
 
 image = backend.compile(population, frame, "quick")       # all of them in one go
 kernel, slot = image.places[n]                             # where individual n is
@@ -15,12 +15,13 @@ from kernelwright.farm.backends.frame import Frame, Language
 
 Level = Literal["quick", "full"]
 """``quick``: compiled as fast as can be, for individuals that run once. ``full``: fast code, for those that stay."""
-Format = Literal["cubin", "object", "text"]
+Format = Literal["cubin", "ir", "object", "text"]
 
 
 @dataclass(frozen=True)
 class Image:
-    """Many compiled individuals. ``data``: a cubin for ``arch``, an x86-64 object file, or text to interpret.
+    """Many compiled individuals. ``data``: a cubin for ``arch``, optimised LLVM-IR of kernels for it, an object file of this kind
+    of processor, or text to interpret.
 
     ``places``: of each individual the kernel (or function) and the value of the block's y index that runs it.
     """
@@ -41,10 +42,7 @@ class Refused(CompileError):
 
 
 class Backend(Protocol):
-    """Frozen, equal by content and picklable: it travels to the workers."""
-
-    @property
-    def name(self) -> str: ...
+    """Frozen, and equal by content. Individuals are texts in its language."""
 
     @property
     def language(self) -> Language:

@@ -25,9 +25,8 @@ CODEGEN: dict[Level, int] = {"quick": 0, "full": 2}
 class Host:
     """Individuals are the inside of a function that returns nothing; ``head`` declares what they call of the C library."""
 
-    name: str = "host"
     language: Language = "host-ir"
-    batch: tuple[int, int] = (20, 300)
+    batch: tuple[int, int] = (20, 100)
 
     def missing(self) -> str:
         return ""

@@ -30,7 +30,6 @@ class LlvmIr:
     """Individuals are the inside of a function that returns nothing."""
 
     arch: str = DEFAULT_ARCHITECTURE
-    name: str = "llvm"
     language: Language = "gpu-ir"
     batch: tuple[int, int] = (50, 150)
 

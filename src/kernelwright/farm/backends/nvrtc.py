@@ -33,7 +33,6 @@ class Nvrtc:
     """Individuals are CUDA C statements."""
 
     arch: str = DEFAULT_ARCHITECTURE
-    name: str = "nvrtc"
     language: Language = "cuda"
     batch: tuple[int, int] = (50, 150)
 
@@ -56,7 +55,8 @@ class Nvrtc:
         if path is None:
             raise ToolError("NVRTC is not installed", hint=INSTALL)
         made = bundle(frame, population)
-        options = [f"--gpu-architecture={self.arch}"]
+        # As the other back ends: no multiply and add in one operation.
+        options = [f"--gpu-architecture={self.arch}", "--fmad=false"]
         if level == "quick" and version(path) >= FAST_COMPILE:
             options.append("--Ofast-compile=max")
         return Image("cubin", compiled(path, made, options), made.places, self.arch)

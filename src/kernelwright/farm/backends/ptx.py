@@ -19,7 +19,6 @@ class Ptx:
     """Individuals are PTX statements in a scope of their own."""
 
     arch: str = DEFAULT_ARCHITECTURE
-    name: str = "ptx"
     language: Language = "ptx"
     batch: tuple[int, int] = (50, 150)
 

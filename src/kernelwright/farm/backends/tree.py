@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kernelwright.errors import ToolError
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.frame import Frame, Language
 
 
 @dataclass(frozen=True)
 class Tree:
-    """``data`` is the individuals, each behind a zero byte; ``places`` number them."""
+    """``data`` is the individuals as a JSON list; ``places`` number them."""
 
-    name: str = "interpreted"
     language: Language = "tree"
-    batch: tuple[int, int] = (1, 1 << 20)
+    batch: tuple[int, int] = (20, 100)
 
     def missing(self) -> str:
         return ""
@@ -24,5 +25,12 @@ class Tree:
         return "1"
 
     def compile(self, population: Sequence[str], frame: Frame, level: Level = "quick") -> Image:
-        data = "".join(f"\0{each}" for each in population).encode()
-        return Image("text", data, tuple(("", n) for n in range(len(population))))
+        return Image("text", json.dumps(list(population)).encode(), tuple(("", n) for n in range(len(population))))
+
+
+def texts(image: Image) -> list[str]:
+    """The individuals of an image. Raises ``ToolError`` for one that was compiled."""
+    if image.format != "text":
+        raise ToolError(f"a {image.format} is not interpreted", hint="compile with the interpreted back end")
+    found: list[str] = json.loads(image.data)
+    return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
@@ -29,6 +30,15 @@ from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import DEFAULT
 
 C_NAMES: dict[Type, str] = {"int": "int", "unsigned": "unsigned", "float": "float", "double": "double"}
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a problem's programs are written for a back end: the code around them, and a program itself; this raises
+    ``CompileError`` for what cannot be translated."""
+
+    frame: Callable[[Problem], Frame]
+    translate: Callable[[Problem, str], str]
 
 
 def inputs(problem: Problem) -> list[tuple[str, Type, int]]:
@@ -277,3 +287,13 @@ def _ptx_after(problem: Problem) -> PtxWriter:
     writer = _ptx_before(problem).follower(scope.variables, "e")
     writer.write(statements)
     return writer
+
+
+# -- the languages -------------------------------------------------------------------------------------------------
+
+C = Language(lambda _: Frame("tree"), lambda _, text: text)
+"""For the interpreter, which knows the problem."""
+CUDA = Language(cuda_frame, cuda)
+HOST_IR = Language(host_frame, host_ir)
+GPU_IR = Language(gpu_ir_frame, gpu_ir)
+PTX = Language(ptx_frame, ptx)

@@ -12,18 +12,19 @@ from kernelwright.edits import OPERATORS, UNIFORM, Gene, Original, draw_gene, kn
 from kernelwright.edits.gene_draw import with_edits
 from kernelwright.edits.original import Id
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.judging.hot_instructions import hot
-from kernelwright.evaluate.judging.variant import Candidate
 from kernelwright.evaluate.outcome import Ok, Outcome
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.evolution.genomes import Genes
+from kernelwright.evolution.hot_instructions import hot
+from kernelwright.search.strategies import PRESETS
 
 DRAFTS = 256
 """Edited kernels that are kept: several genes are drawn for the same candidate."""
 
 
 class Proposals:
-    """Of one program. The ``gevo`` preset draws as the paper does: six kinds of edits, all places alike; the default draws
+    """Of one program. For a strategy that is not informed, drawn as in the paper: six kinds of edits, all places alike; for others
     kernels by their share of the candidate's time and of the work, places by their share of the work, and knows kinds of edits beyond
     the paper's.
 
@@ -36,7 +37,7 @@ class Proposals:
             raise Misuse(
                 f"no kernel of this program is called {unknown[0]!r}", hint=f"there are {', '.join(originals)}"
             )
-        self._shares: dict[Candidate, dict[str, float]] = {}
+        self._shares: dict[Genes, dict[str, float]] = {}
         self._with_edits = lru_cache(DRAFTS)(with_edits)
         wanted = settings.kernels or tuple(originals)
         self.originals = {name: original for name, original in originals.items() if name in wanted}
@@ -44,7 +45,7 @@ class Proposals:
             raise Misuse(
                 "there is nothing to edit in these kernels", hint="evolve another program, or other kernels of it"
             )
-        if settings.preset == "gevo":
+        if not PRESETS[settings.preset].informed:
             self._weights, self._known, self._operators = None, None, UNIFORM
             return
         heat = hot(workload, originals)
@@ -55,7 +56,7 @@ class Proposals:
         self._known = known_edits(self.originals, heat.launches)
         self._operators = OPERATORS
 
-    def learn(self, candidate: Candidate, outcome: Outcome) -> None:
+    def learn(self, candidate: Genes, outcome: Outcome) -> None:
         """Takes in how long each kernel of a candidate runs. A kernel that has become ten times as fast is worth less
         attention, and one with few threads may work little and yet take long; but where much is done, much can be left
         out. So the share of a kernel is the geometric mean of its share of the original's work and of the candidate's time."""
@@ -69,7 +70,7 @@ class Proposals:
         if not candidate:
             self._weights = {name: _scaled(self._weights[name], shares[name]) for name in self.originals}
 
-    def draw(self, dice: random.Random, candidate: Candidate) -> Gene | None:
+    def draw(self, dice: random.Random, candidate: Genes) -> Gene | None:
         """A gene for a candidate: a kernel by its share of the time, an edit of that kernel as the candidate has it."""
         return draw_gene(
             self.originals,

@@ -1,41 +1,50 @@
-"""Programs judged, in worker processes: run on all cases, and the fitness function asked what the answers are worth."""
+"""Programs judged, in the farm's workers: compiled, run on all cases, and the fitness function asked what the answers are worth."""
 
 from __future__ import annotations
 
 import os
 import signal
 import sys
+import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
+from kernelwright.breeding.answers import Answers, allow_deep_calls, answers_of
+from kernelwright.breeding.table import back_end
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.farm.bundle_runner import Ran
 from kernelwright.grammar import Problem, load_problem
-from kernelwright.stories.breeding.executor import Answers, deep
-from kernelwright.stories.breeding.table import executor
 
 FITNESS = "fitness"
 """The name of the figure in outcomes."""
 
 
-def judging(path: str, backend: str, timeout_s: float) -> Callable[[list[str]], list[Outcome]]:
+def judging(path: str, backend: str, timeout_s: float) -> Callable[[list[str]], list[Evaluated]]:
     """The set-up of a worker: the problem of a file, and a way to run programs."""
-    deep()
+    allow_deep_calls()
     problem = load_problem(Path(path))
-    running = executor(backend, problem)
+    runner = back_end(backend).runner(problem)
 
-    def work(texts: list[str]) -> list[Outcome]:
-        return judge(problem, running.answers(texts), timeout_s)
+    def work(texts: list[str]) -> list[Evaluated]:
+        return [_judged(problem, each, timeout_s) for each in runner.run(texts)]
 
     return work
 
 
-def judge(problem: Problem, answers: Sequence[Answers], timeout_s: float) -> list[Outcome]:
-    """What became of each: its fitness, or why it has none. A fitness function that raises or hangs harms one program only."""
-    return [each if isinstance(each, Rejected) else _worth(problem, each, timeout_s) for each in answers]
+def _judged(problem: Problem, ran: Ran[Answers], timeout_s: float) -> Evaluated:
+    """With its share of the seconds that its bundle took: ``compile``, where anything was compiled, and ``run``, its fitness
+    included. A fitness function that raises or hangs harms one program only."""
+    begin = time.perf_counter()
+    answers = answers_of(ran)
+    outcome = answers if isinstance(answers, Rejected) else _worth(problem, answers, timeout_s)
+    run_s = ran.run_s + time.perf_counter() - begin
+    timings = {"compile": ran.compile_s, "run": run_s} if ran.compile_s else {"run": run_s}
+    return Evaluated(outcome, "", timings=timings)
 
 
 def worth_of(fitness: float) -> Ok:

@@ -1,7 +1,8 @@
 """A run of breeding, in a folder of its own: ``kw-runs/keijzer6-1/journal.db``, from which it is read, shown and resumed.
 
 Candidates in the journal are the texts of programs, each once, in the order in which breeding asked for them; what came of
-one is its fitness, or why it has none. Events: ``generation`` (its best, and how many programs were new), ``end``.
+one is its fitness, or why it has none. Events: ``generation`` (its best, and how many programs were new), ``speed`` (of each
+generation), ``end``.
 """
 
 from __future__ import annotations
@@ -11,20 +12,18 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from kernelwright.breeding.choice import chosen_backend
+from kernelwright.breeding.judge import FITNESS
 from kernelwright.cache import content_key
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.candidate import Codec
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.journal import Journal
-from kernelwright.evaluate.run.run import JOURNAL, found_folder
+from kernelwright.evaluate.run.run import Run, unreadable
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.breeding import Dials
 from kernelwright.grammar.problem import better
 from kernelwright.grammar.readable import indented
-from kernelwright.stories.breeding.choice import chosen_backend
-from kernelwright.stories.breeding.judge import FITNESS
-
-FORMAT = 1
-KIND = "breed"
 
 
 @dataclass(frozen=True)
@@ -84,95 +83,82 @@ class Bred:
     """``v17``: its row in the journal."""
 
 
-class BreedRun:
-    """A run that is there, open for reading or, while it breeds, for writing. Close it, or use it as a context manager."""
+@dataclass(frozen=True)
+class Programs:
+    """The kind of candidate that breeding asks about: the text of a program (``evaluate.candidate.Codec``)."""
 
-    def __init__(self, folder: Path, journal: Journal, facts: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self.journal = journal
-        self._facts = facts
+    name: str = "breed"
+
+    def to_json(self, candidate: str) -> str:
+        return candidate
+
+    def from_json(self, value: Any) -> str:
+        return str(value)
+
+
+PROGRAMS = Programs()
+
+
+def facts_of(problem: Path, settings: Settings) -> dict[str, Any]:
+    """What is written down when a run begins. Raises ``Misuse`` for a file that defines no problem."""
+    found = load_problem(problem)
+    about = {
+        "path": str(problem.resolve()),
+        "digest": _digest(problem),
+        "goal": found.goal,
+        "perfect": found.perfect,
+        "individual": found.individual,
+    }
+    return {"problem": about, "settings": settings.as_json()}
+
+
+class BreedRun(Run[str]):
+    """A run that breeds programs for a problem, and what it has found."""
+
+    def __init__(
+        self, folder: Path, journal: Journal, facts: Mapping[str, Any], kind: Codec[str], given: Problem | None = None
+    ) -> None:
+        """``given``: its problem, where that is at hand."""
+        super().__init__(folder, journal, facts, kind, given)
+        if "problem" not in facts:
+            raise unreadable(folder)
         self.settings = Settings.from_json(facts["settings"])
-        self._problem: Problem | None = None
-
-    @classmethod
-    def create(cls, folder: Path, problem: Path, settings: Settings) -> BreedRun:
-        """A new run in ``folder``, which is there already. Raises ``Misuse`` when another one is in it."""
-        found = load_problem(problem)
-        facts = {
-            "format": FORMAT,
-            "kind": KIND,
-            "problem": {
-                "path": str(problem.resolve()),
-                "digest": _digest(problem),
-                "goal": found.goal,
-                "perfect": found.perfect,
-                "individual": found.individual,
-            },
-            "settings": settings.as_json(),
-        }
-        journal = Journal.open(folder / JOURNAL, create=True)
-        journal.begin(facts)
-        return cls(folder, journal, facts)
-
-    @classmethod
-    def open(cls, path: Path | str, *, write: bool = False) -> BreedRun:
-        """A run by its folder, or by its name below ``kw-runs``. Raises ``Misuse`` for what is no run of breeding."""
-        folder = found_folder(path)
-        journal = Journal.open(folder / JOURNAL, write=write)
-        try:
-            sessions = journal.sessions
-            facts = sessions[0].facts if sessions else {}
-            if facts.get("kind") != KIND:
-                raise Misuse(
-                    f"{folder} is no run of kw breed", hint=f"kw show {folder}, or kw evolve --resume {folder}"
-                )
-            if facts.get("format") != FORMAT:
-                raise Misuse(
-                    f"{folder} was written by a newer Kernelwright", hint="upgrade: pip install -U kernelwright"
-                )
-            run = cls(folder, journal, facts)
-            if write:
-                _ = run.problem
-                journal.begin({"resumed": True})
-            return run
-        except BaseException:
-            journal.close()
-            raise
-
-    @property
-    def name(self) -> str:
-        return self.folder.name
 
     @property
     def problem_path(self) -> Path:
-        return Path(self._facts["problem"]["path"])
+        return Path(self.facts["problem"]["path"])
 
     @property
     def problem(self) -> Problem:
         """What programs are bred for. Raises ``Misuse`` when its file is gone, or is not what it was."""
-        if self._problem is None:
+        if self._given is None:
             path = self.problem_path
             found = load_problem(path)
-            if _digest(path) != self._facts["problem"]["digest"]:
+            if _digest(path) != self.facts["problem"]["digest"]:
                 raise Misuse(
                     f"{path} has changed since this run began, so that its results would not fit together",
                     hint=f"kw breed {path} starts a new run",
                 )
-            self._problem = found
-        return self._problem
+            self._given = found
+        problem: Problem = self._given
+        return problem
+
+    def check(self) -> None:
+        """Raises ``Misuse`` when its problem is gone, or is not what it was."""
+        _ = self.problem
 
     @property
     def target(self) -> float | None:
         """The fitness at which it stops."""
         if self.settings.target is not None:
             return self.settings.target
-        perfect: float | None = self._facts["problem"]["perfect"]
+        perfect: float | None = self.facts["problem"]["perfect"]
         return perfect
 
     @property
     def goal(self) -> str:
         """``least`` or ``most``: what fitness is made."""
-        return str(self._facts["problem"]["goal"])
+        return str(self.facts["problem"]["goal"])
 
     def reaches(self, fitness: float) -> bool:
         """Whether a fitness is as good as the target."""
@@ -186,13 +172,13 @@ class BreedRun:
 
     def readable(self, bred: Bred) -> str:
         """A program as a person would write it."""
-        return indented(str(self._facts["problem"]["individual"]).replace("{}", bred.text))
+        return indented(str(self.facts["problem"]["individual"]).replace("{}", bred.text))
 
     @property
     def best(self) -> Bred | None:
         """The best program, of equals the shortest, of these the first."""
         found: Bred | None = None
-        for row in self.journal.rows():
+        for row in self.rows():
             if isinstance(row.outcome, Ok):
                 each = Bred(row.candidate, row.outcome.metrics[FITNESS], f"v{row.id}")
                 if found is None or self.beats(each, found):
@@ -203,37 +189,6 @@ class BreedRun:
     def generations(self) -> list[Mapping[str, Any]]:
         """What was noted of each: ``n``, ``best``, ``new``, ``evaluations``."""
         return [event.data for event in self.journal.events("generation")]
-
-    @property
-    def ended(self) -> Mapping[str, Any] | None:
-        """What was noted at the end; None when the run has not come to one."""
-        events = self.journal.events("end")
-        return events[-1].data if events else None
-
-    @property
-    def spent_seconds(self) -> float:
-        """How long all sessions together have worked on it, as far as their records reach."""
-        sessions = self.journal.sessions
-        last = {row.session: row.at for row in self.journal.rows()}
-        for event in self.journal.events():
-            last[event.session] = max(event.at, last.get(event.session, 0.0))
-        return sum(max(0.0, last.get(each.id, each.at) - each.at) for each in sessions)
-
-    def close(self) -> None:
-        self.journal.close()
-
-    def __enter__(self) -> BreedRun:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def is_bred(folder: Path) -> bool:
-    """Whether a run, by its folder, is one of breeding. Raises what opening its journal raises."""
-    with Journal.open(folder / JOURNAL) as journal:
-        sessions = journal.sessions
-        return bool(sessions) and sessions[0].facts.get("kind") == KIND
 
 
 def _digest(path: Path) -> str:

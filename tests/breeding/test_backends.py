@@ -5,24 +5,20 @@ from __future__ import annotations
 import ctypes
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 
 import numpy as np
 import pytest
 
+from kernelwright.breeding.answers import Answers, answers_to
+from kernelwright.breeding.choice import weigh
+from kernelwright.breeding.table import BACKENDS, back_end
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.outcome import Rejected
-from kernelwright.farm.backends.backend import Backend
-from kernelwright.farm.backends.llvm_ir import LlvmIr
-from kernelwright.farm.backends.nvrtc import Nvrtc
-from kernelwright.farm.backends.ptx import Ptx
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.problems import NAMES, path_of
-from kernelwright.stories.breeding import frames
-from kernelwright.stories.breeding.choice import weigh
-from kernelwright.stories.breeding.executor import Interpreted
-from kernelwright.stories.breeding.table import executor
+from tests.breeding.programs import programs
 from tests.grammar.everything import problem as everything
-from tests.stories.breeding import programs
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +28,11 @@ def deep() -> Iterator[None]:
     sys.setrecursionlimit(20_000)
     yield
     sys.setrecursionlimit(before)
+
+
+def run(backend: str, problem: Problem, texts: list[str]) -> list[Answers]:
+    with closing(back_end(backend).runner(problem)) as runner:
+        return answers_to(runner, texts)
 
 
 def small(**given: object) -> Problem:
@@ -55,9 +56,7 @@ def test_the_papers_problems_have_equal_fitness_on_every_back_end(name: str) -> 
     texts = programs(problem, 24)
     worths = {}
     for backend in ("interpreted", *COMPILED):
-        running = executor(backend, problem)
-        answers = running.answers(texts)
-        running.close()
+        answers = run(backend, problem, texts)
         assert not any(isinstance(each, Rejected) for each in answers)
         worths[backend] = [problem.worth(each) for each in answers]  # type: ignore[arg-type]
     # The error of a math function is a few units in the last place of single precision.
@@ -77,7 +76,7 @@ def same(one: object, other: object) -> bool:
 def test_host_code_does_what_the_interpreter_does_faults_included() -> None:
     problem = everything()
     texts = programs(problem, 120, seed=3, longest=200)
-    mine, other = Interpreted(problem).answers(texts), executor("host", problem).answers(texts)
+    mine, other = run("interpreted", problem, texts), run("host", problem, texts)
     wrong = [text for text, a, b in zip(texts, mine, other, strict=True) if not same(a, b)]
     assert not wrong, wrong[:3]
     assert sum(isinstance(each, Rejected) for each in mine) > 10
@@ -88,7 +87,7 @@ def test_host_code_does_what_the_interpreter_does_faults_included() -> None:
 def test_gpu_ir_and_optimised_code_do_what_the_interpreter_does_faults_included(backend: str) -> None:
     problem = everything()
     texts = programs(problem, 60, seed=5, longest=200)
-    mine, other = Interpreted(problem).answers(texts), executor(backend, problem).answers(texts)
+    mine, other = run("interpreted", problem, texts), run(backend, problem, texts)
     wrong = [text for text, a, b in zip(texts, mine, other, strict=True) if not same(a, b)]
     assert not wrong, wrong[:3]
     assert sum(isinstance(each, Rejected) for each in mine) > 4
@@ -99,7 +98,7 @@ def test_gpu_ir_and_optimised_code_do_what_the_interpreter_does_faults_included(
 def test_cuda_c_means_what_the_interpreter_says() -> None:
     problem = everything()
     texts = programs(problem, 120, seed=4, longest=200)
-    mine, other = Interpreted(problem).answers(texts), executor("virtual", problem).answers(texts)
+    mine, other = run("interpreted", problem, texts), run("virtual", problem, texts)
     wrong = [t for t, a, b in zip(texts, mine, other, strict=True) if not isinstance(a, Rejected) and not same(a, b)]
     assert not wrong, wrong[:3]
 
@@ -128,7 +127,7 @@ def test_cuda_c_means_what_the_interpreter_says() -> None:
 def test_c_by_hand(text: str, answers: list[int]) -> None:
     problem = small()
     for backend in ("interpreted", "host", "llvm"):
-        (found,) = executor(backend, problem).answers([text])
+        (found,) = run(backend, problem, [text])
         assert not isinstance(found, Rejected), found
         assert found.tolist() == answers, backend
 
@@ -136,9 +135,7 @@ def test_c_by_hand(text: str, answers: list[int]) -> None:
 def test_by_hand_on_the_virtual_gpu_too() -> None:
     problem = small()
     texts = ["y = -7 / 2; y = y * 10 + -7 % 3;", "for (int i = 0; i < n; i++) y += i + 1;", "y = n == 0 ? 9 : 6 / n;"]
-    running = executor("virtual", problem)
-    found = running.answers(texts)
-    running.close()
+    found = run("virtual", problem, texts)
     assert [each.tolist() for each in found if not isinstance(each, Rejected)] == [
         [-31] * 4,
         [0, 1, 0, 6],
@@ -149,7 +146,7 @@ def test_by_hand_on_the_virtual_gpu_too() -> None:
 @pytest.mark.parametrize("backend", ["interpreted", "host", "llvm"])
 def test_one_bad_program_harms_no_other(backend: str) -> None:
     texts = ["y = 1;", "y = 6 / n;", "y = ;", "while (1) y++;", "y = 2;"]
-    found = executor(backend, small()).answers(texts)
+    found = run(backend, small(), texts)
     stages = [each.stage if isinstance(each, Rejected) else each.tolist() for each in found]
     assert stages == [[1] * 4, "fault", "compile", "fault", [2] * 4]
     assert isinstance(found[2], Rejected) and "expected a value" in found[2].reason and "column 5" in found[2].where
@@ -158,37 +155,27 @@ def test_one_bad_program_harms_no_other(backend: str) -> None:
 
 def test_one_bad_program_harms_no_other_on_the_virtual_gpu() -> None:
     problem = small(cases={"n": np.array([0, 1], np.int32), "row": np.zeros((2, 3), np.int32)})
-    running = executor("virtual", problem)
-    found = running.answers(["y = 1;", "y = row[n - 4000];", "y = what;", "y = 2;", "y = }{;"])
-    running.close()
+    found = run("virtual", problem, ["y = 1;", "y = row[n - 4000];", "y = what;", "y = 2;", "y = }{;"])
     stages = [each.stage if isinstance(each, Rejected) else each.tolist() for each in found]
     assert stages == [[1, 1], "fault", "compile", [2, 2], "compile"]
     assert isinstance(found[2], Rejected) and "what" in found[2].reason
 
 
-def backends() -> list[tuple[Backend, object, object]]:
-    return [
-        (LlvmIr(), frames.gpu_ir_frame, frames.gpu_ir),
-        (Ptx(), frames.ptx_frame, frames.ptx),
-        (Nvrtc(), frames.cuda_frame, frames.cuda),
-    ]
-
-
 @pytest.mark.parametrize("name", [*NAMES, "everything"])
-@pytest.mark.parametrize("which", range(3), ids=["llvm", "ptx", "nvrtc"])
-def test_programs_assemble_for_a_gpu(name: str, which: int) -> None:
-    backend, frame, translated = backends()[which]
-    if missing := backend.missing():
+@pytest.mark.parametrize("backend", [row.name for row in BACKENDS.values() if row.needs_gpu])
+def test_programs_assemble_for_a_gpu(name: str, backend: str) -> None:
+    row = back_end(backend)
+    if missing := row.compiler().missing():
         pytest.skip(missing)
     problem = everything() if name == "everything" else load_problem(path_of(name))
-    mine = Interpreted(problem)
     texts = programs(problem, 10, longest=200)
     texts = [
         t
-        for t, a in zip(texts, mine.answers(texts), strict=True)
+        for t, a in zip(texts, run("interpreted", problem, texts), strict=True)
         if not isinstance(a, Rejected) or a.stage != "compile"
     ]
-    image = backend.compile([translated(problem, text) for text in texts], frame(problem), "quick")  # type: ignore[operator]
+    bodies = [row.language.translate(problem, text) for text in texts]
+    image = row.compiler().compile(bodies, row.language.frame(problem), "quick")
     assert image.format == "cubin" and image.data[:4] == b"\x7fELF" and len(image.places) == len(texts) > 3
 
 
@@ -211,12 +198,10 @@ def test_what_is_beyond_our_part_of_c_goes_to_the_virtual_gpu() -> None:
     problem = small(grammar="<e> ::= y = __popc(n); | y = 2 * __popc(n);")
     found = weigh(problem, 10, 1)
     assert found[0].name == "virtual" and "__popc" in found[1].note
-    running = executor("virtual", problem)
-    (answers,) = running.answers(["y = __popc(n);"])
-    running.close()
+    (answers,) = run("virtual", problem, ["y = __popc(n);"])
     assert not isinstance(answers, Rejected) and answers.tolist() == [0, 1, 31, 2]
     with pytest.raises(Misuse, match="more than can be interpreted"):
-        executor("interpreted", small(before="int *p = 0;"))
+        back_end("interpreted").runner(small(before="int *p = 0;"))
 
 
 def test_a_language_that_is_partly_beyond_ours_goes_there_too() -> None:
@@ -229,9 +214,10 @@ def test_a_language_that_is_partly_beyond_ours_goes_there_too() -> None:
 
 def test_unknown_and_missing_back_ends() -> None:
     with pytest.raises(Misuse, match="no back end 'fast'"):
-        executor("fast", small())
+        back_end("fast")
     try:
         ctypes.CDLL("libcuda.so.1")
     except OSError:
         with pytest.raises(ToolError):
-            executor("cuda", small())
+            back_end("cuda").runner(small())
+        assert "no NVIDIA driver" in back_end("cuda").missing()

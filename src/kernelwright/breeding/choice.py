@@ -1,42 +1,60 @@
-"""Which way to run programs, by measurement: each runs a sample of random programs here, and what a generation would take follows.
+"""Which back end, by measurement: each compiles and runs a sample of random programs here, and what a generation takes follows.
 
-The formula is the farm's (``farm/choice.py``); here running on all cases is part of what is measured.
+    seconds = batches · fixed + individuals · each, on as many cores
+
+``fixed`` and ``each`` come from one program and from the sample, run on all cases.
 """
 
 from __future__ import annotations
 
+import math
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from kernelwright.breeding.answers import Answers, allow_deep_calls, answers_to
+from kernelwright.breeding.back_end import BackEnd
+from kernelwright.breeding.table import BACKENDS, back_end
 from kernelwright.errors import CompileError, KernelwrightError, Misuse
 from kernelwright.evaluate.outcome import Rejected
-from kernelwright.farm.backends.host import Host
-from kernelwright.farm.choice import Cost
-from kernelwright.farm.machine import available_cores
+from kernelwright.farm import available_cores
 from kernelwright.grammar import Problem, derive
 from kernelwright.grammar.c.parse import parse
 from kernelwright.grammar.genotype import random_genotype
-from kernelwright.stories.breeding.executor import deep
-from kernelwright.stories.breeding.table import BACKENDS, executor
 
-MEASURED = ("interpreted", "host")
-"""Those that ``auto`` weighs. A GPU's compiler takes longer for a program than these take to run it on hundreds of cases; for
-problems that these cannot take there is ``ANY``."""
-OPTIMISED = "optimised"
 OPTIMISE_FROM_S = 4e-3
-"""What optimising takes for a program, at least: where host code runs through all cases in less, it is not even tried."""
-ANY = "virtual"
+"""What optimising takes for a program, at least: where the code runs through all cases in less, it is not even tried."""
 SAMPLE = 24
 ROUNDS = 2
 LATE_S = 2.0
 """A back end that took this long for its sample is not measured again."""
 FEW = 4
-"""Programs that are beyond our part of C, of which ``ANY`` is asked whether they are CUDA C at all."""
+"""Programs that are beyond our part of C, of which a back end for any grammar is asked whether they are CUDA C at all."""
 DRAWS = 200
 """Of random genotypes, before the grammar is given up."""
+
+Answering = Callable[[Sequence[str]], list[Answers]]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds: of one batch, and of each program in it, compiled and run on all cases."""
+
+    fixed_s: float
+    each_s: float
+
+    def predicted(self, batch: tuple[int, int], individuals: int, cores: int) -> float:
+        """Seconds for a generation, shared by ``cores`` workers in batches of at least and at most so many."""
+        share = math.ceil(individuals / _calls(batch, individuals, cores))
+        return math.ceil(share / batch[1]) * self.fixed_s + share * self.each_s
+
+
+def _calls(batch: tuple[int, int], individuals: int, cores: int) -> int:
+    return max(1, min(cores, individuals // batch[0]))
 
 
 @dataclass(frozen=True)
@@ -80,32 +98,36 @@ def sample(problem: Problem, count: int = SAMPLE, seed: int = 0) -> list[str]:
 
 def weigh(problem: Problem, population: int, jobs: int | None = None) -> list[Weighed]:
     """All that were measured, the quickest first; or the one that takes any program, unmeasured."""
-    deep()
+    allow_deep_calls()
     texts = sample(problem)
-    found = [_weighed(name, problem, texts, population, jobs or available_cores()) for name in MEASURED]
-    host = next((each.cost for each in found if each.name == "host"), None)
-    if host is not None and host.each_s > OPTIMISE_FROM_S:
-        found.append(_weighed(OPTIMISED, problem, texts, population, jobs or available_cores()))
+    cores = jobs or available_cores()
+    found = [_weighed(row, problem, texts, population, cores) for row in BACKENDS.values() if row.auto]
+    each_s = {each.name: each.cost.each_s for each in found if each.cost}
+    found += [
+        _weighed(row, problem, texts, population, cores)
+        for row in BACKENDS.values()
+        if row.optimises and each_s.get(row.optimises, 0.0) > OPTIMISE_FROM_S
+    ]
     usable = sorted((each for each in found if each.predicted_s is not None), key=lambda each: each.predicted_s or 0.0)
     rest = [each for each in found if each.predicted_s is None]
+    any_grammar = next(row for row in BACKENDS.values() if row.any_grammar and not row.needs_gpu)
     if not usable:
-        return [Weighed(ANY, None, None, BACKENDS[ANY][1]), *rest]
-    beyond = _beyond(problem, texts)
-    any_first = [Weighed(ANY, None, None, f"the others do not take {' '.join(beyond.split())!r:.60}")] if beyond else []
-    return any_first + usable + rest
+        return [Weighed(any_grammar.name, None, None, any_grammar.what), *rest]
+    beyond = _beyond(any_grammar, problem, texts)
+    note = f"the others do not take {' '.join(beyond.split())!r:.60}"
+    return ([Weighed(any_grammar.name, None, None, note)] if beyond else []) + usable + rest
 
 
-def _beyond(problem: Problem, texts: Sequence[str]) -> str:
+def _beyond(any_grammar: BackEnd, problem: Problem, texts: Sequence[str]) -> str:
     """A program that is CUDA C and more than our part of it: back ends that refuse some would breed in another language."""
     refused = [text for text in texts if not _is_ours(problem, text)]
     if not refused:
         return ""
     try:
-        running = executor(ANY, problem)
-        answers = running.answers(refused[:FEW])
+        with closing(any_grammar.runner(problem)) as runner:
+            answers = answers_to(runner, refused[:FEW])
     except KernelwrightError:
         return ""
-    running.close()
     is_right = [not (isinstance(each, Rejected) and each.stage == "compile") for each in answers]
     return next((text for text, right in zip(refused, is_right, strict=False) if right), "")
 
@@ -121,9 +143,10 @@ def _is_ours(problem: Problem, text: str) -> bool:
 
 def rule(problem: Problem, population: int, jobs: int | None = None) -> str:
     """How ``weigh`` weighs, in a sentence."""
-    least, most = Host().batch
+    batches = [row.compiler().batch for row in BACKENDS.values() if row.auto]
     cores = jobs or available_cores()
-    calls = max(1, min(cores, population // least))
+    calls = max(_calls(batch, population, cores) for batch in batches)
+    most = max(batch[1] for batch in batches)
     return (
         f"measured with {SAMPLE} random programs, run on all {problem.count} cases; a generation is {population} programs over "
         f"{calls} of {cores} workers, in batches of at most {most}"
@@ -134,36 +157,42 @@ def chosen_backend(problem: Problem, wanted: str, population: int, jobs: int | N
     """The back end to take: the one wanted, or with ``auto`` the quickest. Raises ``Misuse`` for a name nobody knows."""
     if wanted == "auto":
         return weigh(problem, population, jobs)[0].name
-    executor(wanted, problem).close()
+    back_end(wanted).runner(problem).close()
     return wanted
 
 
-def _weighed(name: str, problem: Problem, texts: Sequence[str], population: int, cores: int) -> Weighed:
+def _weighed(row: BackEnd, problem: Problem, texts: Sequence[str], population: int, cores: int) -> Weighed:
     try:
-        running = executor(name, problem)
+        runner = row.runner(problem)
     except KernelwrightError as error:
-        return Weighed(name, None, None, error.message)
-    begin = time.process_time()
-    running.answers(texts[:1])
-    # Where one takes long, so many fewer tell enough.
-    fitting = int(LATE_S / max(time.process_time() - begin, 1e-6))
-    texts = texts[: max(2, fitting)]
-    answers = running.answers(texts)
-    refused = [each for each in answers if isinstance(each, Rejected) and each.stage == "compile"]
-    if len(refused) == len(answers):
-        return Weighed(name, None, None, refused[0].reason)
+        return Weighed(row.name, None, None, error.message)
+    with closing(runner):
+        answering = partial(answers_to, runner)
+        begin = time.process_time()
+        answering(texts[:1])
+        # Where one takes long, so many fewer tell enough.
+        fitting = int(LATE_S / max(time.process_time() - begin, 1e-6))
+        texts = texts[: max(2, fitting)]
+        answers = answering(texts)
+        refused = [each for each in answers if isinstance(each, Rejected) and each.stage == "compile"]
+        if len(refused) == len(answers):
+            return Weighed(row.name, None, None, refused[0].reason)
+        cost = measured_cost(answering, texts)
+        return Weighed(row.name, cost, cost.predicted(row.compiler().batch, population, cores))
+
+
+def measured_cost(answering: Answering, texts: Sequence[str], clock: Callable[[], float] = time.process_time) -> Cost:
+    """From one program and from all: the least of some rounds."""
     spent: list[float] = []
     for part in (texts[:1], texts):
         taken = []
         for _ in range(ROUNDS):
-            begin = time.process_time()
-            running.answers(part)
-            taken.append(time.process_time() - begin)
+            begin = clock()
+            answering(part)
+            taken.append(clock() - begin)
             if taken[-1] > LATE_S:
                 break
         spent.append(min(taken))
-    running.close()
     one, every = spent
     each = max(0.0, every - one) / max(1, len(texts) - 1)
-    cost = Cost(max(0.0, one - each), each)
-    return Weighed(name, cost, cost.predicted(Host(), population, problem.count, cores))
+    return Cost(max(0.0, one - each), each)

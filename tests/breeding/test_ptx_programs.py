@@ -9,6 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernelwright.breeding.answers import answers_to
+from kernelwright.breeding.choice import sample
+from kernelwright.breeding.frames import inputs, ptx, ptx_frame
+from kernelwright.breeding.table import back_end
 from kernelwright.farm.backends.assembling import header
 from kernelwright.farm.backends.frame import bundle
 from kernelwright.farm.backends.outlined_operations import with_calls
@@ -16,10 +20,7 @@ from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.c.interpret import interpret
 from kernelwright.grammar.c.parse import parse
 from kernelwright.stories.breed import problem_path
-from kernelwright.stories.breeding.choice import sample
-from kernelwright.stories.breeding.executor import Interpreted
-from kernelwright.stories.breeding.frames import inputs, ptx, ptx_frame
-from tests.stories.ptx_machine import Machine, signed
+from tests.breeding.ptx_machine import Machine, signed
 
 FUNCTIONS = {
     f"kw_{name}_{kind}": function
@@ -84,7 +85,7 @@ def test_random_formulas_of_the_paper() -> None:
     texts = list(dict.fromkeys(sample(problem, 120, 3)))
     found, faults = launched(problem, [ptx(problem, text) for text in texts])
     assert len(texts) > 60 and not np.any(faults)
-    expected = Interpreted(problem).answers(texts)
+    expected = answers_to(back_end("interpreted").runner(problem), texts)
     for text, given, wanted in zip(texts, found, expected, strict=True):
         assert isinstance(wanted, np.ndarray)
         np.testing.assert_allclose(np.array(given, np.float32), wanted, rtol=1e-5, err_msg=text)

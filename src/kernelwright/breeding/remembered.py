@@ -6,7 +6,6 @@ What a fitness function reads while it runs, or draws at random, is beyond what 
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
 from collections.abc import Iterator
@@ -16,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
+from kernelwright.breeding.table import back_end
 from kernelwright.cache import installation
 from kernelwright.farm.fitness import FitnessCache
 from kernelwright.grammar import Problem
 
-ROOMS = ("grammar", "grammar/c", "stories/breeding", "farm/backends", "device")
+ROOMS = ("grammar", "breeding", "farm", "codegen", "device")
 """Of ours that decide a fitness, besides those that decide what a compile gives."""
 
 
@@ -30,7 +30,8 @@ def remembered(problem: Problem, path: Path, backend: str) -> FitnessCache:
 
 
 def _decides(problem: Problem, path: Path, backend: str) -> Iterator[str | bytes]:
-    yield from (backend, np.__version__, installation(), _ourselves(), problem.fingerprint)
+    compiler = back_end(backend).compiler().fingerprint()
+    yield from (backend, compiler, np.__version__, installation(), _ourselves(), problem.fingerprint)
     yield path.read_bytes() if path.is_file() else b""
     yield from _seen_by(problem.fitness)
     folder = path.resolve().parent
@@ -59,17 +60,14 @@ def _seen_by(fitness: Any) -> Iterator[str | bytes]:
 def _files_below(folder: Path) -> set[Path]:
     """Of the modules that were imported from where the problem lies."""
     files = {Path(file) for module in list(sys.modules.values()) if (file := getattr(module, "__file__", None))}
-    ours = Path(__file__).resolve().parents[2]
+    ours = Path(__file__).resolve().parents[1]
     return {file for file in files if file.is_relative_to(folder) and not file.is_relative_to(ours) and file.is_file()}
 
 
 def _ourselves() -> str:
-    package = Path(__file__).resolve().parents[2]
+    package = Path(__file__).resolve().parents[1]
     stamps = []
-    for room in ROOMS:
-        with os.scandir(package / room) as entries:
-            for entry in entries:
-                if entry.name.endswith(".py"):
-                    status = entry.stat()
-                    stamps.append(f"{room}/{entry.name} {status.st_size} {status.st_mtime_ns}")
-    return "\n".join(sorted(stamps))
+    for path in sorted(path for room in ROOMS for path in (package / room).rglob("*.py")):
+        status = path.stat()
+        stamps.append(f"{path.relative_to(package)} {status.st_size} {status.st_mtime_ns}")
+    return "\n".join(stamps)

@@ -1,0 +1,47 @@
+"""The strategies there are, by name: what settings accept, help lists and stories run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from kernelwright.search.default import Default
+from kernelwright.search.generations import Generations
+from kernelwright.search.gevo import Gevo
+from kernelwright.search.strategy import Strategy
+
+
+@dataclass(frozen=True)
+class Named:
+    """A strategy by name. ``make`` takes ``Hooks``, or ``Operators`` where it is over individuals; ``seed`` and ``budget``; and
+    what else is its own."""
+
+    name: str
+    make: Callable[..., Strategy[Any]]
+    over: Literal["genomes", "individuals"]
+    praise: str
+    """Why to choose it, behind its name."""
+    what: str = ""
+    """What it is, where help has to say that."""
+    informed: bool = True
+    """Whether what is drawn for it leans on what is known of the program; else all places are alike."""
+
+
+STRATEGIES: Mapping[str, Named] = {
+    each.name: each
+    for each in (
+        Named("default", Default, "genomes", "finds more"),
+        Named("gevo", Gevo, "genomes", "is the paper's", "the search of the paper", informed=False),
+        Named("generations", Generations, "individuals", "breeds programs"),
+    )
+}
+
+PRESETS: Mapping[str, Named] = {name: each for name, each in STRATEGIES.items() if each.over == "genomes"}
+"""Those to choose from for a search over genomes; the first is the default."""
+DEFAULT = next(iter(PRESETS))
+
+
+def listed() -> str:
+    """The presets, for help: ``default, or gevo: the search of the paper``."""
+    return ", or ".join(f"{each.name}: {each.what}" if each.what else each.name for each in PRESETS.values())

@@ -1,1 +1,0 @@
-"""What breeding is made of: judging programs, the ways to run them, the run on disk."""

@@ -1,0 +1,1 @@
+"""Parts of stories that search variants of kernels, whatever their candidates: asking, measuring again, proving what came out."""

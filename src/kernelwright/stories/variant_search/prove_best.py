@@ -1,0 +1,109 @@
+"""What the best rests on, and what is left of it where that is less than was demanded."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.prove.labels import Label
+from kernelwright.search import is_gain
+from kernelwright.stories.proving import Proofs, meets
+from kernelwright.stories.variant_search.search import Search
+
+G = TypeVar("G", bound=Hashable)
+
+OTHERS = 4
+"""Variants that are proven in the place of a best that fell short."""
+
+
+def prove_best(search: Search[tuple[G, ...]]) -> None:
+    """What the best rests on. Where that is less than was demanded: the fastest that can be had without the edits at fault."""
+    search.standing.is_over = True
+    best, accept = search.run.best, search.run.settings.accept
+    if best is None:
+        return
+    search.standing.best = best
+    with Proofs(search.run) as proofs:
+        proving = _Proving(search, proofs)
+        label = proving.label_of_best(best)
+        # Right on the training cases, run in order, is all that --accept any asks for.
+        if accept == "any" if label is None else meets(label, accept):
+            return
+        search.note("fallen", {"name": "best", "variant": best.name})
+        search.standing.best = None
+        if label is None:
+            return
+        kept, at_fault = proving.without_faults(best)
+        for other in proving.others(kept, at_fault):
+            if proving.holds(other):
+                kept = other
+                break
+    if kept is not None and kept.is_gain:
+        search.note("salvaged", {"name": "best", "variant": kept.name, "of": best.name})
+
+
+class _Proving(Generic[G]):
+    def __init__(self, search: Search[tuple[G, ...]], proofs: Proofs[tuple[G, ...]]) -> None:
+        self._search = search
+        self._proofs = proofs
+
+    def holds(self, found: Found[tuple[G, ...]]) -> bool:
+        """Whether it is proven as was demanded."""
+        return meets(self._label(found), self._search.run.settings.accept)
+
+    def label_of_best(self, best: Found[tuple[G, ...]]) -> Label | None:
+        """None, and a note that says why, for an original that proves nothing of any variant."""
+        try:
+            return self._label(best)
+        except Misuse as error:
+            self._search.remark("proof", [f"nothing can be proven: {error.message}; {error.hint}"])
+            return None
+
+    def without_faults(self, best: Found[tuple[G, ...]]) -> tuple[Found[tuple[G, ...]] | None, set[G]]:
+        """The edits of a variant put together again one by one, each kept as long as what they make is proven as demanded
+        and no slower; and those for which it was not proven."""
+        search = self._search
+        search.standing.phase = "salvage"
+        kept: Found[tuple[G, ...]] | None = None
+        at_fault: set[G] = set()
+        left = list(best.candidate)
+        while left:
+            before = len(left)
+            for gene in list(left):
+                candidate = (*(kept.candidate if kept else ()), gene)
+                found = search.try_one(candidate)
+                if found is None or _slower(found.speedup, kept.speedup if kept else 1.0):
+                    continue  # it may need another one, which is yet to come
+                left.remove(gene)
+                if self.holds(found):
+                    kept = search.standing.best = found
+                else:
+                    at_fault.add(gene)
+            if len(left) == before:
+                break
+        return kept, at_fault
+
+    def others(self, kept: Found[tuple[G, ...]] | None, at_fault: set[G]) -> list[Found[tuple[G, ...]]]:
+        """The fastest accepted variants, beyond what is kept, that have none of the edits at fault; a program once."""
+        least = kept.speedup if kept else 1.0
+        programs: dict[str, Found[tuple[G, ...]]] = {}
+        for found in sorted(self._search.run.accepted, key=lambda f: (-f.speedup, f.size)):
+            if _slower(least, found.speedup) and not at_fault.intersection(found.candidate):
+                programs.setdefault(found.key, found)
+        return list(programs.values())[:OTHERS]
+
+    def _label(self, found: Found[tuple[G, ...]]) -> Label:
+        known = self._search.run.proof(found.name)
+        if known is None:
+            self._search.say(f"prove {found.name}")
+            known = self._proofs.of(found.candidate, found.speedup).as_json()
+            self._search.note("proof", {"name": found.name, "variant": found.name, **known})
+        label: Label = known["label"]
+        return label
+
+
+def _slower(speedup: float, than: float) -> bool:
+    """By more than a tie."""
+    return is_gain(1 / than, 1 / speedup)
