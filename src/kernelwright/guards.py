@@ -1,15 +1,28 @@
 """Guards: what must hold at a launch for a variant to mean what the original does. Together they are its domain of validity.
 
 argument 3 == i32 1024        block == 16x16x1        block has at most 32 threads        grid == 64x1x1        argument 0 shares no memory
+
+Each kind is a class here; what it asks, how it reads and what it settles is its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 Triple = tuple[int, int, int]
 WARP = 32
+GRID = -1
+"""Stands for the grid where arguments have their numbers."""
+
+
+class Names(Protocol):
+    """The names of the source, for a guard that is put into words."""
+
+    def argument(self, index: int) -> str: ...
+    def constant(self, value: str) -> str:
+        """A constant as people write it."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +40,21 @@ class Launch:
     """The addresses of the module's device variables."""
 
 
+class Guard(Protocol):
+    """A frozen value; its text is what journals and proofs call it by."""
+
+    def holds(self, launch: Launch) -> bool: ...
+
+    @property
+    def settles(self) -> int | None:
+        """The argument whose value it leaves no choice in, or ``GRID``."""
+
+    def in_words(self, names: Names) -> str: ...
+
+    def as_python(self) -> str:
+        """As a test of ``grid``, ``block`` and ``arguments``, with the functions of an exported ``load.py``."""
+
+
 @dataclass(frozen=True)
 class ArgumentIs:
     """Argument ``index`` has these bytes; ``value`` is how LLVM writes them (``i32 1024``)."""
@@ -41,6 +69,16 @@ class ArgumentIs:
     def __str__(self) -> str:
         return f"argument {self.index} == {self.value}"
 
+    @property
+    def settles(self) -> int | None:
+        return self.index
+
+    def in_words(self, names: Names) -> str:
+        return f"{names.argument(self.index)} == {names.constant(self.value)}"
+
+    def as_python(self) -> str:
+        return f"_bytes(arguments[{self.index}]) == bytes.fromhex({self.bits.hex()!r})"
+
 
 @dataclass(frozen=True)
 class BlockIs:
@@ -54,6 +92,16 @@ class BlockIs:
     def __str__(self) -> str:
         return f"block == {'x'.join(map(str, self.shape))}"
 
+    @property
+    def settles(self) -> int | None:
+        return None
+
+    def in_words(self, names: Names) -> str:
+        return f"block == {' x '.join(map(str, self.shape))}"
+
+    def as_python(self) -> str:
+        return f"_triple(block) == {self.shape}"
+
 
 @dataclass(frozen=True)
 class BlockIsWarp:
@@ -65,6 +113,16 @@ class BlockIsWarp:
 
     def __str__(self) -> str:
         return f"block has at most {WARP} threads"
+
+    @property
+    def settles(self) -> int | None:
+        return None
+
+    def in_words(self, names: Names) -> str:
+        return str(self)
+
+    def as_python(self) -> str:
+        return f"math.prod(_triple(block)) <= {WARP}"
 
 
 @dataclass(frozen=True)
@@ -78,6 +136,16 @@ class GridIs:
 
     def __str__(self) -> str:
         return f"grid == {'x'.join(map(str, self.shape))}"
+
+    @property
+    def settles(self) -> int | None:
+        return GRID
+
+    def in_words(self, names: Names) -> str:
+        return f"grid == {' x '.join(map(str, self.shape))}"
+
+    def as_python(self) -> str:
+        return f"_triple(grid) == {self.shape}"
 
 
 @dataclass(frozen=True)
@@ -99,8 +167,15 @@ class Apart:
     def __str__(self) -> str:
         return f"argument {self.index} shares no memory"
 
+    @property
+    def settles(self) -> int | None:
+        return None
 
-Guard = ArgumentIs | BlockIs | BlockIsWarp | GridIs | Apart
+    def in_words(self, names: Names) -> str:
+        return f"no other argument reaches the memory behind '{names.argument(self.index)}'"
+
+    def as_python(self) -> str:
+        return f"_apart(arguments, {self.index})"
 
 
 def _overlap(one: range, other: range) -> bool:

@@ -29,6 +29,7 @@ VOLTA = "Jia, Maggioni, Staiger, Scarpazza, arXiv:1804.06826 (2018)"
 AMPERE = "Abdelkhalik, Arafa, Santhi, Badawy, arXiv:2208.11174 (2022)"
 HOPPER = "Luo, Fan, Li, Du, Wang, Chu, arXiv:2402.13499 (2024)"
 ACCEL = "Accel-Sim, tested configurations SM7_QV100, SM80_A100 and SM90_H200 (fitted to microbenchmarks)"
+LINK = "four fifths of the nominal rate of 16 lanes of PCIe 3.0 (Pascal, Volta), 4.0 (Ampere) or 5.0 (Hopper)"
 ASSUMED = "no published figure that we trust; an assumption, to be calibrated"
 
 PIPES = ("fma", "imad", "alu", "fp64", "fp16", "xu", "lsu", "warp", "branch", "tensor")
@@ -109,6 +110,10 @@ class Gpu:
     dram_latency: int
     launch_us: float
     """The time of a kernel that does nothing, between two events of its stream."""
+    memory_bus_bits: int
+    copy_engines: int
+    host_gb_per_s: float
+    """What a copy between pinned host memory and the GPU reaches: four fifths of the link's nominal rate in one direction."""
     sources: Mapping[str, str]
 
     def __hash__(self) -> int:
@@ -223,8 +228,9 @@ HOPPER_SM = Multiprocessor(
 
 
 def _sources(paper: str, **others: str) -> dict[str, str]:
-    fields = ("multiprocessors", "clock_mhz", "l2_bytes", "dram_gb_per_s", "memory_bytes")
-    return {"launch_us": ASSUMED, "l2_ways": ASSUMED} | dict.fromkeys(fields, paper) | others
+    fields = ("multiprocessors", "clock_mhz", "l2_bytes", "dram_gb_per_s", "memory_bytes", "memory_bus_bits")
+    usual = {"launch_us": ASSUMED, "l2_ways": ASSUMED, "copy_engines": PROPERTIES, "host_gb_per_s": LINK}
+    return usual | dict.fromkeys(fields, paper) | others
 
 
 GPUS: dict[str, Gpu] = {
@@ -234,6 +240,7 @@ GPUS: dict[str, Gpu] = {
             "p100", "NVIDIA Tesla P100 SXM2 16 GB", "sm_60", PASCAL_SM, multiprocessors=56, clock_mhz=1480,
             l2_bytes=4 * MIB, l2_ways=16, l2_bytes_per_cycle=1223, dram_gb_per_s=732, memory_bytes=16 << 30,
             l2_latency=234, dram_latency=440, launch_us=5.0,
+            memory_bus_bits=4096, copy_engines=2, host_gb_per_s=12.6,
             sources=_sources(
                 P100, l2_latency=VOLTA, dram_latency=ASSUMED, l2_bytes_per_cycle=VOLTA + ": 1624 GB/s at 1328 MHz"
             ),
@@ -242,18 +249,21 @@ GPUS: dict[str, Gpu] = {
             "v100", "NVIDIA Tesla V100 SXM2 16 GB", "sm_70", VOLTA_SM, multiprocessors=80, clock_mhz=1530,
             l2_bytes=6 * MIB, l2_ways=16, l2_bytes_per_cycle=2048, dram_gb_per_s=900, memory_bytes=16 << 30,
             l2_latency=193, dram_latency=375, launch_us=3.5,
+            memory_bus_bits=4096, copy_engines=6, host_gb_per_s=12.6,
             sources=_sources(V100, l2_latency=VOLTA, dram_latency=VOLTA, l2_bytes_per_cycle=A100, l2_ways=VOLTA),
         ),
         Gpu(
             "a100", "NVIDIA A100 SXM4 40 GB", "sm_80", AMPERE_SM, multiprocessors=108, clock_mhz=1410,
             l2_bytes=40 * MIB, l2_ways=16, l2_bytes_per_cycle=5120, dram_gb_per_s=1555, memory_bytes=40 << 30,
             l2_latency=262, dram_latency=466, launch_us=3.0,
+            memory_bus_bits=5120, copy_engines=3, host_gb_per_s=25.2,
             sources=_sources(A100, l2_latency=HOPPER, dram_latency=HOPPER, l2_bytes_per_cycle=A100),
         ),
         Gpu(
             "h100", "NVIDIA H100 SXM5 80 GB", "sm_90", HOPPER_SM, multiprocessors=132, clock_mhz=1980,
             l2_bytes=50 * MIB, l2_ways=16, l2_bytes_per_cycle=5120, dram_gb_per_s=3350, memory_bytes=80 << 30,
             l2_latency=263, dram_latency=479, launch_us=2.5,
+            memory_bus_bits=5120, copy_engines=3, host_gb_per_s=50.4,
             sources=_sources(
                 H100, l2_latency=HOPPER, dram_latency=HOPPER, clock_mhz=PROPERTIES,
                 l2_bytes_per_cycle="as the A100's; " + ASSUMED,
@@ -263,6 +273,7 @@ GPUS: dict[str, Gpu] = {
             "h200", "NVIDIA H200 SXM 141 GB", "sm_90", HOPPER_SM, multiprocessors=132, clock_mhz=1980,
             l2_bytes=60 * MIB, l2_ways=16, l2_bytes_per_cycle=5120, dram_gb_per_s=4800, memory_bytes=141 << 30,
             l2_latency=263, dram_latency=479, launch_us=2.5,
+            memory_bus_bits=6144, copy_engines=3, host_gb_per_s=50.4,
             sources=_sources(
                 H200, l2_latency="as the H100's: " + HOPPER, dram_latency="as the H100's: " + HOPPER,
                 clock_mhz=PROPERTIES, l2_bytes=PROPERTIES, multiprocessors=PROPERTIES,

@@ -11,7 +11,11 @@ from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference.race_watch import Watch as ReferenceWatch
-from kernelwright.edits import Copy, Delete, ExchangeToStore, Original, ReplaceOperand, apply, draw, exchanges
+from kernelwright.edits import Original, apply, draw
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore, exchanges
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.passes.recipe import optimise_with
 from tests.edits.conftest import after, kernel, refusal
 from tests.simt.harness import Case

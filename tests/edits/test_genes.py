@@ -9,20 +9,10 @@ from collections import Counter
 import pytest
 
 from kernelwright.edits import (
-    ChangeConstant,
-    ConstantCondition,
-    Copy,
-    Delete,
-    DeleteBarrier,
     Edit,
-    FixArgument,
-    FixBlock,
     Gene,
     Id,
     Original,
-    Recipe,
-    ReplaceOperand,
-    Unroll,
     apply,
     apply_genes,
     by_kernel,
@@ -31,9 +21,17 @@ from kernelwright.edits import (
     listed,
     load_genes,
 )
-from kernelwright.edits.json_form import KINDS
-from kernelwright.edits.kinds.delete import reuses
+from kernelwright.edits.kinds.change_constant import ChangeConstant
+from kernelwright.edits.kinds.constant_condition import ConstantCondition
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete, reuses
+from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
+from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock
 from kernelwright.edits.kinds.move import reorderings
+from kernelwright.edits.kinds.recipe import Recipe
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.edits.kinds.unroll import Unroll
+from kernelwright.edits.table import KINDS
 from kernelwright.errors import Misuse
 from kernelwright.ir import parse_module
 from tests.edits.conftest import DIAMOND, kernel, loop_kernel
@@ -282,6 +280,6 @@ def test_every_kind_has_a_docstring_with_before_and_after() -> None:
     """They are the manual, and reports quote them."""
     import importlib
 
-    for kind in KINDS.values():
+    for kind in (row.type for row in KINDS):
         text = importlib.import_module(kind.__module__).__doc__ or ""
         assert "before" in text and "after" in text, kind

@@ -10,8 +10,10 @@ import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.device.arena import Arena
-from kernelwright.edits import Copy, Delete, Edit, HoistLoads, Original, apply, draw, far_hoistings, hoistings
-from kernelwright.edits.kinds.hoist_loads import LEVELS
+from kernelwright.edits import Edit, Original, apply, draw
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.hoist_loads import LEVELS, HoistLoads, far_hoistings, hoistings
 from kernelwright.ir import verify
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with

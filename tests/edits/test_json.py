@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from kernelwright.edits import Copy, Delete, dumps, loads
+from kernelwright.edits import dumps, loads
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete
 from kernelwright.errors import Misuse
 
 

@@ -5,19 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.edits import (
-    Copy,
-    Delete,
-    Edit,
-    Genome,
-    Move,
-    Original,
-    ReplaceInstruction,
-    ReplaceOperand,
-    Swap,
-    apply,
-    apply_to,
-)
+from kernelwright.edits import Edit, Genome, Original, apply, apply_to
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.move import Move
+from kernelwright.edits.kinds.replace_instruction import ReplaceInstruction
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.edits.kinds.swap import Swap
 from kernelwright.errors import Misuse
 from kernelwright.ir import parse_module
 from kernelwright.passes.llvm import check

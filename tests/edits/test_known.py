@@ -12,29 +12,13 @@ import pytest
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference import run_reference
-from kernelwright.edits import (
-    Apart,
-    ArgumentIs,
-    BlockIs,
-    Copy,
-    Edit,
-    FixArgument,
-    FixBlock,
-    FixGrid,
-    GridIs,
-    Launch,
-    NoAlias,
-    Original,
-    Recipe,
-    ReplaceOperand,
-    Unroll,
-    apply,
-    draw,
-    known_edits,
-    recipes,
-    unrollings,
-)
-from kernelwright.edits.kinds.recipe import PASSES
+from kernelwright.edits import Apart, ArgumentIs, BlockIs, Edit, GridIs, Launch, Original, apply, draw, known_edits
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
+from kernelwright.edits.kinds.no_alias import NoAlias
+from kernelwright.edits.kinds.recipe import PASSES, Recipe, recipes
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.edits.kinds.unroll import Unroll, unrollings
 from kernelwright.errors import Misuse
 from kernelwright.ir import function_difference, parse_module, verify
 from kernelwright.passes.llvm import check

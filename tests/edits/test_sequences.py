@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kernelwright.bench.edits import EVERY_KIND, Tally, random_genome, run_sequence
 from kernelwright.edits import Applied, Genome, Original, apply, as_json, draw, dumps, from_json, loads
-from kernelwright.edits.json_form import KINDS
+from kernelwright.edits.table import BY_NAME
 from kernelwright.ir import parse_module, verify
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with
@@ -158,4 +158,4 @@ def test_the_benchmark_finds_nothing_in_two_thousand_sequences() -> None:
     tally = Tally()
     for seed in range(2000):
         run_sequence(list(suite_kernels()), seed, tally)
-    assert tally.refused == [] and tally.checked == 4000 and tally.kinds.keys() == KINDS.keys()
+    assert tally.refused == [] and tally.checked == 4000 and tally.kinds.keys() == BY_NAME.keys()

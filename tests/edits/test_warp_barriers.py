@@ -10,19 +10,11 @@ from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference.race_watch import Watch as ReferenceWatch
 from kernelwright.device.schedule import Schedule
-from kernelwright.edits import (
-    BlockIsWarp,
-    Copy,
-    Delete,
-    DeleteBarrier,
-    Edit,
-    Launch,
-    Original,
-    WarpBarriers,
-    apply,
-    known_edits,
-    of_one_warp,
-)
+from kernelwright.edits import BlockIsWarp, Edit, Launch, Original, apply, known_edits
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
+from kernelwright.edits.kinds.warp_barriers import WarpBarriers, of_one_warp
 from kernelwright.passes.recipe import optimise_with
 from tests.edits.conftest import after, kernel, refusal
 from tests.simt.harness import Case

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 
-from kernelwright.edits import (
-    CachePolicy,
-    ChangeConstant,
-    ConstantCondition,
-    Copy,
-    Delete,
-    DeleteBarrier,
-    Edit,
-    ExchangeToStore,
-    FastMath,
-    HoistLoads,
-    Move,
-    Original,
-    ReplaceInstruction,
-    ReplaceOperand,
-    Swap,
-)
+from kernelwright.edits import Edit, Original
+from kernelwright.edits.instruction_words import CHANGES
+from kernelwright.edits.kinds.cache_policy import CachePolicy
+from kernelwright.edits.kinds.change_constant import ChangeConstant
+from kernelwright.edits.kinds.constant_condition import ConstantCondition
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
+from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore
+from kernelwright.edits.kinds.fast_math import FastMath
 from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
+from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.move import Move
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.recipe import Recipe
+from kernelwright.edits.kinds.replace_instruction import ReplaceInstruction
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.edits.kinds.swap import Swap
 from kernelwright.edits.kinds.unroll import Unroll
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers
-from kernelwright.edits.words import KINDS, guard_in_words, in_words
+from kernelwright.edits.table import KINDS
+from kernelwright.edits.words import guard_in_words, in_words
 from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs
 from kernelwright.ir import parse_module
 from tests.edits.conftest import HEAD, kernel
@@ -148,12 +147,12 @@ WORDS: list[tuple[Edit, str, str]] = [
 def test_an_edit_reads(original: Original, edit: Any, kind: str, sentence: str) -> None:
     words = in_words(original, edit)
     assert (words.kind, words.sentence) == (kind, sentence)
-    assert words.kind in KINDS
+    assert words.kind in CHANGES
 
 
 def test_every_edit_and_every_kind_is_in_the_table(original: Original) -> None:
-    assert {type(edit) for edit, _, _ in WORDS} == set(get_args(Edit))
-    assert {kind for _, kind, _ in WORDS} == set(KINDS)
+    assert {type(edit) for edit, _, _ in WORDS} == {kind.type for kind in KINDS}
+    assert {kind for _, kind, _ in WORDS} == set(CHANGES)
 
 
 LOCATED = f"""{HEAD}

@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.edits import ConstantCondition, Delete, DeleteBarrier, FixArgument, Gene
+from kernelwright.edits import Gene
+from kernelwright.edits.kinds.constant_condition import ConstantCondition
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
+from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.fitness import ACCEPT, Accept, Demands, Evaluated, Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.edits import ConstantCondition, FixArgument, Gene
+from kernelwright.edits import Gene
+from kernelwright.edits.kinds.constant_condition import ConstantCondition
+from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.judging.whole_program import Program, WholeProgram
 from kernelwright.evaluate.outcome import Ok, Rejected

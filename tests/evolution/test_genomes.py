@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.edits import ConstantCondition, Delete, FixArgument, Gene, Original
+from kernelwright.edits import Gene, Original
+from kernelwright.edits.kinds.constant_condition import ConstantCondition
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.case_runner import by_kernel
 from kernelwright.evolution.genomes import GENOMES, GenomeBuilder

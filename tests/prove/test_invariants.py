@@ -9,7 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelwright.edits import Copy, Delete, Draft, FixArgument, Gene, Move, Original, ReplaceOperand, draw
+from kernelwright.edits import Draft, Gene, Original, draw, edits_in_order
+from kernelwright.edits.kinds.copy import Copy
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.fix_launch import FixArgument
+from kernelwright.edits.kinds.move import Move
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.workload.case import Case, Launcher
 from kernelwright.evaluate.workload.workload import Workload
@@ -23,7 +28,7 @@ def original(name: str) -> Original:
 
 def observed(name: str, *edits: object) -> Sequence[Invariant]:
     genes = [Gene(name, edit) for edit in edits]  # type: ignore[arg-type]
-    return invariants(planted(name).workload(0), {name: original(name)}, genes)
+    return invariants(planted(name).workload(0), {name: original(name)}, edits_in_order(genes))
 
 
 def lines(kernel: Original, text: str) -> list[int]:
@@ -135,7 +140,7 @@ def test_values_on_the_edges_of_a_phi(tmp_path: Path) -> None:
     kernel = Original(given.modules()["diamond"], "diamond")
     (phi,) = lines(kernel, "phi i32")
     edits = [ReplaceOperand(phi, 0, "i32 0"), ReplaceOperand(phi, 1, "i32 0")]
-    found = invariants(given, {"diamond": kernel}, [Gene("diamond", edit) for edit in edits])
+    found = invariants(given, {"diamond": kernel}, [("diamond", edit) for edit in edits])
     # 27 threads pass by the body with a 7; of the five that pass through it, one has a zero.
     assert [(one.executions, one.held) for one in found] == [(27, 0), (5, 1)]
 
@@ -162,7 +167,7 @@ def test_several_launches_on_one_data_set_are_told_apart() -> None:
     given = one.workload(0)
     hosted = Workload(given.source, given.kernel, (Case(host=twice),))
     edits = [ReplaceOperand(user, index, f"i1 {value}") for value in ("true", "false")]
-    found = invariants(hosted, {"always_taken": kernel}, [Gene("always_taken", edit) for edit in edits])
+    found = invariants(hosted, {"always_taken": kernel}, [("always_taken", edit) for edit in edits])
     assert {(each.executions, each.launches, each.data_sets) for each in found} == {(256, 2, 1)}
     assert any("in all 256 executions in 2 launches on 1 data set" in each.sentence for each in found)
 
@@ -174,7 +179,7 @@ def test_an_edit_that_changes_nothing() -> None:
 
 def test_an_unknown_kernel() -> None:
     with pytest.raises(Misuse, match="there is no kernel 'other'"):
-        invariants(planted("small").workload(0), {}, [Gene("other", Delete(0))])
+        invariants(planted("small").workload(0), {}, [("other", Delete(0))])
 
 
 def test_json_both_ways() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.bench.mutants import record
-from kernelwright.edits import Gene, Original, apply
+from kernelwright.edits import Original, apply
 from kernelwright.edits.kinds.delete_barrier import barriers
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.prove import Effort, Prover
@@ -26,7 +26,7 @@ def test_conservative_barriers(tmp_path: Path) -> None:
             place = original.location(edit.subject)
             assert place is not None
             labels.setdefault(place.line, set()).add(prover.prove({kernel: apply(original, (edit,)).module}).label)
-            (found,) = invariants(workload, {kernel: original}, (Gene(kernel, edit),))
+            (found,) = invariants(workload, {kernel: original}, ((kernel, edit),))
             assert found.holds is (labels[place.line] == {"clean"}), found.sentence
         lines = sorted(labels)
         assert labels[lines[0]] == {"clean"} and labels[lines[-1]] == {"lock-step only"}, labels

@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.edits import Delete, Gene, Id, Original
+from kernelwright.edits import Gene, Id, Original
+from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.words import Words, in_words
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.select_launches import choose, look

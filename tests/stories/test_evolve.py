@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.edits import Delete, Gene, Original
+from kernelwright.edits import Gene, Original
+from kernelwright.edits.kinds.delete import Delete
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate import Case, Workload, load_workload
 from kernelwright.evaluate.outcome import Ok, Rejected

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kernelwright.edits import FastMath
 from kernelwright.edits.gene import Gene
+from kernelwright.edits.kinds.fast_math import FastMath
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.errors import Misuse

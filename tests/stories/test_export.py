@@ -18,7 +18,7 @@ from kernelwright.edits import Apart, BlockIsWarp, load_genes
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.wording import for_people
-from kernelwright.stories.export import export, files_of, python_test
+from kernelwright.stories.export import export, files_of
 from kernelwright.stories.finish import finish
 
 AGAIN = "_Z5againPKfPfii"
@@ -72,14 +72,14 @@ def test_the_exported_ir_computes_what_the_original_does(folder: Path) -> None:
     ("block", "holds"), [((32,), True), (16, True), ((8, 2, 2), True), ((33,), False), ((8, 4, 2), False)]
 )
 def test_fits_counts_the_threads_of_a_warp(folder: Path, block: Any, holds: bool) -> None:
-    assert eval(python_test(BlockIsWarp()), {**vars(loader(folder)), "block": block}) is holds
+    assert eval(BlockIsWarp().as_python(), {**vars(loader(folder)), "block": block}) is holds
 
 
 def test_fits_sees_memory_that_is_shared(folder: Path) -> None:
     apart, own = arguments(), vars(loader(folder))
     shared = [apart[0], apart[0][:5], *apart[2:]]
-    assert eval(python_test(Apart(1)), {**own, "arguments": apart}) is True
-    assert eval(python_test(Apart(1)), {**own, "arguments": shared}) is False
+    assert eval(Apart(1).as_python(), {**own, "arguments": apart}) is True
+    assert eval(Apart(1).as_python(), {**own, "arguments": shared}) is False
 
 
 def test_fits_tells_which_launches_the_variant_is_for(folder: Path) -> None:

@@ -10,7 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelwright.edits import Delete, FixArgument, Gene, Id, ReplaceInstruction, ReplaceOperand
+from kernelwright.edits import Gene, Id
+from kernelwright.edits.kinds.delete import Delete
+from kernelwright.edits.kinds.fix_launch import FixArgument
+from kernelwright.edits.kinds.replace_instruction import ReplaceInstruction
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.prove import REJECTED
 from kernelwright.suite import load

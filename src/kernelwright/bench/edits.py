@@ -37,7 +37,7 @@ from kernelwright.edits import (
     known_edits,
     loads,
 )
-from kernelwright.edits.json_form import KINDS
+from kernelwright.edits.table import BY_NAME
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.judging.variant import alone
 from kernelwright.farm.pool import Pool
@@ -189,14 +189,14 @@ def measure(quick: bool, say: Say) -> Measured:
                 lost.append(f"seeds {seeds[0]} to {seeds[1] - 1}: {tally}")
             if done % (10 * CHUNK) == 0:
                 say(f"{total.sequences} of {count} sequences, {done / (time.monotonic() - begin):.0f} per second")
-    for kind in KINDS:
+    for kind in BY_NAME:
         result.rows.append({"edit": kind, "drawn": total.kinds[kind]})
     result.rows.append({"edit": "all", "drawn": total.kinds.total(), "variants": total.checked, "inert": total.inert})
     result.notes += total.refused[:10] + lost[:10]
     result.at_least("edits: sequences", total.sequences, count)
     result.at_most("edits: refused by LLVM, or an exception", len(total.refused), 0)
     result.at_most("edits: crashes", len(lost), 0)
-    result.at_least("edits: kinds drawn", len(total.kinds), len(KINDS))
+    result.at_least("edits: kinds drawn", len(total.kinds), len(BY_NAME))
     _costs(result, say)
     return result
 

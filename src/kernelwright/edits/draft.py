@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelwright.edits.line_templates import AS_STORE, OF_WARP, WARP_BARRIER, filled
 from kernelwright.edits.original import CLONE, Id, Node, Original, Use
-from kernelwright.edits.setting import PLAIN, entry_lines, register_line
+from kernelwright.edits.setting import PLAIN, CompileRecipe, entry_lines, register_line
 from kernelwright.guards import Guard
-
-if TYPE_CHECKING:
-    from kernelwright.edits.kinds.recipe import Recipe
 
 END = 1 << 30
 """A position behind everything in a block: where a phi of the next block uses its operand."""
@@ -52,7 +49,7 @@ class Draft:
         self.setting = PLAIN
         self.applied: set[object] = set()
         """The edits that were made."""
-        self.recipe: Recipe | None = None
+        self.recipe: CompileRecipe | None = None
         """How LLVM is to compile the variant."""
         self.guards: dict[Guard, None] = {}
         """What must hold at a launch."""

@@ -3,67 +3,37 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft, unchanged
-from kernelwright.edits.genome import Edit
-from kernelwright.edits.kinds import (
-    cache_policy,
-    change_constant,
-    constant_condition,
-    copy,
-    delete,
-    delete_barrier,
-    exchange_to_store,
-    fast_math,
-    hoist_loads,
-    move,
-    recipe,
-    replace_instruction,
-    replace_operand,
-    swap,
-    unroll,
-)
+from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.original import Id, Original
+from kernelwright.edits.table import BY_NAME, KINDS
+
+KNOWN = "known"
+"""Stands for the kinds whose edits hold for every training launch (``known_edits``): one of those is drawn."""
+KNOWN_SHARE = 6.0
+
+
+def _default_operators() -> dict[str, float]:
+    """By kind its share, in the order of the table; ``known`` where the first of its kinds stands."""
+    found: dict[str, float] = {}
+    for kind in KINDS:
+        if kind.known is not None:
+            found[KNOWN] = KNOWN_SHARE
+        elif kind.share:
+            found[kind.name] = kind.share
+    return found
+
 
 DRAWN: dict[str, Callable[[Dice], Edit | None]] = {
-    "cache-policy": cache_policy.draw,
-    "change-constant": change_constant.draw,
-    "constant-condition": constant_condition.draw,
-    "copy": copy.draw,
-    "delete": delete.draw,
-    "delete-barrier": delete_barrier.draw,
-    "exchange-to-store": exchange_to_store.draw,
-    "fast-math": fast_math.draw,
-    "hoist-loads": hoist_loads.draw,
-    "move": move.draw,
-    "recipe": recipe.draw,
-    "replace-instruction": replace_instruction.draw,
-    "replace-operand": replace_operand.draw,
-    "swap": swap.draw,
-    "unroll": unroll.draw,
+    name: kind.draw for name, kind in BY_NAME.items() if kind.draw is not None
 }
-"""By kind of edit, its draw. ``known`` stands for another one: an edit of those that hold for every training launch."""
-KNOWN = "known"
-UNIFORM: Mapping[str, float] = dict.fromkeys(
-    ("copy", "delete", "move", "replace-instruction", "replace-operand", "swap"), 1.0
-)
+"""By kind of edit, its draw."""
+UNIFORM: Mapping[str, float] = {name: 1.0 for name, kind in BY_NAME.items() if kind.in_paper}
 """The six of paper 000 (section 3.4), equally likely as there."""
-OPERATORS: Mapping[str, float] = {
-    "constant-condition": 12.0,
-    "delete-barrier": 6.0,
-    "delete": 36.0,
-    "replace-operand": 14.0,
-    "change-constant": 6.0,
-    "replace-instruction": 8.0,
-    "move": 6.0,
-    "copy": 4.0,
-    "swap": 2.0,
-    KNOWN: 6.0,
-    "unroll": 3.0,
-    "recipe": 1.0,
-}
+OPERATORS: Mapping[str, float] = _default_operators()
 """By how often single edits of the kind paid, measured. Exchanges are few and listed, so none is drawn. Cache policies and
 fast-math flags are left to real GPUs and to those who ask for them: the virtual one sees no gain in either."""
 
@@ -99,10 +69,3 @@ def draw(
 def _one_known(dice: Dice, known: Sequence[Edit]) -> Edit | None:
     open = [edit for edit in known if edit not in dice.draft.applied]
     return dice.one(open) if open else None
-
-
-def applicable(original: Original) -> Iterator[Edit]:
-    """The single edits of the paper's kinds that can be listed: deletions, and operands made constant. Copies, moves,
-    replacements and swaps grow with the square of the kernel and are drawn."""
-    yield from delete.deletions(original)
-    yield from replace_operand.constant_operands(original)

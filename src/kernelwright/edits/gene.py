@@ -13,13 +13,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kernelwright.edits.genome import Applied, Edit, apply
+from kernelwright.edits.edit_kind import Edit
+from kernelwright.edits.genome import Applied, apply
 from kernelwright.edits.json_form import as_json, from_json, kind_of
 from kernelwright.edits.original import Original
 from kernelwright.errors import Misuse
-
-AnyEdit = Edit
-"""Every kind of edit there is."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class Gene:
     """``edit`` of ``kernel``, by its mangled name."""
 
     kernel: str
-    edit: AnyEdit
+    edit: Edit
 
     @property
     def kind(self) -> str:
@@ -66,12 +64,17 @@ def load_genes(text: str) -> tuple[Gene, ...]:
     return tuple(Gene.from_json(g) for g in found)
 
 
-def by_kernel(genes: Iterable[Gene]) -> dict[str, tuple[AnyEdit, ...]]:
+def by_kernel(genes: Iterable[Gene]) -> dict[str, tuple[Edit, ...]]:
     """The edits of each kernel, in their order."""
-    found: dict[str, list[AnyEdit]] = {}
+    found: dict[str, list[Edit]] = {}
     for gene in genes:
         found.setdefault(gene.kernel, []).append(gene.edit)
     return {kernel: tuple(edits) for kernel, edits in found.items()}
+
+
+def edits_in_order(genes: Iterable[Gene]) -> tuple[tuple[str, Edit], ...]:
+    """Each edit with the name of its kernel, for those who need not know of genes."""
+    return tuple((gene.kernel, gene.edit) for gene in genes)
 
 
 def apply_genes(originals: Mapping[str, Original], genes: Iterable[Gene]) -> dict[str, Applied]:

@@ -12,29 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.draw import OPERATORS, draw
-from kernelwright.edits.gene import AnyEdit, Gene
+from kernelwright.edits.edit_kind import Edit, Listing
+from kernelwright.edits.gene import Gene
 from kernelwright.edits.genome import apply
-from kernelwright.edits.kinds import (
-    change_constant,
-    constant_condition,
-    delete,
-    delete_barrier,
-    exchange_to_store,
-    fix_launch,
-    hoist_loads,
-    move,
-    no_alias,
-    recipe,
-    replace_operand,
-    unroll,
-    warp_barriers,
-)
 from kernelwright.edits.original import Id, Original
+from kernelwright.edits.table import KINDS
 from kernelwright.guards import Launch
 
 Weights = Mapping[str, Mapping[Id, float]]
 """By kernel, by number of an original instruction: the cycles it took, or whatever else should draw edits to it."""
-Known = Mapping[str, Sequence[AnyEdit]]
+Known = Mapping[str, Sequence[Edit]]
 """By kernel: edits that hold for every training launch."""
 State = Original | Draft
 """A kernel to draw an edit for: as it was, or as edits left it."""
@@ -49,7 +36,7 @@ def draw_gene(
     operators: Mapping[str, float] = OPERATORS,
     known: Known | None = None,
     shares: Mapping[str, float] | None = None,
-    state: Callable[[Original, tuple[AnyEdit, ...]], State] | None = None,
+    state: Callable[[Original, tuple[Edit, ...]], State] | None = None,
 ) -> Gene | None:
     """A gene that applies to the candidate ``genes``, copies that it made included; None when none does.
 
@@ -76,28 +63,21 @@ def draw_gene(
     return None
 
 
-def known_edits(
-    originals: Mapping[str, Original], launches: Mapping[str, Iterable[Launch]]
-) -> dict[str, list[AnyEdit]]:
+def known_edits(originals: Mapping[str, Original], launches: Mapping[str, Iterable[Launch]]) -> dict[str, list[Edit]]:
     """By kernel: what held in all its launches, as edits that keep the meaning wherever it holds again. A kernel that was
     never launched has none."""
-    found: dict[str, list[AnyEdit]] = {}
+    found: dict[str, list[Edit]] = {}
     for name, original in originals.items():
         seen = list(launches.get(name, ()))
-        found[name] = [
-            *no_alias.apart(original, seen),
-            *fix_launch.fixed(original, seen),
-            *warp_barriers.of_one_warp(original, seen),
-        ]
+        found[name] = [edit for kind in KINDS if kind.known is not None for edit in kind.known(original, seen)]
     return found
 
 
 def listed(
     originals: Mapping[str, Original], weights: Weights | None = None, known: Known | None = None
 ) -> Iterator[Gene]:
-    """Every single gene that can be listed, the most promising first: what is known of all launches, exchanges, loads before
-    branches, loops, conditions, barriers, reorderings, deleted memory operations, recipes, other deletions, loads in favour
-    of earlier ones, changed constants, operands made constant.
+    """Every single gene that can be listed, the most promising first: what is known of all launches, then the listings of all
+    kinds by their rank.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, replacements, swaps and other moves are drawn; cache policies and fast-math flags are in ``cache_policies`` and
@@ -106,51 +86,18 @@ def listed(
     for name in originals:
         for edit in () if known is None else known.get(name, ()):
             yield Gene(name, edit)
-    for candidates in LISTED:
-        yield from _by_weight(originals, candidates, weights)
+    for listing in LISTED:
+        yield from _by_weight(originals, listing.edits, weights)
 
 
-def _of_memory(original: Original) -> Iterator[AnyEdit]:
-    for edit in delete.deletions(original):
-        node = original.nodes[edit.subject]
-        if node.touches_memory and not delete_barrier.is_free_barrier(node):
-            yield edit
-
-
-def _of_the_rest(original: Original) -> Iterator[AnyEdit]:
-    for edit in delete.deletions(original):
-        if not original.nodes[edit.subject].touches_memory:
-            yield edit
-
-
-def _of_operands(original: Original) -> Iterator[AnyEdit]:
-    """Without conditions, which have a kind of their own, and without what ``ChangeConstant`` comes to."""
-    changed = {(e.user, e.index, e.value) for e in change_constant.changes(original)}
-    for edit in replace_operand.constant_operands(original):
-        if not edit.value.startswith("i1 ") and (edit.user, edit.index, edit.value) not in changed:
-            yield edit
-
-
-LISTED: tuple[Callable[[Original], Iterator[AnyEdit]], ...] = (
-    exchange_to_store.exchanges,
-    hoist_loads.hoistings,
-    hoist_loads.far_hoistings,
-    unroll.unrollings,
-    constant_condition.conditions,
-    delete_barrier.barriers,
-    move.reorderings,
-    _of_memory,
-    recipe.recipes,
-    _of_the_rest,
-    delete.reuses,
-    change_constant.changes,
-    _of_operands,
+LISTED: tuple[Listing, ...] = tuple(
+    sorted((listing for kind in KINDS for listing in kind.listed), key=lambda listing: listing.rank)
 )
-"""The kinds that can be listed, the most promising first: by how often they pay, measured, and how few they are."""
+"""The kinds that can be listed, the most promising first."""
 
 
 def _by_weight(
-    originals: Mapping[str, Original], candidates: Callable[[Original], Iterator[AnyEdit]], weights: Weights | None
+    originals: Mapping[str, Original], candidates: Callable[[Original], Iterator[Edit]], weights: Weights | None
 ) -> list[Gene]:
     found: list[tuple[float, Gene]] = []
     for name, original in originals.items():
@@ -164,7 +111,7 @@ def _by_weight(
     return [gene for _, gene in found]
 
 
-def _place(edit: AnyEdit) -> Id | None:
+def _place(edit: Edit) -> Id | None:
     """The instruction an edit is about; None when it is about all of the kernel."""
     place: Id | None = getattr(edit, "subject", None)
     return getattr(edit, "user", None) if place is None else place
@@ -174,6 +121,6 @@ def _weight(name: str, original: Original, weights: Weights | None) -> float:
     return float(len(original.nodes)) if weights is None else float(sum(weights.get(name, {}).values()))
 
 
-def with_edits(original: Original, edits: tuple[AnyEdit, ...]) -> State:
+def with_edits(original: Original, edits: tuple[Edit, ...]) -> State:
     """What ``draw`` draws on."""
     return apply(original, edits).draft if edits else original

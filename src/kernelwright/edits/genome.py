@@ -12,54 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.kinds.cache_policy import CachePolicy
-from kernelwright.edits.kinds.change_constant import ChangeConstant
-from kernelwright.edits.kinds.constant_condition import ConstantCondition
-from kernelwright.edits.kinds.copy import Copy
-from kernelwright.edits.kinds.delete import Delete
-from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
-from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore
-from kernelwright.edits.kinds.fast_math import FastMath
-from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
-from kernelwright.edits.kinds.hoist_loads import HoistLoads
-from kernelwright.edits.kinds.move import Move
-from kernelwright.edits.kinds.no_alias import NoAlias
-from kernelwright.edits.kinds.recipe import Recipe
-from kernelwright.edits.kinds.replace_instruction import ReplaceInstruction
-from kernelwright.edits.kinds.replace_operand import ReplaceOperand
-from kernelwright.edits.kinds.swap import Swap
-from kernelwright.edits.kinds.unroll import Unroll
-from kernelwright.edits.kinds.warp_barriers import WarpBarriers
+from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.original import Original, Use
 from kernelwright.edits.repair import repair
+from kernelwright.edits.setting import CompileRecipe
 from kernelwright.guards import Guard
 from kernelwright.ir import Module, parse_module
 
-Edit = (
-    # the paper's
-    Copy
-    | Delete
-    | Move
-    | ReplaceInstruction
-    | ReplaceOperand
-    | Swap
-    # beyond it
-    | CachePolicy
-    | ChangeConstant
-    | ConstantCondition
-    | DeleteBarrier
-    | FastMath
-    | HoistLoads
-    # those that keep the meaning
-    | ExchangeToStore
-    | FixArgument
-    | FixBlock
-    | FixGrid
-    | NoAlias
-    | Recipe
-    | Unroll
-    | WarpBarriers
-)
 Genome = tuple[Edit, ...]
 
 
@@ -84,7 +43,7 @@ class Applied:
     draft: Draft
     guards: tuple[Guard, ...] = ()
     """What must hold at a launch for the variant to mean what the original does, as far as edits that keep the meaning go."""
-    recipe: Recipe | None = None
+    recipe: CompileRecipe | None = None
     """How it is to be compiled: ``optimise_with(text, recipe, arch)`` in ``passes/recipe.py``."""
 
     @cached_property

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Protocol
 
 from kernelwright.guards import Triple
 from kernelwright.ir import Function, Instruction, print_function
@@ -43,6 +44,19 @@ class Setting:
 
 
 PLAIN = Setting()
+
+
+class CompileRecipe(Protocol):
+    """How LLVM is to compile the variant, as ``passes/recipe.py`` reads it."""
+
+    @property
+    def level(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+    @property
+    def passes(self) -> tuple[str, ...]: ...
+    @property
+    def without(self) -> tuple[str, ...]: ...
 
 
 def head(function: Function, setting: Setting, other_memory: bool) -> str:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.edits.gene import AnyEdit, Gene, by_kernel
+from kernelwright.edits.edit_kind import Edit
+from kernelwright.edits.gene import Gene, by_kernel
 from kernelwright.edits.genome import apply
 from kernelwright.edits.original import Original
 from kernelwright.errors import Misuse
@@ -34,7 +35,7 @@ class _Edited:
     """A kernel with its edits, built; and those of them that changed nothing because their subject is gone."""
 
     built: Built
-    inert: tuple[AnyEdit, ...]
+    inert: tuple[Edit, ...]
 
 
 class GenomeBuilder:
@@ -44,7 +45,7 @@ class GenomeBuilder:
         """``modules``: the original program, by kernel the module that holds it, as a ``Workload`` has it."""
         self.originals = {name: Original(alone(module, name), name) for name, module in modules.items()}
         self.arch = arch
-        self._kept: OrderedDict[tuple[str, tuple[AnyEdit, ...]], _Edited] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, tuple[Edit, ...]], _Edited] = OrderedDict()
         self._room = kept
         self._baseline: dict[str, _Edited] = {}
 
@@ -62,7 +63,7 @@ class GenomeBuilder:
         kernels = {name: each.built for name, each in edited.items()}
         return Variant(kernels, frozenset(genes), {"inert": inert} if inert else {})
 
-    def _edited(self, kernel: str, edits: tuple[AnyEdit, ...]) -> _Edited:
+    def _edited(self, kernel: str, edits: tuple[Edit, ...]) -> _Edited:
         if not edits:
             if kernel not in self._baseline:
                 self._baseline[kernel] = self._made(kernel, ())
@@ -77,7 +78,7 @@ class GenomeBuilder:
             self._kept.move_to_end(asked)
         return found
 
-    def _made(self, kernel: str, edits: tuple[AnyEdit, ...]) -> _Edited:
+    def _made(self, kernel: str, edits: tuple[Edit, ...]) -> _Edited:
         applied = apply(self.originals[kernel], edits)
         built = build_kernel(kernel, applied.text, self.arch, applied.guards, applied.recipe)
         return _Edited(built, tuple(each.edit for each in applied.inert))

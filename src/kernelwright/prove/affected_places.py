@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.gene import AnyEdit
 from kernelwright.edits.original import Id, Original
 from kernelwright.prove.instrumentation import AlreadyThere, Edge, Probe, Reached, Same, can_compare
 
@@ -33,7 +32,7 @@ class Edited:
     """Original instructions that stand in another place."""
 
     @classmethod
-    def by(cls, original: Original, edit: AnyEdit, draft: Draft) -> Edited:
+    def by(cls, original: Original, draft: Draft) -> Edited:
         return cls(original, draft, draft.moved)
 
 

@@ -25,6 +25,7 @@ from kernelwright.evaluate.judging.idle_check import idle_warnings
 from kernelwright.evaluate.workload.case import Arrays, Case, Output
 from kernelwright.evaluate.workload.program_case import ProgramCase
 from kernelwright.evaluate.workload.workload import AnyCase, InProcessCase, Workload
+from kernelwright.guards import GRID
 from kernelwright.prove.changed_inputs import Change, ChangedCase, SurveyedCase, changes
 from kernelwright.prove.checked_run import SLACK, CaseRun, Device, Runnable, run_case
 from kernelwright.prove.effort import WATCHED, Effort, divided
@@ -35,7 +36,6 @@ FORWARD = Schedule.forward()
 Shape = tuple[object, ...]
 Settled = frozenset[tuple[str, int]]
 """Numbers that kernels are launched with, by kernel and argument, which are not to be changed; ``GRID`` for the grid."""
-GRID = -1
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,8 +31,8 @@ from kernelwright.evaluate.judging.case_runner import LAUNCHES, Modules, Ran, Ru
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Output
 from kernelwright.ir import Function, Module
+from kernelwright.prove.evidence import Evidence
 from kernelwright.prove.fences import Fences, FencesOf
-from kernelwright.prove.proof import Evidence
 from kernelwright.prove.sightings import End, Places, Site, Sites, add, note
 
 SLACK = 4096

@@ -1,6 +1,6 @@
 """What each edit relies on, in words and counted: the invariants of a workload that make a changed kernel right.
 
-    for invariant in invariants(workload, originals, genes):
+    for invariant in invariants(workload, originals, edits_in_order(genes)):
         print(invariant.sentence)
 
     "the condition of 'br' at blur.cu:19 was true in all 12,288 executions on 6 data sets"
@@ -17,20 +17,20 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from kernelwright.device.describe_access import plural
-from kernelwright.edits.gene import Gene
+from kernelwright.edits.barriers import is_barrier
+from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.genome import Applied, apply
-from kernelwright.edits.kinds.delete_barrier import is_barrier
-from kernelwright.edits.kinds.fast_math import FastMath
 from kernelwright.edits.original import Id, Original
+from kernelwright.edits.table import row_of
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.workload.workload import Workload, data_sets
 from kernelwright.prove.affected_places import Asked, Edited, added, gone, place_of, questions
 from kernelwright.prove.baseline import FORWARD
 from kernelwright.prove.checked_run import CaseRun, Device, Runnable, run_case
+from kernelwright.prove.checks.variant_runs import as_guards_see
 from kernelwright.prove.instrumentation import Count, ObservedCase, Probe, Reached, counts, instrumented
 from kernelwright.prove.output_difference import difference
-from kernelwright.prove.prover import as_guards_see
 from kernelwright.prove.sightings import SCOPES, Sites, add
 
 Alone = Literal["right", "wrong", "not run"]
@@ -75,23 +75,24 @@ def invariant_from_json(value: Mapping[str, Any]) -> Invariant:
 def invariants(
     workload: Workload,
     originals: Mapping[str, Original],
-    genes: Sequence[Gene],
+    edits: Sequence[tuple[str, Edit]],
     *,
     cases: Sequence[Runnable] = (),
     device: Device | None = None,
 ) -> tuple[Invariant, ...]:
-    """The invariants of all genes, in their order; ``cases``: further ones to observe, besides the workload's own.
+    """The invariants of all edits, each given with the name of its kernel, in their order. ``cases``: further ones to observe,
+    besides the workload's own.
 
-    Raises ``Misuse`` for a gene of a kernel that is not among ``originals``.
+    Raises ``Misuse`` for an edit of a kernel that is not among ``originals``.
     """
-    unknown = [gene.kernel for gene in genes if gene.kernel not in originals]
+    unknown = [kernel for kernel, _ in edits if kernel not in originals]
     if unknown:
         raise Misuse(f"there is no kernel '{unknown[0]}'", hint=f"the kernels are {', '.join(originals) or 'none'}")
     observer = _Observer(workload, [*workload.in_process, *cases], device or Device())
     return tuple(
         invariant
-        for number, gene in enumerate(genes)
-        for invariant in observer.observe(number, gene, originals[gene.kernel])
+        for number, (kernel, edit) in enumerate(edits)
+        for invariant in observer.observe(number, edit, originals[kernel])
     )
 
 
@@ -104,22 +105,23 @@ class _Observer:
         self.modules = workload.modules()
         self.runs = [(case, run) for case in cases if (run := self._run(self.modules, case)).output is not None]
 
-    def observe(self, number: int, gene: Gene, original: Original) -> Iterator[Invariant]:
-        applied = apply(original, (gene.edit,))
-        seen = self._cases(gene.kernel)
-        launches = sum(made.kernel == gene.kernel for _, run in seen for made in run.launches)
-        blank = Invariant(number, gene.kernel, "", data_sets=data_sets(case for case, _ in seen), launches=launches)
+    def observe(self, number: int, edit: Edit, original: Original) -> Iterator[Invariant]:
+        kernel = original.kernel
+        applied = apply(original, (edit,))
+        seen = self._cases(kernel)
+        launches = sum(made.kernel == kernel for _, run in seen for made in run.launches)
+        blank = Invariant(number, kernel, "", data_sets=data_sets(case for case, _ in seen), launches=launches)
         if applied.inert:
             yield replace(blank, sentence=f"it changes nothing: {applied.inert[0].reason}")
             return
-        edited = Edited.by(original, gene.edit, applied.draft)
-        alone, sites = self._alone(gene.kernel, applied)
+        edited = Edited.by(original, applied.draft)
+        alone, sites = self._alone(kernel, applied)
         blank = replace(blank, alone=alone)
         found = [*self._of_guards(blank, applied), *self._of_barriers(blank, edited, sites)]
         asked = list(questions(edited))
         found += self._answers(blank, edited, asked)
         if not found:
-            found.append(replace(blank, sentence=_of_the_rest(gene, alone)))
+            found.append(replace(blank, sentence=row_of(edit).relies_on.format(alone=alone)))
         yield from found
 
     def _cases(self, kernel: str) -> list[tuple[Runnable, CaseRun]]:
@@ -218,15 +220,6 @@ class _Observer:
 
 
 # -- words -------------------------------------------------------------------------------------------------------------
-
-
-def _of_the_rest(gene: Gene, alone: Alone) -> str:
-    """Of an edit that takes nothing away and puts nothing in another's place."""
-    if isinstance(gene.edit, FastMath):
-        return f"results may be rounded otherwise; the outputs are {alone} with this edit alone"
-    if gene.kind in ("recipe", "unroll", "cache-policy", "exchange-to-store"):
-        return "nothing: it computes the same"
-    return f"nothing takes another's place; the outputs are {alone} with this edit alone"
 
 
 def _of(held: int, total: int, what: str) -> str:

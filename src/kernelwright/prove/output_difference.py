@@ -11,7 +11,7 @@ from kernelwright.evaluate.workload.case import Arrays, Output
 from kernelwright.evaluate.workload.comparison import Given, Metric, Rule, judge
 from kernelwright.evaluate.workload.comparison_rules import Rules
 from kernelwright.prove.checked_run import CaseRun
-from kernelwright.prove.proof import Evidence
+from kernelwright.prove.evidence import Evidence
 
 
 def difference(run: CaseRun, expected: Arrays, output: Output, rules: Rules) -> Evidence | None:

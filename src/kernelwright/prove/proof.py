@@ -3,83 +3,37 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
 
 from kernelwright.errors import Misuse
-from kernelwright.prove.labels import CHECKS, LABELS, Label, label_of
-
-Status = Literal["passed", "failed", "not run"]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One thing that was seen. Empty fields do not apply."""
-
-    sentence: str
-    kind: str = ""
-    """``value``, ``fault``, ``race``, ``out-of-bounds``, ``uninitialised``."""
-    case: str = ""
-    schedule: str = ""
-    kernel: str = ""
-    """Its mangled name."""
-    place: str = ""
-    """``blur.cu:19``, or the instruction where no line is known."""
-    other: str = ""
-    """The other end of a race."""
-    output: str = ""
-    index: tuple[int, ...] | None = None
-    """The first element of ``output`` that lies outside the tolerance."""
-    found: str = ""
-    expected: str = ""
-    count: int = 0
-    """How many elements lie outside, or how often it was seen."""
-
-    def as_json(self) -> dict[str, Any]:
-        """Only what applies."""
-        known = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {n: list(v) if isinstance(v, tuple) else v for n, v in known.items() if v not in ("", 0, None)}
-
-    def __str__(self) -> str:
-        where = ", ".join(w for w in (self.case, f"schedule {self.schedule}" if self.schedule else "") if w)
-        return f"{self.sentence}{f' ({where})' if where else ''}"
+from kernelwright.prove.checks.table import CHECKS
+from kernelwright.prove.evidence import Check, Evidence, Status
+from kernelwright.prove.labels import LABELS, Label
 
 
-@dataclass(frozen=True)
-class Check:
-    """One question of ``CHECKS`` and its answer. ``detail`` says what was done, found, or why it was not run."""
-
-    name: str
-    status: Status
-    detail: str
-    evidence: tuple[Evidence, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.name not in CHECKS or self.status not in get_args(Status):
-            raise ValueError(f"{self.name!r} with status {self.status!r} is no check; they are {', '.join(CHECKS)}")
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "name": self.name,
-            "status": self.status,
-            "detail": self.detail,
-            "evidence": [one.as_json() for one in self.evidence],
-        }
-
-    def __str__(self) -> str:
-        return f"{self.name}: {self.status} - {self.detail}"
+def label_of(failed: Iterable[str]) -> Label:
+    """The label of a variant that failed these checks."""
+    return max((CHECKS[name].label for name in failed), key=LABELS.index, default="clean")
 
 
 @dataclass(frozen=True)
 class Proof:
-    """What is known of a variant."""
+    """What is known of a variant. Raises ``ValueError`` for a check that there is not."""
 
     checks: tuple[Check, ...]
     seed: int = 0
     """What the orders, held-out cases and changed inputs were drawn from."""
     notes: tuple[str, ...] = ()
     """What is to be known of the original or its workload: races it has itself, a tolerance that doing nothing passes."""
+
+    def __post_init__(self) -> None:
+        for check in self.checks:
+            if check.name not in CHECKS or check.status not in get_args(Status):
+                raise ValueError(
+                    f"{check.name!r} with status {check.status!r} is no check; they are {', '.join(CHECKS)}"
+                )
 
     @property
     def label(self) -> Label:

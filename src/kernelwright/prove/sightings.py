@@ -9,7 +9,7 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.fault import Triple
 from kernelwright.device.virtual.gpu import position
 from kernelwright.evaluate.judging.fault_sites import SCOPES, End, Places, Site, SiteKind, site_of
-from kernelwright.prove.proof import Evidence
+from kernelwright.prove.evidence import Evidence
 
 
 @dataclass

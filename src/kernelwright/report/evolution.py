@@ -22,7 +22,8 @@ from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.outcome import STAGES, Ok, Rejected
 from kernelwright.evaluate.run.journal import Row
 from kernelwright.evaluate.run.variant_run import Found, VariantRun
-from kernelwright.prove.labels import CHECKS, MEANING
+from kernelwright.prove.checks.table import CHECKS
+from kernelwright.prove.labels import MEANING
 from kernelwright.report import figures, wording
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.repeat_command import again, command

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kernelwright.cuda.names import readable
-from kernelwright.prove.labels import CHECKS
+from kernelwright.prove.checks.table import CHECKS
 
 RELATIONS: Mapping[str, str] = {
     "only together": "gain something only together",

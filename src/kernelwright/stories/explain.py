@@ -20,6 +20,7 @@ from kernelwright.codegen.machine.cubin import assemble
 from kernelwright.codegen.machine.cubin_elf import read_elf
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
+from kernelwright.edits.gene import edits_in_order
 from kernelwright.edits.original import Original
 from kernelwright.edits.words import in_words
 from kernelwright.errors import KernelwrightError, Misuse
@@ -51,7 +52,7 @@ class ExplainedEdit:
     """From 1, in the order of the genome."""
     kernel: str
     kind: str
-    """One of ``edits.words.KINDS``."""
+    """One of ``edits.instruction_words.CHANGES``."""
     sentence: str
     place: str
     source: str
@@ -304,6 +305,7 @@ def _setup(subject: Subject, device: str) -> Callable[[tuple[int, Genes]], list[
 
     def work(asked: tuple[int, Genes]) -> list[tuple[int, str]]:
         first, genes = asked
-        return [(first + each.gene, each.sentence) for each in invariants(workload, builder.originals, genes)]
+        edits = edits_in_order(genes)
+        return [(first + each.gene, each.sentence) for each in invariants(workload, builder.originals, edits)]
 
     return work

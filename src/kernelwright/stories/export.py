@@ -31,7 +31,6 @@ from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuilder
-from kernelwright.guards import WARP, Apart, ArgumentIs, BlockIs, BlockIsWarp, Guard
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.repeat_command import command
 from kernelwright.report.wording import domain, for_people
@@ -121,9 +120,7 @@ def _kernels(
             "mangled": kernel,
             "stem": stems[kernel],
             "binary": "cubin" if f"{stems[kernel]}.cubin" in files else "ptx",
-            "guards": [
-                (python_test(guard), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards
-            ],
+            "guards": [(guard.as_python(), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards],
         }
         for kernel, built in changed.items()
     }
@@ -157,17 +154,6 @@ def _warning(proof: Mapping[str, Any] | None) -> str:
 def _how(run: EvolveRun) -> str:
     gpu = run.settings.gpu
     return f"measured on {gpu}" if gpu else f"estimated for the {run.settings.device}"
-
-
-def python_test(guard: Guard) -> str:
-    """A guard as Python, about ``grid``, ``block`` and ``arguments``."""
-    if isinstance(guard, ArgumentIs):
-        return f"_bytes(arguments[{guard.index}]) == bytes.fromhex({guard.bits.hex()!r})"
-    if isinstance(guard, Apart):
-        return f"_apart(arguments, {guard.index})"
-    if isinstance(guard, BlockIsWarp):
-        return f"math.prod(_triple(block)) <= {WARP}"
-    return f"_triple({'block' if isinstance(guard, BlockIs) else 'grid'}) == {guard.shape}"
 
 
 def _stems(changed: list[str]) -> dict[str, str]:

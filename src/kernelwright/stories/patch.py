@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterable
 
 from kernelwright.cuda.names import readable
+from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.gene import by_kernel
-from kernelwright.edits.genome import Edit, apply
+from kernelwright.edits.genome import apply
 from kernelwright.edits.original import Original
 from kernelwright.evolution.genomes import Genes, GenomeBuilder
 

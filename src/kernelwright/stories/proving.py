@@ -21,9 +21,11 @@ from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.prove.checks.table import CHECKS
+from kernelwright.prove.evidence import Check, Evidence
 from kernelwright.prove.gpu_cases import LONGEST_S, Watched
-from kernelwright.prove.labels import CHECKS, LABELS, Label
-from kernelwright.prove.proof import Check, Evidence, Proof, proof_from_json
+from kernelwright.prove.labels import LABELS, Label
+from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.prove.prover import Prover
 from kernelwright.prove.speedup_ceiling import ceiling
 

@@ -43,7 +43,8 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import estimate
 from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
-from kernelwright.edits import Original, apply, deletions
+from kernelwright.edits import Original, apply
+from kernelwright.edits.kinds.delete import deletions
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.ir import Module, parse_module, print_module
 from kernelwright.pipeline import compile as compile_program

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 
 from kernelwright.architectures import architecture
 from kernelwright.cuda.protocol import DeviceProperties
@@ -15,29 +14,9 @@ SHARED_PER_BLOCK = 48 << 10
 """What a block gets without ``cudaFuncSetAttribute`` (CUDA C++ Programming Guide, "Shared Memory" of compute capability 7.x)."""
 
 
-@dataclass(frozen=True)
-class Board:
-    """What a program can ask of the board around the chip."""
-
-    memory_bus_bits: int
-    copy_engines: int
-    host_gb_per_s: float
-    """What a copy between pinned host memory and the GPU reaches: four fifths of the link's nominal rate in one direction."""
-
-
-# Bus widths: the white papers that target.py names. Links: PCIe 3.0, 4.0 and 5.0, 16 lanes.
-BOARDS: dict[str, Board] = {
-    "p100": Board(4096, 2, 12.6),
-    "v100": Board(4096, 6, 12.6),
-    "a100": Board(5120, 3, 25.2),
-    "h100": Board(5120, 3, 50.4),
-    "h200": Board(6144, 3, 50.4),
-}
-
-
 def properties_of(gpu: Gpu) -> DeviceProperties:
     """``cudaDeviceProp`` of the virtual GPU that stands for ``gpu``."""
-    sm, board = gpu.sm, BOARDS[gpu.name]
+    sm = gpu.sm
     number = architecture(gpu.arch).number
     rates = sm.rates
     return DeviceProperties(
@@ -66,11 +45,11 @@ def properties_of(gpu: Gpu) -> DeviceProperties:
         registers_per_multiprocessor=sm.registers,
         clock_khz=gpu.clock_mhz * 1000,
         # Two transfers per clock.
-        memory_clock_khz=round(gpu.dram_gb_per_s * 1e6 * 8 / board.memory_bus_bits / 2),
-        memory_bus_bits=board.memory_bus_bits,
+        memory_clock_khz=round(gpu.dram_gb_per_s * 1e6 * 8 / gpu.memory_bus_bits / 2),
+        memory_bus_bits=gpu.memory_bus_bits,
         l2_bytes=gpu.l2_bytes,
         persisting_l2_bytes=0,
-        async_engines=board.copy_engines,
+        async_engines=gpu.copy_engines,
         ecc=1,
         concurrent_kernels=1,
         concurrent_managed_access=1,

@@ -16,7 +16,7 @@ from kernelwright.device.serving.allocations import Allocations
 from kernelwright.device.serving.engine import Engine
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
 from kernelwright.device.serving.observer import Observer
-from kernelwright.device.serving.properties import BOARDS, properties_of
+from kernelwright.device.serving.properties import properties_of
 from kernelwright.device.serving.replies import Answer, handle_of
 from kernelwright.device.serving.timeline import Timeline
 from kernelwright.device.settings import Settings
@@ -42,7 +42,7 @@ class VirtualDevice:
 
     def _new_timeline(self) -> Timeline:
         gpu = self._settings.gpu
-        return Timeline(gpu.dram_gb_per_s, BOARDS[gpu.name].host_gb_per_s)
+        return Timeline(gpu.dram_gb_per_s, gpu.host_gb_per_s)
 
     def start_over(self) -> None:
         """A device on which nothing has happened. What kernels have printed stays."""

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import SAME_RESULT, EditKind
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_id, read_word
 from kernelwright.edits.line_templates import POLICIES, WIDTHS
 from kernelwright.edits.original import Id, Node, Original
 
@@ -74,3 +77,19 @@ def cache_policies(original: Original) -> Iterator[CachePolicy]:
     for id in original.free:
         for policy in policies(original.nodes[id]):
             yield CachePolicy(id, policy)
+
+
+def in_words(original: Original, edit: CachePolicy) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    return Words("caching", f"{what} reads with the policy {edit.policy}", location)
+
+
+# It is neither drawn by default nor listed: a real GPU gains by it, the virtual one does not.
+KIND = EditKind(
+    "cache-policy",
+    CachePolicy,
+    in_words,
+    reads={"subject": read_id, "policy": read_word},
+    draw=draw,
+    relies_on=SAME_RESULT,
+)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import EditKind, Listing
+from kernelwright.edits.instruction_words import Words, describe_instruction, describe_operand, describe_value
+from kernelwright.edits.json_fields import read_id, read_index, read_value
 from kernelwright.edits.original import Id, Original
 from kernelwright.edits.plain_constants import neighbours
 
@@ -63,3 +66,20 @@ def changes(original: Original) -> Iterator[ChangeConstant]:
         for user, index in uses if type in _NUMBERS else ():
             for value in neighbours(original.types[type], original.nodes[user].operands[index]):
                 yield ChangeConstant(user, index, f"{type} {value}")
+
+
+def in_words(original: Original, edit: ChangeConstant) -> Words:
+    what, location = describe_instruction(original, edit.user)
+    before = describe_operand(original, edit.user, edit.index)
+    return Words("specialised constant", f"the constant {before} of {what} is {describe_value(edit.value)}", location)
+
+
+KIND = EditKind(
+    "change-constant",
+    ChangeConstant,
+    in_words,
+    reads={"user": read_id, "index": read_index, "value": read_value},
+    draw=draw,
+    share=6.0,
+    listed=(Listing(120, changes),),
+)

@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import EditKind, Listing
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_id, read_index, read_truth
 from kernelwright.edits.original import Id, Original
 
 
@@ -57,3 +60,22 @@ def conditions(original: Original) -> Iterator[ConstantCondition]:
         for outcome in (True, False):
             if original.nodes[user].operands[index] != ("true" if outcome else "false"):
                 yield ConstantCondition(user, index, outcome)
+
+
+def in_words(original: Original, edit: ConstantCondition) -> Words:
+    what, location = describe_instruction(original, edit.user)
+    outcome = "true" if edit.outcome else "false"
+    if edit.user in original.latches:
+        return Words("skipped iterations", f"whether the loop goes on is decided once and for all: {outcome}", location)
+    return Words("condition", f"the condition of {what} is always {outcome}", location)
+
+
+KIND = EditKind(
+    "constant-condition",
+    ConstantCondition,
+    in_words,
+    reads={"user": read_id, "index": read_index, "outcome": read_truth},
+    draw=draw,
+    share=12.0,
+    listed=(Listing(50, conditions),),
+)

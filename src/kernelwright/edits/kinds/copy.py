@@ -14,7 +14,10 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import END, Draft, is_clone_name
-from kernelwright.edits.original import Id, Use
+from kernelwright.edits.edit_kind import EditKind
+from kernelwright.edits.instruction_words import Words, describe_instruction, describe_operand
+from kernelwright.edits.json_fields import optional, read_choices, read_copy_name, read_id, read_use
+from kernelwright.edits.original import Id, Original, Use
 
 
 @dataclass(frozen=True)
@@ -84,3 +87,31 @@ def anywhere(dice: Dice) -> Id:
     original = dice.draft.original
     at = int(dice.random.random() * (len(original.places) + len(dice.draft.clones)))
     return original.places[at] if at < len(original.places) else list(dice.draft.clones)[at - len(original.places)]
+
+
+def in_words(original: Original, edit: Copy) -> Words:
+    what, location = describe_instruction(original, edit.source)
+    before, _ = describe_instruction(original, edit.before)
+    done = f"{what} is done once more before {before}"
+    if edit.user is None:
+        return Words("repeated work", done, location)
+    user, _ = describe_instruction(original, edit.user[0])
+    taken = describe_operand(original, *edit.user)
+    return Words("reused value", f"{done}, and {user} takes its result in place of {taken}", location)
+
+
+KIND = EditKind(
+    "copy",
+    Copy,
+    in_words,
+    reads={
+        "name": read_copy_name,
+        "source": read_id,
+        "before": read_id,
+        "user": optional(read_use),
+        "choices": read_choices,
+    },
+    draw=draw,
+    share=4.0,
+    in_paper=True,
+)

@@ -12,8 +12,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kernelwright.edits.barriers import is_barrier, is_free_barrier
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import EditKind, Listing
+from kernelwright.edits.instruction_words import Words, describe_instruction, describe_value
+from kernelwright.edits.json_fields import optional, read_id, read_value
 from kernelwright.edits.original import Id, Original
 
 FIRST, NEAREST = 2, 4
@@ -84,3 +88,54 @@ def reuses(original: Original) -> Iterator[Delete]:
 def _own_operands(draft: Draft, id: Id) -> list[str]:
     node = draft.known(id)
     return [v for v, type in zip(draft.operands(id), node.operand_types, strict=True) if type == node.type]
+
+
+def deletions_of_memory(original: Original) -> Iterator[Delete]:
+    """Those of ``deletions`` that delete accesses to memory; barriers have a kind of their own."""
+    for edit in deletions(original):
+        node = original.nodes[edit.subject]
+        if node.touches_memory and not is_free_barrier(node):
+            yield edit
+
+
+def deletions_of_the_rest(original: Original) -> Iterator[Delete]:
+    """Those of ``deletions`` that touch no memory."""
+    for edit in deletions(original):
+        if not original.nodes[edit.subject].touches_memory:
+            yield edit
+
+
+def in_words(original: Original, edit: Delete) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    node = original.nodes.get(edit.subject)
+    value = describe_value(edit.value) if edit.value else ""
+    if node is not None and node.type == "i1" and value in ("true", "false"):
+        decides = any(user in original.latches for user, _ in original.uses.get(node.result, ()))
+        kind = "skipped iterations" if decides else "condition"
+        return Words(kind, f"{what} is gone: it is always {value}", location)
+    takes = f"; {value} takes its place" if value else ""
+    return Words(_kind_of_gone(original, edit.subject, value), f"{what} is gone{takes}", location)
+
+
+_GONE = {"store": "redundant store", "load": "redundant load"}
+
+
+def _kind_of_gone(original: Original, id: Id, value: str) -> str:
+    node = original.nodes.get(id)
+    if node is not None and is_barrier(node.instruction):
+        return "removed barrier"
+    if node is not None and node.instruction.opcode in _GONE:
+        return _GONE[node.instruction.opcode]
+    return "reused value" if value.startswith("%") else "specialised constant" if value else "redundant work"
+
+
+KIND = EditKind(
+    "delete",
+    Delete,
+    in_words,
+    reads={"subject": read_id, "value": optional(read_value)},
+    draw=draw,
+    share=36.0,
+    in_paper=True,
+    listed=(Listing(80, deletions_of_memory), Listing(100, deletions_of_the_rest), Listing(110, reuses)),
+)

@@ -4,23 +4,21 @@
              call void @llvm.nvvm.barrier...(i32 0)               %b = load float, ptr addrspace(3) %q
              %b = load float, ptr addrspace(3) %q
 
-It relies on no thread reading what another one writes on the other side. Block barriers, warp barriers (``__syncwarp``),
-cluster barriers and barriers in inline assembly count; one that counts or combines predicates has a value and does not.
+It relies on no thread reading what another one writes on the other side. ``edits/barriers.py`` says what is a barrier.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kernelwright.edits.barriers import is_barrier, is_free_barrier
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.original import Id, Node, Original
-from kernelwright.ir import Function, InlineAsm, Instruction
-
-_INTRINSIC = re.compile(r"llvm\.nvvm\.(barrier0$|barrier\d*[.]|barrier[.n]|bar\.(warp\.)?(sync|arrive)|barrier$)")
-_ASSEMBLY = re.compile(r"\bbar(rier)?(\.cta|\.warp|\.cluster)?\.(sync|arrive|wait)\b")
+from kernelwright.edits.edit_kind import EditKind, Listing
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_id
+from kernelwright.edits.original import Id, Original
 
 
 @dataclass(frozen=True)
@@ -53,16 +51,17 @@ def barriers(original: Original) -> Iterator[DeleteBarrier]:
             yield DeleteBarrier(id)
 
 
-def is_free_barrier(node: Node) -> bool:
-    """Whether it is a barrier that can be deleted."""
-    return node.is_free and is_barrier(node.instruction)
+def in_words(original: Original, edit: DeleteBarrier) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    return Words("removed barrier", f"{what} is gone", location)
 
 
-def is_barrier(instruction: Instruction) -> bool:
-    """Whether an instruction makes threads wait for each other, and does nothing else."""
-    if instruction.opcode != "call" or instruction.has_result:
-        return False
-    callee = instruction.callee
-    if isinstance(callee, InlineAsm):
-        return _ASSEMBLY.search(callee.text) is not None
-    return isinstance(callee, Function) and _INTRINSIC.match(callee.name) is not None
+KIND = EditKind(
+    "delete-barrier",
+    DeleteBarrier,
+    in_words,
+    reads={"subject": read_id},
+    draw=draw,
+    share=6.0,
+    listed=(Listing(60, barriers),),
+)

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import SAME_RESULT, EditKind, Listing
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_id
 from kernelwright.edits.line_templates import AS_STORE
 from kernelwright.edits.original import Id, Node, Original
 
@@ -69,3 +72,20 @@ def exchanges(original: Original) -> Iterator[ExchangeToStore]:
         node = original.nodes[id]
         if is_exchange(node) and node.result not in original.uses:
             yield ExchangeToStore(id)
+
+
+def in_words(original: Original, edit: ExchangeToStore) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    return Words("unused value", f"{what} is a store: nobody looks at the value it finds", location)
+
+
+# Exchanges are few and all listed, so none is drawn by default.
+KIND = EditKind(
+    "exchange-to-store",
+    ExchangeToStore,
+    in_words,
+    reads={"subject": read_id},
+    draw=draw,
+    listed=(Listing(10, exchanges),),
+    relies_on=SAME_RESULT,
+)

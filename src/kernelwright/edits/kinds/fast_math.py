@@ -15,6 +15,9 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import EditKind
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_id, read_word
 from kernelwright.edits.line_templates import FAST_FLAGS
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.ir.flags import FLAGS, is_floating
@@ -73,3 +76,19 @@ def fast_math(original: Original) -> Iterator[FastMath]:
             for flag in FAST_FLAGS:
                 if flag not in node.instruction.flags:
                     yield FastMath(id, flag)
+
+
+def in_words(original: Original, edit: FastMath) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    return Words("precision", f"{what} may be computed with {edit.flag}", location)
+
+
+# It is neither drawn by default nor listed: a real GPU gains by it, the virtual one does not.
+KIND = EditKind(
+    "fast-math",
+    FastMath,
+    in_words,
+    reads={"subject": read_id, "flag": read_word},
+    draw=draw,
+    relies_on="results may be rounded otherwise; the outputs are {alone} with this edit alone",
+)

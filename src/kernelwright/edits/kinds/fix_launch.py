@@ -10,10 +10,13 @@ block's shape also goes to PTX as ``.reqntid``, and bounds what the thread numbe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import EditKind
+from kernelwright.edits.instruction_words import Words, describe_argument, describe_value
+from kernelwright.edits.json_fields import read_index, read_shape, read_value
 from kernelwright.edits.original import Original
 from kernelwright.edits.plain_constants import bits_of, text_of
 from kernelwright.edits.setting import register_asked
@@ -86,19 +89,52 @@ class FixGrid:
         return None
 
 
-def fixed(original: Original, launches: Iterable[Launch]) -> Iterator[FixArgument | FixBlock | FixGrid]:
-    """What all these launches had alike, as edits; only what the kernel asks for. Nothing for no launches."""
-    seen = list(launches)
-    if not seen:
-        return
-    first = seen[0]
-    for index, argument in enumerate(original.function.arguments):
-        bits = first.arguments[index] if index < len(first.arguments) else b""
+def fixed_arguments(original: Original, launches: Sequence[Launch]) -> Iterator[FixArgument]:
+    """The arguments that the kernel uses and that all these launches had alike."""
+    for index, argument in enumerate(original.function.arguments if launches else ()):
+        bits = launches[0].arguments[index] if index < len(launches[0].arguments) else b""
         text = text_of(argument.type, bits) if argument.is_used and "byval" not in argument.attributes else None
-        if text is not None and all(launch.arguments[index] == bits for launch in seen):
+        if text is not None and all(launch.arguments[index] == bits for launch in launches):
             yield FixArgument(index, f"{argument.type.text} {text}")
-    asked = {found[0] for i in original.function.instructions() if (found := register_asked(i))}
-    if asked & {"tid", "ntid"} and all(launch.block == first.block for launch in seen):
-        yield FixBlock(first.block)
-    if asked & {"ctaid", "nctaid"} and all(launch.grid == first.grid for launch in seen):
-        yield FixGrid(first.grid)
+
+
+def fixed_block(original: Original, launches: Sequence[Launch]) -> Iterator[FixBlock]:
+    """The block's shape, if the kernel asks for it and all these launches had it alike."""
+    if _asks(original, "tid", "ntid") and len({launch.block for launch in launches}) == 1:
+        yield FixBlock(launches[0].block)
+
+
+def fixed_grid(original: Original, launches: Sequence[Launch]) -> Iterator[FixGrid]:
+    """The grid's shape, if the kernel asks for it and all these launches had it alike."""
+    if _asks(original, "ctaid", "nctaid") and len({launch.grid for launch in launches}) == 1:
+        yield FixGrid(launches[0].grid)
+
+
+def _asks(original: Original, *names: str) -> bool:
+    """Whether the kernel asks for one of these of the launch's geometry."""
+    asked = (register_asked(i) for i in original.function.instructions())
+    return any(found is not None and found[0] in names for found in asked)
+
+
+def _argument_in_words(original: Original, edit: FixArgument) -> Words:
+    what = describe_argument(original, edit.index)
+    return Words("specialised input", f"{what} is always {describe_value(edit.value)}")
+
+
+def _block_in_words(original: Original, edit: FixBlock) -> Words:
+    return Words("specialised input", f"blocks are always {' x '.join(map(str, edit.shape))}")
+
+
+def _grid_in_words(original: Original, edit: FixGrid) -> Words:
+    return Words("specialised input", f"the grid is always {' x '.join(map(str, edit.shape))}")
+
+
+ARGUMENT = EditKind(
+    "fix-argument",
+    FixArgument,
+    _argument_in_words,
+    reads={"index": read_index, "value": read_value},
+    known=fixed_arguments,
+)
+BLOCK = EditKind("fix-block", FixBlock, _block_in_words, reads={"shape": read_shape}, known=fixed_block)
+GRID = EditKind("fix-grid", FixGrid, _grid_in_words, reads={"shape": read_shape}, known=fixed_grid)

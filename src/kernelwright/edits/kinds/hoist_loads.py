@@ -21,6 +21,9 @@ from itertools import pairwise
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft, unchanged
+from kernelwright.edits.edit_kind import EditKind, Listing
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_id, read_number, read_truth
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.edits.pin import pin
 from kernelwright.ir import Function
@@ -150,3 +153,21 @@ def far_hoistings(original: Original) -> Iterator[HoistLoads]:
             if goes > reached:
                 yield further
             reached = goes
+
+
+def in_words(original: Original, edit: HoistLoads) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    chains = ", those from loaded addresses too," if edit.chains else ""
+    where = "the branch that leads there" if edit.levels == 1 else f"{edit.levels} of the branches that lead there"
+    sentence = f"the loads of the block that ends with {what}{chains} stand before {where}"
+    return Words("order", sentence, location)
+
+
+KIND = EditKind(
+    "hoist-loads",
+    HoistLoads,
+    in_words,
+    reads={"subject": read_id, "chains": read_truth, "levels": read_number},
+    draw=draw,
+    listed=(Listing(20, hoistings), Listing(30, far_hoistings)),
+)

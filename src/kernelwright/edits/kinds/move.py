@@ -12,10 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kernelwright.edits.barriers import is_free_barrier
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import EditKind, Listing
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_choices, read_id
 from kernelwright.edits.kinds.copy import anywhere
-from kernelwright.edits.kinds.delete_barrier import is_free_barrier
 from kernelwright.edits.original import Id, Node, Original
 
 
@@ -103,3 +106,21 @@ def draw(dice: Dice) -> Move | None:
     while before in own:
         before = anywhere(dice)
     return Move(subject, before, dice.choices(subject, subject, draft.place_before(before)))
+
+
+def in_words(original: Original, edit: Move) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    before, _ = describe_instruction(original, edit.before)
+    return Words("order", f"{what} stands before {before}", location)
+
+
+KIND = EditKind(
+    "move",
+    Move,
+    in_words,
+    reads={"subject": read_id, "before": read_id, "choices": read_choices},
+    draw=draw,
+    share=6.0,
+    in_paper=True,
+    listed=(Listing(70, reorderings),),
+)

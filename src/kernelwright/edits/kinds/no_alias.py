@@ -10,10 +10,13 @@ kernel that loads pointers from memory could reach it in ways that no launch sho
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import EditKind
+from kernelwright.edits.instruction_words import Words, describe_argument
+from kernelwright.edits.json_fields import read_index
 from kernelwright.edits.original import Original
 from kernelwright.guards import Apart, Launch
 from kernelwright.ir.types import PointerType
@@ -37,11 +40,10 @@ class NoAlias:
         return None
 
 
-def apart(original: Original, launches: Iterable[Launch]) -> Iterator[NoAlias]:
+def apart(original: Original, launches: Sequence[Launch]) -> Iterator[NoAlias]:
     """The pointers that shared no memory in any of these launches. Nothing for no launches."""
-    seen = list(launches)
     for index in range(len(original.function.arguments)):
-        if seen and not _refused(original, index) and all(Apart(index).holds(launch) for launch in seen):
+        if launches and not _refused(original, index) and all(Apart(index).holds(launch) for launch in launches):
             yield NoAlias(index)
 
 
@@ -57,3 +59,11 @@ def _refused(original: Original, index: int) -> str | None:
     if original.finds_pointers:
         return "the kernel finds pointers in memory, which no launch shows"
     return None
+
+
+def in_words(original: Original, edit: NoAlias) -> Words:
+    what = describe_argument(original, edit.index)
+    return Words("promise", f"no other argument reaches the memory behind '{what}'")
+
+
+KIND = EditKind("no-alias", NoAlias, in_words, reads={"index": read_index}, known=apart)

@@ -13,6 +13,9 @@ from dataclasses import dataclass, replace
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import SAME_RESULT, EditKind, Listing
+from kernelwright.edits.instruction_words import Words
+from kernelwright.edits.json_fields import optional, read_number, read_words
 from kernelwright.edits.original import Original
 from kernelwright.edits.setting import MOST_REGISTERS, own_attribute
 
@@ -59,8 +62,12 @@ class Recipe:
         return refused
 
 
+def _recipe_of(draft: Draft) -> Recipe:
+    return draft.recipe if isinstance(draft.recipe, Recipe) else Recipe()
+
+
 def _refused(recipe: Recipe, draft: Draft) -> str | None:
-    if recipe == (draft.recipe or Recipe()):
+    if recipe == _recipe_of(draft):
         return "the recipe changes nothing"
     if recipe.level not in range(4) or recipe.rounds not in range(1, 5):
         return f"no pipeline of level {recipe.level} runs {recipe.rounds} times"
@@ -78,7 +85,7 @@ def _refused(recipe: Recipe, draft: Draft) -> str | None:
 
 def draw(dice: Dice) -> Recipe | None:
     """The draft's recipe with one thing changed."""
-    now = dice.draft.recipe or Recipe()
+    now = _recipe_of(dice.draft)
     changed: tuple[Callable[[], Recipe], ...] = (
         lambda: replace(now, level=dice.one((1, 2, 3))),
         lambda: replace(now, rounds=dice.one((1, 2, 3))),
@@ -101,3 +108,30 @@ def recipes(original: Original) -> Iterator[Recipe]:
 
 def _toggled(names: tuple[str, ...], name: str) -> tuple[str, ...]:
     return tuple(n for n in WITHOUT if (n in names) != (n == name))
+
+
+def in_words(original: Original, edit: Recipe) -> Words:
+    parts = [f"level {edit.level}"] if edit.level != 3 else []
+    parts += [f"{edit.rounds} rounds"] if edit.rounds != 1 else []
+    parts += [f"then {', '.join(edit.passes)}"] if edit.passes else []
+    parts += [f"without {', '.join(edit.without)}"] if edit.without else []
+    parts += [f"at most {edit.registers} registers"] if edit.registers is not None else []
+    return Words("compile recipe", f"compiled with {'; '.join(parts) or 'the usual passes'}")
+
+
+KIND = EditKind(
+    "recipe",
+    Recipe,
+    in_words,
+    reads={
+        "level": read_number,
+        "rounds": read_number,
+        "passes": read_words,
+        "without": read_words,
+        "registers": optional(read_number),
+    },
+    draw=draw,
+    share=1.0,
+    listed=(Listing(90, recipes),),
+    relies_on=SAME_RESULT,
+)

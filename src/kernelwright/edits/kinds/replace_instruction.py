@@ -14,7 +14,10 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import Draft, is_clone_name
-from kernelwright.edits.original import Id
+from kernelwright.edits.edit_kind import EditKind
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_choices, read_copy_name, read_id
+from kernelwright.edits.original import Id, Original
 
 
 @dataclass(frozen=True)
@@ -58,3 +61,20 @@ def draw(dice: Dice) -> ReplaceInstruction | None:
     name = dice.name()
     place = (draft.block_of(subject), draft.position(subject))
     return ReplaceInstruction(name, subject, source, dice.choices(source, name, place))
+
+
+def in_words(original: Original, edit: ReplaceInstruction) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    by, _ = describe_instruction(original, edit.source)
+    return Words("reused value", f"{what} is a copy of {by}", location)
+
+
+KIND = EditKind(
+    "replace-instruction",
+    ReplaceInstruction,
+    in_words,
+    reads={"name": read_copy_name, "subject": read_id, "source": read_id, "choices": read_choices},
+    draw=draw,
+    share=8.0,
+    in_paper=True,
+)

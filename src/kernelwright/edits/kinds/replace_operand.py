@@ -13,6 +13,10 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import EditKind, Listing
+from kernelwright.edits.instruction_words import Words, describe_instruction, describe_operand, describe_value
+from kernelwright.edits.json_fields import read_id, read_index, read_value
+from kernelwright.edits.kinds import change_constant, constant_condition
 from kernelwright.edits.original import Id, Original, Use
 
 
@@ -60,3 +64,34 @@ def constant_operands(original: Original) -> Iterator[ReplaceOperand]:
             for value in original.constants.get(type, ()):
                 if value != original.nodes[user].operands[index]:
                     yield ReplaceOperand(user, index, f"{type} {value}")
+
+
+def other_constant_operands(original: Original) -> Iterator[ReplaceOperand]:
+    """Without conditions, which have a kind of their own, and without what ``ChangeConstant`` comes to."""
+    changed = {(e.user, e.index, e.value) for e in change_constant.changes(original)}
+    for edit in constant_operands(original):
+        if not edit.value.startswith("i1 ") and (edit.user, edit.index, edit.value) not in changed:
+            yield edit
+
+
+def in_words(original: Original, edit: ReplaceOperand) -> Words:
+    what, location = describe_instruction(original, edit.user)
+    type, _, value = edit.value.partition(" ")
+    before = describe_operand(original, edit.user, edit.index)
+    if type == "i1" and value in ("true", "false"):
+        same = constant_condition.ConstantCondition(edit.user, edit.index, value == "true")
+        return constant_condition.in_words(original, same)
+    kind = "reused value" if value.startswith("%") else "specialised constant"
+    return Words(kind, f"{what} takes {describe_value(edit.value)} in place of {before}", location)
+
+
+KIND = EditKind(
+    "replace-operand",
+    ReplaceOperand,
+    in_words,
+    reads={"user": read_id, "index": read_index, "value": read_value},
+    draw=draw,
+    share=14.0,
+    in_paper=True,
+    listed=(Listing(130, other_constant_operands),),
+)

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.original import Id
+from kernelwright.edits.edit_kind import EditKind
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_choices, read_id
+from kernelwright.edits.original import Id, Original
 
 
 @dataclass(frozen=True)
@@ -48,3 +51,20 @@ def draw(dice: Dice) -> Swap | None:
         second = dice.one(dice.sites.free)
     one, other = ((draft.block_of(i), draft.position(i)) for i in (first, second))
     return Swap(first, second, dice.choices(first, first, other) + dice.choices(second, second, one))
+
+
+def in_words(original: Original, edit: Swap) -> Words:
+    first, location = describe_instruction(original, edit.first)
+    second, _ = describe_instruction(original, edit.second)
+    return Words("order", f"{first} and {second} change places", location)
+
+
+KIND = EditKind(
+    "swap",
+    Swap,
+    in_words,
+    reads={"first": read_id, "second": read_id, "choices": read_choices},
+    draw=draw,
+    share=2.0,
+    in_paper=True,
+)

@@ -12,6 +12,9 @@ from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import SAME_RESULT, EditKind, Listing
+from kernelwright.edits.instruction_words import Words
+from kernelwright.edits.json_fields import read_id, read_number
 from kernelwright.edits.original import Id, Original
 
 COUNTS = (0, 1, 2, 3, 4, 8, 16)
@@ -52,3 +55,21 @@ def unrollings(original: Original) -> Iterator[Unroll]:
     for id in original.latches:
         for count in COUNTS:
             yield Unroll(id, count)
+
+
+def in_words(original: Original, edit: Unroll) -> Words:
+    location = original.location(edit.subject)
+    how = {0: "wholly unrolled", 1: "not unrolled"}.get(edit.count, f"unrolled {edit.count} times")
+    return Words("compile recipe", f"the loop is {how}", location)
+
+
+KIND = EditKind(
+    "unroll",
+    Unroll,
+    in_words,
+    reads={"subject": read_id, "count": read_number},
+    draw=draw,
+    share=3.0,
+    listed=(Listing(40, unrollings),),
+    relies_on=SAME_RESULT,
+)

@@ -10,14 +10,16 @@ meaning stays as long as the guard holds: blocks of at most 32 threads. It is wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from kernelwright.edits.barriers import is_free_barrier
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.kinds.delete_barrier import is_free_barrier
+from kernelwright.edits.edit_kind import EditKind
+from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.line_templates import OF_WARP
 from kernelwright.edits.original import Id, Node, Original
-from kernelwright.guards import BlockIsWarp, Launch
+from kernelwright.guards import WARP, BlockIsWarp, Launch
 from kernelwright.ir import Function
 
 
@@ -54,8 +56,14 @@ BLOCK_BARRIERS = frozenset(
 """Those that count every thread of the block."""
 
 
-def of_one_warp(original: Original, launches: Iterable[Launch]) -> Iterator[WarpBarriers]:
+def of_one_warp(original: Original, launches: Sequence[Launch]) -> Iterator[WarpBarriers]:
     """The edit, for a kernel whose blocks were one warp in all these launches. Nothing for no launches."""
-    seen = list(launches)
-    if seen and all(BlockIsWarp().holds(launch) for launch in seen) and original.those(is_block_barrier):
+    if launches and all(BlockIsWarp().holds(launch) for launch in launches) and original.those(is_block_barrier):
         yield WarpBarriers()
+
+
+def in_words(original: Original, edit: WarpBarriers) -> Words:
+    return Words("specialised input", f"blocks have at most {WARP} threads, so that the warp's own barriers do")
+
+
+KIND = EditKind("warp-barriers", WarpBarriers, in_words, known=of_one_warp)

@@ -1,0 +1,42 @@
+"""Trials outside of the cases: the whole program with the kernels exchanged, and NVIDIA's checker on it."""
+
+from __future__ import annotations
+
+from kernelwright.errors import KernelwrightError
+from kernelwright.evaluate.outcome import Rejected
+from kernelwright.prove.checks.check_kind import Answer, CheckKind, Turn, failed, not_run, passed
+from kernelwright.prove.checks.variant_runs import Trial, VariantRuns
+from kernelwright.prove.evidence import Evidence
+
+
+def _whole_program(runs: VariantRuns) -> Answer:
+    return _tried(runs, runs.inputs.whole_program, "there is no program to run, only its launches")
+
+
+def _sanitizer(runs: VariantRuns) -> Answer:
+    return _tried(runs, runs.inputs.sanitizer, runs.inputs.why_no_sanitizer)
+
+
+def _tried(runs: VariantRuns, trial: Trial | None, why_not: str) -> Answer:
+    if trial is None:
+        return not_run(why_not)
+    try:
+        outcome = trial(runs.modules)
+    except KernelwrightError as error:
+        return not_run(error.message)
+    if isinstance(outcome, Rejected):
+        evidence = Evidence(outcome.reason, "fault" if outcome.stage != "compare" else "value", place=outcome.where)
+        return failed(outcome.reason, [evidence])
+    return passed(f"right, error {outcome.error:g}")
+
+
+WHOLE_PROGRAM = CheckKind(
+    "whole program", "wrong", "Does the whole program still give its results?", Turn.WHOLE, _whole_program
+)
+SANITIZER = CheckKind(
+    "compute-sanitizer",
+    "schedule-dependent",
+    "Does NVIDIA's checker find nothing on a real GPU?",
+    Turn.WHOLE,
+    _sanitizer,
+)

@@ -1,0 +1,78 @@
+"""The table of kinds: its order decides what a seed draws, the ranks decide what is tried first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from kernelwright.edits import DRAWN, KNOWN, OPERATORS, UNIFORM, Draft, EditKind, Original
+from kernelwright.edits.gene_draw import LISTED
+from kernelwright.edits.instruction_words import Words
+from kernelwright.edits.json_fields import read_id, read_number
+from kernelwright.edits.table import BY_NAME, KINDS
+
+
+def test_every_kind_has_a_name_of_its_own_and_a_way_into_a_candidate() -> None:
+    assert len(KINDS) == len(BY_NAME) == len({kind.type for kind in KINDS}) == 20
+    for kind in KINDS:
+        assert kind.draw or kind.listed or kind.known, kind.name
+        assert kind.draw or not kind.share, kind.name
+
+
+def test_what_is_drawn_by_default() -> None:
+    assert list(OPERATORS.items()) == [
+        ("constant-condition", 12.0),
+        ("delete-barrier", 6.0),
+        ("delete", 36.0),
+        ("replace-operand", 14.0),
+        ("change-constant", 6.0),
+        ("replace-instruction", 8.0),
+        ("move", 6.0),
+        ("copy", 4.0),
+        ("swap", 2.0),
+        (KNOWN, 6.0),
+        ("unroll", 3.0),
+        ("recipe", 1.0),
+    ]
+    assert list(UNIFORM) == ["copy", "delete", "move", "replace-instruction", "replace-operand", "swap"]
+    assert set(OPERATORS) - {KNOWN} < set(DRAWN)
+
+
+def test_what_is_tried_first() -> None:
+    assert [listing.edits.__name__ for listing in LISTED] == [
+        "exchanges",
+        "hoistings",
+        "far_hoistings",
+        "unrollings",
+        "conditions",
+        "barriers",
+        "reorderings",
+        "deletions_of_memory",
+        "recipes",
+        "deletions_of_the_rest",
+        "reuses",
+        "changes",
+        "other_constant_operands",
+    ]
+    ranks = [listing.rank for listing in LISTED]
+    assert len(set(ranks)) == len(ranks)
+
+
+@dataclass(frozen=True)
+class Nothing:
+    subject: int
+
+    def apply(self, draft: Draft) -> str | None:
+        return "it changes nothing"
+
+
+def in_words(original: Original, edit: Nothing) -> Words:
+    return Words("order", "nothing")
+
+
+def test_a_row_reads_the_fields_that_there_are() -> None:
+    EditKind("nothing", Nothing, in_words, reads={"subject": read_id})
+    for reads in ({}, {"subject": read_id, "count": read_number}):
+        with pytest.raises(ValueError, match=r"the row of nothing reads .*, its fields are \['subject'\]"):
+            EditKind("nothing", Nothing, in_words, reads=reads)
