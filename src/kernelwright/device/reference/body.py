@@ -26,9 +26,9 @@ from kernelwright.codegen.memory_layout import align_of, round_up, store_size
 from kernelwright.device.arena import GENERIC, LOCAL_BASE
 from kernelwright.device.reference import intrinsic_helpers, operations
 from kernelwright.device.reference.frames import Frame
-from kernelwright.device.reference.memory_access import FIND, Stop, read_bytes, write_bytes
+from kernelwright.device.reference.memory_access import FIND, read_bytes, write_bytes
 from kernelwright.device.reference.straight_code import Run, Runs, search
-from kernelwright.device.reference.threads import PAUSE, QUANTUM, Thread
+from kernelwright.device.reference.thread_state import PAUSE, QUANTUM, Stop, Thread
 from kernelwright.device.reference.unsupported import refuse
 from kernelwright.device.value_layout import (
     Constants,
