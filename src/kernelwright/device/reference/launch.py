@@ -140,7 +140,7 @@ def run_reference(
     values = translation.arguments(arguments)
     launch = Launch(
         translation.entry, values, GlobalMemory(arena), grid, block,
-        translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch,
+        shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch,
     )  # fmt: skip
     execution = Execution(translation, launch)
     fault, exited_early = None, False

@@ -138,8 +138,12 @@ class Launch:
     memory: GlobalMemory
     grid: Triple
     block: Triple
+    dynamic_bytes: int
+    """Of the shared memory of a block, what the launch asked for."""
     shared_bytes: int
+    """All shared memory of a block."""
     local_bytes: int
+    """Of a thread."""
     schedule: Schedule
     budget: int
     watch: AccessWatch | None
