@@ -13,8 +13,7 @@ from kernelwright.codegen.simt.program.program import Block, Program, bytes_of
 from kernelwright.codegen.simt.program.spin_yields import add_yields
 from kernelwright.codegen.simt.program.warp_gathers import settle
 from kernelwright.errors import CompileError
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Module
+from kernelwright.ir.module import BasicBlock, Instruction, Module
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,7 @@ from kernelwright.device.value_layout import (
 )
 from kernelwright.errors import CompileError
 from kernelwright.ir import types as ty
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function
+from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
 

@@ -20,8 +20,7 @@ from kernelwright.device.reference.warp import OPERATIONS
 from kernelwright.device.value_layout import decoder, encoder
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import InlineAsm
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function
+from kernelwright.ir.module import Function, Instruction
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
 

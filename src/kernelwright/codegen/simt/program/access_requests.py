@@ -11,7 +11,7 @@ from kernelwright.codegen.simt.program.flattening_context import FlatteningConte
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, places, scalars
 from kernelwright.codegen.simt.program.program import Access, Const, Operand, bits_of, bytes_of, integer, is_float
 from kernelwright.errors import CompileError
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 from kernelwright.ir.types import PointerType, VectorType
 from kernelwright.ir.values import Value
 

@@ -32,8 +32,7 @@ from kernelwright.codegen.simt.program.program import (
 )
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantInt, InlineAsm
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function
+from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.values import Value
 
 

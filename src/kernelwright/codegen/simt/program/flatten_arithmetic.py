@@ -14,7 +14,8 @@ from kernelwright.codegen.simt.program.flattening_context import FlatteningConte
 from kernelwright.codegen.simt.program.lane_scalars import scalars, slice_of
 from kernelwright.codegen.simt.program.program import Const, Operand, bits_of, integer, is_float
 from kernelwright.errors import CompileError
-from kernelwright.ir.instruction import BINARY, Instruction
+from kernelwright.ir.module import Instruction
+from kernelwright.ir.opcodes import BINARY
 
 
 def _binary(flat: FlatteningContext, instruction: Instruction) -> None:

@@ -19,8 +19,7 @@ from kernelwright.codegen.simt.program.program import Const, Op, Operand, bits_o
 from kernelwright.codegen.simt.program.warp_operations import Barrier, WarpOp
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantInt
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function
+from kernelwright.ir.module import Function, Instruction
 
 IGNORED = re.compile(
     r"llvm\.(lifetime\.|assume|dbg\.|experimental\.noalias|invariant\.|prefetch|sideeffect|donothing|annotation|var\.annotation)"

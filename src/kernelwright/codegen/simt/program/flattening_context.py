@@ -13,8 +13,7 @@ from kernelwright.codegen.simt.program.lane_scalars import BASES, constant, scal
 from kernelwright.codegen.simt.program.program import Block, Const, Op, Operand, Program, Var, bits_of, integer
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantExpr
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function, GlobalVariable
+from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Instruction
 from kernelwright.ir.types import ArrayType, StructType, VectorType
 from kernelwright.ir.values import Value
 
@@ -96,7 +95,7 @@ class FlatteningContext:
             case ConstantExpr(opcode="add" | "sub" | "xor" | "trunc" as opcode):
                 type = scalars(value.type)[0].type
                 return [self.emit(opcode, tuple(self.one(v) for v in value.operands), type)]
-        if value.is_constant and hasattr(value, "operands"):
+        if value.is_composed:
             return [s for v in value.operands for s in self.row(v)]
         raise CompileError(f"'{value}' has no value on the virtual GPU")
 

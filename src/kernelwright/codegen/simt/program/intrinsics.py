@@ -15,7 +15,7 @@ from kernelwright.codegen.simt.program.intrinsics_llvm import reduction
 from kernelwright.codegen.simt.program.intrinsics_nvvm import lane_mask
 from kernelwright.codegen.simt.program.lane_scalars import scalars
 from kernelwright.codegen.simt.program.operation_builder import Make
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 
 _SUFFIX = re.compile(r"(\.(v\d+)?(i\d+|f\d+|bf16|p\d+))+$")
 
