@@ -39,7 +39,7 @@ _ENDINGS = (SIGINT, SIGTERM, SIGHUP)
 
 _parent = 0
 _log = -1
-"""Under shelter: who waits for this process, and the file both share, empty except while LLVM is at work."""
+"""In the copy: the process that waits for it, and the file both share, empty except while LLVM is at work."""
 
 
 def take() -> int | KernelwrightError | None:

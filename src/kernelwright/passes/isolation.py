@@ -37,7 +37,7 @@ def run(
     """``function(*args)`` in a process configured for ``options``; ``function`` must be importable by its name.
 
     Raises what ``function`` raises; ``CompileError`` when LLVM gives the module up, with its reason; ``ToolError`` when the
-    process dies without one or takes longer than ``timeout_s``. Under shelter these two end the command.
+    process dies without one or takes longer than ``timeout_s``. In a forked command these two end it.
     """
     if _switches(options) == _here:
         if not isolate or is_worker():

@@ -82,7 +82,7 @@ class Program:
 
 
 class Body:
-    """Translates one function. Other files add the calls (``reference_calls``)."""
+    """Translates one function: what the handler of every instruction receives. It imports none of them."""
 
     def __init__(
         self, program: Program, function: Function, frame: Frame, byval: dict[Value, Type], handlers: Handlers
