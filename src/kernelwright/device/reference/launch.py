@@ -13,7 +13,7 @@ from kernelwright.device.locations import location_of
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.reference.race_watch import Finding, Watch
 from kernelwright.device.reference.scheduler import BlockScheduler
-from kernelwright.device.reference.thread_state import GlobalMemory, Launch, Stop
+from kernelwright.device.reference.thread_state import GlobalMemory, RunningLaunch, Stop
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import Misuse
@@ -43,10 +43,10 @@ class ReferenceResult:
     """Whether threads had exited when the rest of their block met at a barrier."""
 
 
-class Execution:
+class ReferenceRun:
     """A launch from its first block to its last, with what went wrong in the names and places of the kernel."""
 
-    def __init__(self, translation: Translation, launch: Launch) -> None:
+    def __init__(self, translation: Translation, launch: RunningLaunch) -> None:
         self.translation = translation
         self.launch = launch
 
@@ -138,18 +138,18 @@ def run_reference(
     if translation.program.watched != (watch is not None):
         raise Misuse("A launch is watched exactly when its translation was made for it.", hint="pass watched=True")
     values = translation.arguments(arguments)
-    launch = Launch(
+    launch = RunningLaunch(
         translation.entry, values, GlobalMemory(arena), grid, block,
         shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch,
     )  # fmt: skip
-    execution = Execution(translation, launch)
+    run = ReferenceRun(translation, launch)
     fault, exited_early = None, False
     collects = gc.isenabled()
     gc.disable()  # a launch makes no cycles that outlive its blocks, and looking for them takes half its time
     try:
-        exited_early = execution.run()
+        exited_early = run.run()
     except Stop as stop:
-        fault = execution.fault_of(stop)
+        fault = run.fault_of(stop)
     finally:
         if collects:
             gc.enable()
@@ -158,7 +158,7 @@ def run_reference(
         "".join(launch.text),
         translation.block_counts(),
         translation.executed(),
-        tuple(map(execution.fault_of_finding, watch.findings)) if watch else (),
+        tuple(map(run.fault_of_finding, watch.findings)) if watch else (),
         exited_early,
     )
 

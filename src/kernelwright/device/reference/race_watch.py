@@ -53,7 +53,7 @@ class Cell:
 
 
 class Finding(NamedTuple):
-    """Something that is wrong, before it gets names: see ``Launch.finding``."""
+    """Something that is wrong, before it gets names: see ``ReferenceRun.fault_of_finding``."""
 
     kind: Kind
     message: str

@@ -20,7 +20,7 @@ from kernelwright.device.reference.thread_state import (
     WAITING_WARP,
     WARP_OPERATION,
     Block,
-    Launch,
+    RunningLaunch,
     Stop,
     Thread,
     ThreadExit,
@@ -35,7 +35,7 @@ PATIENCE = 8
 class BlockScheduler:
     """Runs the threads of one block."""
 
-    def __init__(self, launch: Launch, number: int) -> None:
+    def __init__(self, launch: RunningLaunch, number: int) -> None:
         self.launch = launch
         self.block = Block(launch, number)
         self.threads = [Thread(self.block, n) for n in range(launch.threads_per_block)]

@@ -129,7 +129,7 @@ class AccessWatch(Protocol):
 
 
 @dataclass
-class Launch:
+class RunningLaunch:
     """A running launch, as its blocks and threads see it."""
 
     entry: Callable[..., Any]
@@ -176,7 +176,7 @@ class Block:
 
     __slots__ = ("launch", "number", "position", "shared")
 
-    def __init__(self, launch: Launch, number: int) -> None:
+    def __init__(self, launch: RunningLaunch, number: int) -> None:
         self.launch = launch
         self.number = number
         x, y, _ = launch.grid
