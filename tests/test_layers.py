@@ -96,3 +96,152 @@ def test_imports_go_downwards() -> None:
 def test_a_breach_is_seen() -> None:
     wrong = {ROOT / "ir" / "x.py": {("codegen", 3)}, ROOT / "edits" / "y.py": {("grammar", 1)}}
     assert len(breaches(wrong)) == 2
+
+
+# -- circles of imports
+
+
+def module_name(path: Path, root: Path) -> str:
+    return ".".join(path.relative_to(root.parent).with_suffix("").parts).removesuffix(".__init__")
+
+
+def import_graph(root: Path) -> dict[str, set[str]]:
+    """Per module of the package in ``root`` the modules it imports, wherever in the file: at the top, in a function, or for
+    the type checker only. ``from package import module`` counts as an import of the module."""
+    files = {module_name(path, root): path for path in sorted(root.rglob("*.py"))}
+    graph: dict[str, set[str]] = {}
+    for name, path in files.items():
+        imported: set[str] = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                full = {f"{node.module}.{alias.name}" for alias in node.names}
+                imported |= {each if each in files else str(node.module) for each in full}
+        graph[name] = (imported & files.keys()) - {name}
+    return graph
+
+
+def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """The strongly connected components of more than one module: Kosaraju's two depth-first searches."""
+    importers: dict[str, set[str]] = {name: set() for name in graph}
+    for name, imported in graph.items():
+        for other in imported:
+            importers[other].add(name)
+
+    def search(start: str, edges: dict[str, set[str]], seen: set[str]) -> list[str]:
+        """The modules first reached from ``start``, each after all that is reached from it."""
+        finished: list[str] = []
+        seen.add(start)
+        stack = [(start, iter(sorted(edges[start])))]
+        while stack:
+            name, rest = stack[-1]
+            following = next((other for other in rest if other not in seen), None)
+            if following is None:
+                finished.append(name)
+                stack.pop()
+            else:
+                seen.add(following)
+                stack.append((following, iter(sorted(edges[following]))))
+        return finished
+
+    order: list[str] = []
+    seen: set[str] = set()
+    for name in sorted(graph):
+        if name not in seen:
+            order += search(name, graph, seen)
+    found, seen = [], set()
+    for name in reversed(order):
+        if name not in seen:
+            found.append(sorted(search(name, importers, seen)))
+    return sorted(component for component in found if len(component) > 1)
+
+
+def test_imports_make_no_circle() -> None:
+    """Not within a room either. Handlers take a small context that imports none of them; one file has the table."""
+    found = circles(import_graph(ROOT))
+    assert not found, "modules that import each other:\n" + "\n".join(", ".join(each) for each in found)
+
+
+def plant(folder: Path, files: dict[str, str]) -> Path:
+    """A package ``planted`` with these files."""
+    root = folder / "planted"
+    for name, text in {"__init__.py": "", "room/__init__.py": "", **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return root
+
+
+def test_a_circle_is_seen(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path,
+        {
+            "room/a.py": "from planted.room import b\n",
+            "room/b.py": "def late():\n    from planted.room.c import name\n",
+            "room/c.py": "TYPE_CHECKING = False\nif TYPE_CHECKING:\n    import planted.room.a\n",
+            "room/d.py": "from planted.room import a\nfrom planted.room.a import name\n",
+        },
+    )
+    assert circles(import_graph(root)) == [["planted.room.a", "planted.room.b", "planted.room.c"]]
+
+
+def test_a_line_of_imports_is_no_circle(tmp_path: Path) -> None:
+    root = plant(tmp_path, {"x.py": "from planted import y, z\n", "y.py": "from planted.z import name\n", "z.py": ""})
+    assert circles(import_graph(root)) == []
+
+
+# -- levels of inheritance
+
+
+def class_bases(root: Path) -> dict[str, list[str]]:
+    """Per class of the package in ``root`` its bases, by their full names."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(root.rglob("*.py")):
+        module, tree = module_name(path, root), ast.parse(path.read_text())
+        known = {n.name: f"{module}.{n.name}" for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom):
+                known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                bases = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+                names = [ast.unparse(base).partition(".") for base in bases]
+                found[f"{module}.{node.name}"] = [known.get(first, first) + dot + rest for first, dot, rest in names]
+    return found
+
+
+def inherited_twice(bases: dict[str, list[str]]) -> list[str]:
+    """Chains of three classes of ours. Protocols are interfaces, and the errors of ``errors.py`` stand for those of Python:
+    neither counts as a level."""
+
+    def own(name: str) -> list[str]:
+        return [
+            base
+            for base in bases[name]
+            if base in bases and "typing.Protocol" not in bases[base] and base.split(".")[1] != "errors"
+        ]
+
+    return [f"{name} -> {base} -> {root}" for name in sorted(bases) for base in own(name) for root in own(base)]
+
+
+def test_inheritance_is_one_level_deep() -> None:
+    assert inherited_twice(class_bases(ROOT)) == []
+
+
+def test_a_second_level_is_seen(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path,
+        {
+            "errors.py": "class PlantedError(Exception): ...\nclass DeviceError(PlantedError): ...\n",
+            "a.py": "from typing import Protocol\nclass Base: ...\nclass Like(Protocol): ...\nclass LikeMore(Like, Protocol): ...\n",
+            "b.py": "from planted import a\nfrom planted.a import Base as Root, LikeMore\n"
+            "class Middle(Root): ...\nclass Both(LikeMore): ...\nclass Other(a.Base): ...\n",
+            "c.py": "from planted.b import Middle, Both, Other\nfrom planted.errors import DeviceError\n"
+            "class Leaf(Middle): ...\nclass Twin(Other): ...\nclass Fine(Both): ...\nclass Lost(DeviceError): ...\n",
+        },
+    )
+    assert inherited_twice(class_bases(root)) == [
+        "planted.c.Leaf -> planted.b.Middle -> planted.a.Base",
+        "planted.c.Twin -> planted.b.Other -> planted.a.Base",
+    ]

@@ -12,7 +12,7 @@ import pytest
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference import ReferenceResult, run_reference
 from kernelwright.ir import ConstantInt, Function, Instruction, Module
-from kernelwright.ir.instruction import FLOAT_BINARY, INTEGER_BINARY
+from kernelwright.ir.opcodes import FLOAT_BINARY, INTEGER_BINARY
 from kernelwright.ir.types import IntType, StructType
 from kernelwright.ir.values import Value
 from tests.device.conftest import kernel_named, packed

@@ -6,7 +6,7 @@ import pytest
 
 from kernelwright.ir import clone_function, clone_module, difference, parse_module, print_module, verify
 from kernelwright.ir.constants import ConstantExpr
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 from kernelwright.ir.verify import check_uses
 from tests.ir.llvm import RAW, optimised, parsed, ptx, read
 

@@ -22,7 +22,7 @@ from kernelwright.ir import (
     types,
     verify,
 )
-from kernelwright.ir.instruction import BINARY, CASTS, TERMINATORS
+from kernelwright.ir.opcodes import BINARY, CASTS, TERMINATORS
 from kernelwright.ir.rules import RULES, UNREAD
 from kernelwright.ir.text.printer import PRINTERS
 from kernelwright.ir.text.read_instruction import READERS

@@ -15,7 +15,8 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.reference import Watch, run_reference
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import ConstantInt, Module, parse_module, print_module
-from kernelwright.ir.instruction import INTEGER_BINARY, Instruction
+from kernelwright.ir.module import Instruction
+from kernelwright.ir.opcodes import INTEGER_BINARY
 from tests.simt.harness import PRELUDE, Case, Run, ir
 from tests.simt.test_kernels import ATOMICS, BARRIERS, CONTROL, MEMORY, ints, zeros
 from tests.simt.test_warp import APART, TOGETHER

@@ -14,7 +14,7 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.ir import Module
 from kernelwright.ir.debug import source_location
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 from tests.simt.harness import Case
 from tests.simt.test_kernels import zeros
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from kernelwright.ir.constants import ConstantInt
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 
 WIDEST = 16
 _ALIGN = re.compile(r"\balign (\d+)")

@@ -15,8 +15,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function
+from kernelwright.ir.module import Function, Instruction
 from kernelwright.ir.values import Value
 
 

@@ -13,10 +13,9 @@ from functools import cache
 from kernelwright.errors import IRError
 from kernelwright.ir.constants import ConstantExpr
 from kernelwright.ir.data_layout import DataLayout
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function, GlobalVariable, Module
+from kernelwright.ir.module import Function, GlobalVariable, Instruction, Module
 from kernelwright.ir.types import StructType, Type, parse_type
-from kernelwright.ir.values import User, Value
+from kernelwright.ir.values import Value
 
 DEVICE_LAYOUT = DataLayout("e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64")
 SHARED = 3
@@ -197,7 +196,7 @@ def _mentioned(function: Function, seen: set[Value] | None = None) -> list[Value
             continue
         if isinstance(value, Function | GlobalVariable):
             found.append(value)
-        if isinstance(value, User):
+        if value.is_composed or isinstance(value, GlobalVariable):
             seen.add(value)
             waiting += value.operands
         elif isinstance(value, Function):

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from kernelwright.codegen.ptx_text import Position, PtxInstruction, read_ptx
 from kernelwright.errors import Misuse
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function, Module
+from kernelwright.ir.module import Function, Instruction, Module
 
 OWN_HEADERS = str(Path(__file__).resolve().parents[1] / "cuda" / "include")
 """Locations in there are our wrappers around built-in functions; the line that called them is the user's."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kernelwright.device.fault import Location
 from kernelwright.ir.debug import source_location
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 
 
 def location_of(instruction: Instruction) -> Location:

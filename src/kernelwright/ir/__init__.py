@@ -7,7 +7,7 @@
     verify(module)
     text = print_module(module)
 
-In the order the data flows: ``tokens`` and ``types`` (words and types), ``values``, ``constants``, ``instruction``, ``module``
+In the order the data flows: ``tokens`` and ``types`` (words and types), ``values``, ``constants``, ``opcodes``, ``module``
 (the nouns), ``reader``, ``read_instruction``, ``read_body``, ``source``,
 ``parser`` (text in), ``printer`` (text out), ``rules``, ``flags``, ``verify`` (what is
 valid), ``compare`` and ``clone``, ``cfg``, ``loops``, ``liveness``, ``layout``, ``debug`` (what can be asked).
@@ -36,10 +36,9 @@ from kernelwright.ir.constants import (
 from kernelwright.ir.control_flow import Dominators, PostDominators, predecessors, reverse_postorder
 from kernelwright.ir.data_layout import DataLayout
 from kernelwright.ir.debug import Location, function_location, source_location
-from kernelwright.ir.instruction import Instruction
 from kernelwright.ir.liveness import Liveness
 from kernelwright.ir.loops import Loop, is_reducible, loop_depths, natural_loops
-from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
+from kernelwright.ir.module import Argument, BasicBlock, Function, GlobalVariable, Instruction, Module
 from kernelwright.ir.text.parser import parse_module
 from kernelwright.ir.text.printer import local_names, print_function, print_instruction, print_module
 from kernelwright.ir.types import (
@@ -53,7 +52,7 @@ from kernelwright.ir.types import (
     VectorType,
     parse_type,
 )
-from kernelwright.ir.values import Argument, Names, Use, User, Value
+from kernelwright.ir.values import Names, Use, Value
 from kernelwright.ir.verify import verify, verify_function
 
 __all__ = [
@@ -89,7 +88,6 @@ __all__ = [
     "Type",
     "Undef",
     "Use",
-    "User",
     "Value",
     "VectorType",
     "ZeroInitializer",

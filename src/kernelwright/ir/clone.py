@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 from kernelwright.ir.constants import ConstantAggregate, ConstantExpr, MetadataOperand
-from kernelwright.ir.instruction import FIELDS, OPAQUE_FIELDS, Instruction
-from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
-from kernelwright.ir.values import User, Value
+from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Instruction, Module
+from kernelwright.ir.opcodes import FIELDS, OPAQUE_FIELDS
+from kernelwright.ir.values import Value
 
 Twins = dict[Value, Value]
 """From a value to its copy. Values that are in no table (plain constants) are their own copies."""
@@ -146,7 +146,7 @@ def _copied(value: Value, twins: Twins) -> Value:
     found = twins.get(value)
     if found is not None:
         return found
-    if not isinstance(value, User) or isinstance(value, Instruction | GlobalVariable):
+    if not value.is_composed:
         return value
     operands = tuple(_copied(v, twins) for v in value.operands)
     made: Value

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kernelwright.ir.constants import ConstantAggregate, ConstantExpr, ConstantString, InlineAsm, MetadataOperand
-from kernelwright.ir.instruction import FIELDS, OPAQUE_FIELDS, Instruction
-from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
+from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Instruction, Module
+from kernelwright.ir.opcodes import FIELDS, OPAQUE_FIELDS
 from kernelwright.ir.values import Value
 
 _MODULE_FIELDS = (
@@ -143,5 +143,5 @@ def _same(a: Value, b: Value, twin: dict[Value, Value]) -> bool:
             return False
     elif not isinstance(a, ConstantAggregate):
         return not isinstance(a, BasicBlock) and twin.get(a) is b
-    left, right = a.operands, b.operands  # type: ignore[attr-defined]
+    left, right = a.operands, b.operands
     return len(left) == len(right) and all(_same(x, y, twin) for x, y in zip(left, right, strict=True))

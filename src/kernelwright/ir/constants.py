@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from typing import ClassVar, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 
 from kernelwright.ir import types as ty
 from kernelwright.ir.text.tokens import unescape
 from kernelwright.ir.types import ArrayType, FloatType, FunctionType, IntType, StructType, Type, VectorType
-from kernelwright.ir.values import Names, User, Value
+from kernelwright.ir.values import Names, Value
 
 
 class ConstantInt(Value):
@@ -33,7 +33,7 @@ class ConstantInt(Value):
             assert isinstance(found, ConstantInt)
             return found
         made = object.__new__(cls)
-        made.type, made.name, made._uses, made.value, made.text = type, "", None, value, text
+        made.type, made.name, made._uses, made._operands, made.value, made.text = type, "", None, (), value, text
         type.constants[text] = made
         return made
 
@@ -73,7 +73,7 @@ class ConstantFloat(Value):
             assert isinstance(found, ConstantFloat)
             return found
         made = object.__new__(cls)
-        made.type, made.name, made._uses, made.text = type, "", None, text
+        made.type, made.name, made._uses, made._operands, made.text = type, "", None, (), text
         type.constants[text] = made
         return made
 
@@ -150,22 +150,23 @@ def _bfloat_bits(value: float) -> int:
     return (bits + 0x7FFF + ((bits >> 16) & 1)) >> 16
 
 
-class _Word(Value):
-    """A constant that is one word, the same for every type."""
+class _Word:
+    """What constants share that are one word, the same for every type."""
 
     __slots__ = ()
     is_constant = True
     text: ClassVar[str]
 
-    def __new__(cls, type: Type) -> _Word:
+    type: Type
+
+    def __new__(cls, type: Type) -> Self:
         found = type.constants.get(cls.text)
-        if found is not None:
-            assert isinstance(found, cls)
-            return found
-        made = object.__new__(cls)
-        made.type, made.name, made._uses = type, "", None
-        type.constants[cls.text] = made  # type: ignore[assignment]
-        return made
+        if found is None:
+            made: Any = object.__new__(cls)  # the slots are those of ``Value``, which every word is too
+            made.type, made.name, made._uses, made._operands = type, "", None, ()
+            found = type.constants[cls.text] = made
+        assert isinstance(found, cls)
+        return found
 
     def __init__(self, type: Type) -> None:
         """All is done in ``__new__``: the object may be an old one."""
@@ -177,35 +178,35 @@ class _Word(Value):
         return self.text
 
 
-class ConstantNull(_Word):
+class ConstantNull(_Word, Value):
     """The null pointer."""
 
     __slots__ = ()
     text = "null"
 
 
-class Undef(_Word):
+class Undef(_Word, Value):
     """Any value, another one at each use."""
 
     __slots__ = ()
     text = "undef"
 
 
-class Poison(_Word):
+class Poison(_Word, Value):
     """The value of an operation that went wrong."""
 
     __slots__ = ()
     text = "poison"
 
 
-class ZeroInitializer(_Word):
+class ZeroInitializer(_Word, Value):
     """All bits zero, for aggregates and vectors."""
 
     __slots__ = ()
     text = "zeroinitializer"
 
 
-class NoToken(_Word):
+class NoToken(_Word, Value):
     """``none``, the token that stands for no token."""
 
     __slots__ = ()
@@ -219,7 +220,7 @@ class ConstantString(Value):
     is_constant = True
 
     def __init__(self, type: Type, text: str) -> None:
-        self.type, self.name, self._uses, self.text = type, "", None, text
+        self.type, self.name, self._uses, self._operands, self.text = type, "", None, (), text
 
     @property
     def bytes(self) -> bytes:
@@ -230,29 +231,20 @@ class ConstantString(Value):
         return self.text
 
 
-class _ConstantUser(User):
-    """A constant made of other constants; a use of them only while it is used itself."""
-
-    __slots__ = ()
-    is_constant = True
-
-    @property
-    def is_live(self) -> bool:
-        return self.is_used
-
-
 def typed(value: Value, names: Names) -> str:
     """An operand with its type in front."""
     return f"{value.type.text} {names[value]}"
 
 
-class ConstantAggregate(_ConstantUser):
+class ConstantAggregate(Value):
     """``[i32 1, i32 2]``, ``{ ptr @f }``, ``<{ i8 0 }>`` or ``<float 1.0, float 2.0>``; operands are the elements."""
 
     __slots__ = ()
+    is_constant = True
+    is_composed = True
 
     def __init__(self, type: Type, operands: tuple[Value, ...]) -> None:
-        super().__init__(type, operands)
+        super().__init__(type, "", operands)
 
     def reference(self, names: Names) -> str:
         inner = ", ".join(typed(v, names) for v in self.operands)
@@ -264,13 +256,15 @@ class ConstantAggregate(_ConstantUser):
         return f"<{body}>" if self.type.packed else body
 
 
-class ConstantExpr(_ConstantUser):
+class ConstantExpr(Value):
     """``opcode flags (operands)``: a cast, ``getelementptr``, ``splat``, or arithmetic on addresses.
 
     ``source_type`` is the element type of a ``getelementptr``.
     """
 
     __slots__ = ("flags", "opcode", "source_type")
+    is_constant = True
+    is_composed = True
 
     def __init__(
         self,
@@ -280,7 +274,7 @@ class ConstantExpr(_ConstantUser):
         flags: tuple[str, ...] = (),
         source_type: Type | None = None,
     ) -> None:
-        super().__init__(type, operands)
+        super().__init__(type, "", operands)
         self.opcode = opcode
         self.flags = flags
         self.source_type = source_type
@@ -331,7 +325,7 @@ class InlineAsm(Value):
     is_constant = True
 
     def __init__(self, text: str, constraints: str, flags: tuple[str, ...] = ()) -> None:
-        self.type, self.name, self._uses = ty.ptr, "", None
+        self.type, self.name, self._uses, self._operands = ty.ptr, "", None, ()
         self.text, self.constraints, self.flags = text, constraints, flags
 
     def reference(self, names: Names) -> str:
@@ -339,13 +333,15 @@ class InlineAsm(Value):
         return " ".join(("asm", *self.flags, f'"{self.text}", "{self.constraints}"'))
 
 
-class MetadataOperand(_ConstantUser):
+class MetadataOperand(Value):
     """The operand of a ``metadata`` argument: a node as text, or a typed value (its only operand)."""
 
     __slots__ = ("text",)
+    is_constant = True
+    is_composed = True
 
     def __init__(self, text: str, operands: tuple[Value, ...] = ()) -> None:
-        super().__init__(ty.metadata, operands)
+        super().__init__(ty.metadata, "", operands)
         self.text = text
 
     def reference(self, names: Names) -> str:

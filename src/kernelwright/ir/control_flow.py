@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function
+from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.values import Value
 
 

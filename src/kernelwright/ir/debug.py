@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function, Module
+from kernelwright.ir.module import Function, Instruction, Module
 from kernelwright.ir.text.tokens import unquote
 
 _FIELD = re.compile(r'(\w+): ("[^"]*"|[-!\w]+)', re.ASCII)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernelwright.ir.instruction import FLOAT_BINARY, Instruction
+from kernelwright.ir.module import Instruction
+from kernelwright.ir.opcodes import FLOAT_BINARY
 from kernelwright.ir.rules import scalar, wrong
 from kernelwright.ir.types import ArrayType, FloatType, StructType, Type
 

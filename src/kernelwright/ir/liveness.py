@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from kernelwright.ir.control_flow import all_blocks_postorder
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function
-from kernelwright.ir.values import Argument, Value
+from kernelwright.ir.module import Argument, BasicBlock, Function, Instruction
+from kernelwright.ir.values import Value
 
 
 class Liveness:

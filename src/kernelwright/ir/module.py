@@ -1,18 +1,255 @@
-"""Blocks, functions, globals and the module that holds them."""
+"""Instructions, blocks, functions, globals and the module that holds them.
+
+They lie in one file because each knows the one it is in. The printer (``text/printer.py``) is built on them and gives
+instructions, functions and modules their ``str``.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelwright.ir import types as ty
+from kernelwright.ir.constants import ConstantInt
+from kernelwright.ir.opcodes import ABSENT, FIELDS, NEUTRAL, OPAQUE_FIELDS, TERMINATORS
 from kernelwright.ir.text.tokens import global_reference, quoted
 from kernelwright.ir.types import FunctionType, PointerType, StructType, Type
-from kernelwright.ir.values import Argument, Local, Names, Use, User, Value
+from kernelwright.ir.values import Local, Names, Use, Value
 
-if TYPE_CHECKING:
-    from kernelwright.ir.instruction import Instruction
+
+class Instruction(Value, Local):
+    """An instruction, in a block or free. Its ``type`` is the type of its result (``void``: none).
+
+    One class for all; which extra fields an instruction has depends on its opcode alone (``opcodes.FIELDS``). Operands are
+    values only: blocks are reached through ``successors`` (terminators) and ``blocks`` (phi). ``str`` gives the line as it is
+    printed in its function, numbers included, without indentation.
+    """
+
+    __slots__ = (
+        "address_space",
+        "align",
+        "allocated_type",
+        "argument_attributes",
+        "blocks",
+        "bundles",
+        "call_attributes",
+        "calling_convention",
+        "cases",
+        "failure_ordering",
+        "flags",
+        "function_type",
+        "indices",
+        "metadata",
+        "opcode",
+        "operation",
+        "ordering",
+        "parent",
+        "predicate",
+        "return_attributes",
+        "source_type",
+        "successors",
+        "syncscope",
+        "tail",
+        "text",
+        "volatile",
+    )
+
+    opcode: str
+    flags: tuple[str, ...]
+    """``nsw``, ``nuw``, ``exact``, ``inbounds``, ``contract``, ... in the order they are printed."""
+    metadata: dict[str, str]
+    """Attachments by kind: ``{"dbg": "!12"}``; the nodes are text in ``module.metadata``."""
+    parent: BasicBlock | None
+    predicate: str
+    """``icmp``: eq, ne, ugt, ...; ``fcmp``: oeq, olt, ..., uno."""
+    successors: tuple[BasicBlock, ...]
+    """Terminators: where control may go (``br``: taken first; ``switch``: default first). Others: ``()``."""
+    blocks: tuple[BasicBlock, ...]
+    """``phi``: the block each operand comes from."""
+    cases: tuple[ConstantInt, ...]
+    """``switch``: ``cases[i]`` goes to ``successors[i + 1]``."""
+    source_type: Type
+    """``getelementptr``: the type the indices step through."""
+    allocated_type: Type
+    address_space: int
+    """``alloca``: the address space written out, 0 when none is."""
+    align: int
+    """Bytes; 0 when not written."""
+    volatile: bool
+    ordering: str
+    """Atomics: monotonic, acquire, release, acq_rel, seq_cst; empty for a plain load or store."""
+    failure_ordering: str
+    syncscope: str
+    """The scope's name (``device``, ``block``), empty for the whole system."""
+    operation: str
+    """``atomicrmw``: add, xchg, fadd, umax, ..."""
+    indices: tuple[int, ...]
+    """``extractvalue`` and ``insertvalue``."""
+    tail: str
+    """``call``: tail, musttail, notail or empty."""
+    calling_convention: str
+    return_attributes: str
+    function_type: FunctionType
+    argument_attributes: tuple[str, ...]
+    """``call``: the attributes of each argument as text."""
+    call_attributes: str
+    """``call``: what follows the arguments (``#5 nounwind``)."""
+    bundles: tuple[tuple[str, int], ...]
+    """``call``: operand bundles as (tag, number of operands)."""
+    text: tuple[str, ...]
+    """An instruction we have no reader for: its words between operands and blocks (see ``printer``)."""
+
+    def __init__(
+        self,
+        opcode: str,
+        type: Type,
+        operands: tuple[Value, ...] = (),
+        flags: tuple[str, ...] = (),
+        name: str = "",
+        metadata: dict[str, str] | None = None,
+        **fields: Any,
+    ) -> None:
+        """``fields`` are those of ``FIELDS[opcode]``; missing ones get their neutral value."""
+        self.type = type
+        self.name = name
+        self._uses = []
+        self._operands = operands
+        for value in operands:
+            uses = value._uses
+            if uses is not None:
+                uses.append(self)
+        self.opcode = opcode
+        self.flags = flags
+        self.metadata = {} if metadata is None else metadata
+        self.parent = None
+        self.successors = ()
+        self.text = ()
+        for field, content in fields.items():
+            setattr(self, field, content)
+
+    def __getattr__(self, field: str) -> Any:
+        # Reached only for a slot that was never filled.
+        if field in ABSENT:
+            return ABSENT[field]
+        if field in FIELDS.get(self.opcode, ()) and field in NEUTRAL:
+            return NEUTRAL[field]
+        raise AttributeError(f"'{self.opcode}' has no field '{field}'")
+
+    def __repr__(self) -> str:
+        return f"<Instruction {str(self).strip()}>"
+
+    @property
+    def is_terminator(self) -> bool:
+        return self.opcode in TERMINATORS
+
+    @property
+    def has_result(self) -> bool:
+        """Whether the instruction makes a value."""
+        return self.type is not ty.void
+
+    @property
+    def is_phi(self) -> bool:
+        return self.opcode == "phi"
+
+    @property
+    def is_opaque(self) -> bool:
+        """Whether the line is kept as text because we have no reader for its opcode."""
+        return bool(self.text)
+
+    @property
+    def function(self) -> Function | None:
+        return self.parent.parent if self.parent is not None else None
+
+    # -- phi
+
+    @property
+    def incoming(self) -> list[tuple[Value, BasicBlock]]:
+        """``phi``: its (value, block) pairs."""
+        return list(zip(self.operands, self.blocks, strict=True))
+
+    def add_incoming(self, value: Value, block: BasicBlock) -> None:
+        """``phi``: one more pair."""
+        self.operands = (*self.operands, value)
+        self.blocks = (*self.blocks, block)
+
+    def remove_incoming(self, block: BasicBlock) -> None:
+        """``phi``: drop the first pair that comes from ``block`` (``ValueError`` when there is none)."""
+        i = self.blocks.index(block)
+        self.operands = self.operands[:i] + self.operands[i + 1 :]
+        self.blocks = self.blocks[:i] + self.blocks[i + 1 :]
+
+    def incoming_value(self, block: BasicBlock) -> Value:
+        """``phi``: the value that comes from ``block`` (``ValueError`` when none does)."""
+        return self.operands[self.blocks.index(block)]
+
+    def replace_block(self, old: BasicBlock, new: BasicBlock) -> None:
+        """In a phi's blocks and a terminator's successors, ``old`` becomes ``new``."""
+        if self.opcode == "phi":
+            self.blocks = tuple(new if b is old else b for b in self.blocks)
+        elif self.successors:
+            self.successors = tuple(new if b is old else b for b in self.successors)
+
+    # -- call
+
+    @property
+    def callee(self) -> Value:
+        """``call``: the function, pointer or inline assembly called."""
+        if self.opcode != "call":
+            raise AttributeError(f"'{self.opcode}' has no field 'callee'")
+        return self._operands[-1]
+
+    @property
+    def arguments(self) -> tuple[Value, ...]:
+        """``call``: the values passed."""
+        if self.opcode != "call":
+            raise AttributeError(f"'{self.opcode}' has no field 'arguments'")
+        return self._operands[: len(self.argument_attributes)]
+
+    # -- place
+
+    @property
+    def index(self) -> int:
+        """The position in its block (``ValueError`` when it is in none)."""
+        if self.parent is None:
+            raise ValueError("the instruction is in no block")
+        return self.parent.instructions.index(self)
+
+    def unlink(self) -> None:
+        """Take the instruction out of its block; its operands and users stay."""
+        if self.parent is not None:
+            self.parent.instructions.remove(self)
+            self.parent = None
+
+    def erase(self) -> None:
+        """Take the instruction out and drop its operands. Whoever still uses it keeps a value without a place."""
+        self.unlink()
+        self.operands = ()
+
+    def move_before(self, other: Instruction) -> None:
+        """Take this instruction out of its place and put it right before ``other``."""
+        if other is self:
+            return
+        if other.parent is None:
+            raise ValueError("cannot move before an instruction that is in no block")
+        self.unlink()
+        other.parent.insert(other.index, self)
+
+    def move_after(self, other: Instruction) -> None:
+        """Take this instruction out of its place and put it right after ``other``."""
+        if other is self:
+            return
+        if other.parent is None:
+            raise ValueError("cannot move after an instruction that is in no block")
+        self.unlink()
+        other.parent.insert(other.index + 1, self)
+
+    def clone(self) -> Instruction:
+        """The same instruction on the same operands, in no block, without a name and without users."""
+        made = Instruction(self.opcode, self.type, self.operands, self.flags, "", dict(self.metadata))
+        for field in OPAQUE_FIELDS if self.is_opaque else FIELDS.get(self.opcode, ()):
+            setattr(made, field, getattr(self, field))
+        return made
 
 
 class BasicBlock(Value, Local):
@@ -27,6 +264,7 @@ class BasicBlock(Value, Local):
         self.type = ty.label
         self.name = name
         self._uses = None
+        self._operands = ()
         self.parent = parent
         self.instructions: list[Instruction] = []
 
@@ -82,11 +320,11 @@ class BasicBlock(Value, Local):
         self.insert(len(self.instructions), instruction)
 
     @property
-    def users(self) -> list[User]:
+    def users(self) -> list[Value]:
         """The terminators and phis of the function that name this block."""
         if self.parent is None:
             return []
-        found: list[User] = []
+        found: list[Value] = []
         for block in self.parent.blocks:
             found += [phi for phi in block.phis if self in phi.blocks]
             if self in block.successors and block.terminator is not None:
@@ -118,6 +356,20 @@ class BasicBlock(Value, Local):
         if self.parent is not None:
             self.parent.blocks.remove(self)
             self.parent = None
+
+
+class Argument(Value, Local):
+    """A parameter of a function. ``attributes`` is text (``noundef readonly``), ``index`` its position."""
+
+    __slots__ = ("attributes", "function", "index")
+
+    def __init__(
+        self, type: Type, name: str, index: int, attributes: str = "", function: Function | None = None
+    ) -> None:
+        super().__init__(type, name)
+        self.index = index
+        self.attributes = attributes
+        self.function = function
 
 
 class Function(Value):
@@ -172,11 +424,6 @@ class Function(Value):
     def __iter__(self) -> Iterator[BasicBlock]:
         return iter(self.blocks)
 
-    def __str__(self) -> str:
-        from kernelwright.ir.text.printer import print_function
-
-        return print_function(self)
-
     @property
     def is_declaration(self) -> bool:
         return not self.blocks
@@ -215,7 +462,7 @@ class Function(Value):
         return global_reference(self.name)
 
 
-class GlobalVariable(User):
+class GlobalVariable(Value):
     """A global variable, constant, alias or ifunc (``kind``). As a value it is a pointer; its operand is its initializer.
 
     ``value_type`` is what it points at. ``linkage``, ``visibility``, ``prefix`` (``unnamed_addr``,
@@ -240,7 +487,7 @@ class GlobalVariable(User):
         align: int = 0,
         module: Module | None = None,
     ) -> None:
-        super().__init__(PointerType(address_space), () if initializer is None else (initializer,), name)
+        super().__init__(PointerType(address_space), name, () if initializer is None else (initializer,))
         self.value_type = value_type
         self.kind = kind
         self.linkage = linkage
@@ -314,11 +561,6 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<Module {self.source_filename!r}, {len(self.functions)} functions>"
-
-    def __str__(self) -> str:
-        from kernelwright.ir.text.printer import print_module
-
-        return print_module(self)
 
     def function(self, name: str) -> Function:
         """The function of this name; ``KeyError`` lists those there are."""

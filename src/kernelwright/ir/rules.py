@@ -18,8 +18,8 @@ from kernelwright.ir.constants import (
     Undef,
     ZeroInitializer,
 )
-from kernelwright.ir.instruction import FLOAT_BINARY, INTEGER_BINARY, Instruction
-from kernelwright.ir.module import Function
+from kernelwright.ir.module import Function, Instruction
+from kernelwright.ir.opcodes import FLOAT_BINARY, INTEGER_BINARY
 from kernelwright.ir.text.read_instruction import ORDERINGS, PREDICATES, element_type
 from kernelwright.ir.types import (
     ArrayType,

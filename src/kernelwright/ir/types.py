@@ -7,13 +7,10 @@ modules and copies of a module.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from kernelwright.errors import IRError, Place
 from kernelwright.ir.text.tokens import columns_of, name_of, quoted, tokens_of
-
-if TYPE_CHECKING:
-    from kernelwright.ir.constants import Constant
 
 
 class Type:
@@ -22,8 +19,9 @@ class Type:
     __slots__ = ("constants", "made_from", "text")
 
     text: str
-    constants: dict[str, Constant]
-    """The simple constants of this type by their text: they are interned too."""
+    constants: dict[str, Any]
+    """The simple constants of this type by their text: they are interned too. ``constants.py``, which is built on types,
+    makes them."""
     made_from: tuple[Any, ...]
     """The arguments of the constructor: copies and pickles find the same object again."""
 

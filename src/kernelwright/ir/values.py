@@ -7,19 +7,16 @@ interned and keep no uses; everything that belongs to a module does.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from kernelwright.ir.types import Type
-
-if TYPE_CHECKING:
-    from kernelwright.ir.module import Function
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
     """Operand ``index`` of ``user`` is the value in question."""
 
-    user: User
+    user: Value
     index: int
 
     def set(self, value: Value) -> None:
@@ -30,25 +27,40 @@ class Use:
 class Value:
     """Anything an operand can be. ``name`` has no ``%`` or ``@``; it is empty for numbered values.
 
-    Equality is identity.
+    A value that has operands itself (an instruction, an initialised variable, a constant made of others) is registered with
+    each of them as a user. Equality is identity.
     """
 
-    __slots__ = ("_uses", "name", "type")
+    __slots__ = ("_operands", "_uses", "name", "type")
 
     is_constant: ClassVar[bool] = False
+    is_composed: ClassVar[bool] = False
+    """Whether it is a constant made of others: a use of them only while it is used itself."""
 
     type: Type
     name: str
-    _uses: list[User] | None
+    _operands: tuple[Value, ...]
+    _uses: list[Value] | None
     """One entry per operand that is this value, in the order the uses appeared; ``None``: not tracked."""
 
-    def __init__(self, type: Type, name: str = "") -> None:
+    def __init__(self, type: Type, name: str = "", operands: tuple[Value, ...] = ()) -> None:
         self.type = type
         self.name = name
         self._uses = []
+        self._operands = operands
+        for value in operands:
+            if value._uses is not None:
+                value._uses.append(self)
+
+    # -- those that use it
 
     @property
-    def users(self) -> list[User]:
+    def is_live(self) -> bool:
+        """Whether uses by this value count: a constant expression nobody uses is no use of its operands."""
+        return not self.is_composed or self.is_used
+
+    @property
+    def users(self) -> list[Value]:
         """Those that have this value as an operand, each once, in the order they came to use it."""
         return list(dict.fromkeys(u for u in self._uses or () if u.is_live))
 
@@ -73,46 +85,7 @@ class Value:
                 if operand is self:
                     user.set_operand(i, value)
 
-    def reference(self, names: Names) -> str:
-        """How an operand that is this value is written, its type left out."""
-        return names[self]
-
-
-class Names(dict[Value, str]):
-    """``names[value]`` is how ``value`` is written as an operand. Filled with the local names of one function."""
-
-    def __missing__(self, value: Value) -> str:
-        text = "<badref>" if isinstance(value, Local) else value.reference(self)
-        self[value] = text
-        return text
-
-
-class Local:
-    """Marks values that live in a function: without a place in it they have no name to print."""
-
-    __slots__ = ()
-
-
-class User(Value):
-    """A value that has operands, and is registered with each of them."""
-
-    __slots__ = ("_operands",)
-
-    _operands: tuple[Value, ...]
-
-    def __init__(self, type: Type, operands: tuple[Value, ...] = (), name: str = "") -> None:
-        self.type = type
-        self.name = name
-        self._uses = []
-        self._operands = operands
-        for value in operands:
-            if value._uses is not None:
-                value._uses.append(self)
-
-    @property
-    def is_live(self) -> bool:
-        """Whether uses by this user count: a constant expression nobody uses is no use of its operands."""
-        return True
+    # -- what it uses
 
     @property
     def operands(self) -> tuple[Value, ...]:
@@ -145,19 +118,24 @@ class User(Value):
         """Forget all operands, so that they no longer count this as a user."""
         self.operands = ()
 
+    def reference(self, names: Names) -> str:
+        """How an operand that is this value is written, its type left out."""
+        return names[self]
 
-class Argument(Value, Local):
-    """A parameter of a function. ``attributes`` is text (``noundef readonly``), ``index`` its position."""
 
-    __slots__ = ("attributes", "function", "index")
+class Names(dict[Value, str]):
+    """``names[value]`` is how ``value`` is written as an operand. Filled with the local names of one function."""
 
-    def __init__(
-        self, type: Type, name: str, index: int, attributes: str = "", function: Function | None = None
-    ) -> None:
-        super().__init__(type, name)
-        self.index = index
-        self.attributes = attributes
-        self.function = function
+    def __missing__(self, value: Value) -> str:
+        text = "<badref>" if isinstance(value, Local) else value.reference(self)
+        self[value] = text
+        return text
+
+
+class Local:
+    """Marks values that live in a function: without a place in it they have no name to print."""
+
+    __slots__ = ()
 
 
 class ForwardValue(Value, Local):

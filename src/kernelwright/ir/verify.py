@@ -14,11 +14,10 @@ from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantAggregate, ConstantExpr, MetadataOperand
 from kernelwright.ir.control_flow import Dominators
 from kernelwright.ir.flags import check_flags
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
+from kernelwright.ir.module import Argument, BasicBlock, Function, GlobalVariable, Instruction, Module
 from kernelwright.ir.rules import RULES, UNREAD, Wrong, gep_type, scalar, wrong
 from kernelwright.ir.text.printer import global_line, instruction_line, local_names, print_module
-from kernelwright.ir.values import Argument, ForwardValue, Names, User, Value
+from kernelwright.ir.values import ForwardValue, Names, Value
 
 _HINT = "LLVM would refuse this IR: undo or repair the change that made this line"
 
@@ -201,7 +200,7 @@ def _check_constant(
                 wrong(f"this constant 'getelementptr' has type {found}, not {value.type}", index)
     elif isinstance(value, ConstantAggregate):
         _check_elements(value, index)
-    if isinstance(value, User) and not isinstance(value, MetadataOperand):
+    if value.is_composed and not isinstance(value, MetadataOperand):
         for operand in value.operands:
             if not operand.is_constant:
                 wrong("a constant can only be made of constants", index)
@@ -236,7 +235,7 @@ def _check_phi(i: Instruction, edges: Counter[BasicBlock]) -> None:
 
 def check_uses(module: Module) -> None:
     """Raise ``AssertionError`` when a use-list disagrees with the operands it should mirror. For tests of passes."""
-    users: list[User] = [*module.globals.values()]
+    users: list[Value] = [*module.globals.values()]
     users += [i for f in module.functions.values() for i in f.instructions()]
     expected: dict[int, Counter[int]] = {}
     values: dict[int, Value] = {}
@@ -251,7 +250,7 @@ def check_uses(module: Module) -> None:
                 continue
             values[id(value)] = value
             expected.setdefault(id(value), Counter())[id(user)] += 1
-            if isinstance(value, ConstantExpr | ConstantAggregate | MetadataOperand):
+            if value.is_composed:
                 users.append(value)
     tracked: list[Value] = [*module.globals.values(), *module.functions.values()]
     for function in module.functions.values():

@@ -32,11 +32,14 @@ if TYPE_CHECKING:
 
     R = TypeVar("R")
 
+TIMEOUT_S = 300.0
+"""How long LLVM may work on one call, here and in every other process it runs in."""
+
 _ENDINGS = (SIGINT, SIGTERM, SIGHUP)
 
 _parent = 0
 _log = -1
-"""Under shelter: who waits for this process, and the file both share, empty except while LLVM is at work."""
+"""In the copy: the process that waits for it, and the file both share, empty except while LLVM is at work."""
 
 
 def take() -> int | KernelwrightError | None:
@@ -64,7 +67,6 @@ def take() -> int | KernelwrightError | None:
         return code
     if -code in _ENDINGS:
         return 128 - code
-    from kernelwright.passes.isolation import TIMEOUT_S
     from kernelwright.passes.process_result import death, too_slow
 
     os.lseek(log, 0, os.SEEK_SET)

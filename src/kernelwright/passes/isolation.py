@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-TIMEOUT_S = 300.0
-
 _here: tuple[str, ...] = ()
 """The switches this process was configured with: none, except in a worker."""
 
@@ -34,12 +32,12 @@ def run(
     *args: Any,
     options: PassOptions,
     isolate: bool = False,
-    timeout_s: float = TIMEOUT_S,
+    timeout_s: float = command_fork.TIMEOUT_S,
 ) -> R:
     """``function(*args)`` in a process configured for ``options``; ``function`` must be importable by its name.
 
     Raises what ``function`` raises; ``CompileError`` when LLVM gives the module up, with its reason; ``ToolError`` when the
-    process dies without one or takes longer than ``timeout_s``. Under shelter these two end the command.
+    process dies without one or takes longer than ``timeout_s``. In a forked command these two end it.
     """
     if _switches(options) == _here:
         if not isolate or is_worker():

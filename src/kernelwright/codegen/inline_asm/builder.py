@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantFloat, ConstantInt, zero
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function
+from kernelwright.ir.module import Function, Instruction
 from kernelwright.ir.types import FloatType, FunctionType, IntType, PointerType, Type
 from kernelwright.ir.values import Value
 

@@ -21,7 +21,7 @@ from kernelwright.codegen.inline_asm.ptx_instructions import translate
 from kernelwright.errors import CompileError, Place
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import InlineAsm, zero
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 from kernelwright.ir.text.tokens import unescape
 from kernelwright.ir.types import StructType, Type
 from kernelwright.ir.values import Value

@@ -13,8 +13,7 @@ from kernelwright.codegen.simt.program.program import Block, Program, bytes_of
 from kernelwright.codegen.simt.program.spin_yields import add_yields
 from kernelwright.codegen.simt.program.warp_gathers import settle
 from kernelwright.errors import CompileError
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Module
+from kernelwright.ir.module import BasicBlock, Instruction, Module
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,7 @@ def lower(module: Module, kernel_name: str, options: SimtOptions | None = None) 
 
 
 def _tables(module: Module, program: Program, emitter: Emitter, text: str, options: SimtOptions) -> HostKernel:
-    partial = emitter.control.partial
+    partial = emitter.control.divergence.partial
     home = {op.detail.index: b.id for b in program.blocks for op in b.ops if op.code in ("load", "store", "atomic")}
     # Accesses in blocks that nothing reaches have no home: they keep their number and never count.
     return HostKernel(
@@ -148,7 +147,7 @@ def _tables(module: Module, program: Program, emitter: Emitter, text: str, optio
             )
             for a in program.accesses
         ),
-        points=tuple(_point(b, b in partial) for b in emitter.points),
+        points=tuple(_point(b, b in partial) for b in emitter.control.points),
         notes=tuple(NoteInfo(code, origin) for code, origin, _ in program.notes),
         symbols=tuple(program.symbols),
         parameter_bytes=program.parameter_bytes,
@@ -156,7 +155,7 @@ def _tables(module: Module, program: Program, emitter: Emitter, text: str, optio
         static_shared=program.shared_bytes,
         dynamic_offset=program.dynamic_offset,
         local_bytes=program.local_bytes,
-        frame_bytes=emitter.frame_end,
+        frame_bytes=emitter.control.frame_end,
     )  # fmt: skip
 
 

@@ -27,8 +27,7 @@ from kernelwright.device.model.counters import (
     watched,
 )
 from kernelwright.errors import DeviceError
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function, Module
+from kernelwright.ir.module import BasicBlock, Function, Instruction, Module
 from kernelwright.ir.text.printer import local_names
 
 EVENTS = 1 << 20

@@ -1,9 +1,12 @@
 """The reference executor: slow, simple, and by definition right. What it does with a kernel is what the kernel means.
 
-    launch    run_reference: grid, blocks, faults with names          threads   who runs, who waits
-    program   a kernel's functions, translated                        accesses  memory, checked
-    body      one function as Python; instructions, calls, intrinsics, ops say what each instruction is
-    watch     races and reads of unwritten memory
+    launch          run_reference: grid, blocks, faults with names
+    scheduler       the threads of a block: who runs, who waits
+    thread_state    launch, blocks, threads and their memory while they run
+    program         a kernel's functions, translated
+    body            one function as Python; instructions, calls, intrinsics, operations say what each instruction is
+    memory_access   memory, checked
+    race_watch      races and reads of unwritten memory
 
 Each GPU thread is a Python generator that runs the translated IR; blocks run one after another, threads in the order of
 the schedule, from one synchronisation to the next. The fast executor is tested against this one.

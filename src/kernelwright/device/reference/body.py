@@ -26,9 +26,9 @@ from kernelwright.codegen.memory_layout import align_of, round_up, store_size
 from kernelwright.device.arena import GENERIC, LOCAL_BASE
 from kernelwright.device.reference import intrinsic_helpers, operations
 from kernelwright.device.reference.frames import Frame
-from kernelwright.device.reference.memory_access import FIND, Stop, read_bytes, write_bytes
+from kernelwright.device.reference.memory_access import FIND, read_bytes, write_bytes
 from kernelwright.device.reference.straight_code import Run, Runs, search
-from kernelwright.device.reference.threads import PAUSE, QUANTUM, Thread
+from kernelwright.device.reference.thread_state import PAUSE, QUANTUM, Stop, Thread
 from kernelwright.device.reference.unsupported import refuse
 from kernelwright.device.value_layout import (
     Constants,
@@ -40,8 +40,7 @@ from kernelwright.device.value_layout import (
 )
 from kernelwright.errors import CompileError
 from kernelwright.ir import types as ty
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function
+from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
 
@@ -83,7 +82,7 @@ class Program:
 
 
 class Body:
-    """Translates one function. Other files add the calls (``reference_calls``)."""
+    """Translates one function: what the handler of every instruction receives. It imports none of them."""
 
     def __init__(
         self, program: Program, function: Function, frame: Frame, byval: dict[Value, Type], handlers: Handlers

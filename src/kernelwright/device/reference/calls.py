@@ -13,15 +13,14 @@ from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.printf import format_text
 from kernelwright.device.reference import intrinsics
 from kernelwright.device.reference.body import Body, Handlers
-from kernelwright.device.reference.memory_access import Stop, find_generic, read_bytes, read_string, write_bytes
-from kernelwright.device.reference.threads import ACTIVE, BARRIER, PAUSE, WARP_OPERATION, Thread, ThreadExit
+from kernelwright.device.reference.memory_access import find_generic, read_bytes, read_string, write_bytes
+from kernelwright.device.reference.thread_state import ACTIVE, BARRIER, PAUSE, WARP_OPERATION, Stop, Thread, ThreadExit
 from kernelwright.device.reference.unsupported import refuse
 from kernelwright.device.reference.warp import OPERATIONS
 from kernelwright.device.value_layout import decoder, encoder
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import InlineAsm
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function
+from kernelwright.ir.module import Function, Instruction
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
 

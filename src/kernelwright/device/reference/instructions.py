@@ -11,7 +11,8 @@ from kernelwright.device.reference.unsupported import refuse
 from kernelwright.device.value_layout import bits_of, element_type
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt
-from kernelwright.ir.instruction import CASTS, FLOAT_BINARY, INTEGER_BINARY, Instruction
+from kernelwright.ir.module import Instruction
+from kernelwright.ir.opcodes import CASTS, FLOAT_BINARY, INTEGER_BINARY
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
 

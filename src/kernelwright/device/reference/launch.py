@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
 from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.geometry import check_geometry
 from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.locations import location_of
-from kernelwright.device.reference.memory_access import GlobalMemory, Stop
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.reference.race_watch import Finding, Watch
-from kernelwright.device.reference.threads import Block, Thread
+from kernelwright.device.reference.scheduler import BlockScheduler
+from kernelwright.device.reference.thread_state import GlobalMemory, RunningLaunch, Stop
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import Misuse
@@ -44,56 +43,25 @@ class ReferenceResult:
     """Whether threads had exited when the rest of their block met at a barrier."""
 
 
-@dataclass
-class Launch:
-    """A running launch, as its blocks and threads see it."""
+class ReferenceRun:
+    """A launch from its first block to its last, with what went wrong in the names and places of the kernel."""
 
-    translation: Translation
-    arguments: tuple[Any, ...]
-    memory: GlobalMemory
-    grid: Triple
-    block: Triple
-    dynamic_bytes: int
-    schedule: Schedule
-    budget: int
-    watch: Watch | None
-    text: list[str] = field(default_factory=list)
-    time: int = 0
-
-    def __post_init__(self) -> None:
-        x, y, z = self.block
-        self.threads_per_block = x * y * z
-        self.shared_bytes = self.translation.shared.total(self.dynamic_bytes)
-        self.local_bytes = self.translation.local_bytes
-        self.watched = self.watch is not None
-
-    def start(self, thread: Thread) -> Any:
-        """The generator of a thread."""
-        return self.translation.entry(thread, *self.arguments)
-
-    def spend(self, iterations: int, thread: Thread, site: int) -> None:
-        """Charges loop iterations to the budget. Raises ``Stop`` when it is used up."""
-        self.budget -= iterations
-        if self.budget < 0:
-            raise Stop("endless", "the kernel does not end: its budget of loop iterations is used up", thread, site)
-
-    def tick(self) -> int:
-        """A clock that moves whenever somebody looks."""
-        self.time += 1
-        return self.time
+    def __init__(self, translation: Translation, launch: RunningLaunch) -> None:
+        self.translation = translation
+        self.launch = launch
 
     def run(self) -> bool:
         """Runs every block. Whether threads had exited when others met at a barrier."""
-        count = self.grid[0] * self.grid[1] * self.grid[2]
-        waiting = iter(self.schedule.block_order(count))
-        spinning: list[Block] = []
+        count = self.launch.grid[0] * self.launch.grid[1] * self.launch.grid[2]
+        waiting = iter(self.launch.schedule.block_order(count))
+        spinning: list[BlockScheduler] = []
         exited_early = False
         more = True
         while more or spinning:
             number = next(waiting, None) if len(spinning) < RESIDENT else None
             more = number is not None or (more and len(spinning) >= RESIDENT)
             if number is not None:
-                spinning.append(Block(self, number))
+                spinning.append(BlockScheduler(self.launch, number))
                 turn = spinning[-1:]
             else:
                 turn = list(spinning)
@@ -127,7 +95,7 @@ class Launch:
         """What a watch noticed, with names and places."""
         stop = Stop(
             finding.kind, finding.message, finding.thread, finding.site, finding.address, finding.size, finding.write,
-            name_of_memory(self.memory.arena, finding.address),
+            name_of_memory(self.launch.memory.arena, finding.address),
         )  # fmt: skip
         if finding.other is not None:
             stop.other_site, stop.other_thread = finding.other.site, finding.other.thread
@@ -170,14 +138,18 @@ def run_reference(
     if translation.program.watched != (watch is not None):
         raise Misuse("A launch is watched exactly when its translation was made for it.", hint="pass watched=True")
     values = translation.arguments(arguments)
-    launch = Launch(translation, values, GlobalMemory(arena), grid, block, shared_bytes, schedule, budget, watch)
+    launch = RunningLaunch(
+        translation.entry, values, GlobalMemory(arena), grid, block,
+        shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch,
+    )  # fmt: skip
+    run = ReferenceRun(translation, launch)
     fault, exited_early = None, False
     collects = gc.isenabled()
     gc.disable()  # a launch makes no cycles that outlive its blocks, and looking for them takes half its time
     try:
-        exited_early = launch.run()
+        exited_early = run.run()
     except Stop as stop:
-        fault = launch.fault_of(stop)
+        fault = run.fault_of(stop)
     finally:
         if collects:
             gc.enable()
@@ -186,7 +158,7 @@ def run_reference(
         "".join(launch.text),
         translation.block_counts(),
         translation.executed(),
-        tuple(map(launch.fault_of_finding, watch.findings)) if watch else (),
+        tuple(map(run.fault_of_finding, watch.findings)) if watch else (),
         exited_early,
     )
 

@@ -7,69 +7,13 @@ outside, so that nearly all accesses cost one comparison.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn
 
-from kernelwright.device.arena import LOCAL_BASE, POISON, SHARED_BASE, WINDOW, Arena
+from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.describe_access import describe_access, plural
-from kernelwright.device.fault import Kind
-
-if TYPE_CHECKING:
-    from kernelwright.device.reference.threads import Thread
+from kernelwright.device.reference.thread_state import Region, Stop, Thread
 
 Place = tuple[int, int, Any, int]
-
-
-class Stop(Exception):
-    """Ends a launch. The scheduler turns it into a ``Fault`` with names and places."""
-
-    def __init__(
-        self, kind: Kind, message: str, thread: Thread | None, site: int, address: int = 0, size: int = 0,
-        write: bool = False, buffer: str = "",
-    ) -> None:  # fmt: skip
-        super().__init__(message)
-        self.kind: Kind = kind
-        self.message = message
-        self.thread = thread
-        self.site = site
-        self.address = address
-        self.size = size
-        self.write = write
-        self.buffer = buffer
-        self.other_site = -1
-        self.other_thread: Thread | None = None
-
-
-class Region:
-    """Shared memory of a block or local memory of a thread: ``size`` bytes, seen as items of any kind."""
-
-    __slots__ = ("_items", "raw", "size", "written")
-
-    def __init__(self, size: int, watched: bool = False) -> None:
-        self.size = size
-        self.written: bytearray | None = bytearray(size) if watched else None
-        """One byte per byte, not zero when it was written; only kept for a launch that is watched."""
-        self.raw = bytearray([POISON]) * ((size + 15) // 16 * 16)
-        self._items: dict[str, Any] = {}
-
-    def items(self, code: str) -> Any:
-        found = self._items.get(code)
-        if found is None:
-            found = self._items[code] = cast(Any, memoryview(self.raw)).cast(code)
-        return found
-
-
-class GlobalMemory:
-    """The arena, with its buffers as they are while a launch runs."""
-
-    def __init__(self, arena: Arena) -> None:
-        self.arena = arena
-        self._items: dict[str, Any] = {}
-
-    def items(self, code: str) -> Any:
-        found = self._items.get(code)
-        if found is None:
-            found = self._items[code] = self.arena.typed(code)
-        return found
 
 
 def find_generic(t: Thread, address: int, size: int, align: int, code: str, site: int, write: bool = False) -> Place:

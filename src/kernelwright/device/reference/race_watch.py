@@ -14,16 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Buffer
 from kernelwright.device.fault import Kind
-
-if TYPE_CHECKING:
-    from kernelwright.device.reference.threads import Block, Thread
+from kernelwright.device.reference.thread_state import Block, Clock, Thread
 
 Key = tuple[int, int]
 """A byte that threads share: (block, offset) in shared memory, (-1, address) in global memory."""
@@ -46,27 +44,6 @@ class Access(NamedTuple):
     """Whether the write left the byte as it was."""
 
 
-class Clock:
-    """What a thread knows: everything its block did before a barrier, and what others did up to a time of theirs."""
-
-    __slots__ = ("blocks", "epoch", "known", "time")
-
-    def __init__(self) -> None:
-        self.epoch = 0
-        self.time = 0
-        self.known: dict[Thread, int] = {}
-        self.blocks: dict[int, int] = {}
-        """By block: every access of an earlier epoch than this is known."""
-
-    def learn(self, known: dict[Thread, int], blocks: dict[int, int]) -> None:
-        for thread, time in known.items():
-            if self.known.get(thread, -1) < time:
-                self.known[thread] = time
-        for block, epoch in blocks.items():
-            if self.blocks.get(block, -1) < epoch:
-                self.blocks[block] = epoch
-
-
 @dataclass
 class Cell:
     """The last write and the last read of a byte by each thread, as long as a later access may still race with them."""
@@ -76,7 +53,7 @@ class Cell:
 
 
 class Finding(NamedTuple):
-    """Something that is wrong, before it gets names: see ``Launch.finding``."""
+    """Something that is wrong, before it gets names: see ``ReferenceRun.fault_of_finding``."""
 
     kind: Kind
     message: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kernelwright.errors import CompileError, Place
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 
 
 def refuse(instruction: Instruction, why: str) -> CompileError:

@@ -27,7 +27,7 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.ir import Module, parse_module
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 
 if TYPE_CHECKING:
     from kernelwright.device.model.estimate import Estimate

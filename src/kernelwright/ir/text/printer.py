@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantExpr, typed
-from kernelwright.ir.instruction import CASTS, FLOAT_BINARY, INTEGER_BINARY, Instruction
-from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Module
+from kernelwright.ir.module import BasicBlock, Function, GlobalVariable, Instruction, Module
+from kernelwright.ir.opcodes import CASTS, FLOAT_BINARY, INTEGER_BINARY
 from kernelwright.ir.text.tokens import escape, global_reference, quoted
 from kernelwright.ir.values import Names
 
@@ -388,5 +388,10 @@ def _section(lines: list[str], found: list[str]) -> None:
         lines.append("")
         lines += found
 
+
+# Defined here, above the classes, because printing needs all of them; ``kernelwright.ir`` always imports this file.
+Instruction.__str__ = print_instruction  # type: ignore[assignment,method-assign]
+Function.__str__ = print_function  # type: ignore[assignment,method-assign]
+Module.__str__ = print_module  # type: ignore[assignment,method-assign]
 
 __all__ = ["instruction_line", "local_names", "print_function", "print_instruction", "print_module"]

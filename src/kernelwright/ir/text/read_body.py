@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from kernelwright.ir import types as ty
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function
+from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.text.read_instruction import READERS
 from kernelwright.ir.text.reader import FIRST_WORD, FunctionReader, Reader, Unexpected, local_key
 from kernelwright.ir.text.source import Source, cut_metadata, without_comment

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt
-from kernelwright.ir.instruction import CASTS, FLOAT_BINARY, INTEGER_BINARY, Instruction
-from kernelwright.ir.module import BasicBlock
+from kernelwright.ir.module import BasicBlock, Instruction
+from kernelwright.ir.opcodes import CASTS, FLOAT_BINARY, INTEGER_BINARY
 from kernelwright.ir.text.reader import FunctionReader, Unexpected
 from kernelwright.ir.text.tokens import joined
 from kernelwright.ir.types import ArrayType, FunctionType, PointerType, StructType, Type, VectorType

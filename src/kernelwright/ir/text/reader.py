@@ -7,6 +7,7 @@ raises ``Unexpected``; the parser of the module knows the line and turns it into
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from itertools import pairwise
 
 from kernelwright.ir import types as ty
@@ -35,7 +36,7 @@ _ATTACHMENT = re.compile(r"!([-\w$.\\]+) (![0-9]+)(?:, |$)", re.ASCII).findall
 CONSTANT_FLAGS = frozenset(["nuw", "nsw", "inbounds", "nusw", "exact"])
 ASM_FLAGS = frozenset(["sideeffect", "alignstack", "inteldialect", "unwind"])
 
-_WORDS = {
+_WORDS: dict[str, Callable[[Type], Value]] = {
     "null": ConstantNull,
     "undef": Undef,
     "poison": Poison,
@@ -113,7 +114,7 @@ class Reader:
             if value.type is type:
                 return value
             return self._mistyped(value, word, type)
-        constant = type.constants.get(word)
+        constant: Value | None = type.constants.get(word)
         if constant is not None:
             return constant
         return self._new_operand(word, tokens, type)

@@ -7,67 +7,17 @@ answer, and that answer is written out. Flags (``nsw``, ``exact``, ...) are neve
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt.analyses.uniformity import V
 from kernelwright.codegen.simt.emission import bfloat
-from kernelwright.codegen.simt.emission.representation import Rep, splat, stored
-from kernelwright.codegen.simt.program.program import Const, Op, Operand, bits_of, is_float
+from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.number_or_lanes import Width
+from kernelwright.codegen.simt.emission.representation import Rep, stored
+from kernelwright.codegen.simt.program.program import Const, Op, Operand, bits_of
 from kernelwright.errors import CompileError
 
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.emitter import Emitter
 
-SUFFIX = {"half": "f16", "bfloat": "bf16", "float": "f32", "double": "f64"}
-
-
-class Width:
-    """Writes either for one number or for all lanes; the tables below do not care which."""
-
-    __slots__ = ("e", "lanes")
-
-    def __init__(self, e: Emitter, vector: bool) -> None:
-        self.e = e
-        self.lanes = e.lanes if vector else 0
-
-    def type(self, type: str) -> str:
-        """The type of a row of lane values: ``i32`` or ``<32 x i32>``."""
-        return f"<{self.lanes} x {stored(type)}>" if self.lanes else stored(type)
-
-    def const(self, type: str, text: str) -> str:
-        return splat(type, text) if self.lanes else text
-
-    def let(self, text: str) -> str:
-        return self.e.let(text)
-
-    def suffix(self, type: str) -> str:
-        base = SUFFIX.get(type, type)
-        return f"v{self.lanes}{base}" if self.lanes else base
-
-    def intrinsic(self, name: str, type: str, args: list[str], extra: str = "") -> str:
-        """``llvm.NAME.TYPE`` of arguments that all have one type; ``extra`` is a last argument of another."""
-        full, t = f"llvm.{name}.{self.suffix(type)}", self.type(type)
-        words = [f"{t} {a}" for a in args] + ([extra] if extra else [])
-        self.e.declare(full, f"{t} ({', '.join(w.split(' ')[0] if w is extra else t for w in words)})")
-        return self.let(f"call {t} @{full}({', '.join(words)})")
-
-    def call(self, name: str, result: str, args: list[tuple[str, str]]) -> str:
-        """A helper of the runtime: arrays of lanes in, an array of lanes out. ``args`` are (type, value)."""
-        e = self.e
-        for i, (type, value) in enumerate(args):
-            self.let_store(type, value, e.scratch(i))
-        pointers = [e.scratch(i) for i in range(len(args))]
-        pointers += ["null"] * (3 - len(pointers))
-        where = e.scratch(len(args))
-        joined = ", ".join(f"ptr {p}" for p in [where, *pointers])
-        e.line(e.helper(name, f"{joined}, i32 {self.lanes or 1}"))
-        return self.let(f"load {self.type(result)}, ptr {where}, align 16")
-
-    def let_store(self, type: str, value: str, pointer: str) -> None:
-        self.e.line(f"store {self.type(type)} {value}, ptr {pointer}, align 16")
-
-
-def operation(e: Emitter, op: Op) -> None:
+def operation(e: Lanes, op: Op) -> None:
     """Write an operation with one result."""
     out = op.outs[0]
     if out.shape is V:
@@ -97,11 +47,11 @@ def operation(e: Emitter, op: Op) -> None:
         e.define(out, parts)
 
 
-def _is_vector(e: Emitter, operand: Operand) -> bool:
+def _is_vector(e: Lanes, operand: Operand) -> bool:
     return bool(e.get(operand).shape[0] != "u")
 
 
-def _select_by_one(e: Emitter, op: Op) -> str:
+def _select_by_one(e: Lanes, op: Op) -> str:
     """All lanes choose the same of two vectors."""
     type = e.vector_type(op.outs[0].type)
     condition = e.get(op.args[0]).parts[0]
@@ -112,7 +62,7 @@ def _select_by_one(e: Emitter, op: Op) -> str:
 # -- numbers that are extended later ------------------------------------------------------------------------------------
 
 
-def extended(e: Emitter, op: Op) -> list[str]:
+def extended(e: Lanes, op: Op) -> list[str]:
     """The plain part of a value of shape ``x``: the rest is a matter of the shape alone."""
     code = op.code
     if code in ("zext", "sext"):
@@ -131,7 +81,7 @@ def extended(e: Emitter, op: Op) -> list[str]:
     return parts
 
 
-def _index(e: Emitter, op: Op, i: int) -> Rep:
+def _index(e: Lanes, op: Op, i: int) -> Rep:
     """An operand of an address computation; an index that is yet to be extended adds nothing to the plain part."""
     rep = e.get(op.args[i])
     if op.code == "gep" and i and op.args[i].type == "i32" and rep.shape[0] == "s" and rep.stride:
@@ -141,7 +91,7 @@ def _index(e: Emitter, op: Op, i: int) -> Rep:
     return rep
 
 
-def _truncated(e: Emitter, op: Op) -> list[str]:
+def _truncated(e: Lanes, op: Op) -> list[str]:
     rep = e.get(op.args[0])
     root = e.get(rep.root)
     coefficient = Const("i32", str(_signed(rep.shape[3])))
@@ -413,5 +363,3 @@ TABLE: dict[str, Writer] = {
     "fptoui.sat": _saturating,
     "fpclass": _class,
 }
-
-__all__ = ["SUFFIX", "TABLE", "Width", "extended", "is_float", "operation"]

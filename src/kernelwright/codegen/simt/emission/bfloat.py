@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.arithmetic import Width
+from kernelwright.codegen.simt.emission.number_or_lanes import Width
 
 
 def widen(w: Width, bits: str) -> str:

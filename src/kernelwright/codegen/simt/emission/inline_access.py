@@ -14,21 +14,18 @@ counted, when the cost is exact: the runtime, which takes all other cases, count
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt.emission import struct_offsets
+from kernelwright.codegen.simt.emission.access_address import Address
+from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.emitter import Emitter
-    from kernelwright.codegen.simt.emission.memory_access import Address
 
 SHARED, LOCAL = 1, 2
 SECTOR_SHIFT = 5
 
 
-def site(e: Emitter, access: Access, field: str = "low") -> str:
+def site(e: Lanes, access: Access, field: str = "low") -> str:
     """The address of a field of the access's record."""
     sites = e.context("sites", "ptr", 0, 8)
     return e.let(
@@ -36,7 +33,7 @@ def site(e: Emitter, access: Access, field: str = "low") -> str:
     )
 
 
-def add_to(e: Emitter, access: Access, field: str, amount: str) -> None:
+def add_to(e: Lanes, access: Access, field: str, amount: str) -> None:
     """Count ``amount`` more."""
     pointer = site(e, access, field)
     old = e.let(f"load i64, ptr {pointer}")
@@ -49,12 +46,12 @@ class Way:
     needs_mask = True
     """Whether it touches only active lanes, so that their bits are needed."""
 
-    def __init__(self, e: Emitter, access: Access, address: Address) -> None:
+    def __init__(self, e: Lanes, access: Access, address: Address) -> None:
         self.e, self.access, self.address = e, access, address
         self.bases = address.bases()
 
     @staticmethod
-    def fits(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+    def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
         raise NotImplementedError
 
     @property
@@ -145,7 +142,7 @@ class One(Way):
     needs_mask = False
 
     @staticmethod
-    def fits(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+    def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
         return address.stride == 0 and one_result and access.space != LOCAL
 
     def count(self) -> None:
@@ -188,7 +185,7 @@ class One(Way):
         return rows
 
 
-def count_parts(e: Emitter, access: Access, words: int) -> None:
+def count_parts(e: Lanes, access: Access, words: int) -> None:
     """Accesses wider than a word are made half a warp or a quarter at a time: one turn for each part with active lanes."""
     lanes = 16 if words == 2 else 8
     parts = e.lanes // lanes

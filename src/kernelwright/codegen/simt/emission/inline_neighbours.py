@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
+from kernelwright.codegen.simt.emission.access_address import Address
 from kernelwright.codegen.simt.emission.inline_access import (
     LOCAL,
     SECTOR_SHIFT,
@@ -14,12 +14,9 @@ from kernelwright.codegen.simt.emission.inline_access import (
     count_parts,
     suffix,
 )
+from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.emitter import Emitter
-    from kernelwright.codegen.simt.emission.memory_access import Address
 
 AHEAD = 1024
 """How far ahead of a row its successors are fetched, in bytes. The work between two rows of a stream is more than the
@@ -28,7 +25,7 @@ processor looks ahead, so that it does not see the next one coming by itself."""
 
 class Row(Way):
     @staticmethod
-    def fits(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+    def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
         if access.components != 1 or address.stride != access.bytes or access.space == LOCAL:
             return False
         if e.parts > 1 and (address.parts == 1 or (access.space == SHARED and access.bytes not in (4, 8))):
@@ -173,7 +170,7 @@ class Row(Way):
         pointers = [self.pointer(b) for b in self.bases]
         if self.access.space == 0:
             self.fetch_ahead(pointers)
-        rows = [(self.load_part(p, i, per), per) for i, p in enumerate(pointers)]
+        rows = [(_load_part(self, p, i, per), per) for i, p in enumerate(pointers)]
         while len(rows) > 1:
             rows = [_beside(e, type, a, b) for a, b in zip(rows[::2], rows[1::2], strict=True)]
         return [rows[0][0]]
@@ -186,39 +183,17 @@ class Row(Way):
                 next_one = e.let(f"getelementptr i8, ptr {pointer}, i64 {AHEAD + line}")
                 e.line(f"call void @llvm.prefetch.p0(ptr {next_one}, i32 0, i32 3, i32 1)")
 
-    def load_part(self, pointer: str, i: int, per: int) -> str:
-        e, type, align = self.e, stored(self.access.type), self.access.align
-        row, bits = f"<{per} x {type}>", f"<{per} x i1>"
-        if e.mask == "-1":
-            return e.let(f"load {row}, ptr {pointer}, align {align}")
-        name = f"llvm.masked.load.{suffix(per, type)}.p0"
-        e.declare(name, f"{row} (ptr, {bits}, {row})")
-        active = _piece(e, "i1", e.as_vector(e.mask), i, per)
-        return e.let(f"call {row} @{name}(ptr align {align} {pointer}, {bits} {active}, {row} zeroinitializer)")
-
     def store(self, values: list[str]) -> None:
         per = self.e.geometry.per_segment
         for i, base in enumerate(self.bases):
-            self.store_part(self.pointer(base), values[0], i, per)
-
-    def store_part(self, pointer: str, value: str, i: int, per: int) -> None:
-        e, type, align = self.e, stored(self.access.type), self.access.align
-        row, bits = f"<{per} x {type}>", f"<{per} x i1>"
-        part = _piece(e, type, value, i, per)
-        if e.mask == "-1":
-            e.line(f"store {row} {part}, ptr {pointer}, align {align}")
-            return
-        name = f"llvm.masked.store.{suffix(per, type)}.p0"
-        e.declare(name, f"void ({row}, ptr, {bits})")
-        active = _piece(e, "i1", e.as_vector(e.mask), i, per)
-        e.line(f"call void @{name}({row} {part}, ptr align {align} {pointer}, {bits} {active})")
+            _store_part(self, self.pointer(base), values[0], i, per)
 
 
-class Own(Row):
+class Own(Way):
     """Local memory is interleaved word by word: one offset is a row of the lanes' words."""
 
     @staticmethod
-    def fits(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+    def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
         return (
             access.space == LOCAL and access.components == 1 and access.bytes == 4 and access.align >= 4
             and address.parts == 1 and address.stride == 0
@@ -248,20 +223,45 @@ class Own(Row):
         add_to(e, access, "sectors", total)
 
     def load(self) -> list[str]:
-        return [self.load_part(self.pointer(self.bases[0]), 0, self.e.lanes)]
+        return [_load_part(self, self.pointer(self.bases[0]), 0, self.e.lanes)]
 
     def store(self, values: list[str]) -> None:
-        self.store_part(self.pointer(self.bases[0]), values[0], 0, self.e.lanes)
+        _store_part(self, self.pointer(self.bases[0]), values[0], 0, self.e.lanes)
 
 
-def _beside(e: Emitter, type: str, a: tuple[str, int], b: tuple[str, int]) -> tuple[str, int]:
+def _load_part(way: Way, pointer: str, i: int, per: int) -> str:
+    """The lanes of segment ``i`` of a row."""
+    e, type, align = way.e, stored(way.access.type), way.access.align
+    row, bits = f"<{per} x {type}>", f"<{per} x i1>"
+    if e.mask == "-1":
+        return e.let(f"load {row}, ptr {pointer}, align {align}")
+    name = f"llvm.masked.load.{suffix(per, type)}.p0"
+    e.declare(name, f"{row} (ptr, {bits}, {row})")
+    active = _piece(e, "i1", e.as_vector(e.mask), i, per)
+    return e.let(f"call {row} @{name}(ptr align {align} {pointer}, {bits} {active}, {row} zeroinitializer)")
+
+
+def _store_part(way: Way, pointer: str, value: str, i: int, per: int) -> None:
+    e, type, align = way.e, stored(way.access.type), way.access.align
+    row, bits = f"<{per} x {type}>", f"<{per} x i1>"
+    part = _piece(e, type, value, i, per)
+    if e.mask == "-1":
+        e.line(f"store {row} {part}, ptr {pointer}, align {align}")
+        return
+    name = f"llvm.masked.store.{suffix(per, type)}.p0"
+    e.declare(name, f"void ({row}, ptr, {bits})")
+    active = _piece(e, "i1", e.as_vector(e.mask), i, per)
+    e.line(f"call void @{name}({row} {part}, ptr align {align} {pointer}, {bits} {active})")
+
+
+def _beside(e: Lanes, type: str, a: tuple[str, int], b: tuple[str, int]) -> tuple[str, int]:
     """Two vectors as one of twice the length."""
     row = f"<{a[1]} x {type}>"
     picks = ", ".join(f"i32 {i}" for i in range(2 * a[1]))
     return e.let(f"shufflevector {row} {a[0]}, {row} {b[0]}, <{2 * a[1]} x i32> <{picks}>"), 2 * a[1]
 
 
-def _piece(e: Emitter, type: str, row: str, i: int, per: int) -> str:
+def _piece(e: Lanes, type: str, row: str, i: int, per: int) -> str:
     """Piece ``i`` of a whole vector cut into pieces of ``per`` lanes."""
     if per == e.lanes:
         return row

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
+from kernelwright.codegen.simt.emission.access_address import Address
 from kernelwright.codegen.simt.emission.inline_access import LOCAL, SECTOR_SHIFT, SHARED, Way, add_to, suffix
+from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.emitter import Emitter
-    from kernelwright.codegen.simt.emission.memory_access import Address
 
 
 @cache
@@ -25,13 +22,13 @@ def has_gather() -> bool:
 class Steps(Way):
     """Gathers and scatters at offsets that are known now."""
 
-    def __init__(self, e: Emitter, access: Access, address: Address) -> None:
+    def __init__(self, e: Lanes, access: Access, address: Address) -> None:
         super().__init__(e, access, address)
         assert address.stride is not None
         self.stride = address.stride
 
     @staticmethod
-    def fits(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
+    def fits(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> bool:
         stride = address.stride
         if stride is None or stride == 0 or e.parts > 1 or access.space == LOCAL or not has_gather():
             return False

@@ -6,7 +6,7 @@ A value made in another block is loaded from its slots (``spill_slots.py``) when
 from __future__ import annotations
 
 from kernelwright.codegen.simt.analyses.uniformity import V
-from kernelwright.codegen.simt.emission.launch_values import source
+from kernelwright.codegen.simt.emission.launch_values import launch_value
 from kernelwright.codegen.simt.emission.representation import (
     Rep,
     is_literal,
@@ -41,6 +41,8 @@ class Lanes(Writer):
         self.lane_ranges: list[tuple[str, str, str, str]] | None = None
         self.roots: dict[tuple[Var, bool, int], str] = {}
         self.lane_offsets: dict[tuple[int, bool, int], str] = {}
+        self.passes_parts = False
+        """Whether an access hands the numbers of its segments to the runtime, in ``%rem`` and ``%root``."""
 
     def begin(self, block: Block) -> None:
         """Nothing is known yet in a new block."""
@@ -61,7 +63,7 @@ class Lanes(Writer):
         if operand.op.code == "source":
             rep = self.sources.get(operand)
             if rep is None:
-                rep = self.sources[operand] = source(self, operand)
+                rep = self.sources[operand] = launch_value(self, self.geometry, self.program.symbols, operand)
             # A vector made of it serves this block only.
             rep = Rep(rep.type, rep.shape, rep.parts)
         elif operand.mirror is not None and self.block not in operand.mirror.blocks:

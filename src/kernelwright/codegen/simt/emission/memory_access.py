@@ -6,121 +6,30 @@ access of a launch that is watched, for which it hands out sites that never matc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from kernelwright.codegen.simt.analyses.uniformity import U, V
+from kernelwright.codegen.simt.analyses.uniformity import V
 from kernelwright.codegen.simt.emission import runtime_rows, struct_offsets
+from kernelwright.codegen.simt.emission.access_address import ADDRESSES, INDEXED, Address
 from kernelwright.codegen.simt.emission.inline_access import One, Way, site
 from kernelwright.codegen.simt.emission.inline_neighbours import Own, Row
 from kernelwright.codegen.simt.emission.inline_strides import Steps
-from kernelwright.codegen.simt.emission.representation import Rep, is_literal, stored
+from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access, Op, bytes_of
 from kernelwright.errors import CompileError
 
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.emitter import Emitter
-
 METADATA = '\n!0 = !{!"branch_weights", i32 1, i32 4000}\n!1 = !{!"branch_weights", i32 4000, i32 1}\n'
-LINEAR, EXTENDED, INDEXED, ADDRESSES = range(4)
 STOPS = {"trap": 4, "assert": 5, "stray": 9}
 """Kinds of faults as ``simt.h`` counts them."""
 
 
-class Address:
-    """The address of an access: how it is handed to the runtime, and its number per segment where it runs evenly."""
-
-    def __init__(self, e: Emitter, access: Access, rep: Rep) -> None:
-        self.e = e
-        self.access = access
-        self.rep = rep
-        self.root: Rep | None = None
-        g = e.geometry
-        form = {"form": LINEAR, "segments": g.parts, "segment_lanes": g.per_segment, "stride": rep.stride}
-        self.stride: int | None = rep.stride
-        if rep.shape == U:
-            # One number for the warp, whichever of its segments have active lanes.
-            form.update(segments=1, segment_lanes=32)
-        elif rep.shape is V:
-            form.update(form=ADDRESSES, segments=1, segment_lanes=32, stride=0)
-            self.stride = None
-        elif rep.shape[0] == "x":
-            self.root = e.get(rep.root)
-            form.update(coefficient=rep.shape[3], zero_extend=int(rep.shape[2]))
-            if self.root.shape is V:
-                form["form"] = INDEXED
-                self.stride = None
-            else:
-                form.update(form=EXTENDED, root_stride=self.root.stride)
-                self.stride = rep.stride + rep.shape[3] * self.root.stride
-        self.form = form
-        access.form = form
-
-    @property
-    def parts(self) -> int:
-        """How many segments have numbers of their own."""
-        return max(len(self.rep.parts), len(self.root.parts) if self.root else 1)
-
-    def bases(self) -> list[str]:
-        """The address of the first lane of each segment, in the access's own space."""
-        e, made = self.e, []
-        for i in range(self.parts):
-            total = self.rep.part(i)
-            if self.root is not None:
-                wide = e.extended_root(self.rep, i)
-                factor = self.rep.shape[3]
-                if factor != 1:
-                    wide = e.let(f"mul i64 {wide}, {factor}")
-                total = wide if total == "0" else e.let(f"add i64 {wide}, {total}")
-            made.append(self._in_space(total))
-        return made
-
-    def plain(self, i: int) -> str:
-        """What segment ``i`` adds to an extended index, in the access's own space."""
-        return self._in_space(self.rep.part(i))
-
-    def _in_space(self, address: str) -> str:
-        base = self.access.base
-        if not base:
-            return address
-        if is_literal(address):
-            return str(int(address) - base)
-        return self.e.let(f"sub i64 {address}, {base}")
-
-    def arguments(self) -> tuple[str, str]:
-        """Pointers to the plain parts and to the roots, as the runtime takes them."""
-        e = self.e
-        e.needs_parts = True
-        if self.rep.shape is V:
-            e.line(f"store {e.vector_type('i64')} {self._vector_in_space()}, ptr {e.scratch(0)}, align 16")
-            return e.scratch(0), "null"
-        for i in range(e.parts):
-            pointer = "%rem" if not i else e.let(f"getelementptr i64, ptr %rem, i64 {i}")
-            e.line(f"store i64 {self.plain(i)}, ptr {pointer}")
-        if self.root is None:
-            return "%rem", "null"
-        if self.root.shape is V:
-            e.line(f"store {e.vector_type('i32')} {self.root.parts[0]}, ptr {e.scratch(0)}, align 16")
-            return "%rem", e.scratch(0)
-        for i in range(e.parts):
-            pointer = "%root" if not i else e.let(f"getelementptr i32, ptr %root, i64 {i}")
-            e.line(f"store i32 {self.root.part(i)}, ptr {pointer}")
-        return "%rem", "%root"
-
-    def _vector_in_space(self) -> str:
-        if not self.access.base:
-            return self.rep.parts[0]
-        wide = self.e.vector_type("i64")
-        return self.e.let(f"sub {wide} {self.rep.parts[0]}, splat (i64 {self.access.base})")
-
-
-def _checked(e: Emitter, op: Op) -> Access:
+def _checked(e: Lanes, op: Op) -> Access:
     access: Access = op.detail
     if bytes_of(access.type) not in (1, 2, 4, 8, 16):
         raise CompileError(f"memory accesses of type {access.type} do not run on the virtual GPU: {access.origin}")
     return access
 
 
-def _choose(e: Emitter, access: Access, address: Address, one_result: bool, is_store: bool) -> Way | None:
+def _choose(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> Way | None:
     """The way that fits, ``None`` when only the runtime can do it. ``one_result``: lanes of a segment get one number."""
     for way in (One, Row, Steps, Own):
         if way.fits(e, access, address, one_result, is_store):
@@ -128,7 +37,7 @@ def _choose(e: Emitter, access: Access, address: Address, one_result: bool, is_s
     return None
 
 
-def load(e: Emitter, op: Op) -> None:
+def load(e: Lanes, op: Op) -> None:
     """``outs`` are the components; they share one shape."""
     access = _checked(e, op)
     address = Address(e, access, e.get(op.args[0]))
@@ -162,7 +71,7 @@ def load(e: Emitter, op: Op) -> None:
         e.define(out, merged[k * each : (k + 1) * each])
 
 
-def store(e: Emitter, op: Op) -> None:
+def store(e: Lanes, op: Op) -> None:
     """The values follow the address in ``args``."""
     access = _checked(e, op)
     address = Address(e, access, e.get(op.args[0]))
@@ -195,7 +104,7 @@ def _quickest(kind: str, access: Access) -> str:
     return name if usual and name in struct_offsets.QUICK else kind
 
 
-def _call_load(e: Emitter, access: Access, address: Address, shape: object) -> list[list[str]]:
+def _call_load(e: Lanes, access: Access, address: Address, shape: object) -> list[list[str]]:
     """The runtime's load; one row of parts per component."""
     rem, root = address.arguments()
     data = e.scratch(1)
@@ -218,14 +127,14 @@ def _call_load(e: Emitter, access: Access, address: Address, shape: object) -> l
     return rows
 
 
-def _call_store(e: Emitter, access: Access, address: Address, values: list[str]) -> None:
+def _call_store(e: Lanes, access: Access, address: Address, values: list[str]) -> None:
     rem, root = address.arguments()
     data = _put(e, access, values, 1)
     given = f"ptr {site(e, access)}, ptr {rem}, ptr {root}, i32 {e.whole_mask()}, ptr {data}"
     e.line(e.helper(_quickest("store", access), f"ptr %c, {given}"))
 
 
-def _put(e: Emitter, access: Access, values: list[str], scratch: int) -> str:
+def _put(e: Lanes, access: Access, values: list[str], scratch: int) -> str:
     data, size = e.scratch(scratch), bytes_of(access.type)
     for k, value in enumerate(values):
         pointer = data if not k else e.let(f"getelementptr i8, ptr {data}, i64 {k * 32 * size}")
@@ -233,7 +142,7 @@ def _put(e: Emitter, access: Access, values: list[str], scratch: int) -> str:
     return data
 
 
-def atomic(e: Emitter, op: Op) -> None:
+def atomic(e: Lanes, op: Op) -> None:
     """``args``: address, operand, and for compare-and-swap what is expected."""
     access = _checked(e, op)
     address = Address(e, access, e.get(op.args[0]))
@@ -253,23 +162,23 @@ def atomic(e: Emitter, op: Op) -> None:
     e.define(op.outs[0], [e.let(f"load {e.vector_type(access.type)}, ptr {data}, align 16")])
 
 
-def _own_access(e: Emitter, op: Op) -> str:
+def _own_access(e: Lanes, op: Op) -> str:
     """The number under which a fault of an operation that is no plain access is found again."""
     e.program.notes.append((op.code, op.origin, op.detail))  # type: ignore[arg-type]
     return str(len(e.program.notes) - 1)
 
 
-def copy(e: Emitter, op: Op) -> None:
+def copy(e: Lanes, op: Op) -> None:
     """``args``: target, source, bytes; per lane, regions may overlap. ``detail``: what their addresses are multiples of."""
     _bulk(e, op, "copy", "i64")
 
 
-def fill(e: Emitter, op: Op) -> None:
+def fill(e: Lanes, op: Op) -> None:
     """``args``: target, byte, bytes. ``detail``: what the address is a multiple of, and 1."""
     _bulk(e, op, "fill", "i8")
 
 
-def _bulk(e: Emitter, op: Op, helper: str, second: str) -> None:
+def _bulk(e: Lanes, op: Op, helper: str, second: str) -> None:
     note = _own_access(e, op)
     for i, type in enumerate(("i64", second, "i64")):
         e.line(f"store {e.vector_type(type)} {e.vector(op.args[i])}, ptr {e.scratch(i)}, align 16")
@@ -278,7 +187,7 @@ def _bulk(e: Emitter, op: Op, helper: str, second: str) -> None:
     e.line(e.helper(helper, f"ptr %c, i32 {note}, i32 {e.whole_mask()}, i32 {target | source << 8}, {pointers}"))
 
 
-def print_(e: Emitter, op: Op) -> None:
+def print_(e: Lanes, op: Op) -> None:
     """``args``: the format and the packed arguments; the result is the number of arguments."""
     note = _own_access(e, op)
     for i in range(2):
@@ -289,7 +198,7 @@ def print_(e: Emitter, op: Op) -> None:
         e.define(op.outs[0], [e.let(f"load {e.vector_type('i32')}, ptr {e.scratch(2)}, align 16")])
 
 
-def stop(e: Emitter, kind: str, op: Op) -> None:
+def stop(e: Lanes, kind: str, op: Op) -> None:
     """The active lanes end the launch: a trap, or a failed assertion with its message, file, line and function."""
     note = _own_access(e, op)
     for i, arg in enumerate(op.args[:4]):
@@ -302,7 +211,7 @@ def stop(e: Emitter, kind: str, op: Op) -> None:
     e.line(e.helper("stop", f"ptr %c, i32 {note}, i32 {e.whole_mask()}, i32 {STOPS[kind]}, {pointers}"))
 
 
-def stray(e: Emitter, op: Op, lanes: str) -> None:
+def stray(e: Lanes, op: Op, lanes: str) -> None:
     """The lanes of a mask end the launch: they take part in a warp operation that is not theirs."""
     note, nothing = _own_access(e, op), ", ".join(["ptr null"] * 4)
     e.line(e.helper("stop", f"ptr %c, i32 {note}, i32 {lanes}, i32 {STOPS['stray']}, {nothing}"))

@@ -7,20 +7,16 @@ after    call void @simt_row_load_global4(ptr %c, ptr SITE, i64 %t4, i64 0, i32 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kernelwright.codegen.simt.analyses.uniformity import Shape, U, V
 from kernelwright.codegen.simt.emission import struct_offsets
+from kernelwright.codegen.simt.emission.access_address import Address
 from kernelwright.codegen.simt.emission.inline_access import LOCAL, SHARED, site
+from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access, bits_of, bytes_of
 
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.emitter import Emitter
-    from kernelwright.codegen.simt.emission.memory_access import Address
 
-
-def load(e: Emitter, access: Access, address: Address, shape: Shape) -> list[str] | None:
+def load(e: Lanes, access: Access, address: Address, shape: Shape) -> list[str] | None:
     """The vector, or a number per segment; ``None`` when no call serves such an access."""
     if shape == U and address.rep.shape == U and _is_plain(access):
         given = f"ptr %c, ptr {site(e, access)}, i64 {address.bases()[0]}, i32 {e.whole_mask()}"
@@ -34,7 +30,7 @@ def load(e: Emitter, access: Access, address: Address, shape: Shape) -> list[str
     return [e.let(f"load {e.vector_type(access.type)}, ptr {data}, align 16")]
 
 
-def _two(e: Emitter, access: Access, address: Address) -> list[str]:
+def _two(e: Lanes, access: Access, address: Address) -> list[str]:
     data = e.scratch(1)
     given = f"ptr %c, ptr {site(e, access)}, i64 {address.plain(0)}, i64 {address.plain(1)}, i32 {e.whole_mask()}"
     e.line(e.helper(f"two_{_place(access)}", f"{given}, ptr {data}"))
@@ -42,7 +38,7 @@ def _two(e: Emitter, access: Access, address: Address) -> list[str]:
     return [e.let(f"load {stored(access.type)}, ptr {p}, align {access.bytes}") for p in places]
 
 
-def store(e: Emitter, access: Access, address: Address, value: str) -> bool:
+def store(e: Lanes, access: Access, address: Address, value: str) -> bool:
     """Whether a call has made the access."""
     if not _is_row(e, access, address):
         return False
@@ -56,7 +52,7 @@ def _is_plain(access: Access) -> bool:
     return access.components == 1 and access.bytes in struct_offsets.EVEN_BYTES and access.space != LOCAL
 
 
-def _is_row(e: Emitter, access: Access, address: Address) -> bool:
+def _is_row(e: Lanes, access: Access, address: Address) -> bool:
     size = access.bytes
     if not _is_plain(access) or address.stride != size or access.align < size:
         return False
@@ -68,7 +64,7 @@ def _place(access: Access) -> str:
     return f"{'shared' if access.space == SHARED else 'global'}{access.bytes}"
 
 
-def _call_row(e: Emitter, kind: str, access: Access, address: Address, data: str) -> None:
+def _call_row(e: Lanes, kind: str, access: Access, address: Address, data: str) -> None:
     plain = [address.plain(i) for i in range(e.parts)] + ["0"]
     given = f"ptr %c, ptr {site(e, access)}, i64 {plain[0]}, i64 {plain[1]}"
     name = f"row_{kind}_{_place(access)}"
@@ -78,7 +74,7 @@ def _call_row(e: Emitter, kind: str, access: Access, address: Address, data: str
     e.line(e.helper(name, f"{given}, i32 {e.whole_mask()}, ptr {data}"))
 
 
-def _as_type(e: Emitter, type: str, word: str) -> str:
+def _as_type(e: Lanes, type: str, word: str) -> str:
     """The lowest bits of a 64-bit number as a value of the type."""
     bits = bits_of(stored(type)) if bytes_of(type) < 8 else 64
     if bits < 64:

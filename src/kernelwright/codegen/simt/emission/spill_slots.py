@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from kernelwright.codegen.simt.analyses.liveness import live_into
 from kernelwright.codegen.simt.analyses.uniformity import Shape, V
+from kernelwright.codegen.simt.emission.lane_control import LaneControl
+from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Block, Operand, Var, bits_of
 
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.emitter import Emitter
 
-
-def plan(e: Emitter) -> None:
+def place_values(c: LaneControl) -> None:
     """Decides which values need a place, and which of them must keep the lanes that are not active."""
+    e = c.e
     program = e.program
     everything = not program.reducible
     phis = {p.outs[0] for b in program.blocks for p in b.phis} | {o for b in program.blocks for o in b.term.outs}
@@ -25,8 +23,8 @@ def plan(e: Emitter) -> None:
             if root.op is not None and root.op.code != "source":
                 root.crosses = True
     _note_loop_exits(e)
-    forced = {v for v in defined if v.blend} | e.control.kept
-    saved = _saved(e)
+    forced = {v for v in defined if v.blend} | c.divergence.kept
+    saved = _saved(c)
     slots = 0
     for var in defined:
         if not (var.crosses or var in phis):
@@ -38,7 +36,7 @@ def plan(e: Emitter) -> None:
         for _ in range(parts):
             slots += 1
             if var in saved:
-                var.slots.append(_frame_slot(e, type, var))
+                var.slots.append(_frame_slot(c, type, var))
             else:
                 e.head.append(f"  %s{slots} = alloca {type}")
                 if var.shape is V:
@@ -48,31 +46,32 @@ def plan(e: Emitter) -> None:
         slots += 1
         type = e.vector_type(var.type)
         if var in saved:
-            e.mirror_slots[var] = _frame_slot(e, type, None, e.lanes * max(bits_of(var.type), 8) // 8)
+            e.mirror_slots[var] = _frame_slot(c, type, None, e.lanes * max(bits_of(var.type), 8) // 8)
         else:
             e.head += [f"  %s{slots} = alloca {type}", f"  store {type} zeroinitializer, ptr %s{slots}"]
             e.mirror_slots[var] = f"%s{slots}"
 
 
-def _slot_count(e: Emitter, var: Var) -> int:
+def _slot_count(e: Lanes, var: Var) -> int:
     shape: Shape = var.shape[4] if var.shape[0] == "x" else var.shape
     return e.parts if shape[0] == "s" else 1
 
 
-def _frame_slot(e: Emitter, type: str, var: Var | None, size: int = 0) -> str:
+def _frame_slot(c: LaneControl, type: str, var: Var | None, size: int = 0) -> str:
+    e = c.e
     if var is not None:
         width = max(bits_of(var.type), 8) // 8
         size = e.lanes * width if var.shape is V else max(width, 8)
     align = 64 if size >= 64 else max(size, 8)
-    e.frame_end = (e.frame_end + align - 1) // align * align
+    c.frame_end = (c.frame_end + align - 1) // align * align
     e.number += 1
     name = f"%s_{e.number}"
-    e.head.append(f"  {name} = getelementptr i8, ptr %f, i64 {e.frame_end}")
-    e.frame_end += size
+    e.head.append(f"  {name} = getelementptr i8, ptr %f, i64 {c.frame_end}")
+    c.frame_end += size
     return name
 
 
-def _note_loop_exits(e: Emitter) -> None:
+def _note_loop_exits(e: Lanes) -> None:
     """Finds the values that lanes take along when they leave a loop at different times."""
     if not any(loop.divergent for loop in e.program.loops):
         return
@@ -85,7 +84,7 @@ def _note_loop_exits(e: Emitter) -> None:
                 _note_exit(e, arg, block)
 
 
-def _note_exit(e: Emitter, arg: Operand, block: Block) -> None:
+def _note_exit(e: Lanes, arg: Operand, block: Block) -> None:
     if not isinstance(arg, Var) or not arg.crosses or arg.block is None:
         return
     loop = arg.block.loop
@@ -103,9 +102,9 @@ def _note_exit(e: Emitter, arg: Operand, block: Block) -> None:
         _note_exit(e, arg.shape[1], block)
 
 
-def _saved(e: Emitter) -> set[Var]:
+def _saved(c: LaneControl) -> set[Var]:
     """The values a warp must find again after it was suspended."""
-    if not e.points:
+    if not c.points:
         return set()
-    live = live_into(e.program)
-    return {v for block in e.points for v in live[block.succs[0]]}
+    live = live_into(c.e.program)
+    return {v for block in c.points for v in live[block.succs[0]]}

@@ -7,37 +7,22 @@ flow cannot promise that, the operation is a gather: a place to wait for the oth
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt.analyses.uniformity import V
 from kernelwright.codegen.simt.emission import memory_access, struct_offsets
-from kernelwright.codegen.simt.emission.arithmetic import Width
+from kernelwright.codegen.simt.emission.lane_values import Lanes
+from kernelwright.codegen.simt.emission.number_or_lanes import Width
 from kernelwright.codegen.simt.emission.representation import Rep, lane_constants, splat
-from kernelwright.codegen.simt.program.program import Block, Const, Op, bits_of
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.emission.emitter import Emitter
+from kernelwright.codegen.simt.program.program import Const, Op, bits_of
 
 
-def barrier(e: Emitter, block: Block, term: Op) -> None:
-    """The lanes wait: the number of the point is what the function returns when nothing else can run."""
-    point = e.points[block]
-    if term.args:
-        bits = e.operand_mask(term.args[0])
-        pointer = e.frame_pointer("predicate")
-        if block in e.control.partial:
-            bits = e.let(f"or i32 {e.let(f'load i32, ptr {pointer}')}, {bits}")
-        e.line(f"store i32 {bits}, ptr {pointer}")
-    e.stop_at(point)
-
-
-def arrive(e: Emitter, op: Op) -> None:
+def arrive(e: Lanes, op: Op) -> None:
     """The active lanes count at a barrier without waiting there."""
     number, threads = op.detail.number, op.detail.threads
     e.line(e.helper("arrive", f"ptr %c, i32 {number}, i32 {threads}, i32 {e.whole_mask()}"))
 
 
-def barrier_result(e: Emitter, op: Op) -> None:
+def barrier_result(e: Lanes, op: Op) -> None:
     """What the barrier's reduction gave: count in the low bits, "any" in bit 30, "all" in bit 31."""
     pointer = e.let(f"getelementptr i8, ptr %c, i64 {struct_offsets.CONTEXT['barrier_result']}")
     word = e.let(f"load i32, ptr {pointer}")
@@ -55,7 +40,7 @@ def barrier_result(e: Emitter, op: Op) -> None:
 class Members:
     """The lanes that take part: one mask for the warp, or one per lane."""
 
-    def __init__(self, e: Emitter, op: Op) -> None:
+    def __init__(self, e: Lanes, op: Op) -> None:
         self.e = e
         here = e.whole_mask()
         member = op.args[0]
@@ -79,20 +64,20 @@ class Members:
         return self.vector if self.vector is not None else self.e.spread("i32", [self.mask])
 
 
-def operation(e: Emitter, op: Op) -> None:
+def operation(e: Lanes, op: Op) -> None:
     """Write a warp operation whose lanes are all here."""
     if op.detail.name not in ("activemask", "yield"):
         _check_members(e, op)
     HANDLERS[op.detail.name](e, op)
 
 
-def _check_members(e: Emitter, op: Op) -> None:
+def _check_members(e: Lanes, op: Op) -> None:
     """A lane that is not in its own member mask ends the launch."""
     member = op.args[0]
     if isinstance(member, Const) and member.value == -1:
         return
     rep = e.get(member)
-    outside = _outside(e, rep)
+    outside = outside_members(e, rep)
     stray, on = e.fresh_label("stray"), e.fresh_label("on")
     e.line(f"br i1 {e.let(f'icmp ne i32 {outside}, 0')}, label %{stray}, label %{on}, !prof !0")
     e.label(stray)
@@ -100,7 +85,7 @@ def _check_members(e: Emitter, op: Op) -> None:
     e.label(on)
 
 
-def _outside(e: Emitter, members: Rep) -> str:
+def outside_members(e: Lanes, members: Rep) -> str:
     """The active lanes that their own member mask leaves out."""
     if members.shape[0] == "u":
         return e.let(f"and i32 {e.whole_mask()}, {e.let(f'xor i32 {members.parts[0]}, -1')}")
@@ -121,73 +106,12 @@ MODES = (
 """By position as ``gather.c`` knows them."""
 
 
-def gather(e: Emitter, block: Block, term: Op) -> None:
-    """Do the work when every lane of the member mask is here, else wait for the runtime's answer."""
-    if term.detail.name == "yield":
-        _yield(e, block, term)
-        return
-    members = e.get(term.args[0])
-    pointer = e.frame_pointer("live")
-    live = e.let(f"load i32, ptr {pointer}")
-    absent = e.let(f"and i32 {live}, {e.let(f'xor i32 {e.mask}, -1')}")
-    if members.shape[0] == "u":
-        wanted = members.parts[0]
-    else:
-        bits, t = f"<{e.lanes} x i1>", e.vector_type("i32")
-        row = e.vector_of(members)
-        active = e.as_vector(e.mask)
-        wanted = _joined(e, e.let(f"select {bits} {active}, {t} {row}, {t} zeroinitializer"))
-    outside = _outside(e, members)
-    missing = e.let(f"or i32 {e.let(f'and i32 {absent}, {wanted}')}, {outside}")
-    here = e.let(f"icmp eq i32 {missing}, 0")
-    for arg in term.args:
-        e.vector(arg)
-    together, wait = e.fresh_label("together"), e.fresh_label("wait")
-    e.line(f"br i1 {here}, label %{together}, label %{wait}")
-    e.label(together)
-    kept = e.snapshot()
-    HANDLERS[term.detail.name](e, term)
-    after = block.succs[0]
-    e.edge(after, e.mask)
-    e.go(e.state | {after.id}, [after.id])
-    e.label(wait)
-    e.restore(kept)
-    _bring(e, term)
-    e.wait_apart(e.points[block])
-
-
-PATIENCE = 64
-"""How often a loop that waits goes round before it lets others run."""
-
-
-def _yield(e: Emitter, block: Block, term: Op) -> None:
-    """Now and then, stop and let others run, though nothing is missing."""
-    after = block.succs[0]
-    e.spend(term.targets)
-    slot = e.spins(block)
-    count = e.let(f"add i32 {e.let(f'load i32, ptr {slot}')}, 1")
-    e.line(f"store i32 {count}, ptr {slot}")
-    enough = "true" if term.detail.mode else e.let(f"icmp ugt i32 {count}, {PATIENCE}")
-    wait, on = e.fresh_label("wait"), e.fresh_label("round")
-    e.line(f"br i1 {enough}, label %{wait}, label %{on}")
-    kept, again = e.snapshot(), e.snapshot()
-    e.label(on)
-    e.restore(again)
-    e.edge(after, e.mask)
-    e.go(e.state | {after.id}, [after.id])
-    e.label(wait)
-    e.restore(kept)
-    e.line(f"store i32 0, ptr {slot}")
-    e.edge(after, e.mask, pending=False)
-    e.wait_apart(e.points[block])
-
-
-def _joined(e: Emitter, row: str) -> str:
+def joined_masks(e: Lanes, row: str) -> str:
     e.declare(f"llvm.vector.reduce.or.v{e.lanes}i32", f"i32 ({e.vector_type('i32')})")
     return e.let(f"call i32 @llvm.vector.reduce.or.v{e.lanes}i32({e.vector_type('i32')} {row})")
 
 
-def _bring(e: Emitter, term: Op) -> None:
+def leave_operands(e: Lanes, term: Op) -> None:
     """Leave a waiting lane's operands in the frame."""
     e.store_lanes("member", "i32", e.vector(term.args[0]))
     name = term.detail.name
@@ -200,7 +124,7 @@ def _bring(e: Emitter, term: Op) -> None:
         e.store_lanes("operand2", "i64", e.let(f"or {wide} {step}, {high}"))
 
 
-def _as_word(e: Emitter, type: str, row: str) -> str:
+def _as_word(e: Lanes, type: str, row: str) -> str:
     """A lane value's bits in 64."""
     bits = bits_of(type)
     if type in ("float", "double", "half"):
@@ -210,7 +134,7 @@ def _as_word(e: Emitter, type: str, row: str) -> str:
     return e.let(f"zext {e.vector_type(f'i{bits}')} {row} to {e.vector_type('i64')}")
 
 
-def take_answers(e: Emitter, term: Op, mask: str) -> None:
+def take_answers(e: Lanes, term: Op, mask: str) -> None:
     """The results of a gather that the runtime completed, for the lanes that go on."""
     for i, out in enumerate(term.outs):
         if out.slots is None:
@@ -225,17 +149,17 @@ def take_answers(e: Emitter, term: Op, mask: str) -> None:
         e.write(out, Rep(out.type, V, [word]), mask)
 
 
-def _activemask(e: Emitter, op: Op) -> None:
+def _activemask(e: Lanes, op: Op) -> None:
     _answer(e, op, e.whole_mask())
 
 
-def _answer(e: Emitter, op: Op, mask: str, out: int = 0) -> None:
+def _answer(e: Lanes, op: Op, mask: str, out: int = 0) -> None:
     """One number for the warp, as the shape of the result wants it."""
     var = op.outs[out]
     e.define(var, [mask] if var.shape is not V else [e.spread(var.type, [mask])])
 
 
-def _sync(e: Emitter, op: Op) -> None:
+def _sync(e: Lanes, op: Op) -> None:
     """All lanes are here, and what they wrote is seen; who watches for races is told that they met."""
     pointer = e.let(f"getelementptr i8, ptr %c, i64 {struct_offsets.CONTEXT['attention']}")
     watched = e.let(f"icmp ne i32 {e.let(f'load i32, ptr {pointer}')}, 0")
@@ -249,11 +173,11 @@ def _sync(e: Emitter, op: Op) -> None:
     e.label(on)
 
 
-def _stay(e: Emitter, op: Op) -> None:
+def _stay(e: Lanes, op: Op) -> None:
     """Where all lanes are here, none waits for another of the warp."""
 
 
-def _elect(e: Emitter, op: Op) -> None:
+def _elect(e: Lanes, op: Op) -> None:
     members = Members(e, op)
     lane = lane_constants("i32", e.lanes, 1, e.lanes)
     w = Width(e, True)
@@ -265,7 +189,7 @@ def _elect(e: Emitter, op: Op) -> None:
 # -- votes -------------------------------------------------------------------------------------------------------------
 
 
-def _vote(e: Emitter, op: Op) -> None:
+def _vote(e: Lanes, op: Op) -> None:
     members = Members(e, op)
     yes = e.operand_mask(op.args[1])
     vector = members.vector is not None
@@ -314,7 +238,7 @@ def source_lane(mode: str, lane: int, step: int, clamp: int) -> tuple[int, bool]
     return (source, True) if inside else (lane, False)
 
 
-def _shuffle(e: Emitter, op: Op) -> None:
+def _shuffle(e: Lanes, op: Op) -> None:
     step, clamp = op.args[2], op.args[3]
     if isinstance(step, Const) and isinstance(clamp, Const):
         _constant_shuffle(e, op, step.value or 0, clamp.value or 0)
@@ -322,7 +246,7 @@ def _shuffle(e: Emitter, op: Op) -> None:
         _variable_shuffle(e, op)
 
 
-def _constant_shuffle(e: Emitter, op: Op, step: int, clamp: int) -> None:
+def _constant_shuffle(e: Lanes, op: Op, step: int, clamp: int) -> None:
     members = Members(e, op)
     value, out = op.args[1], op.outs[0]
     reads = [source_lane(op.detail.mode, lane, step, clamp) for lane in range(e.lanes)]
@@ -343,7 +267,7 @@ def _constant_shuffle(e: Emitter, op: Op, step: int, clamp: int) -> None:
         e.define(op.outs[1], [f"<{bits}>"])
 
 
-def _only_members(e: Emitter, members: Members, moved: str, type: str, reads: list[tuple[int, bool]]) -> str:
+def _only_members(e: Lanes, members: Members, moved: str, type: str, reads: list[tuple[int, bool]]) -> str:
     """Who reads a lane that does not take part gets zero."""
     t = e.vector_type(type)
     lanes = ", ".join(f"i32 {source}" for source, _ in reads)
@@ -358,14 +282,14 @@ def _only_members(e: Emitter, members: Members, moved: str, type: str, reads: li
     return e.let(f"select <{e.lanes} x i1> {chosen}, {t} {moved}, {t} zeroinitializer")
 
 
-def _has_lane(e: Emitter, masks: str, lanes: str) -> str:
+def _has_lane(e: Lanes, masks: str, lanes: str) -> str:
     """Per lane: whether the bit of a lane number is set in a mask."""
     t = e.vector_type("i32")
     shifted = e.let(f"lshr {t} {masks}, {lanes}")
     return e.let(f"icmp ne {t} {e.let(f'and {t} {shifted}, splat (i32 1)')}, zeroinitializer")
 
 
-def _variable_shuffle(e: Emitter, op: Op) -> None:
+def _variable_shuffle(e: Lanes, op: Op) -> None:
     members = Members(e, op)
     value, out = op.args[1], op.outs[0]
     t = e.vector_type("i32")
@@ -406,7 +330,7 @@ def _variable_shuffle(e: Emitter, op: Op) -> None:
 # -- match and reduce --------------------------------------------------------------------------------------------------
 
 
-def _match(e: Emitter, op: Op) -> None:
+def _match(e: Lanes, op: Op) -> None:
     members = Members(e, op)
     value = op.args[1]
     w = Width(e, True)
@@ -419,7 +343,7 @@ def _match(e: Emitter, op: Op) -> None:
         e.define(op.outs[1], [e.let(f"icmp ne {e.vector_type('i32')} {found}, zeroinitializer")])
 
 
-def _redux(e: Emitter, op: Op) -> None:
+def _redux(e: Lanes, op: Op) -> None:
     members = Members(e, op)
     value, out = op.args[1], op.outs[0]
     mode = op.detail.mode.replace(".", "_")
@@ -428,7 +352,7 @@ def _redux(e: Emitter, op: Op) -> None:
     e.define(out, [row] if out.shape is V else [e.let(f"extractelement {e.vector_type(value.type)} {row}, i64 0")])
 
 
-HANDLERS: dict[str, Callable[[Emitter, Op], None]] = {
+HANDLERS: dict[str, Callable[[Lanes, Op], None]] = {
     "activemask": _activemask,
     "sync": _sync,
     "elect": _elect,

@@ -2,73 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-from kernelwright.codegen.memory_layout import align_of, alloc_size, field_offsets
+from kernelwright.codegen.memory_layout import align_of
 from kernelwright.codegen.simt.program.flatten_arithmetic import recast
+from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, places, scalars
 from kernelwright.codegen.simt.program.program import Access, Const, Operand, bits_of, bytes_of, integer, is_float
 from kernelwright.errors import CompileError
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.types import ArrayType, PointerType, StructType, VectorType
+from kernelwright.ir.module import Instruction
+from kernelwright.ir.types import PointerType, VectorType
 from kernelwright.ir.values import Value
 
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.program.flatten import Flattener, Row
 
-
-def _alloca(flat: Flattener, instruction: Instruction) -> None:
+def _alloca(flat: FlatteningContext, instruction: Instruction) -> None:
     base = 0 if instruction.address_space == 5 else LOCAL_BASE
     flat.set(instruction, [integer("i64", base + flat.offsets[instruction])])
 
 
-def _get_element_pointer(flat: Flattener, instruction: Instruction) -> None:
+def _get_element_pointer(flat: FlatteningContext, instruction: Instruction) -> None:
     if isinstance(instruction.type, VectorType):
         raise CompileError(f"vectors of pointers do not run on the virtual GPU: {instruction}")
     flat.set(
         instruction,
-        [element_address(flat, instruction.source_type, instruction.operands, scalars(instruction.type)[0].pointer)],
+        [flat.element_address(instruction.source_type, instruction.operands, scalars(instruction.type)[0].pointer)],
     )
 
 
-def element_address(flat: Flattener, source: Any, operands: tuple[Value, ...], pointer: int) -> Operand:
-    base = flat.one(operands[0])
-    offset = 0
-    terms: list[tuple[Operand, int]] = []
-
-    def add(index: Value, scale: int) -> None:
-        nonlocal offset
-        operand = flat.one(index)
-        if isinstance(operand, Const):
-            assert operand.value is not None
-            offset += operand.value * scale
-        elif scale:
-            if bits_of(operand.type) > 64:
-                operand = flat.emit("trunc", (operand,), "i64")
-            terms.append((operand, scale))
-
-    add(operands[1], alloc_size(source))
-    for index in operands[2:]:
-        if isinstance(source, StructType):
-            number = flat.one(index)
-            assert isinstance(number, Const) and number.value is not None and source.fields is not None
-            offset += field_offsets(source)[number.value]
-            source = source.fields[number.value]
-        else:
-            assert isinstance(source, ArrayType | VectorType)
-            source = source.element
-            add(index, alloc_size(source))
-    if not terms:
-        if isinstance(base, Const):
-            assert base.value is not None
-            return integer("i64", base.value + offset)
-        if not offset:
-            return base
-    scales = tuple(s for _, s in terms)
-    return flat.emit("gep", (base, *(o for o, _ in terms)), "i64", (offset, scales), pointer)
-
-
-def request(flat: Flattener, kind: str, type: str, components: int, align: int, operation: str = "") -> Access:
+def request(flat: FlatteningContext, kind: str, type: str, components: int, align: int, operation: str = "") -> Access:
     """Another access of the program."""
     assert flat.now.origin is not None
     made = Access(
@@ -103,7 +65,7 @@ def _pieces(type: Any, align: int) -> list[tuple[int, str, int, int, int]]:
     return pieces
 
 
-def _place(flat: Flattener, pointer: Operand, offset: int, space: int) -> Operand:
+def _place(flat: FlatteningContext, pointer: Operand, offset: int, space: int) -> Operand:
     if not offset:
         return pointer
     if isinstance(pointer, Const) and pointer.value is not None:
@@ -111,7 +73,7 @@ def _place(flat: Flattener, pointer: Operand, offset: int, space: int) -> Operan
     return flat.emit("gep", (pointer,), "i64", (offset, ()), space)
 
 
-def _load(flat: Flattener, instruction: Instruction) -> None:
+def _load(flat: FlatteningContext, instruction: Instruction) -> None:
     address = instruction.operands[0]
     pointer = flat.one(address)
     space = _space(address)
@@ -125,11 +87,11 @@ def _load(flat: Flattener, instruction: Instruction) -> None:
     flat.set(instruction, row)
 
 
-def _narrow(flat: Flattener, operand: Operand, type: str) -> Operand:
+def _narrow(flat: FlatteningContext, operand: Operand, type: str) -> Operand:
     return operand if operand.type == type else flat.emit("trunc", (operand,), type)
 
 
-def _store(flat: Flattener, instruction: Instruction) -> None:
+def _store(flat: FlatteningContext, instruction: Instruction) -> None:
     value, address = instruction.operands
     pointer, row = flat.one(address), flat.row(value)
     space = _space(address)
@@ -144,7 +106,7 @@ def _store(flat: Flattener, instruction: Instruction) -> None:
         flat.effect("store", (_place(flat, pointer, at, space), *parts), access)
 
 
-def _atomicrmw(flat: Flattener, instruction: Instruction) -> None:
+def _atomicrmw(flat: FlatteningContext, instruction: Instruction) -> None:
     address, value = instruction.operands
     pointer, row = flat.one(address), flat.row(value)
     types = scalars(value.type)
@@ -159,14 +121,19 @@ def _atomicrmw(flat: Flattener, instruction: Instruction) -> None:
 
 
 def atomic(
-    flat: Flattener, instruction: Instruction, address: Value, operation: str, args: tuple[Operand, ...], type: str
+    flat: FlatteningContext,
+    instruction: Instruction,
+    address: Value,
+    operation: str,
+    args: tuple[Operand, ...],
+    type: str,
 ) -> Row:
     access = request(flat, "atomic", type, 1, bytes_of(type), operation)
     access.space = _space(address)
     return flat.effect("atomic", args, access, ((type, -1),))
 
 
-def _cmpxchg(flat: Flattener, instruction: Instruction) -> None:
+def _cmpxchg(flat: FlatteningContext, instruction: Instruction) -> None:
     address, expected, wanted = instruction.operands
     args = (flat.one(address), flat.one(wanted), flat.one(expected))
     type = args[1].type
@@ -175,7 +142,7 @@ def _cmpxchg(flat: Flattener, instruction: Instruction) -> None:
     flat.set(instruction, [old, same])
 
 
-def _fence(flat: Flattener, instruction: Instruction) -> None:
+def _fence(flat: FlatteningContext, instruction: Instruction) -> None:
     """Lanes run in one thread: every write is seen at once."""
 
 
@@ -190,7 +157,7 @@ def _memory_type(type: str) -> str:
     return type if is_float(type) or bits_of(type) % 8 == 0 else f"i{8 * bytes_of(type)}"
 
 
-HANDLERS: dict[str, Any] = {
+HANDLERS: dict[str, Callable[[FlatteningContext, Instruction], None]] = {
     "alloca": _alloca,
     "getelementptr": _get_element_pointer,
     "load": _load,

@@ -7,9 +7,10 @@ before   %v = load <2 x float>, ptr %p, align 8          after   %1:float, %2:fl
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-from kernelwright.codegen.fused_products import Fused, contractions
+from kernelwright.codegen.fused_products import contractions
+from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import (
     align_of,
     alloc_size,
@@ -18,27 +19,21 @@ from kernelwright.codegen.memory_layout import (
     shared_layout,
 )
 from kernelwright.codegen.simt.program import access_requests, flatten_arithmetic, flatten_calls
-from kernelwright.codegen.simt.program.access_requests import element_address
-from kernelwright.codegen.simt.program.flatten_arithmetic import space_cast
-from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, constant, places, scalars
+from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
+from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, places, scalars
 from kernelwright.codegen.simt.program.program import (
     Block,
     Const,
     Op,
-    Operand,
     Phi,
     Program,
-    Var,
     bytes_of,
     integer,
 )
 from kernelwright.errors import CompileError
-from kernelwright.ir.constants import ConstantExpr, ConstantInt, InlineAsm
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock, Function, GlobalVariable
+from kernelwright.ir.constants import ConstantInt, InlineAsm
+from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.values import Value
-
-Row = list[Operand]
 
 
 def flatten(kernel: Function) -> Program:
@@ -96,39 +91,18 @@ def _is_copy(call: Value) -> bool:
     return isinstance(callee, Function) and callee.name.startswith("llvm.memcpy.")
 
 
-class Flattener:
+class Flattener(FlatteningContext):
     """Walks functions in reverse post-order, so that every value but a phi's is known before it is used."""
 
     def __init__(self, program: Program, shared: dict[str, int]) -> None:
-        self.program = program
-        self.shared = shared
+        super().__init__(program, shared)
         self.copied: list[tuple[int, int]] = []
         """Structs passed by value that threads write: offset in the frame, size."""
-        self.rows: dict[Value, Row] = {}
-        self.now: Block = Block(-1)
-        self.at: tuple[Function, BasicBlock, int] | None = None
         self.frame_end = 0
-        self.fused: dict[Instruction, Fused] = {}
-        self.products: set[Instruction] = set()
         self.standing_for: Instruction | None = None
         """The inline assembly whose expansion is being written: faults and counts are its."""
 
-    # -- blocks and functions
-
-    def block(self, function: str, origin: BasicBlock | None, part: int = 0, start: int = 0) -> Block:
-        made = Block(len(self.program.blocks), function, origin, part)
-        made.start = start
-        self.program.blocks.append(made)
-        return made
-
-    def cut(self, code: str, args: tuple[Operand, ...] = (), detail: Any = None) -> Block:
-        """End the block here with a terminator that goes on in a new part."""
-        before = self.now
-        after = self.block(before.function, before.origin, before.part + 1, self.index + 1)
-        before.end = self.index + 1
-        before.term = Op(code, args, (), detail, self.instruction, (after,))
-        self.now = after
-        return after
+    # -- functions
 
     def function(
         self, function: Function, arguments: list[Row], entry: Block, frame: int, stack: tuple[str, ...]
@@ -180,7 +154,6 @@ class Flattener:
         return returns
 
     def _layout_frame(self, function: Function) -> None:
-        self.offsets: dict[Instruction, int] = getattr(self, "offsets", {})
         for instruction in function.instructions():
             if instruction.opcode == "alloca":
                 count = 1
@@ -204,61 +177,6 @@ class Flattener:
             args = (integer("i64", LOCAL_BASE + at), source, integer("i64", size))
             entry.ops.append(Op("copy", args, (), None))
             self.program.local_bytes = max(self.program.local_bytes, at + size)
-
-    # -- values
-
-    def row(self, value: Value) -> Row:
-        """The scalars of a value."""
-        found = self.rows.get(value)
-        if found is not None:
-            return found
-        made = constant(value, self.program, self.shared)
-        if made is None:
-            made = self._address(value)
-        return made
-
-    def one(self, value: Value) -> Operand:
-        return self.row(value)[0]
-
-    def _address(self, value: Value) -> Row:
-        """A constant that depends on where device variables lie."""
-        match value:
-            case GlobalVariable(kind="alias") if value.initializer is not None:
-                return self.row(value.initializer)
-            case GlobalVariable():
-                self.program.symbols.setdefault(value.name, len(self.program.symbols))
-                return [self.program.source("symbol", value.name, "i64", 0)]
-            case ConstantExpr(opcode="getelementptr"):
-                assert value.source_type is not None
-                return [element_address(self, value.source_type, value.operands, scalars(value.type)[0].pointer)]
-            case ConstantExpr(opcode="addrspacecast"):
-                return [space_cast(self, value.operands[0], value.type)]
-            case ConstantExpr(opcode="inttoptr" | "ptrtoint" | "ptrtoaddr" | "bitcast"):
-                return self.row(value.operands[0])
-            case ConstantExpr(opcode="add" | "sub" | "xor" | "trunc" as opcode):
-                type = scalars(value.type)[0].type
-                return [self.emit(opcode, tuple(self.one(v) for v in value.operands), type)]
-        if value.is_constant and hasattr(value, "operands"):
-            return [s for v in value.operands for s in self.row(v)]
-        raise CompileError(f"'{value}' has no value on the virtual GPU")
-
-    def emit(self, code: str, args: tuple[Operand, ...], type: str, detail: Any = None, pointer: int = -1) -> Var:
-        """Append an operation with one result."""
-        out = self.program.var(type, pointer)
-        out.op = op = Op(code, args, (out,), detail, self.instruction)
-        self.now.ops.append(op)
-        return out
-
-    def effect(
-        self, code: str, args: tuple[Operand, ...], detail: Any = None, outs: tuple[tuple[str, int], ...] = ()
-    ) -> Row:
-        """Append an operation with effects and any number of results."""
-        made = tuple(self.program.var(t, p) for t, p in outs)
-        op = Op(code, args, made, detail, self.instruction)
-        for v in made:
-            v.op = op
-        self.now.ops.append(op)
-        return list(made)
 
     # -- phis and terminators
 
@@ -317,22 +235,20 @@ class Flattener:
     def step(self, instruction: Instruction) -> None:
         """Put an instruction that is neither phi nor terminator into the program."""
         self.instruction = self.standing_for or instruction
-        opcode = instruction.opcode
-        handler = HANDLERS.get(opcode)
+        if instruction.opcode == "call":
+            self._call(instruction)
+            return
+        handler = HANDLERS.get(instruction.opcode)
         if handler is None:
-            raise CompileError(f"instruction '{opcode}' does not run on the virtual GPU: {instruction}")
+            raise CompileError(f"instruction '{instruction.opcode}' does not run on the virtual GPU: {instruction}")
         handler(self, instruction)
-
-    def set(self, instruction: Instruction, row: Row) -> None:
-        """The scalars of an instruction's result."""
-        self.rows[instruction] = row
 
     # -- calls
 
     def _call(self, instruction: Instruction) -> None:
         callee = instruction.callee
         if isinstance(callee, InlineAsm):
-            flatten_calls.inline_assembly(self, instruction)
+            self._inline_assembly(instruction)
         elif not isinstance(callee, Function):
             raise CompileError(
                 f"function '{self.function_now.name}' calls through a pointer: indirect calls do not run on the virtual GPU",
@@ -342,6 +258,18 @@ class Flattener:
             flatten_calls.intrinsic(self, instruction, callee)
         else:
             self._inline(instruction, callee)
+
+    def _inline_assembly(self, instruction: Instruction) -> None:
+        """Inline PTX runs as the IR that stands for it. Raises ``CompileError`` with the PTX for what is not known."""
+        expansion = expand_asm(instruction)
+        self.standing_for = instruction
+        for step in expansion.instructions:
+            self.step(step)
+        self.standing_for = None
+        results = [o for v in expansion.results for o in self.row(v)]
+        if results:
+            self.rows[instruction] = results
+        expansion.drop()
 
     def _inline(self, instruction: Instruction, callee: Function) -> None:
         before = self.now
@@ -388,4 +316,8 @@ def _reverse_post_order(function: Function) -> list[BasicBlock]:
     return done[::-1]
 
 
-HANDLERS: dict[str, Any] = {**flatten_arithmetic.HANDLERS, **access_requests.HANDLERS, "call": Flattener._call}
+HANDLERS: dict[str, Callable[[FlatteningContext, Instruction], None]] = {
+    **flatten_arithmetic.HANDLERS,
+    **access_requests.HANDLERS,
+}
+"""How each instruction is flattened; phis, terminators and calls are the walk's own."""

@@ -6,20 +6,19 @@ before   %v = fadd <2 x float> %a, %b                after   %1:float = fadd %a0
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 from kernelwright.codegen.fused_products import Fused
-from kernelwright.codegen.simt.program.lane_scalars import BASES, scalars, slice_of
+from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
+from kernelwright.codegen.simt.program.lane_scalars import scalars, slice_of
 from kernelwright.codegen.simt.program.program import Const, Operand, bits_of, integer, is_float
 from kernelwright.errors import CompileError
-from kernelwright.ir.instruction import BINARY, Instruction
-from kernelwright.ir.values import Value
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.program.flatten import Flattener, Row
+from kernelwright.ir.module import Instruction
+from kernelwright.ir.opcodes import BINARY
 
 
-def _binary(flat: Flattener, instruction: Instruction) -> None:
+def _binary(flat: FlatteningContext, instruction: Instruction) -> None:
     if instruction in flat.products:
         return
     fused = flat.fused.get(instruction)
@@ -34,7 +33,7 @@ def _binary(flat: Flattener, instruction: Instruction) -> None:
     )
 
 
-def _fused(flat: Flattener, fused: Fused, types: tuple[Any, ...]) -> Row:
+def _fused(flat: FlatteningContext, fused: Fused, types: tuple[Any, ...]) -> Row:
     rows = [flat.row(v) for v in (fused.left, fused.right, fused.addend)]
     made: Row = []
     for a, b, c, t in zip(*rows, types, strict=True):
@@ -46,13 +45,13 @@ def _fused(flat: Flattener, fused: Fused, types: tuple[Any, ...]) -> Row:
     return made
 
 
-def _unary(flat: Flattener, instruction: Instruction) -> None:
+def _unary(flat: FlatteningContext, instruction: Instruction) -> None:
     types = scalars(instruction.type)
     row = flat.row(instruction.operands[0])
     flat.set(instruction, [flat.emit(instruction.opcode, (a,), t.type) for a, t in zip(row, types, strict=True)])
 
 
-def _compare(flat: Flattener, instruction: Instruction) -> None:
+def _compare(flat: FlatteningContext, instruction: Instruction) -> None:
     left, right = (flat.row(v) for v in instruction.operands)
     flat.set(
         instruction,
@@ -60,7 +59,7 @@ def _compare(flat: Flattener, instruction: Instruction) -> None:
     )
 
 
-def _select(flat: Flattener, instruction: Instruction) -> None:
+def _select(flat: FlatteningContext, instruction: Instruction) -> None:
     conditions, yes, no = (flat.row(v) for v in instruction.operands)
     if len(conditions) != len(yes):
         conditions = conditions * len(yes)
@@ -74,11 +73,11 @@ def _select(flat: Flattener, instruction: Instruction) -> None:
     )
 
 
-def _same(flat: Flattener, instruction: Instruction) -> None:
+def _same(flat: FlatteningContext, instruction: Instruction) -> None:
     flat.set(instruction, flat.row(instruction.operands[0]))
 
 
-def _to_integer(flat: Flattener, instruction: Instruction) -> None:
+def _to_integer(flat: FlatteningContext, instruction: Instruction) -> None:
     """Pointers are 64-bit numbers already; narrower or wider integers need a cast."""
     made: Row = []
     wanted = scalars(instruction.type)
@@ -91,24 +90,11 @@ def _to_integer(flat: Flattener, instruction: Instruction) -> None:
     flat.set(instruction, made)
 
 
-def space_cast(flat: Flattener, value: Value, type: Any) -> Operand:
-    source, target = scalars(value.type)[0].pointer, scalars(type)[0].pointer
-    operand = flat.one(value)
-    if source not in BASES or target not in BASES:
-        raise CompileError(f"address space {source if source not in BASES else target} does not exist here")
-    delta = BASES[source] - BASES[target]
-    if delta == 0 and isinstance(operand, Const):
-        return operand
-    if isinstance(operand, Const) and operand.value is not None:
-        return integer("i64", operand.value + delta)
-    return flat.emit("gep", (operand,), "i64", (delta, ()), target)
+def _addrspacecast(flat: FlatteningContext, instruction: Instruction) -> None:
+    flat.set(instruction, [flat.space_cast(instruction.operands[0], instruction.type)])
 
 
-def _addrspacecast(flat: Flattener, instruction: Instruction) -> None:
-    flat.set(instruction, [space_cast(flat, instruction.operands[0], instruction.type)])
-
-
-def _bitcast(flat: Flattener, instruction: Instruction) -> None:
+def _bitcast(flat: FlatteningContext, instruction: Instruction) -> None:
     row = flat.row(instruction.operands[0])
     wanted = [s.type for s in scalars(instruction.type)]
     if [o.type for o in row] == wanted:
@@ -117,7 +103,7 @@ def _bitcast(flat: Flattener, instruction: Instruction) -> None:
         flat.set(instruction, recast(flat, row, wanted))
 
 
-def recast(flat: Flattener, row: Row, wanted: list[str]) -> Row:
+def recast(flat: FlatteningContext, row: Row, wanted: list[str]) -> Row:
     """The same bits as other numbers: packed into wider ones or cut into narrower ones, the first lowest."""
     if len(row) == len(wanted):
         return [o if o.type == t else flat.emit("bitcast", (o,), t) for o, t in zip(row, wanted, strict=True)]
@@ -134,13 +120,13 @@ def recast(flat: Flattener, row: Row, wanted: list[str]) -> Row:
     return [o if o.type == t else flat.emit("bitcast", (o,), t) for o, t in zip(made, wanted, strict=True)]
 
 
-def _as_integer(flat: Flattener, operand: Operand) -> Operand:
+def _as_integer(flat: FlatteningContext, operand: Operand) -> Operand:
     if not is_float(operand.type):
         return operand
     return flat.emit("bitcast", (operand,), f"i{bits_of(operand.type)}")
 
 
-def _packed(flat: Flattener, parts: Row, wide: int, narrow: int) -> Operand:
+def _packed(flat: FlatteningContext, parts: Row, wide: int, narrow: int) -> Operand:
     type = f"i{wide}"
     total: Operand | None = None
     for i, part in enumerate(parts):
@@ -153,13 +139,13 @@ def _packed(flat: Flattener, parts: Row, wide: int, narrow: int) -> Operand:
     return integer(type, 0) if total is None else total
 
 
-def _piece(flat: Flattener, operand: Operand, at: int, bits: int) -> Operand:
+def _piece(flat: FlatteningContext, operand: Operand, at: int, bits: int) -> Operand:
     if at:
         operand = flat.emit("lshr", (operand, integer(operand.type, at)), operand.type)
     return flat.emit("trunc", (operand,), f"i{bits}")
 
 
-def _extract_element(flat: Flattener, instruction: Instruction) -> None:
+def _extract_element(flat: FlatteningContext, instruction: Instruction) -> None:
     vector, index = instruction.operands
     row, number = flat.row(vector), flat.one(index)
     if isinstance(number, Const) and number.value is not None:
@@ -174,7 +160,7 @@ def _extract_element(flat: Flattener, instruction: Instruction) -> None:
     flat.set(instruction, [chosen])
 
 
-def _insert_element(flat: Flattener, instruction: Instruction) -> None:
+def _insert_element(flat: FlatteningContext, instruction: Instruction) -> None:
     vector, element, index = instruction.operands
     row, value, number = list(flat.row(vector)), flat.one(element), flat.one(index)
     if isinstance(number, Const) and number.value is not None:
@@ -188,20 +174,20 @@ def _insert_element(flat: Flattener, instruction: Instruction) -> None:
     flat.set(instruction, row)
 
 
-def _shuffle_vector(flat: Flattener, instruction: Instruction) -> None:
+def _shuffle_vector(flat: FlatteningContext, instruction: Instruction) -> None:
     left, right, mask = (flat.row(v) for v in instruction.operands)
     both = left + right
     picks = [m.value if isinstance(m, Const) else None for m in mask]
     flat.set(instruction, [both[p] if p is not None and 0 <= p < len(both) else both[0] for p in picks])
 
 
-def _extract_value(flat: Flattener, instruction: Instruction) -> None:
+def _extract_value(flat: FlatteningContext, instruction: Instruction) -> None:
     aggregate = instruction.operands[0]
     first, end = slice_of(aggregate.type, instruction.indices)
     flat.set(instruction, flat.row(aggregate)[first:end])
 
 
-def _insert_value(flat: Flattener, instruction: Instruction) -> None:
+def _insert_value(flat: FlatteningContext, instruction: Instruction) -> None:
     aggregate, value = instruction.operands
     first, end = slice_of(aggregate.type, instruction.indices)
     row = list(flat.row(aggregate))
@@ -209,7 +195,7 @@ def _insert_value(flat: Flattener, instruction: Instruction) -> None:
     flat.set(instruction, row)
 
 
-HANDLERS: dict[str, Any] = {
+HANDLERS: dict[str, Callable[[FlatteningContext, Instruction], None]] = {
     **dict.fromkeys(BINARY, _binary),
     **dict.fromkeys(
         ("fneg", "trunc", "zext", "sext", "fptrunc", "fpext", "fptoui", "fptosi", "uitofp", "sitofp"), _unary

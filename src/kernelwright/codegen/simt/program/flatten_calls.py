@@ -7,24 +7,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelwright.codegen.bulk_copies import promised_alignment
-from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.simt.program import access_requests, intrinsics
 from kernelwright.codegen.simt.program.access_requests import atomic
+from kernelwright.codegen.simt.program.flattening_context import FlatteningContext
 from kernelwright.codegen.simt.program.lane_scalars import BASES, scalars
 from kernelwright.codegen.simt.program.operation_builder import Make
 from kernelwright.codegen.simt.program.program import Const, Op, Operand, bits_of, integer
 from kernelwright.codegen.simt.program.warp_operations import Barrier, WarpOp
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantInt
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import Function
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.program.flatten import Flattener
-
+from kernelwright.ir.module import Function, Instruction
 
 IGNORED = re.compile(
     r"llvm\.(lifetime\.|assume|dbg\.|experimental\.noalias|invariant\.|prefetch|sideeffect|donothing|annotation|var\.annotation)"
@@ -45,7 +40,7 @@ _MEMORY = re.compile(r"llvm\.(memcpy|memmove|memset)(?:\.inline)?\.")
 _ATOMIC = re.compile(r"llvm\.nvvm\.atomic\.(?:load\.)?(add|inc|dec|cas|min|max|and|or|xor|exch)(?:\.(gen|f32|32))?.*$")
 
 
-def intrinsic(flat: Flattener, instruction: Instruction, callee: Function) -> None:
+def intrinsic(flat: FlatteningContext, instruction: Instruction, callee: Function) -> None:
     """Put a call of a function without a body into the program. Raises ``CompileError`` naming what has no meaning here."""
     name = callee.name
     if IGNORED.match(name):
@@ -79,7 +74,7 @@ CONSTANTS = {
 SIZES = ("dynamic_smem_size", "total_smem_size", "aggr_smem_size")
 
 
-def _register(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _register(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     name = found[1]
     type = scalars(instruction.type)[0].type
     kind, _, axis = name.partition(".")
@@ -107,7 +102,7 @@ def _register(flat: Flattener, instruction: Instruction, found: re.Match[str]) -
     flat.rows[instruction] = row
 
 
-def _warps_of_block(flat: Flattener) -> Operand:
+def _warps_of_block(flat: FlatteningContext) -> Operand:
     m = Make(flat)
     x, y, z = (flat.program.source("ntid", axis, "i32") for axis in "xyz")
     return m.lshr(m.add(m.mul(m.mul(x, y), z), 31), 5)
@@ -116,7 +111,7 @@ def _warps_of_block(flat: Flattener) -> Operand:
 # -- barriers ----------------------------------------------------------------------------------------------------------
 
 
-def _barrier(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _barrier(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     reduce = found["red"] or found["old"] or ""
     arguments = [flat.row(a)[0] for a in instruction.arguments]
     predicate: tuple[Operand, ...] = ()
@@ -149,20 +144,20 @@ def _number(operand: Operand) -> int:
 ALL = integer("i32", -1)
 
 
-def _warp(flat: Flattener, instruction: Instruction, op: WarpOp, args: tuple[Operand, ...]) -> None:
+def _warp(flat: FlatteningContext, instruction: Instruction, op: WarpOp, args: tuple[Operand, ...]) -> None:
     types = scalars(instruction.type)
     outs = flat.effect("warp", args, op, tuple((t.type, t.pointer) for t in types))
     flat.rows[instruction] = outs
 
 
-def _shuffle(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _shuffle(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     args = [flat.row(a)[0] for a in instruction.arguments]
     if not found[1]:
         args.insert(0, ALL)
     _warp(flat, instruction, WarpOp("shuffle", found[2], bool(found[4])), tuple(args))
 
 
-def _vote(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _vote(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     kind = found[1] or found[2]
     args = [flat.row(a)[0] for a in instruction.arguments]
     if found[2]:
@@ -171,33 +166,33 @@ def _vote(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> No
     _warp(flat, instruction, WarpOp(name), tuple(args))
 
 
-def _match(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _match(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     args = tuple(flat.row(a)[0] for a in instruction.arguments)
     _warp(flat, instruction, WarpOp(f"match.{found[1]}", found[2], bool(found[3])), args)
 
 
-def _redux(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _redux(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     value, mask = (flat.row(a)[0] for a in instruction.arguments)
     mode = found[1] + (".abs" if found[2] else "") + (".nan" if found[3] else "")
     _warp(flat, instruction, WarpOp("redux", mode), (mask, value))
 
 
-def _sync_warp(flat: Flattener, instruction: Instruction) -> None:
+def _sync_warp(flat: FlatteningContext, instruction: Instruction) -> None:
     _warp(flat, instruction, WarpOp("sync"), (flat.row(instruction.arguments[0])[0],))
 
 
-def _active_mask(flat: Flattener, instruction: Instruction) -> None:
+def _active_mask(flat: FlatteningContext, instruction: Instruction) -> None:
     flat.rows[instruction] = flat.effect("warp", (), WarpOp("activemask"), (("i32", -1),))
 
 
-def _elect(flat: Flattener, instruction: Instruction) -> None:
+def _elect(flat: FlatteningContext, instruction: Instruction) -> None:
     _warp(flat, instruction, WarpOp("elect"), (flat.row(instruction.arguments[0])[0],))
 
 
 # -- memory and host services ------------------------------------------------------------------------------------------
 
 
-def _bulk(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _bulk(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     """``memcpy``, ``memmove`` and ``memset``, per lane, on generic addresses."""
     target, second, size = instruction.arguments[:3]
     length = flat.row(size)[0]
@@ -210,39 +205,39 @@ def _bulk(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> No
         flat.effect("copy", (*pointers, length), promised_alignment(instruction))
 
 
-def _trap(flat: Flattener, instruction: Instruction) -> None:
+def _trap(flat: FlatteningContext, instruction: Instruction) -> None:
     flat.effect("trap", (), "trap")
 
 
-def _assert(flat: Flattener, instruction: Instruction) -> None:
+def _assert(flat: FlatteningContext, instruction: Instruction) -> None:
     """``__assertfail(message, file, line, function, char size)``"""
     args = tuple(flat.row(a)[0] for a in instruction.arguments[:4])
     flat.effect("trap", args, "assert")
 
 
-def _print(flat: Flattener, instruction: Instruction) -> None:
+def _print(flat: FlatteningContext, instruction: Instruction) -> None:
     args = tuple(flat.row(a)[0] for a in instruction.arguments[:2])
     flat.rows[instruction] = flat.effect("print", args, None, (("i32", -1),))
 
 
-def _exit(flat: Flattener, instruction: Instruction) -> None:
+def _exit(flat: FlatteningContext, instruction: Instruction) -> None:
     """The thread ends, wherever it is. What follows in the block is reached by nobody."""
     before = flat.now
     flat.cut("jump")
     before.term = Op("return", (), (), None, instruction)
 
 
-def _pause(flat: Flattener, instruction: Instruction) -> None:
+def _pause(flat: FlatteningContext, instruction: Instruction) -> None:
     """``nanosleep``: somebody else may run."""
     flat.effect("warp", (), WarpOp("yield", "always"))
 
 
-def _nothing(flat: Flattener, instruction: Instruction) -> None:
+def _nothing(flat: FlatteningContext, instruction: Instruction) -> None:
     """Has a value that nobody looks at."""
     flat.rows[instruction] = [integer(s.type, 0) for s in scalars(instruction.type)]
 
 
-def _copy_async(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _copy_async(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     """``cp.async``, done at once: its data may arrive at any time before the wait, so this is one of its outcomes."""
     size = int(found[1])
     target, source = (_generic(flat, a) for a in instruction.arguments[:2])
@@ -255,7 +250,7 @@ def _copy_async(flat: Flattener, instruction: Instruction, found: re.Match[str])
     flat.effect("copy", (target, source, many), (size, size))
 
 
-def _generic(flat: Flattener, value: Any) -> Operand:
+def _generic(flat: FlatteningContext, value: Any) -> Operand:
     """A pointer as a generic address."""
     operand = flat.row(value)[0]
     base = BASES[scalars(value.type)[0].pointer]
@@ -266,7 +261,7 @@ def _generic(flat: Flattener, value: Any) -> Operand:
     return flat.emit("gep", (operand,), "i64", (base, ()), 0)
 
 
-def _load_cached(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _load_cached(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     """``llvm.nvvm.ldg.global.i.i32.p1(ptr, i32 align)``: a load through the read-only cache."""
     pointer, align = instruction.arguments
     load = Instruction(
@@ -278,7 +273,7 @@ def _load_cached(flat: Flattener, instruction: Instruction, found: re.Match[str]
     load.operands = ()
 
 
-def _atomic(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> None:
+def _atomic(flat: FlatteningContext, instruction: Instruction, found: re.Match[str]) -> None:
     names = {"inc": "uinc_wrap", "dec": "udec_wrap", "exch": "xchg"}
     value = instruction.arguments[1]
     operation = names.get(found[1], found[1])
@@ -292,7 +287,7 @@ def _atomic(flat: Flattener, instruction: Instruction, found: re.Match[str]) -> 
     flat.rows[instruction] = atomic(flat, instruction, instruction.arguments[0], operation, args, type)
 
 
-FAMILIES: tuple[tuple[re.Pattern[str], Callable[[Flattener, Instruction, re.Match[str]], None]], ...] = (
+FAMILIES: tuple[tuple[re.Pattern[str], Callable[[FlatteningContext, Instruction, re.Match[str]], None]], ...] = (
     (_REGISTER, _register),
     (_BARRIER, _barrier),
     (_SHUFFLE, _shuffle),
@@ -306,7 +301,7 @@ FAMILIES: tuple[tuple[re.Pattern[str], Callable[[Flattener, Instruction, re.Matc
     (re.compile(r"llvm\.nvvm\.cp\.async\.c[ag]\.shared\.global\.(4|8|16)(\.s)?$"), _copy_async),
 )
 
-NAMED: dict[str, Callable[[Flattener, Instruction], None]] = {
+NAMED: dict[str, Callable[[FlatteningContext, Instruction], None]] = {
     "llvm.nvvm.bar.warp.sync": _sync_warp,
     "llvm.nvvm.activemask": _active_mask,
     "llvm.nvvm.elect.sync": _elect,
@@ -321,18 +316,3 @@ NAMED: dict[str, Callable[[Flattener, Instruction], None]] = {
     "llvm.stacksave.p0": _nothing,
     "llvm.invariant.start.p0": _nothing,
 }
-
-# -- inline assembly ---------------------------------------------------------------------------------------------------
-
-
-def inline_assembly(flat: Flattener, instruction: Instruction) -> None:
-    """Inline PTX runs as the IR that stands for it. Raises ``CompileError`` with the PTX for what is not known."""
-    expansion = expand_asm(instruction)
-    flat.standing_for = instruction
-    for step in expansion.instructions:
-        flat.step(step)
-    flat.standing_for = None
-    results = [o for v in expansion.results for o in flat.row(v)]
-    if results:
-        flat.rows[instruction] = results
-    expansion.drop()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from kernelwright.codegen.simt.program.flattening_context import Row
 from kernelwright.codegen.simt.program.operation_builder import Make
 from kernelwright.codegen.simt.program.program import Operand
 
-Row = list[Operand]
 Meaning = Callable[[Make, Row, str], Operand]
 """From the operands of one lane value and the type of the result to the result."""
 Several = Callable[[Make, Row, tuple[str, ...]], Row]

@@ -7,18 +7,15 @@ lane value; vectors of the IR are taken apart before.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt.program import intrinsics_llvm, intrinsics_nvvm
-from kernelwright.codegen.simt.program.intrinsic_meanings import Meaning, Row, Several
+from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
+from kernelwright.codegen.simt.program.intrinsic_meanings import Meaning, Several
 from kernelwright.codegen.simt.program.intrinsics_llvm import reduction
 from kernelwright.codegen.simt.program.intrinsics_nvvm import lane_mask
 from kernelwright.codegen.simt.program.lane_scalars import scalars
 from kernelwright.codegen.simt.program.operation_builder import Make
-from kernelwright.ir.instruction import Instruction
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.program.flatten import Flattener
+from kernelwright.ir.module import Instruction
 
 _SUFFIX = re.compile(r"(\.(v\d+)?(i\d+|f\d+|bf16|p\d+))+$")
 
@@ -28,7 +25,7 @@ def base_name(name: str) -> str:
     return _SUFFIX.sub("", name)
 
 
-def meaning(flat: Flattener, instruction: Instruction, name: str) -> Row | None:
+def meaning(flat: FlatteningContext, instruction: Instruction, name: str) -> Row | None:
     """The scalars of a call of an intrinsic; ``None`` when the name means nothing here."""
     base = base_name(name)
     m = Make(flat)

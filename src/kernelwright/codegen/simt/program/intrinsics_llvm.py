@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelwright.codegen.simt.emission.row_functions import LIBRARY
+from kernelwright.codegen.simt.program.flattening_context import Row
 from kernelwright.codegen.simt.program.intrinsic_meanings import (
     Meaning,
-    Row,
     Several,
     absolute,
     direct,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kernelwright.codegen.simt.program.intrinsic_meanings import Meaning, Row, Several, absolute, library, single
+from kernelwright.codegen.simt.program.flattening_context import Row
+from kernelwright.codegen.simt.program.intrinsic_meanings import Meaning, Several, absolute, library, single
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, SHARED_BASE
 from kernelwright.codegen.simt.program.operation_builder import Make
 from kernelwright.codegen.simt.program.program import Operand, bits_of

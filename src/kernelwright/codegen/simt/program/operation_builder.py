@@ -6,12 +6,8 @@ high = m.trunc(m.lshr(m.mul(m.sext(a, "i64"), m.sext(b, "i64")), 32), "i32")
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from kernelwright.codegen.simt.program.flattening_context import FlatteningContext
 from kernelwright.codegen.simt.program.program import Const, Operand, bits_of, integer
-
-if TYPE_CHECKING:
-    from kernelwright.codegen.simt.program.flatten import Flattener
 
 _FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 SMALLEST_NORMAL = {"half": 0x0400, "bfloat": 0x0080, "float": 0x00800000, "double": 0x0010000000000000}
@@ -22,7 +18,7 @@ _LITERALS = {
 
 
 class Make:
-    def __init__(self, flat: Flattener) -> None:
+    def __init__(self, flat: FlatteningContext) -> None:
         self.flat = flat
 
     # -- constants

@@ -15,8 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernelwright.ir.instruction import Instruction
-from kernelwright.ir.module import BasicBlock
+from kernelwright.ir.module import BasicBlock, Instruction
 
 INTEGER_BITS = {f"i{n}": n for n in (1, 8, 16, 32, 64, 128)}
 FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}

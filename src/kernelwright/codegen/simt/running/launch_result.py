@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from kernelwright.codegen.simt.lower import AccessInfo, HostKernel
 from kernelwright.codegen.simt.running.runtime_structs import SITE
-from kernelwright.ir.instruction import Instruction
+from kernelwright.ir.module import Instruction
 
 Counts = npt.NDArray[np.int64]
 NO_EVENTS = np.zeros(0, np.uint64)

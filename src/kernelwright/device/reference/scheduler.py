@@ -1,96 +1,44 @@
-"""Threads, warps and blocks of the reference executor: who runs, who waits, and when the waiting ends.
+"""The threads of a block, run in the order of the schedule: who runs, who waits, and when the waiting ends.
 
-A thread is a Python generator. It runs until it needs others and then yields what it waits for:
-
-    (BARRIER, id, count, arrive, reduction, predicate, site)    a block barrier; ``count`` 0 means all threads
-    (WARP, name, mask, arguments, site)                         an operation of the warp's lanes in ``mask``
-    (ACTIVE, site)                                              ``activemask``
-    (PAUSE, site)                                               nothing: it ran long enough for now
-
-Between these points it runs alone, so an execution is one interleaving of the threads out of those a GPU may choose.
+A thread runs until it yields an event (``thread_state.py``). Between these points it runs alone, so an execution is one
+interleaving of the threads out of those a GPU may choose.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
-from kernelwright.device.reference.memory_access import Region, Stop
-from kernelwright.device.reference.race_watch import Clock
+from kernelwright.device.reference.thread_state import (
+    ACTIVE,
+    BARRIER,
+    DONE,
+    PAUSE,
+    QUANTUM,
+    READY,
+    WAITING_ACTIVE,
+    WAITING_BARRIER,
+    WAITING_WARP,
+    WARP_OPERATION,
+    Block,
+    RunningLaunch,
+    Stop,
+    Thread,
+    ThreadExit,
+)
 from kernelwright.device.reference.warp import OPERATIONS
 from kernelwright.device.schedule import WARP
 
-if TYPE_CHECKING:
-    from kernelwright.device.reference.launch import Launch
-
-BARRIER, WARP_OPERATION, ACTIVE, PAUSE = range(4)
-
-QUANTUM = 4096
-"""Loop iterations after which a thread lets others run, so that one that spins on a flag cannot starve who sets it."""
 PATIENCE = 8
 """Rounds without any event but pauses after which a block makes room for the next one, which it may be waiting for."""
 
-READY, WAITING_WARP, WAITING_ACTIVE, WAITING_BARRIER, DONE = range(5)
 
-NO_MEMORY = Region(0)
-NO_CLOCK = Clock()
-"""What all threads share that need none of their own."""
+class BlockScheduler:
+    """Runs the threads of one block."""
 
-Event = tuple[Any, ...]
-
-
-class ThreadExit(Exception):
-    """The PTX ``exit`` instruction: ends the thread wherever it is."""
-
-
-class Thread:
-    """One GPU thread: its place in the grid, its local memory, and its generator."""
-
-    __slots__ = (
-        "block", "clock", "code", "ctaid_x", "ctaid_y", "ctaid_z", "event", "lane", "local", "nctaid_x", "nctaid_y", "nctaid_z",
-        "ntid_x", "ntid_y", "ntid_z", "number", "sp", "state", "tid_x", "tid_y", "tid_z", "value", "warp",
-    )  # fmt: skip
-
-    code: Generator[Event, Any, Any]
-    event: Event
-
-    def __init__(self, block: Block, number: int) -> None:
-        launch = block.launch
-        self.block = block
-        self.number = number
-        self.warp, self.lane = divmod(number, WARP)
-        self.ntid_x, self.ntid_y, self.ntid_z = launch.block
-        self.nctaid_x, self.nctaid_y, self.nctaid_z = launch.grid
-        self.ctaid_x, self.ctaid_y, self.ctaid_z = block.position
-        self.tid_x = number % self.ntid_x
-        self.tid_y = number // self.ntid_x % self.ntid_y
-        self.tid_z = number // self.ntid_x // self.ntid_y
-        self.local = Region(launch.local_bytes, launch.watched) if launch.local_bytes else NO_MEMORY
-        self.clock = Clock() if launch.watched else NO_CLOCK
-        self.sp = 0
-        self.state = READY
-        self.value: Any = None
-
-    @property
-    def position(self) -> tuple[int, int, int]:
-        return self.tid_x, self.tid_y, self.tid_z
-
-    def recharge(self, site: int) -> int:
-        """A function that cannot pause has used up its iterations: it gets as many again while the budget lasts."""
-        self.block.launch.spend(QUANTUM, self, site)
-        return QUANTUM
-
-
-class Block:
-    """A block of threads that runs, with its shared memory."""
-
-    def __init__(self, launch: Launch, number: int) -> None:
+    def __init__(self, launch: RunningLaunch, number: int) -> None:
         self.launch = launch
-        self.number = number
-        x, y, _ = launch.grid
-        self.position = (number % x, number // x % y, number // x // y)
-        self.shared = Region(launch.shared_bytes, launch.watched)
-        self.threads = [Thread(self, n) for n in range(launch.threads_per_block)]
+        self.block = Block(launch, number)
+        self.threads = [Thread(self.block, n) for n in range(launch.threads_per_block)]
         self.live = len(self.threads)
         warps = (len(self.threads) + WARP - 1) // WARP
         self.warps: list[list[Thread]] = []
@@ -122,7 +70,7 @@ class Block:
                 idle += 1
                 if idle > PATIENCE:
                     return False
-        # Blocks and threads know each other; without that they go as soon as nobody else does.
+        # Threads and their generators refer to each other; without this list they go as soon as nothing else does.
         self.threads, self.warps = [], []
         return True
 
@@ -255,7 +203,7 @@ class Block:
         if watch and threads[0].event[2]:
             watch.meet([*threads, *arrived])
         elif watch:
-            watch.open_barrier(self, threads)
+            watch.open_barrier(self.block, threads)
 
     def _deadlock(self) -> NoReturn:
         waiting = [t for t in self.threads if t.state != DONE]
