@@ -12,7 +12,6 @@ Kernels are built apart, each from a module of its own, and kept, so that a cand
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,6 +25,7 @@ from kernelwright.edits.original import Original
 from kernelwright.errors import Misuse
 from kernelwright.guards import Guard
 from kernelwright.ir import Module, clone_module, parse_module, print_module
+from kernelwright.lru import LruCache
 from kernelwright.passes.recipe import optimise_with
 
 Candidate = tuple[Gene, ...]
@@ -105,8 +105,7 @@ class Builder:
     def __init__(self, originals: Mapping[str, Original], arch: str, kept: int = KEPT) -> None:
         self.originals = originals
         self.arch = arch
-        self._kept: OrderedDict[tuple[str, tuple[AnyEdit, ...]], Built] = OrderedDict()
-        self._room = kept
+        self._kept: LruCache[tuple[str, tuple[AnyEdit, ...]], Built] = LruCache(kept)
         self._baseline: dict[str, Built] = {}
         self._given: Mapping[str, Module] = {}
 
@@ -139,15 +138,7 @@ class Builder:
             if kernel not in self._baseline:
                 self._baseline[kernel] = self._made(kernel, ())
             return self._baseline[kernel]
-        asked = (kernel, edits)
-        found = self._kept.get(asked)
-        if found is None:
-            found = self._kept[asked] = self._made(kernel, edits)
-            if len(self._kept) > self._room:
-                self._kept.popitem(last=False)
-        else:
-            self._kept.move_to_end(asked)
-        return found
+        return self._kept.get_or_make((kernel, edits), lambda: self._made(kernel, edits))
 
     def _made(self, kernel: str, edits: tuple[AnyEdit, ...]) -> Built:
         applied = apply(self.originals[kernel], edits)
