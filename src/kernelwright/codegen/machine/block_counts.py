@@ -265,7 +265,7 @@ class _Reader:
         cold: list[Placed] = []
         entered: set[str] = set()
         for index, piece in enumerate(pieces):
-            if index not in flow.parents:
+            if not flow.dominates(0, index):
                 continue  # nothing leads here
             marks = self._marks(name, piece, table)
             placed = [
