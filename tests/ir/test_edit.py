@@ -21,9 +21,9 @@ from kernelwright.ir import (
     verify,
 )
 from kernelwright.ir.types import FunctionType
-from kernelwright.ir.verify import check_uses
 from tests.ir.llvm import parsed, read
 from tests.ir.mutate import mutate
+from tests.ir.uses import check_uses
 
 TEXT = """
 define i32 @f(i32 %a, i32 %b, i1 %c) {

@@ -10,14 +10,13 @@
 In the order the data flows: ``tokens`` and ``types`` (words and types), ``values``, ``constants``, ``instruction``, ``module``
 (the nouns), ``reader``, ``read_instruction``, ``read_body``, ``source``,
 ``parser`` (text in), ``printer`` (text out), ``rules``, ``flags``, ``verify`` (what is
-valid), ``compare`` and ``clone``, ``graph``, ``control_flow``, ``data_layout``, ``debug`` (what can be asked).
+valid), ``clone``, ``graph``, ``control_flow``, ``data_layout``, ``debug`` (what can be asked).
 """
 
 from __future__ import annotations
 
 from kernelwright.ir import types
 from kernelwright.ir.clone import clone_function, clone_module
-from kernelwright.ir.compare import difference, function_difference
 from kernelwright.ir.constants import (
     Constant,
     ConstantAggregate,
@@ -90,8 +89,6 @@ __all__ = [
     "ZeroInitializer",
     "clone_function",
     "clone_module",
-    "difference",
-    "function_difference",
     "function_location",
     "local_names",
     "loop_latches",
