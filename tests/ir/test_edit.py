@@ -104,7 +104,7 @@ def test_clone_insert_and_move(module: Module) -> None:
     v["p"].operands = (v["z"], v["x"])
     verify(module)
     assert [i.opcode for i in module.function("f").blocks[1]] == ["add", "mul", "sub", "br"]
-    v["x"].move_after(v["x"])
+    v["x"].move_before(v["x"])
     assert v["x"].index == 0
     with pytest.raises(ValueError, match="in a block already"):
         module.function("f").entry.append(v["x"])

@@ -189,10 +189,6 @@ class Prepared:
         """The same kernel made for schedules that split warps."""
         return self._gpu.prepare(self._loaded, self.kernel, self.block, split=True)
 
-    def with_options(self, options: SimtOptions) -> Prepared:
-        """The same kernel made with other options."""
-        return self._gpu.prepare(self._loaded, self.kernel, self.block, options)
-
     def launch(
         self,
         grid: Triple,
