@@ -67,7 +67,7 @@ class Launched:
     compiled: CompiledKernel
     """The code that ran; its tables say what the counters count."""
     estimate: Estimate | None = None
-    """What the timing model says of it (``device/virtual/launch_timing.py``), where it was asked."""
+    """What the timing model says of it (``device/virtual/launch_estimates.py``), where it was asked."""
 
     @property
     def time_us(self) -> float:
