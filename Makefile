@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test slow types lint check bench gpu clean
+.PHONY: help setup demo test slow types lint dead check bench gpu clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/' | sort
@@ -26,7 +26,10 @@ lint: setup      ## ruff
 	$(BIN)/ruff check src tests start.py
 	$(BIN)/ruff format --check src tests start.py
 
-check: lint types test ## everything that must hold before a change lands
+dead: setup      ## vulture: code that nothing uses
+	$(BIN)/vulture
+
+check: lint types dead test ## everything that must hold before a change lands
 
 bench: setup     ## every figure the project promises
 	$(BIN)/kw bench all

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelwright import cache as cache_module
 from kernelwright.cache import Cache, content_key, write_atomically
 
 
@@ -125,3 +126,10 @@ def test_trim_leaves_what_it_may_not_remove(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(Path, "unlink", refuse)
     cache.trim()
     assert cache.get("ir", content_key(["a"])) == b"x" * 1000
+
+
+def test_every_package_that_decides_a_result_is_looked_at() -> None:
+    package = Path(cache_module.__file__).parent
+    rooms = [package / room for room in ("cli", "codegen", "cuda", "ir", "passes")]
+    folders = {str(path.parent.relative_to(package)) for room in rooms for path in room.rglob("__init__.py")}
+    assert folders <= set(cache_module._RESULTS_COME_FROM)

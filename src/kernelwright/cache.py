@@ -50,7 +50,11 @@ def content_key(parts: Iterable[str | bytes]) -> str:
     return h.hexdigest()
 
 
-_RESULTS_COME_FROM = ("", "cli", "codegen", "codegen/simt", "cuda", "cuda/include", "cuda/runtime", "ir", "passes")
+_RESULTS_COME_FROM = (
+    "", "cli", "cli/commands", "cli/support", "codegen", "codegen/cost", "codegen/inline_asm", "codegen/machine",
+    "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/program", "codegen/simt/running",
+    "cuda", "cuda/include", "cuda/runtime", "ir", "ir/text", "passes",
+)  # fmt: skip
 """Our folders whose files decide what a compile gives. Headers further down are noted with the compiles that read them."""
 _TOOLS = ("ziglang/zig", "llvmlite/binding/libllvmlite.so")
 _installation = ""

@@ -5,16 +5,13 @@ from __future__ import annotations
 import pytest
 
 from kernelwright.codegen.cost.ptx_counts import (
-    CLASS_NAMES,
-    block_counts,
     count_instructions,
     instruction_class,
-    kernel_counts,
 )
 from kernelwright.codegen.ptx import generate
 from kernelwright.codegen.ptx_text import read_ptx
-from kernelwright.errors import Misuse
 from kernelwright.ir import local_names, parse_module
+from tests.codegen.counting import PTX_CLASSES, ptx_counts
 from tests.passes.listing import example, instructions
 
 EXAMPLES = ("calls", "division", "figure4", "figure6", "figure7", "general", "inlining", "spaces")
@@ -33,7 +30,7 @@ def labels(ir: str) -> dict[str, list[str]]:
 def test_counts_land_on_blocks_of_the_ir_and_add_up(name: str) -> None:
     made = generate(example(name), "sm_80")
     known = labels(made.ir)
-    found = block_counts(made.ptx, known)
+    found = ptx_counts(made.ptx, known)
     assert set(found) == {f for f, blocks in known.items() if blocks}
     total = 0
     for function, counts in found.items():
@@ -103,25 +100,23 @@ def test_counts_land_on_blocks_of_the_ir_and_add_up(name: str) -> None:
     ],
 )
 def test_classes(opcode: str, name: str) -> None:
-    assert name in CLASS_NAMES
+    assert name in PTX_CLASSES
     assert instruction_class(opcode) == name
 
 
 @pytest.mark.parametrize("name", [*EXAMPLES, "math"])
 def test_nothing_our_kernels_use_is_other(name: str) -> None:
     for arch in ("sm_75", "sm_90"):
-        for function in block_counts(generate(example(name), arch).ptx).values():
+        for function in ptx_counts(generate(example(name), arch).ptx).values():
             assert function.total()["other"] == 0
 
 
 def test_a_kernel_by_name() -> None:
     ptx = generate(example("figure4"), "sm_80").ptx
-    counts = kernel_counts(ptx, "_Z4walkPfPKfi")
+    counts = ptx_counts(ptx)["_Z4walkPfPKfi"]
     assert counts.total()["barrier"] == 1
     loop = [c for c in counts.blocks.values() if c.get("load_shared")]
     assert len(loop) == 1
-    with pytest.raises(Misuse, match="no function 'walk'"):
-        kernel_counts(ptx, "walk")
 
 
 BLOCKS = """
@@ -151,16 +146,16 @@ $L__BB0_4:                              // %entry.loop_crit_edge
 def test_blocks_that_code_generation_made_inherit() -> None:
     """The nameless one has one predecessor, the split edge is named after where it leaves, the new preheader is not the
     loop it is named after but what comes before it."""
-    counts = kernel_counts(BLOCKS, "k", ["entry", "loop"])
+    counts = ptx_counts(BLOCKS, {"k": ["entry", "loop"]})["k"]
     assert {label: dict(c) for label, c in counts.blocks.items()} == {
         "entry": {"int": 2, "branch": 3, "conversion": 1, "move": 2},
         "loop": {"int": 1, "branch": 2},
     }
-    assert sum(kernel_counts(BLOCKS, "k").total().values()) == sum(counts.total().values()) == 11
+    assert sum(ptx_counts(BLOCKS)["k"].total().values()) == sum(counts.total().values()) == 11
 
 
 def test_the_short_division_belongs_to_the_divisions_block() -> None:
     made = generate(example("division"), "sm_80")
     assert len(read_ptx(made.ptx)[0].blocks) > 1
-    (counts,) = block_counts(made.ptx, labels(made.ir)).values()
+    (counts,) = ptx_counts(made.ptx, labels(made.ir)).values()
     assert list(counts.blocks) == ["entry"]

@@ -6,7 +6,8 @@ import pytest
 
 from kernelwright.codegen import source_lines
 from kernelwright.codegen.ptx import generate
-from kernelwright.codegen.source_lines import debug_chain, instruction_positions, kernel_lines, ptx_lines
+from kernelwright.codegen.ptx_text import read_ptx
+from kernelwright.codegen.source_lines import debug_chain, instruction_positions, kernel_lines
 from kernelwright.errors import Misuse
 from kernelwright.ir import parse_module
 from kernelwright.passes.optimise import optimise
@@ -40,9 +41,14 @@ def test_our_own_headers_give_way_to_their_caller(monkeypatch: pytest.MonkeyPatc
 def test_ptx_and_ir_agree_on_the_lines() -> None:
     made = generate(example("figure6"), "sm_80")
     ir = {line.line for line in kernel_lines(parse_module(made.ir), "_Z6windowPKfPflll")}
-    loads = [(i, p) for i, p in ptx_lines(made.ptx, "_Z6windowPKfPflll") if i.opcode.startswith("ld.global")]
+    loads = [
+        source_lines.user_position(i.source)
+        for function in read_ptx(made.ptx)
+        for i in function.instructions()
+        if i.opcode.startswith("ld.global")
+    ]
     assert len(loads) == 9
-    assert {p.line for _, p in loads if p} == {9}
+    assert {p.line for p in loads if p} == {9}
     assert 9 in ir
 
 
@@ -50,12 +56,11 @@ def test_a_module_without_lines_has_none() -> None:
     module = parse_module(example("figure5a"))
     assert kernel_lines(module, "window") == []
     assert all(p is None for _, p in instruction_positions(module, "window"))
-    assert all(p is None for _, p in ptx_lines(generate(example("figure5a"), "sm_80").ptx, "window"))
+    (function,) = read_ptx(generate(example("figure5a"), "sm_80").ptx)
+    assert not any(i.source for i in function.instructions())
 
 
 def test_unknown_kernels_are_misuse() -> None:
     module = parse_module(example("figure5a"))
     with pytest.raises(Misuse, match="it has window"):
         kernel_lines(module, "windw")
-    with pytest.raises(Misuse, match="no function 'windw'"):
-        ptx_lines(generate(example("figure5a"), "sm_80").ptx, "windw")

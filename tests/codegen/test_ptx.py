@@ -9,15 +9,17 @@ from pathlib import Path
 import pytest
 
 from kernelwright.architectures import ARCHITECTURES
-from kernelwright.codegen.machine.cubin import find_ptxas
-from kernelwright.codegen.ptx import emit_ptx, generate, lowered_ir
+from kernelwright.codegen.machine.cubin import find_assemblers
+from kernelwright.codegen.ptx import emit_ptx, generate
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
 from kernelwright.passes.libdevice import find_libdevice
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import PassOptions
-from tests.passes.listing import DATA, example, instructions
+from tests.passes.listing import DATA, example, instructions, lowered_ir
 
 EXAMPLES = sorted(p.stem for p in DATA.glob("*.ll") if p.stem != "math" or find_libdevice())
+
+PTXAS = next((a.path for a in find_assemblers() if a.kind == "ptxas"), None)
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -37,18 +39,18 @@ def test_every_architecture_gets_its_target_and_version(arch: str) -> None:
     assert version and int(version[1] + version[2]) >= ARCHITECTURES[arch].ptx
 
 
-@pytest.mark.skipif(find_ptxas() is None, reason="no ptxas is installed")
+@pytest.mark.skipif(PTXAS is None, reason="no ptxas is installed")
 @pytest.mark.parametrize("arch", ["sm_75", "sm_80", "sm_90"])
 def test_ptxas_accepts_every_example(arch: str, tmp_path: Path) -> None:
     for name in EXAMPLES:
         path = tmp_path / f"{name}.ptx"
         path.write_text(generate(example(name), arch).ptx)
-        command = [str(find_ptxas()), f"-arch={arch}", str(path), "-o", str(tmp_path / "out.cubin")]
+        command = [str(PTXAS), f"-arch={arch}", str(path), "-o", str(tmp_path / "out.cubin")]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, f"{name}: {done.stderr}"
 
 
-@pytest.mark.skipif(find_ptxas() is None, reason="no ptxas is installed")
+@pytest.mark.skipif(PTXAS is None, reason="no ptxas is installed")
 @pytest.mark.parametrize(
     "options", ["-O0", "-O1", "-O3 -msi -par -slsr -gra -spec", "-O3 -msaa", "-O3 -sroa -inline -unroll"]
 )
@@ -56,7 +58,7 @@ def test_ptxas_accepts_what_ablation_leaves(options: str, tmp_path: Path) -> Non
     for name in ("figure4", "spaces", "calls", "general"):
         path = tmp_path / f"{name}.ptx"
         path.write_text(generate(example(name), "sm_80", PassOptions.parse(options)).ptx)
-        command = [str(find_ptxas()), "-arch=sm_80", str(path), "-o", str(tmp_path / "out.cubin")]
+        command = [str(PTXAS), "-arch=sm_80", str(path), "-o", str(tmp_path / "out.cubin")]
         done = subprocess.run(command, capture_output=True, text=True)
         assert done.returncode == 0, f"{name} with {options}: {done.stderr}"
 
@@ -108,7 +110,7 @@ def test_lowered_ir_has_spaces_and_is_ir_again() -> None:
 def test_lowering_does_not_disturb_what_follows() -> None:
     """The switch that stops code generation is taken back."""
     before = emit_ptx(example("figure5a"), "sm_80", isolate=True)
-    lowered_ir(example("figure5a"), "sm_80")
+    lowered_ir(example("figure5a"))
     assert emit_ptx(example("figure5a"), "sm_80", isolate=True) == before
 
 

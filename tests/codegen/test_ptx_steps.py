@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.codegen.cost.ptx_counts import CLASS_NAMES
 from kernelwright.codegen.cost.ptx_steps import EXTRA_REGISTERS, LEAST_REGISTERS, TURNS, operands, pressure, steps_of
 from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
 from kernelwright.target import PIPES
+from tests.codegen.counting import PTX_CLASSES
 
 
 def function(*lines: str) -> PtxFunction:
@@ -39,7 +39,7 @@ def test_operands(line: str, written: list[str], read: list[str]) -> None:
 
 
 def test_every_class_has_its_turns() -> None:
-    assert set(TURNS) == set(CLASS_NAMES)
+    assert set(TURNS) == PTX_CLASSES
     assert {pipe for turns in TURNS.values() for pipe, _ in turns} <= {"", *PIPES}
 
 

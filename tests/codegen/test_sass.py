@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.codegen.cost.ptx_counts import block_counts
-from kernelwright.codegen.machine.block_counts import machine_counts
 from kernelwright.codegen.machine.cubin import Assembler, assemble, find_assemblers
 from kernelwright.codegen.machine.cubin_elf import Elf, Section, Symbol, read_elf
 from kernelwright.codegen.machine.line_table import LineTable, read_lines
 from kernelwright.codegen.machine.sass import (
-    CLASS_NAMES,
     CONVERGED,
     DIVERGED,
     NOTHING,
@@ -30,6 +27,7 @@ from kernelwright.codegen.machine.sass import (
 from kernelwright.codegen.ptx import generate
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.target import PIPES
+from tests.codegen.counting import MACHINE_CLASSES, machine_counts, ptx_counts
 from tests.passes.listing import example
 
 ASSEMBLERS = find_assemblers()
@@ -114,7 +112,7 @@ def test_control_words(low: int, high: int, expected: tuple[str, str, int, int, 
 
 
 def test_every_class_and_exception_goes_to_a_pipe() -> None:
-    assert set(PIPE_OF_CLASS) <= set(CLASS_NAMES)
+    assert set(PIPE_OF_CLASS) <= set(MACHINE_CLASSES)
     assert {*PIPE_OF_CLASS.values(), *PIPE_OF_OPCODE.values()} <= set(PIPES)
     assert all(opcode_class(opcode) != "other" for opcode in PIPE_OF_OPCODE)
 
@@ -123,7 +121,7 @@ def test_no_opcode_has_two_classes() -> None:
     codes = [code for group in OPCODES.values() for code in group]
     assert len(codes) == len(set(codes))
     assert all(0 <= code < 512 for code in codes)
-    assert opcode_class(0x1FF) == "other" and "other" in CLASS_NAMES
+    assert opcode_class(0x1FF) == "other" and "other" in MACHINE_CLASSES
 
 
 @each_assembler
@@ -139,7 +137,7 @@ def test_every_instruction_is_counted_once(assembler: Assembler, name: str) -> N
         own = sum(words_of(s) for s in code if s.name == f".text.{kernel}")
         assert sum(counts.total().values()) + sum(counts.outlined.values()) == own + (added if counts.outlined else 0)
         assert counts.total()["other"] == 0
-        assert set(counts.blocks) <= set(block_counts(ptx)[kernel].blocks)
+        assert set(counts.blocks) <= set(ptx_counts(ptx)[kernel].blocks)
 
 
 def words_of(section: Section) -> int:
@@ -156,7 +154,7 @@ def test_memory_instructions_stay_in_the_block_of_their_ptx(arch: str) -> None:
     """Arithmetic comes and goes; a load inside the loop is a load inside the loop."""
     ptx = generate(example("figure4"), arch).ptx
     counts = machine_counts(ptx, arch)["_Z4walkPfPKfi"]
-    virtual = block_counts(ptx)["_Z4walkPfPKfi"]
+    virtual = ptx_counts(ptx)["_Z4walkPfPKfi"]
     assert set(counts.blocks) == set(virtual.blocks)
     for block in virtual.blocks:
         for name in ("load_shared", "load_global", "store_shared", "store_global"):
@@ -176,7 +174,7 @@ def test_loops_are_not_unrolled_unless_asked(assembler: Assembler) -> None:
 @needs_assembler
 def test_a_division_is_many_instructions_and_its_slow_path_is_apart() -> None:
     ptx = generate(example("inlining"), "sm_80").ptx
-    virtual = block_counts(ptx)["_Z5applyPfi"].total()
+    virtual = ptx_counts(ptx)["_Z5applyPfi"].total()
     assert virtual["divide_fp"] > 0
     ptxas = next((a for a in ASSEMBLERS if a.kind == "ptxas"), None)
     if ptxas is None:

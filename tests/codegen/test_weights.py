@@ -8,7 +8,6 @@ import pytest
 
 from kernelwright.codegen.cost import block_weights as module
 from kernelwright.codegen.cost.block_weights import Weights, weigh, weigh_all
-from kernelwright.codegen.cost.ptx_counts import block_counts
 from kernelwright.codegen.cost.scoreboard_steps import split_at_barriers
 from kernelwright.codegen.machine.cubin import assemble, find_assemblers
 from kernelwright.codegen.machine.resources import resources
@@ -16,6 +15,7 @@ from kernelwright.codegen.ptx import emit_ptx, generate
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.ir import parse_module
 from kernelwright.ir.text.printer import local_names
+from tests.codegen.counting import ptx_counts
 from tests.passes.listing import example
 
 ASSEMBLERS = find_assemblers()
@@ -59,7 +59,7 @@ def test_registers_are_those_of_the_code_that_will_run() -> None:
 @pytest.mark.parametrize("name", ["figure4", "figure6", "general", "math"])
 def test_ptx_weights_hold_every_instruction(name: str) -> None:
     generated = generate(example(name), "sm_80")
-    counted = block_counts(generated.ptx)
+    counted = ptx_counts(generated.ptx)
     found = weigh_all(generated.ptx, "sm_80", source="ptx")
     assert found
     for kernel, w in found.items():

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.virtual import launch_timing as timing_module
+from kernelwright.device.virtual import launch_estimates as timing_module
 from kernelwright.device.virtual.gpu import Launched, Loaded, VirtualGpu
-from kernelwright.device.virtual.launch_timing import Timing
+from kernelwright.device.virtual.launch_estimates import Timing
 from kernelwright.errors import CompileError
 from kernelwright.ir import parse_module
 from kernelwright.target import gpu

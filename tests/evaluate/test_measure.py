@@ -20,8 +20,6 @@ from kernelwright.evaluate.timing.duel import (
     _wealth,
     duel,
     ever_valid,
-    fastest,
-    is_tie,
     median_interval,
 )
 
@@ -171,19 +169,3 @@ def test_a_median_interval_covers_as_often_as_it_says() -> None:
 
 def test_too_few_samples_bound_nothing() -> None:
     assert ever_valid([1.0] * 5).low == -math.inf and ever_valid([1.0] * 5).high == math.inf
-
-
-# -- choosing ----------------------------------------------------------------------------------------------------------
-
-
-def test_ties() -> None:
-    assert is_tie(100, 100.4) and is_tie(100.4, 100) and not is_tie(100, 100.6)
-
-
-def test_the_fastest_of_those_that_tie_is_the_simplest() -> None:
-    candidates = [("bloated", 99.8, 40, 30), ("slow", 105.0, 10, 1), ("plain", 100.0, 40, 3), ("long", 99.9, 45, 1)]
-    time, size, edits = (lambda c: c[1]), (lambda c: c[2]), (lambda c: c[3])
-    assert fastest(candidates, time, size, edits)[0] == "plain"
-    assert fastest(candidates, time)[0] == "bloated"
-    with pytest.raises(Misuse):
-        fastest([], time)

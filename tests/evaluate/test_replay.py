@@ -16,11 +16,10 @@ from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.capture.replay import replay
 from kernelwright.evaluate.judging.case_runner import by_kernel
-from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload.comparison_rules import parse_rules
 from kernelwright.ir import Module, parse_module
-from tests.evaluate.cost import instructions
+from tests.evaluate.judged import Judged
 
 
 def module_of(capture: Capture, old: str = "", new: str = "") -> Module:
@@ -129,9 +128,9 @@ def test_a_recording_is_a_workload(recorded: Path) -> None:
     assert [case.name for case in workload.cases] == [
         "_Z5scalePKfPffi #0", "follow #2", "count #3", "count #4", "add #5"
     ]  # fmt: skip
-    judge = Judge(workload, execute_reference, cost=instructions)
-    original = judge.reference(workload.modules())
-    assert original.error == 0 and original.time_us > 0
+    judge = Judged(workload)
+    original = judge()
+    assert isinstance(original, Ok) and original.error == 0 and original.time_us > 0
     slower = parse_module(workload.capture.ir("app.cu").replace("add i32 %v, %step", "sub i32 %v, %step"))  # type: ignore[union-attr]
     outcome = judge(slower)
     assert isinstance(outcome, Rejected) and "case 'add #5': 'd_integers'" in outcome.reason
@@ -140,8 +139,7 @@ def test_a_recording_is_a_workload(recorded: Path) -> None:
 def test_a_workload_of_one_kernel(recorded: Path) -> None:
     workload = Workload.from_capture(recorded, "scale", tolerance="relative 1%")
     assert workload.kernel == "scale" and len(workload.cases) == 1
-    judge = Judge(workload, execute_reference)
-    judge.reference(workload.modules())
+    judge = Judged(workload)
     text = workload.capture.ir("app.cu")  # type: ignore[union-attr]
     outcome = judge(parse_module(text.replace("fmul float %v, %factor", "fmul float %v, 2.015625")))
     assert isinstance(outcome, Ok) and outcome.error == pytest.approx(0.0078125)

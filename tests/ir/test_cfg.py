@@ -1,19 +1,10 @@
-"""Orders, dominators, post-dominators, loops: against their definitions on random graphs."""
+"""Orders, dominators and loop latches of functions: against their definitions on random graphs."""
 
 from __future__ import annotations
 
 from hypothesis import given
 
-from kernelwright.ir import (
-    Dominators,
-    PostDominators,
-    is_reducible,
-    loop_depths,
-    natural_loops,
-    parse_module,
-    predecessors,
-    reverse_postorder,
-)
+from kernelwright.ir import Dominators, loop_latches, parse_module, reverse_postorder
 from tests.ir.graphs import Graph, dominates, function_of, graphs, reachable
 from tests.ir.llvm import optimised, read
 
@@ -21,10 +12,9 @@ from tests.ir.llvm import optimised, read
 @given(graphs())
 def test_predecessors_mirror_successors(graph: Graph) -> None:
     f = function_of(graph)
-    before = predecessors(f)
     for n, block in enumerate(f.blocks):
-        expected = [b for b, out in zip(f.blocks, graph, strict=True) if n in out]
-        assert before[block] == expected == block.predecessors
+        assert block.predecessors == [b for b, out in zip(f.blocks, graph, strict=True) if n in out]
+        assert block.successors == tuple(f.blocks[s] for s in graph[n])
 
 
 @given(graphs())
@@ -53,98 +43,26 @@ def test_dominators_are_those_of_the_definition(graph: Graph) -> None:
         closest = [a for a in above if all(dominates(graph, other, a) for other in above)]
         expected = f.blocks[closest[0]] if closest else None
         assert tree.immediate(f.blocks[b]) is expected
-        assert tree.depth(f.blocks[b]) == len(above)
 
 
 @given(graphs())
-def test_frontiers_are_those_of_the_definition(graph: Graph) -> None:
-    f = function_of(graph)
-    found = Dominators(f).frontiers()
-    live = reachable(graph, 0)
-    for a in live:
-        expected = {
-            s for b in live if dominates(graph, a, b) for s in graph[b] if not (dominates(graph, a, s) and a != s)
-        }
-        assert {f.blocks.index(b) for b in found[f.blocks[a]]} == expected
-
-
-@given(graphs())
-def test_post_dominators_are_those_of_the_definition(graph: Graph) -> None:
-    f = function_of(graph)
-    tree = PostDominators(f)
-    ends = {n for n, out in enumerate(graph) if not out}
-    finite = {n for n in range(len(graph)) if reachable(graph, n) & ends}
-    if not all(reachable(graph, n) <= finite for n in finite):
-        return  # a way into an endless loop has a made-up end: checked below
-    for a in range(len(graph)):
-        for b in finite:
-            expected = not reachable(graph, b, without=a) & ends
-            assert tree.dominates(f.blocks[a], f.blocks[b]) == expected, (a, b)
-
-
-def test_endless_loops_have_post_dominators_too() -> None:
-    f = function_of([[1, 3], [2], [1], []])
-    tree = PostDominators(f)
-    entry, head, latch, end = f.blocks
-    assert tree.immediate(entry) is None and tree.immediate(end) is None
-    assert tree.immediate(head) is latch
-
-
-@given(graphs())
-def test_natural_loops_are_those_of_the_definition(graph: Graph) -> None:
+def test_latches_are_those_of_the_definition(graph: Graph) -> None:
     f = function_of(graph)
     live = reachable(graph, 0)
-    expected = {}
-    for h in live:
-        below = [n for n in live if dominates(graph, h, n)]
-        inner = [[s for s in out if s in below] if n in below else [] for n, out in enumerate(graph)]
-        body = {n for n in below if any(h in inner[m] for m in reachable(inner, n))}
-        if any(h in inner[n] for n in below):
-            expected[h] = body | {h}
-    loops = natural_loops(f)
-    assert {f.blocks.index(lp.header): {f.blocks.index(b) for b in lp.blocks} for lp in loops} == expected
-    for loop in loops:
-        assert {f.blocks.index(b) for b in loop.latches} == {
-            n for n in expected[f.blocks.index(loop.header)] if f.blocks.index(loop.header) in graph[n]
-        }
-        outer = [o for o in loops if o is not loop and loop.header in o and o.header not in loop.blocks]
-        outer += [o for o in loops if o is not loop and set(loop.blocks) < set(o.blocks) and o not in outer]
-        assert loop.depth == 1 + len(outer)
-        assert all(a in loop and b not in loop for a, b in loop.exits)
-    depths = loop_depths(f)
-    assert all(depths[b] == sum(b in lp for lp in loops) for b in f.blocks)
-
-
-def reducible_by_collapsing(graph: Graph) -> bool:
-    """The classic definition: dropping self loops and merging single-predecessor blocks leaves one block."""
-    live = reachable(graph, 0)
-    after = {n: set(graph[n]) - {n} for n in live}
-    while True:
-        for n in list(after):
-            before = [p for p in after if n in after[p]]
-            if n != 0 and len(before) == 1:
-                p = before[0]
-                after[p] = (after[p] | after[n]) - {n, p}
-                del after[n]
-                break
-        else:
-            return len(after) == 1
-
-
-@given(graphs())
-def test_reducibility_by_collapsing(graph: Graph) -> None:
-    assert is_reducible(function_of(graph)) == reducible_by_collapsing(graph)
+    expected = {h: {n for n in live if h in graph[n] and dominates(graph, h, n)} for h in live}
+    found = loop_latches(Dominators(f))
+    assert {f.blocks.index(h): {f.blocks.index(b) for b in latches} for h, latches in found.items()} == {
+        h: latches for h, latches in expected.items() if latches
+    }
+    assert all(len(set(latches)) == len(latches) for latches in found.values())
 
 
 def test_the_loops_of_a_program() -> None:
     module = parse_module(read("control"))
-    nested = natural_loops(module.functions["_Z6nestedPfiPi"])
-    assert sorted(loop.depth for loop in nested) == [1, 1, 2, 2]
-    assert not is_reducible(module.functions["_Z11two_entriesPiib"])
-    assert natural_loops(module.functions["_Z11two_entriesPiib"]) == []
+    assert len(loop_latches(Dominators(module.functions["_Z6nestedPfiPi"]))) == 4
+    assert loop_latches(Dominators(module.functions["_Z11two_entriesPiib"])) == {}
     heat = parse_module(optimised("stencil")).functions["_Z4heatPKfPfS0_iif"]
-    (loop,) = natural_loops(heat)
-    assert loop.preheader is not None and loop.preheader not in loop
+    assert [len(latches) for latches in loop_latches(Dominators(heat)).values()] == [1]
 
 
 def test_dominance_between_instructions() -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.ir import clone_function, clone_module, difference, parse_module, print_module, verify
+from kernelwright.ir import clone_function, clone_module, parse_module, print_module, verify
 from kernelwright.ir.constants import ConstantExpr
 from kernelwright.ir.module import Instruction
-from kernelwright.ir.verify import check_uses
+from tests.ir.compare import difference
 from tests.ir.llvm import RAW, optimised, parsed, ptx, read
+from tests.ir.uses import check_uses
 
 
 @pytest.mark.parametrize("name", [*RAW, "syntax", "stencil.o3"])

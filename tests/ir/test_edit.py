@@ -21,9 +21,9 @@ from kernelwright.ir import (
     verify,
 )
 from kernelwright.ir.types import FunctionType
-from kernelwright.ir.verify import check_uses
 from tests.ir.llvm import parsed, read
 from tests.ir.mutate import mutate
+from tests.ir.uses import check_uses
 
 TEXT = """
 define i32 @f(i32 %a, i32 %b, i1 %c) {
@@ -104,7 +104,7 @@ def test_clone_insert_and_move(module: Module) -> None:
     v["p"].operands = (v["z"], v["x"])
     verify(module)
     assert [i.opcode for i in module.function("f").blocks[1]] == ["add", "mul", "sub", "br"]
-    v["x"].move_after(v["x"])
+    v["x"].move_before(v["x"])
     assert v["x"].index == 0
     with pytest.raises(ValueError, match="in a block already"):
         module.function("f").entry.append(v["x"])

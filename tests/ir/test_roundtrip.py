@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.ir import difference, parse_module, print_module, verify
-from kernelwright.ir.verify import check_uses
+from kernelwright.ir import parse_module, print_module, verify
+from tests.ir.compare import difference
 from tests.ir.llvm import RAW, canonical, optimised, parsed, ptx, read
+from tests.ir.uses import check_uses
 
 FILES = (*RAW, "stencil.o3", "control.o3", "syntax")
 

@@ -26,9 +26,9 @@ from kernelwright.ir.opcodes import BINARY, CASTS, TERMINATORS
 from kernelwright.ir.rules import RULES, UNREAD
 from kernelwright.ir.text.printer import PRINTERS
 from kernelwright.ir.text.read_instruction import READERS
-from kernelwright.ir.verify import check_uses
 from tests.ir.llvm import RAW, accepts, optimised, read
 from tests.ir.mutate import mutate
+from tests.ir.uses import check_uses
 
 TEXT = """
 %pair = type { i32, float }

@@ -20,7 +20,6 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import Estimate, estimate
 from kernelwright.device.model.launch_observation import block_labels
-from kernelwright.device.model.search_order import search_key
 from kernelwright.errors import DeviceError
 from kernelwright.target import gpu
 from tests.model.build import access, asked, count, observed, paths, step, weights
@@ -196,13 +195,6 @@ def test_7_a_tail_is_paid_not_scaled_away() -> None:
 
 
 # -- 8: edits that do nothing ---------------------------------------------------------------------------------------------------
-
-
-def test_8_edits_without_effect_lose() -> None:
-    cycles = 10_000.0
-    clean = search_key(cycles, 120, 3, cycles)
-    assert clean < search_key(cycles, 120, 60, cycles)
-    assert clean < search_key(cycles * 0.997, 121, 2, cycles)
 
 
 def test_counters_decide_not_names() -> None:

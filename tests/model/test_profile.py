@@ -11,7 +11,7 @@ import pytest
 from kernelwright.device.arena import Arena
 from kernelwright.device.model.estimate import estimate
 from kernelwright.device.profiling.profile_rows import KEYS, MOST_LINES, Profiled, merged, profile_rows
-from kernelwright.device.virtual.launch_timing import L2History
+from kernelwright.device.virtual.launch_estimates import L2History
 from kernelwright.report.profile import facts, profile_page
 from kernelwright.target import gpu
 from tests.model.build import access, count, observed, paths, step, weights

@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kernelwright.codegen.ptx import _lowered, _rounds
+from kernelwright.passes import isolation
+from kernelwright.passes.options import DEFAULT, PassOptions
+
 DATA = Path(__file__).parent / "data"
 
 _METADATA = re.compile(r", ![\w.]+ ![\w.]+")
@@ -13,6 +17,14 @@ _METADATA = re.compile(r", ![\w.]+ ![\w.]+")
 def example(name: str) -> str:
     """The IR of an example in ``data``, as the front end left it."""
     return (DATA / f"{name}.ll").read_text()
+
+
+def lowered_ir(ir_text: str, options: PassOptions = DEFAULT) -> str:
+    """The IR after code generation's own IR steps (memory spaces, straight-line code), before CodeGenPrepare: where the
+    effect of the paper's section 3.4 can be read."""
+    for each in _rounds(options):
+        ir_text = isolation.run(_lowered, ir_text, "sm_80", each, options=each, isolate=True)
+    return ir_text
 
 
 def instructions(ptx: str) -> list[str]:

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import pytest
 
-from kernelwright.codegen.ptx import generate, lowered_ir
+from kernelwright.codegen.ptx import generate
 from kernelwright.passes.options import PassOptions
-from tests.passes.listing import example, instructions, ir_bodies, listing
+from tests.passes.listing import example, instructions, ir_bodies, listing, lowered_ir
 
 Golden = Callable[[str, str], None]
 
@@ -53,7 +53,7 @@ def test_figure_4_a_derived_pointer_is_known_to_be_shared() -> None:
 
 
 def figure_5(source: str, *without: str) -> str:
-    return ir_bodies(lowered_ir(example(source), "sm_80", PassOptions.of(3, without)))
+    return ir_bodies(lowered_ir(example(source), PassOptions.of(3, without)))
 
 
 def test_figure_5_golden(golden: Golden) -> None:

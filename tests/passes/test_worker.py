@@ -244,9 +244,9 @@ def test_misuse_crosses_unchanged() -> None:
 
 
 @pytest.mark.usefixtures("process")
-def test_warming_starts_the_process_that_the_next_call_uses() -> None:
+def test_the_next_call_uses_the_process_that_was_started() -> None:
     worker.close_all()
-    worker.warm(DEFAULT)
+    worker.worker(DEFAULT)
     (started,) = worker._resident.values()
     assert isolated(process_id) == started._process.pid
 

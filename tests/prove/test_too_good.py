@@ -11,7 +11,7 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.arguments import pack
 from kernelwright.device.model.estimate import Estimate, Term
 from kernelwright.device.virtual.gpu import VirtualGpu
-from kernelwright.device.virtual.launch_timing import Timing
+from kernelwright.device.virtual.launch_estimates import Timing
 from kernelwright.prove.speedup_ceiling import LIMIT, ceiling
 from kernelwright.target import gpu
 from tests.prove.planted import planted

@@ -245,9 +245,9 @@ extern "C" __global__ void k(const float* a, float* o, int rounds, int span) {
         case = Case(module, "k", 1, 32, zeros(1 << 16, np.float32), zeros(32, np.float32), rounds, span, budget=10**9)
         result = case.fast(arena, SimtOptions(block=(32, 1, 1)), watch=Watch(caches=caches)).launch
         loads = [a.index for a in result.kernel.accesses if a.kind == "load"]
-        looked = sum(result.looked_up[i] for i in loads)
-        l1 = sum(result.l1_hits[i] for i in loads)
-        return l1 / looked, sum(result.l2_hits[i] for i in loads) / max(looked - l1, 1)
+        looked = sum(int(result.sites["looked_up"][i]) for i in loads)
+        l1 = sum(int(result.sites["l1_hits"][i]) for i in loads)
+        return l1 / looked, sum(int(result.sites["l2_hits"][i]) for i in loads) / max(looked - l1, 1)
 
     small = Caches(l1_bytes=16 << 10, l2_bytes=128 << 10, every=1)
     assert hits(2048, 4, small)[0] == pytest.approx(0.75)  # 8 KB stays in L1: only the first round misses

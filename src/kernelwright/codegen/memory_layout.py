@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 
 from kernelwright.errors import IRError
-from kernelwright.ir.constants import ConstantExpr
 from kernelwright.ir.data_layout import DataLayout
 from kernelwright.ir.module import Function, GlobalVariable, Instruction, Module
 from kernelwright.ir.types import StructType, Type, parse_type
@@ -202,10 +201,3 @@ def _mentioned(function: Function, seen: set[Value] | None = None) -> list[Value
         elif isinstance(value, Function):
             seen.add(value)
     return found
-
-
-def is_shared_address(value: Value) -> bool:
-    """Whether a constant is the address of a shared variable or computed from one."""
-    if isinstance(value, GlobalVariable):
-        return value.address_space == SHARED
-    return isinstance(value, ConstantExpr) and any(is_shared_address(v) for v in value.operands)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 from kernelwright.architectures import architecture
@@ -27,12 +26,10 @@ _BLOCK_LABEL = re.compile(r'^(?:define [^@]*@("[^"]+"|[\w.$-]+)\(|("[^"]+"|[\w.$
 
 @frozen
 class Generated:
-    """One module through the middle end and code generation, with the seconds each took."""
+    """One module through the middle end and code generation."""
 
     ir: str
     ptx: str
-    optimise_s: float
-    emit_s: float
 
 
 def emit_ptx(ir_text: str, arch: str | None = None, options: PassOptions = DEFAULT, *, isolate: bool = False) -> str:
@@ -60,22 +57,8 @@ def generate(
     name = architecture(arch or architecture_of(ir_text)).name
     if len(_rounds(options)) == 1:
         return isolation.run(_generate, ir_text, name, options, cuda_path, options=options, isolate=isolate)
-    start = time.perf_counter()
     optimised = optimise(ir_text, options, arch=name, cuda_path=cuda_path, isolate=isolate)
-    middle = time.perf_counter()
-    ptx = emit_ptx(optimised, name, options, isolate=isolate)
-    return Generated(optimised, ptx, middle - start, time.perf_counter() - middle)
-
-
-def lowered_ir(ir_text: str, arch: str | None = None, options: PassOptions = DEFAULT) -> str:
-    """The IR after code generation's own IR steps (memory spaces, straight-line code), before CodeGenPrepare.
-
-    This is where the effect of the paper's section 3.4 can be read. Always runs in a worker.
-    """
-    name = architecture(arch or architecture_of(ir_text)).name
-    for each in _rounds(options):
-        ir_text = isolation.run(_lowered, ir_text, name, each, options=each, isolate=True)
-    return ir_text
+    return Generated(optimised, emit_ptx(optimised, name, options, isolate=isolate))
 
 
 def _rounds(options: PassOptions) -> tuple[PassOptions, ...]:
@@ -99,12 +82,9 @@ def _emit_text(ir_text: str, arch: str, options: PassOptions) -> str:
 
 
 def _generate(ir_text: str, arch: str, options: PassOptions, cuda_path: Path | None) -> Generated:
-    start = time.perf_counter()
     optimised = optimise(ir_text, options, arch=arch, cuda_path=cuda_path)
-    middle = time.perf_counter()
     # From the text, not from the module: reading text back reorders uses, and both ways must give the same bytes.
-    ptx = _emit_text(optimised, arch, options)
-    return Generated(optimised, ptx, middle - start, time.perf_counter() - middle)
+    return Generated(optimised, _emit_text(optimised, arch, options))
 
 
 def _emit(module: Any, ir_text: str, arch: str, options: PassOptions) -> str:

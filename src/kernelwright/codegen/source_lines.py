@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelwright.codegen.ptx_text import Position, PtxInstruction, read_ptx
+from kernelwright.codegen.ptx_text import Position
 from kernelwright.errors import Misuse
 from kernelwright.ir.module import Function, Instruction, Module
 
@@ -45,14 +45,6 @@ def instruction_positions(module: Module, kernel: str) -> Iterator[tuple[Instruc
         if node not in known:
             known[node] = user_position(debug_chain(module, node)) if node else None
         yield instruction, known[node]
-
-
-def ptx_lines(ptx: str, kernel: str) -> list[tuple[PtxInstruction, Position | None]]:
-    """Each PTX instruction of a kernel with the line it was written on. Raises ``Misuse`` with the functions there are."""
-    functions = {f.name: f for f in read_ptx(ptx)}
-    if kernel not in functions:
-        raise Misuse(f"the PTX has no function {kernel!r}", hint=f"it has {', '.join(functions) or 'none'}")
-    return [(each, user_position(each.source)) for each in functions[kernel].instructions()]
 
 
 def user_position(chain: Iterable[Position]) -> Position | None:

@@ -22,11 +22,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.device.api_executors import CudaLauncher, Launch, Launcher, VirtualLauncher
 from kernelwright.device.arguments import pack
 from kernelwright.device.array_buffers import Argument, spans_of, value_of
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.fault import Triple
-from kernelwright.device.launcher import CudaLauncher, Launch, Launcher, VirtualLauncher
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings
 from kernelwright.device.virtual.gpu import Launched, Loaded

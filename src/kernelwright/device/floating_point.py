@@ -50,7 +50,6 @@ HALF = Format("half", 16, 11, -14, 15, 0x7FFF)
 BFLOAT = Format("bfloat", 16, 8, -126, 127, 0x7FFF)
 SINGLE = Format("float", 32, 24, -126, 127, 0x7FFFFFFF)
 DOUBLE = Format("double", 64, 53, -1022, 1023, 0x7FF8000000000000)
-FORMATS = {f.name: f for f in (HALF, BFLOAT, SINGLE, DOUBLE)}
 
 
 class Payload(float):

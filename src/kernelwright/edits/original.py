@@ -29,7 +29,7 @@ from kernelwright.ir import (
     Value,
     clone_module,
     local_names,
-    natural_loops,
+    loop_latches,
     print_function,
     print_module,
     source_location,
@@ -196,9 +196,9 @@ class Original:
 
     def _loops(self, dominators: Dominators) -> dict[Id, tuple[int, int]]:
         closing = [
-            loop.latches[0].terminator
-            for loop in natural_loops(self.function, dominators)
-            if len(loop.latches) == 1 and not loop.latches[0].instructions[-1].is_opaque
+            latches[0].terminator
+            for latches in loop_latches(dominators).values()
+            if len(latches) == 1 and not latches[0].instructions[-1].is_opaque
         ]
         number = max((int(name[1:]) for name in self.module.metadata), default=-1) + 1
         ids = [id for id, node in self.nodes.items() if node.instruction in closing]

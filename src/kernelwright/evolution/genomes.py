@@ -9,7 +9,6 @@ Kernels are built apart, each from a module of its own, and kept, so that a cand
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -23,6 +22,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.variant import Built, Variant, alone, build_kernel
 from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.ir import Module
+from kernelwright.lru import LruCache
 
 Genes = tuple[Gene, ...]
 
@@ -45,8 +45,7 @@ class GenomeBuilder:
         """``modules``: the original program, by kernel the module that holds it, as a ``Workload`` has it."""
         self.originals = {name: Original(alone(module, name), name) for name, module in modules.items()}
         self.arch = arch
-        self._kept: OrderedDict[tuple[str, tuple[Edit, ...]], _Edited] = OrderedDict()
-        self._room = kept
+        self._kept: LruCache[tuple[str, tuple[Edit, ...]], _Edited] = LruCache(kept)
         self._baseline: dict[str, _Edited] = {}
 
     def build(self, candidate: Genes) -> Variant:
@@ -68,15 +67,7 @@ class GenomeBuilder:
             if kernel not in self._baseline:
                 self._baseline[kernel] = self._made(kernel, ())
             return self._baseline[kernel]
-        asked = (kernel, edits)
-        found = self._kept.get(asked)
-        if found is None:
-            found = self._kept[asked] = self._made(kernel, edits)
-            if len(self._kept) > self._room:
-                self._kept.popitem(last=False)
-        else:
-            self._kept.move_to_end(asked)
-        return found
+        return self._kept.get_or_make((kernel, edits), lambda: self._made(kernel, edits))
 
     def _made(self, kernel: str, edits: tuple[Edit, ...]) -> _Edited:
         applied = apply(self.originals[kernel], edits)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from kernelwright.grammar.problem import Problem
 
-WIDTH = 100
-
 
 def readable(problem: Problem, text: str) -> str:
     """The program with this derived text, as C."""

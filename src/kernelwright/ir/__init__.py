@@ -10,14 +10,13 @@
 In the order the data flows: ``tokens`` and ``types`` (words and types), ``values``, ``constants``, ``opcodes``, ``module``
 (the nouns), ``reader``, ``read_instruction``, ``read_body``, ``source``,
 ``parser`` (text in), ``printer`` (text out), ``rules``, ``flags``, ``verify`` (what is
-valid), ``compare`` and ``clone``, ``cfg``, ``loops``, ``liveness``, ``layout``, ``debug`` (what can be asked).
+valid), ``clone``, ``graph``, ``control_flow``, ``data_layout``, ``debug`` (what can be asked).
 """
 
 from __future__ import annotations
 
 from kernelwright.ir import types
 from kernelwright.ir.clone import clone_function, clone_module
-from kernelwright.ir.compare import difference, function_difference
 from kernelwright.ir.constants import (
     Constant,
     ConstantAggregate,
@@ -33,11 +32,9 @@ from kernelwright.ir.constants import (
     ZeroInitializer,
     zero,
 )
-from kernelwright.ir.control_flow import Dominators, PostDominators, predecessors, reverse_postorder
+from kernelwright.ir.control_flow import Dominators, loop_latches, reverse_postorder
 from kernelwright.ir.data_layout import DataLayout
 from kernelwright.ir.debug import Location, function_location, source_location
-from kernelwright.ir.liveness import Liveness
-from kernelwright.ir.loops import Loop, is_reducible, loop_depths, natural_loops
 from kernelwright.ir.module import Argument, BasicBlock, Function, GlobalVariable, Instruction, Module
 from kernelwright.ir.text.parser import parse_module
 from kernelwright.ir.text.printer import local_names, print_function, print_instruction, print_module
@@ -75,15 +72,12 @@ __all__ = [
     "InlineAsm",
     "Instruction",
     "IntType",
-    "Liveness",
     "Location",
-    "Loop",
     "MetadataOperand",
     "Module",
     "Names",
     "PointerType",
     "Poison",
-    "PostDominators",
     "StructType",
     "Type",
     "Undef",
@@ -93,16 +87,11 @@ __all__ = [
     "ZeroInitializer",
     "clone_function",
     "clone_module",
-    "difference",
-    "function_difference",
     "function_location",
-    "is_reducible",
     "local_names",
-    "loop_depths",
-    "natural_loops",
+    "loop_latches",
     "parse_module",
     "parse_type",
-    "predecessors",
     "print_function",
     "print_instruction",
     "print_module",

@@ -235,15 +235,6 @@ class Instruction(Value, Local):
         self.unlink()
         other.parent.insert(other.index, self)
 
-    def move_after(self, other: Instruction) -> None:
-        """Take this instruction out of its place and put it right after ``other``."""
-        if other is self:
-            return
-        if other.parent is None:
-            raise ValueError("cannot move after an instruction that is in no block")
-        self.unlink()
-        other.parent.insert(other.index + 1, self)
-
     def clone(self) -> Instruction:
         """The same instruction on the same operands, in no block, without a name and without users."""
         made = Instruction(self.opcode, self.type, self.operands, self.flags, "", dict(self.metadata))

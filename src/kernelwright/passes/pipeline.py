@@ -2,8 +2,7 @@
 
 Each step says what the paper (002, gpucc) calls it, which LLVM pass does it today, what it does to a small example, and
 how it is switched off. ``kw passes`` prints this table; ``kw compile --without slsr,msi`` and ``--threshold inline=50`` act
-on it. LLVM runs more passes than these; ``switches.passes_in_order`` has them all, and a test holds the order here
-against it.
+on it. LLVM runs more passes than these; a test holds the order here against the one that LLVM reports.
 """
 
 from __future__ import annotations

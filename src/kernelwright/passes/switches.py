@@ -78,11 +78,6 @@ def skipped_passes() -> set[str]:
     return {name for name, skipped in _gate_log() if skipped}
 
 
-def passes_in_order() -> list[str]:
-    """Every pass the gate is asked about on the probe, in order of first appearance. Needs a process with a gate set."""
-    return list(dict.fromkeys(name for name, _ in _gate_log()))
-
-
 def _gate_log() -> list[tuple[str, bool]]:
     llvm = binding()
     llvm.set_option("kernelwright", VERBOSE)

@@ -37,11 +37,6 @@ _owner = os.getpid()
 _lock = threading.Lock()
 
 
-def warm(options: PassOptions) -> None:
-    """Starts the worker for ``options`` without waiting for it, so that it is ready when the front end is done."""
-    worker(options)
-
-
 def worker(options: PassOptions) -> Worker:
     """The resident worker for ``options``, started when there is none."""
     global _owner

@@ -10,7 +10,7 @@ against, site by site, where the virtual GPU would otherwise end its launch.
 
 from __future__ import annotations
 
-from collections import Counter, OrderedDict
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
@@ -31,6 +31,7 @@ from kernelwright.evaluate.judging.case_runner import LAUNCHES, Modules, Ran, Ru
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Output
 from kernelwright.ir import Function, Module
+from kernelwright.lru import LruCache
 from kernelwright.prove.evidence import Evidence
 from kernelwright.prove.fences import Fences, FencesOf
 from kernelwright.prove.sightings import End, Places, Site, Sites, add, note
@@ -92,31 +93,20 @@ class Device:
 
     def __init__(self) -> None:
         self._gpu: VirtualGpu | None = None
-        self._loaded: OrderedDict[int, Loaded] = OrderedDict()
-        self._places: OrderedDict[int, Places] = OrderedDict()
-        self._fences: OrderedDict[int, FencesOf] = OrderedDict()
+        self._loaded: LruCache[int, Loaded] = LruCache(KEPT)
+        self._places: LruCache[int, Places] = LruCache(KEPT)
+        self._fences: LruCache[int, FencesOf] = LruCache(KEPT)
 
     def loaded(self, module: Module, variables: Variables) -> Loaded:
-        found = self._loaded.pop(id(module), None) or Loaded(module, variables)
-        self._loaded[id(module)] = found
-        if len(self._loaded) > KEPT:
-            self._loaded.popitem(last=False)
+        found = self._loaded.get_or_make(id(module), lambda: Loaded(module, variables))
         found.variables = variables
         return found
 
     def places(self, kernel: Function) -> Places:
-        found = self._places.get(id(kernel)) or Places(kernel)
-        self._places[id(kernel)] = found
-        if len(self._places) > KEPT:
-            self._places.popitem(last=False)
-        return found
+        return self._places.get_or_make(id(kernel), lambda: Places(kernel))
 
     def fences(self, kernel: HostKernel) -> FencesOf:
-        found = self._fences.get(id(kernel)) or FencesOf(kernel)
-        self._fences[id(kernel)] = found
-        if len(self._fences) > KEPT:
-            self._fences.popitem(last=False)
-        return found
+        return self._fences.get_or_make(id(kernel), lambda: FencesOf(kernel))
 
     def gpu(self, arena: Arena) -> VirtualGpu:
         if self._gpu is None:

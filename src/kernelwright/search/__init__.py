@@ -6,7 +6,7 @@
     combine      greedy, in groups                                minimise     delta debugging, single effects, pairs
     experience   what is learnt about genes                       credit       which kinds of genes pay
     population   the best so far                                  genomes      crossover
-    nsga2        ranks, crowding, tournaments                     hypervolume
+    nsga2        fronts, crowding, tournaments
     ties         what counts as a gain
 
 How a story uses it:
@@ -25,9 +25,8 @@ from __future__ import annotations
 
 from kernelwright.search.default import Default
 from kernelwright.search.gevo import Gevo
-from kernelwright.search.hypervolume import hypervolume
 from kernelwright.search.minimise import Effect, Minimise, Pair, Pairs, SingleEffects
-from kernelwright.search.nsga2 import crowding, dominates, fronts, ranks, select, tournament
+from kernelwright.search.nsga2 import crowding, dominates, fronts, select, tournament
 from kernelwright.search.planned import Planned
 from kernelwright.search.strategy import Budget, Hooks, Progress, Result, Strategy
 from kernelwright.search.ties import TIE, is_gain, preferred
@@ -50,10 +49,8 @@ __all__ = [
     "crowding",
     "dominates",
     "fronts",
-    "hypervolume",
     "is_gain",
     "preferred",
-    "ranks",
     "select",
     "tournament",
 ]

@@ -149,12 +149,6 @@ class Pair(Generic[G]):
     together: float | None
 
     @property
-    def epistasis(self) -> float | None:
-        """What the two do together beyond the sum of what each does alone, a rejected one counted as none; None when
-        they are rejected together."""
-        return None if self.together is None else self.together - sum(gain or 0.0 for gain in self.alone)
-
-    @property
     def relation(
         self,
     ) -> Literal["independent", "only together", "more together", "less together", "exclude each other"]:

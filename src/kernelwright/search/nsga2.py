@@ -46,15 +46,6 @@ def fronts(points: Sequence[Point]) -> list[list[int]]:
     return [sorted(front) for front in found]
 
 
-def ranks(points: Sequence[Point]) -> list[int]:
-    """The number of each point's front, from 0."""
-    found = [0] * len(points)
-    for number, front in enumerate(fronts(points)):
-        for i in front:
-            found[i] = number
-    return found
-
-
 def crowding(points: Sequence[Point]) -> list[float]:
     """Distance of each point of *one* front to its neighbours, summed over the objectives, each scaled to its range.
 

@@ -7,13 +7,10 @@ of that behind it, and LLVM says which IR block each PTX block was made from.
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 
 from kernelwright.codegen.ptx_text import PtxFunction, read_ptx
-from kernelwright.errors import Misuse
 
 # The first pattern that matches ``opcode.with.modifiers`` decides. Source: the PTX ISA's chapter on instructions.
 CLASSES: tuple[tuple[str, str], ...] = (
@@ -53,55 +50,20 @@ CLASSES: tuple[tuple[str, str], ...] = (
     ("other", r""),
 )  # fmt: skip
 
-CLASS_NAMES = tuple(name for name, _ in CLASSES)
-
 PREHEADER = ".preheader"
 
 _PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in CLASSES)
 
-Counts = Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class KernelCounts:
-    """PTX instructions of a function by IR block (its label without the ``%``), then by class; classes that are absent
-    are 0. Every PTX instruction is in exactly one block."""
-
-    name: str
-    blocks: Mapping[str, Counts]
-
-    def total(self) -> Counter[str]:
-        """All blocks together, by class."""
-        return sum((Counter(dict(c)) for c in self.blocks.values()), Counter[str]())
-
 
 @lru_cache(maxsize=4096)
 def instruction_class(opcode: str) -> str:
-    """The class of ``ld.global.f32`` or any other opcode with its modifiers: one of ``CLASS_NAMES``."""
+    """The class of ``ld.global.f32`` or any other opcode with its modifiers: one of ``CLASSES``."""
     return next(name for name, pattern in _PATTERNS if pattern.match(opcode))
 
 
 def count_instructions(ptx: str) -> int:
     """All instructions of all functions: what the paper's Figure 10 can be drawn in when there is no GPU."""
     return sum(1 for function in read_ptx(ptx) for _ in function.instructions())
-
-
-def block_counts(ptx: str, labels: Mapping[str, Collection[str]] | None = None) -> dict[str, KernelCounts]:
-    """Counts of every function with a body, by its name.
-
-    ``labels`` are the block labels of each function's IR, by function; then every count lands on one of them. Without,
-    a block that code generation named itself may appear under that name.
-    """
-    given = labels or {}
-    return {f.name: KernelCounts(f.name, _by_block(f, given.get(f.name))) for f in read_ptx(ptx)}
-
-
-def kernel_counts(ptx: str, kernel: str, labels: Collection[str] | None = None) -> KernelCounts:
-    """Counts of one function; ``labels`` as above. Raises ``Misuse`` with the functions there are."""
-    functions = {f.name: f for f in read_ptx(ptx)}
-    if kernel not in functions:
-        raise Misuse(f"the PTX has no function {kernel!r}", hint=f"it has {', '.join(functions) or 'none'}")
-    return KernelCounts(kernel, _by_block(functions[kernel], labels))
 
 
 def origins(function: PtxFunction, labels: Collection[str] | None = None) -> dict[str, str]:
@@ -139,12 +101,3 @@ def _original(name: str, names: Collection[str]) -> str | None:
 def _only(labels: Iterable[str]) -> list[str]:
     found = list(labels)
     return found if len(found) == 1 else []
-
-
-def _by_block(function: PtxFunction, labels: Collection[str] | None) -> dict[str, Counts]:
-    origin = origins(function, labels)
-    counts: dict[str, Counter[str]] = {}
-    for block in function.blocks:
-        classes = (instruction_class(each.opcode) for each in block.instructions)
-        counts.setdefault(origin[block.label], Counter()).update(classes)
-    return dict(counts)

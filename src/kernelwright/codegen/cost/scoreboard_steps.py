@@ -10,7 +10,7 @@ from kernelwright.codegen.ptx_text import Position
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``kind`` is the instruction's class (``sass.CLASS_NAMES`` or ``counts.CLASS_NAMES``).
+    """``kind`` is the instruction's class (of ``sass.OPCODES`` or ``ptx_counts.CLASSES``).
 
     ``pipes``: where it is done and how many turns it takes there; the empty name stands for a turn of the scheduler
     alone. ``stall``: cycles until the next step may start. ``waits``: results that must be there before it starts;

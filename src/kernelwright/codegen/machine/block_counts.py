@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.architectures import architecture
-from kernelwright.codegen.cost.ptx_counts import Counts, origins
+from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.machine.control_flow import Flow
 from kernelwright.codegen.machine.cubin import Assembler, Cubin, assemble
 from kernelwright.codegen.machine.cubin_elf import FUNCTION, read_elf
@@ -94,39 +94,6 @@ class MachineModule:
     rolled: bool
 
 
-@dataclass(frozen=True)
-class MachineCounts:
-    """Machine instructions of a function by IR block, then by class. ``outlined`` counts what few executions enter."""
-
-    name: str
-    blocks: Mapping[str, Counts]
-    outlined: Counts
-
-    def total(self) -> Counter[str]:
-        """All blocks together, by class, without what is outlined."""
-        return sum((Counter(dict(c)) for c in self.blocks.values()), Counter[str]())
-
-
-def machine_counts(
-    ptx: str,
-    arch: str,
-    labels: Mapping[str, Collection[str]] | None = None,
-    *,
-    unroll: bool = False,
-    assembler: Assembler | None = None,
-    cuda_path: Path | None = None,
-    isolate: bool = False,
-) -> dict[str, MachineCounts]:
-    """Counts of every function in the PTX that has code of its own, by name. Arguments and errors as ``machine_code``."""
-    code = machine_code(ptx, arch, labels, unroll=unroll, assembler=assembler, cuda_path=cuda_path, isolate=isolate)
-    return {name: MachineCounts(name, *_counts_of(function)) for name, function in code.functions.items()}
-
-
-def _counts_of(function: MachineFunction) -> tuple[dict[str, Counts], Counts]:
-    blocks = {b: Counter(p.instruction.kind for p in placed) for b, placed in function.blocks.items()}
-    return dict(blocks), Counter(p.instruction.kind for p in function.cold)
-
-
 def machine_code(
     ptx: str,
     arch: str,
@@ -137,7 +104,7 @@ def machine_code(
     cuda_path: Path | None = None,
     isolate: bool = False,
 ) -> MachineModule:
-    """The machine code of a PTX module; ``labels`` as in ``block_counts``.
+    """The machine code of a PTX module; ``labels`` are the block labels of each function's IR, by function.
 
     Loops that the assembler would unroll are kept rolled unless ``unroll``: else one execution of a block would be charged
     several iterations. Raises what ``assemble`` raises, and ``Misuse`` for an architecture before sm_70.
@@ -265,7 +232,7 @@ class _Reader:
         cold: list[Placed] = []
         entered: set[str] = set()
         for index, piece in enumerate(pieces):
-            if index not in flow.parents:
+            if not flow.dominates(0, index):
                 continue  # nothing leads here
             marks = self._marks(name, piece, table)
             placed = [
@@ -389,4 +356,4 @@ def _is_code(name: str) -> bool:
     return name.startswith(".text.")
 
 
-__all__ = ["MachineCounts", "MachineFunction", "Placed", "machine_code", "machine_counts"]
+__all__ = ["MachineFunction", "Placed", "machine_code"]

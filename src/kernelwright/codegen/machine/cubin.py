@@ -57,11 +57,6 @@ def find_assemblers(cuda_path: Path | None = None) -> tuple[Assembler, ...]:
     return found if found or cuda_path is None else find_assemblers()
 
 
-def find_ptxas(cuda_path: Path | None = None) -> Path | None:
-    """The first ``ptxas`` installed, or None."""
-    return next((a.path for a in find_assemblers(cuda_path) if a.kind == "ptxas"), None)
-
-
 @cache
 def ptxas_version(path: Path) -> str:
     """``12.9``. Raises ``ToolError`` when the program does not run."""

@@ -68,7 +68,6 @@ PIPE_OF_OPCODE = (
 )
 
 CLASS_OF = {code: name for name, codes in OPCODES.items() for code in codes}
-CLASS_NAMES = (*OPCODES, "other")
 
 BRANCH, CALL_ABSOLUTE, CALL_RELATIVE, INDIRECT, EXIT, RETURN, BARRIER = 0x147, 0x143, 0x144, 0x149, 0x14D, 0x150, 0x11D
 ALWAYS = 7
@@ -80,7 +79,7 @@ PLAIN, UNIFORM, DIVERGED, CONVERGED = range(4)
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """``address`` in bytes from the start of its section. ``kind`` is one of ``CLASS_NAMES``, ``pipe`` one of
+    """``address`` in bytes from the start of its section. ``kind`` is a class of ``OPCODES`` or ``other``, ``pipe`` one of
     ``target.PIPES`` or empty for what only takes a turn to issue.
 
     ``stall``: cycles until the next instruction of the warp may start. ``sets`` and ``frees`` are the counters that fall
@@ -105,7 +104,7 @@ class Instruction:
 
 
 def opcode_class(instruction: int) -> str:
-    """The class of a machine instruction from its first 64 bits: one of ``CLASS_NAMES``."""
+    """The class of a machine instruction from its first 64 bits: one of ``OPCODES``, else ``other``."""
     if instruction & 0xFFF == HALF_AS_MOVE:
         return "fp16"
     return CLASS_OF.get(instruction & 0x1FF, "other")

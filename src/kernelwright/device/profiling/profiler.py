@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kernelwright.device.profiling.profile_rows import Profiled, Shape
 from kernelwright.device.serving.observer import Launching, Observer
-from kernelwright.device.virtual.launch_timing import Timing
+from kernelwright.device.virtual.launch_estimates import Timing
 
 if TYPE_CHECKING:
     from kernelwright.device.serving.session import Session

@@ -163,13 +163,6 @@ def negate(x: float, bits: Callable[[float], int], from_bits: Callable[[int], fl
     return from_bits(bits(x) ^ 1 << (width - 1))
 
 
-ROUND: dict[str, Callable[[float], float]] = {
-    "half": num.round_half,
-    "bfloat": num.round_bfloat,
-    "float": num.round_single,
-    "double": lambda x: x,
-}
-
 ROUNDER = {"half": "round_half", "bfloat": "round_bfloat", "float": "round_single"}
 """The helper that rounds a double to the format."""
 

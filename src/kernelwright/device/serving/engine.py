@@ -24,7 +24,7 @@ from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 if TYPE_CHECKING:
     from kernelwright.device.fault import Fault, Triple
     from kernelwright.device.virtual.gpu import Launched, Prepared, VirtualGpu
-    from kernelwright.device.virtual.launch_timing import Timing
+    from kernelwright.device.virtual.launch_estimates import Timing
 
 
 class Engine:
@@ -60,7 +60,7 @@ class Engine:
                 runtime()
                 self._device = VirtualGpu(self._arena)
             if self._timed and self._timing is None:
-                from kernelwright.device.virtual.launch_timing import Timing
+                from kernelwright.device.virtual.launch_estimates import Timing
 
                 self._timing = Timing(self.settings.gpu, self._arena)
         return self._device

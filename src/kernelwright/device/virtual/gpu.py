@@ -67,7 +67,7 @@ class Launched:
     compiled: CompiledKernel
     """The code that ran; its tables say what the counters count."""
     estimate: Estimate | None = None
-    """What the timing model says of it (``device/virtual/launch_timing.py``), where it was asked."""
+    """What the timing model says of it (``device/virtual/launch_estimates.py``), where it was asked."""
 
     @property
     def time_us(self) -> float:
@@ -188,10 +188,6 @@ class Prepared:
     def for_split(self) -> Prepared:
         """The same kernel made for schedules that split warps."""
         return self._gpu.prepare(self._loaded, self.kernel, self.block, split=True)
-
-    def with_options(self, options: SimtOptions) -> Prepared:
-        """The same kernel made with other options."""
-        return self._gpu.prepare(self._loaded, self.kernel, self.block, options)
 
     def launch(
         self,

@@ -13,7 +13,6 @@ when it is asked for; ``CaptureWriter`` (``writer.py``) makes the file.
 from __future__ import annotations
 
 import struct
-from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,6 +24,7 @@ from kernelwright.device.fault import Triple
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture import file_format as form
 from kernelwright.evaluate.capture.file_format import HASH_BYTES, LIST, PAGE, PAGE_BYTES, TEXT, RecordReader
+from kernelwright.lru import LruCache
 
 When = Literal["before", "after"]
 
@@ -161,8 +161,7 @@ class Capture:
 
     def __init__(self, reader: RecordReader) -> None:
         self._reader = reader
-        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
-        self._kept_bytes = 0
+        self._contents: LruCache[bytes, bytes] = LruCache(most_bytes=KEPT_BYTES, size=len)
         self.path = reader.path
         self.modules: dict[str, RecordedModule] = {}
         self.ending: Ending | None = None
@@ -256,12 +255,11 @@ class Capture:
 
     def content(self, stored: Stored) -> bytes:
         """The bytes of one buffer. Raises ``ToolError`` when they are damaged."""
+        key = stored.content + stored.buffer.size.to_bytes(8, "little")
+        return self._contents.get_or_make(key, lambda: self._read_content(stored))
+
+    def _read_content(self, stored: Stored) -> bytes:
         size, name = stored.buffer.size, stored.content
-        key = name + size.to_bytes(8, "little")
-        kept = self._kept.get(key)
-        if kept is not None:
-            self._kept.move_to_end(key)
-            return kept
         if size <= PAGE_BYTES:
             data = self._reader.content(PAGE, name)
         else:
@@ -273,10 +271,6 @@ class Capture:
                 f"{self.path}: buffer '{stored.buffer.name}' has {size} bytes, {len(data)} are recorded",
                 hint="record the program again",
             )
-        self._kept[key] = data
-        self._kept_bytes += size
-        while self._kept_bytes > KEPT_BYTES and len(self._kept) > 1:
-            self._kept_bytes -= len(self._kept.popitem(last=False)[1])
         return data
 
     def operation_content(self, operation: Operation) -> bytes | None:

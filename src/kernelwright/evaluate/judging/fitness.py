@@ -15,7 +15,6 @@ It runs candidates in this process: for code that may do anything, a worker proc
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, cast
@@ -39,6 +38,7 @@ from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.timing.estimated_clock import Clock
 from kernelwright.evaluate.timing.machine_code import Code
 from kernelwright.evaluate.workload.workload import InProcessCase, Workload
+from kernelwright.lru import LruCache
 from kernelwright.search.ties import TIE
 from kernelwright.target import Gpu
 
@@ -154,9 +154,9 @@ class Fitness(Generic[C]):
         a race is in the code and shows there too. All are watched when a variant is proven."""
         self._reordered: list[int] = []
         """The cases that are run under other schedules: of each kernel the shortest and the longest."""
-        self._trials: OrderedDict[tuple[object, ...], _Trial] = OrderedDict()
-        self._times: OrderedDict[tuple[object, ...], _Timed] = OrderedDict()
-        self._outcomes: OrderedDict[str, Evaluated] = OrderedDict()
+        self._trials: LruCache[tuple[object, ...], _Trial] = LruCache(KEPT)
+        self._times: LruCache[tuple[object, ...], _Timed] = LruCache(KEPT)
+        self._outcomes: LruCache[str, Evaluated] = LruCache(KEPT)
         self._logged: dict[int, tuple[Done, ...]] = {}
         """By case, what the launches of the candidate at hand did, until they are timed: it is large."""
         self._used = [_kernels_of(case, workload) for case in self._cases]
@@ -280,14 +280,13 @@ class Fitness(Generic[C]):
             facts["as_compiled_us"] = self.as_compiled_us
         found = self._outcomes.get(variant.key)
         if found is not None:
-            self._outcomes.move_to_end(variant.key)
             return replace(found, facts={**found.facts, **facts, "seen": True}, timings={"build": build})
         try:
             evaluated = self._evaluated(variant, build)
         except (CompileError, ToolError, DeviceError) as error:
             stage = "launch" if isinstance(error, DeviceError) else "compile"
             evaluated = Evaluated(Rejected(stage, error.message), variant.key, {}, {"build": build})
-        _keep(self._outcomes, variant.key, evaluated)
+        self._outcomes.put(variant.key, evaluated)
         return replace(evaluated, facts={**evaluated.facts, **facts})
 
     def _evaluated(self, variant: Variant, build: float) -> Evaluated:
@@ -345,11 +344,7 @@ class Fitness(Generic[C]):
     def _trial(self, index: int, variant: Variant, schedule: Schedule, *, watch: bool = False) -> _Trial:
         """A case under a schedule. Kept under the kernels that the case launches: others may change and it is the same."""
         asked = (index, str(schedule), watch, *self._keys(index, variant))
-        found = self._trials.get(asked)
-        if found is None:
-            found = self._tried(index, variant, schedule, watch)
-            _keep(self._trials, asked, found)
-        return found
+        return self._trials.get_or_make(asked, lambda: self._tried(index, variant, schedule, watch))
 
     def _tried(self, index: int, variant: Variant, schedule: Schedule, watch: bool) -> _Trial:
         case = self._cases[index]
@@ -393,14 +388,12 @@ class Fitness(Generic[C]):
         return Ok(total, error, Metrics(figures))
 
     def _time_of(self, index: int, variant: Variant) -> _Timed:
-        asked = (index, *self._keys(index, variant))
-        found = self._times.get(asked)
-        if found is None:
+        def make() -> _Timed:
             if index not in self._logged:
                 self._tried(index, variant, FORWARD, watch=False)
-            found = self._clocked(index, self._logged[index])
-            _keep(self._times, asked, found)
-        return found
+            return self._clocked(index, self._logged[index])
+
+        return self._times.get_or_make((index, *self._keys(index, variant)), make)
 
     def _estimated(self, case: InProcessCase, done: Sequence[Done]) -> Iterator[tuple[Done, Observed, Estimate]]:
         for number, each in enumerate(done):
@@ -448,13 +441,6 @@ def remarks_on_time(original: Ok, as_compiled_us: float) -> list[str]:
 
 _LARGEST = ("registers",)
 _LEAST = ("shortest_us",)
-
-
-def _keep(kept: OrderedDict[Any, Any], key: Any, value: Any) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    if len(kept) > KEPT:
-        kept.popitem(last=False)
 
 
 def _kernels_of(case: InProcessCase, workload: Workload) -> tuple[str, ...]:

@@ -1,8 +1,9 @@
-"""The judge: runs a candidate on every case of a workload, under every schedule, and says what came of it.
+"""The judge: what the cases of a workload should give, and whether what a candidate gave is that.
 
     judge = Judge(workload)
-    original = judge.reference(workload.modules())     # the expected outputs, and what the original costs
-    outcome = judge({kernel: changed})                 # Ok or Rejected, whatever the candidate does
+    judge.expect(workload.modules())                         # the expected outputs
+    runner, output = judge.run(modules, case, schedule)      # Output or Rejected, whatever the candidate does
+    verdict = judge.compare(case, output.arrays, judge.expected(index))
 
 It runs candidates in this process: for code that may do anything, a worker process does the judging.
 """
@@ -10,7 +11,6 @@ It runs candidates in this process: for code that may do anything, a worker proc
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference import execute_reference
 from kernelwright.device.schedule import Schedule
-from kernelwright.errors import IRError, Misuse, ToolError
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import (
     BUDGET,
@@ -27,36 +27,24 @@ from kernelwright.evaluate.judging.case_runner import (
     LAUNCHES,
     Executor,
     Modules,
-    Ran,
     Runner,
     Stopped,
     by_kernel,
 )
 from kernelwright.evaluate.judging.idle_check import idle_warnings
-from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Arrays, Output
 from kernelwright.evaluate.workload.comparison import Given, judge
 from kernelwright.evaluate.workload.comparison_rules import Rules
 from kernelwright.evaluate.workload.workload import InProcessCase, Workload
-from kernelwright.ir import Module, print_module, verify
-from kernelwright.passes.llvm import binding
-from kernelwright.passes.llvm import parse as llvm_parse
-
-Cost = Callable[[Sequence[Ran]], tuple[float, Mapping[str, float]]]
-"""From the results of all launches of all cases: their time in microseconds, and further figures."""
-
-
-def no_clock(results: Sequence[Ran]) -> tuple[float, Mapping[str, float]]:
-    """For executors that tell no time: every candidate takes none."""
-    return 0.0, {}
+from kernelwright.ir import Module
 
 
 class Judge:
     """Judges programs, given as the module of each kernel, by the cases of a workload.
 
-    ``reference`` must be called first. Outputs are compared with the workload's oracle where it has one, otherwise with
-    what was recorded, otherwise with the original's. Time is taken under the first of ``schedules``; outputs are compared
-    under all.
+    ``expect`` must be called first. Outputs are compared with the workload's oracle where it has one, otherwise with what
+    was recorded, otherwise with the original's.
     """
 
     def __init__(
@@ -64,14 +52,10 @@ class Judge:
         workload: Workload,
         executor: Executor = execute_reference,
         *,
-        schedules: Sequence[Schedule] = (FORWARD,),
-        cost: Cost = no_clock,
         budget: int = BUDGET,
     ) -> None:
         self.workload = workload
         self.executor = executor
-        self.schedules = tuple(schedules)
-        self.cost = cost
         self.budget = budget
         """What one launch may spend, in the executor's unit."""
         self.warnings: list[str] = []
@@ -84,25 +68,13 @@ class Judge:
         self._original: Modules = {}
         self._expected: list[Output] = []
 
-    def reference(self, modules: Modules | Module) -> Ok:
-        """Runs the original and keeps its outputs.
-
-        Raises ``Misuse`` when it fails on its own cases, fails the workload's oracle or recording, or gives outputs under
-        the schedules that lie further apart than the rules allow.
-        """
-        self.expect(modules)
-        outcome = self(self._original)
-        if isinstance(outcome, Rejected):
-            raise Misuse(f"the original fails its own check: {outcome.reason}", hint=_way_out(outcome, self.workload))
-        return outcome
-
     def expect(self, modules: Modules | Module) -> None:
         """Runs the original once and keeps what candidates should give. Raises ``Misuse`` when it fails on its own cases."""
         self._original = by_kernel(modules) if isinstance(modules, Module) else modules
         self._expected, self.warnings = [], []
         most = 0
         for case in self.workload.in_process:
-            runner, output = self.run(self._original, case, self.schedules[0])
+            runner, output = self.run(self._original, case, FORWARD)
             if isinstance(output, Rejected):
                 raise Misuse(f"the original {_of(case)} fails: {output}", hint="mend the program or its workload first")
             most = max(most, len(runner.results))
@@ -115,34 +87,6 @@ class Judge:
     def expected(self, index: int) -> Output:
         """What the case with this number should give, and what its memory held before."""
         return self._expected[index]
-
-    def __call__(self, modules: Modules | Module) -> Outcome:
-        """The outcome of a candidate; kernels that are not among its modules are the original's."""
-        changed = by_kernel(modules) if isinstance(modules, Module) else modules
-        known = {id(module) for module in self._original.values()}
-        for module in {id(m): m for m in changed.values() if id(m) not in known}.values():
-            try:
-                verify(module)  # LLVM ends the process on some modules that it refuses
-                llvm_parse(print_module(module), binding().create_context())
-            except IRError as refused:
-                return Rejected("verify", refused.message)
-        program = {**self._original, **changed}
-        results: list[Ran] = []
-        error = 0.0
-        for case, expected in zip(self.workload.in_process, self._expected, strict=True):
-            for number, schedule in enumerate(self.schedules):
-                runner, output = self.run(program, case, schedule)
-                if isinstance(output, Rejected):
-                    return output
-                verdict = self.compare(case, output.arrays, expected)
-                if isinstance(verdict, Rejected):
-                    if number == 0:
-                        return verdict
-                    return Rejected("order", f"under schedule {schedule}, {verdict.reason}", verdict.where)
-                error = max(error, verdict)
-                results += runner.results if number == 0 else []
-        time_us, metrics = self.cost(results)
-        return Ok(time_us, error, Metrics(metrics))
 
     def run(self, modules: Modules, case: InProcessCase, schedule: Schedule) -> tuple[Runner, Output | Rejected]:
         """Runs a case of the workload; what its launches did is in the runner's ``results``."""
@@ -239,9 +183,3 @@ def _as_output(values: Any, output: NDArray[Any] | None) -> NDArray[Any]:
 
 def _of(case: InProcessCase) -> str:
     return f"case '{case.name}'" if case.name else "case"
-
-
-def _way_out(outcome: Rejected, workload: Workload) -> str:
-    if outcome.stage == "order":
-        return f"its output depends on the order of its threads; allow for that: the rules are '{workload.rules}'"
-    return "mend the program, or its oracle, or the rules of comparison"

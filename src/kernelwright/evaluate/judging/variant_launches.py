@@ -6,7 +6,6 @@ both. So a variant that is made for one size is right everywhere and fast where 
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +27,7 @@ from kernelwright.evaluate.judging.variant import Built
 from kernelwright.guards import Guard
 from kernelwright.guards import Launch as Asked
 from kernelwright.ir.types import PointerType
+from kernelwright.lru import LruCache
 
 KEPT = 64
 """Compiled kernels kept: machine code and tables of some hundred kilobytes each."""
@@ -58,7 +58,7 @@ class Launches:
         self.watch = False
         self._known: dict[int, Built] = {}
         self._originals: Mapping[str, Built] = {}
-        self._compiled: OrderedDict[tuple[str, str, Triple, bool], CompiledKernel] = OrderedDict()
+        self._compiled: LruCache[tuple[str, str, Triple, bool], CompiledKernel] = LruCache(KEPT)
         self._gpu: VirtualGpu | None = None
 
     def use(self, kernels: Mapping[str, Built], originals: Mapping[str, Built]) -> None:
@@ -85,18 +85,13 @@ class Launches:
         return Done(built, launched, arena.bounds())
 
     def _code(self, built: Built, block: Triple, *, split: bool) -> CompiledKernel:
-        asked = (built.kernel, built.key, block, split)
-        found = self._compiled.get(asked)
-        if found is None:
+        def make() -> CompiledKernel:
             check_geometry(built.kernel, (1, 1, 1), block)
             # A variant runs a few times: better code would not pay for itself.
             options = SimtOptions(block=block, trace=not split, split=split, level=0)
-            found = self._compiled[asked] = compile_host(lower(built.module, built.kernel, options))
-            if len(self._compiled) > KEPT:
-                self._compiled.popitem(last=False)
-        else:
-            self._compiled.move_to_end(asked)
-        return found
+            return compile_host(lower(built.module, built.kernel, options))
+
+        return self._compiled.get_or_make((built.kernel, built.key, block, split), make)
 
 
 def all_hold(guards: tuple[Guard, ...], launch: Asked) -> bool:

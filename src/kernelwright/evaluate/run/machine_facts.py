@@ -9,7 +9,7 @@ from pathlib import Path
 
 from kernelwright import __version__
 
-TOOLS = ("llvmlite", "ziglang", "numpy", "scipy")
+TOOLS = ("llvmlite", "ziglang", "numpy")
 
 
 def machine() -> dict[str, str | int]:

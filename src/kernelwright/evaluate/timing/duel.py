@@ -18,19 +18,17 @@ import random
 import statistics
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Literal, TypeVar
+from typing import Literal
 
 from kernelwright.errors import DeviceError, Misuse
 
 TIE = 0.005
 """Gains below this share are ties: no device repeats itself better."""
 CONFIDENCE = 0.99
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -200,21 +198,3 @@ def _fixed_needed(n: int, alpha: float) -> int:
 
 
 # -- choosing ----------------------------------------------------------------------------------------------------------
-
-
-def is_tie(left_us: float, right_us: float, tie: float = TIE) -> bool:
-    """Whether two times differ by less than the tie."""
-    return max(left_us, right_us) <= (1 + tie) * min(left_us, right_us)
-
-
-def fastest(candidates: Iterable[T], time_us: Callable[[T], float], *then: Callable[[T], float], tie: float = TIE) -> T:
-    """The candidate to keep: among all that tie with the fastest, the one with the least ``then`` (instructions, edits).
-
-    Raises ``Misuse`` when there is none.
-    """
-    known = list(candidates)
-    if not known:
-        raise Misuse("the fastest of no candidates is none")
-    best = min(time_us(c) for c in known)
-    tied = [c for c in known if is_tie(time_us(c), best, tie)]
-    return min(tied, key=lambda c: (*(key(c) for key in then), time_us(c)))

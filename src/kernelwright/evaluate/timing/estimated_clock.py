@@ -6,7 +6,6 @@ is kept under its PTX: most variants that are right have a PTX that was seen bef
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import replace
 
 from kernelwright.cache import content_key
@@ -17,6 +16,7 @@ from kernelwright.device.model.estimate import Estimate, estimate
 from kernelwright.device.model.launch_observation import block_labels, observe
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.variant_launches import Done
+from kernelwright.lru import LruCache
 from kernelwright.target import Gpu
 
 KEPT = 256
@@ -29,7 +29,7 @@ class Clock:
         self.gpu = gpu
         self.calibration = calibration
         self.source = source
-        self._weights: OrderedDict[str, Weights] = OrderedDict()
+        self._weights: LruCache[str, Weights] = LruCache(KEPT)
 
     def time(self, done: Done, *, is_first: bool) -> tuple[Observed, Estimate]:
         """What was seen of a launch that ended well, and its estimate. ``is_first``: the caches hold nothing of use.
@@ -47,15 +47,10 @@ class Clock:
     def weights(self, built: Built) -> Weights:
         """What the blocks of a kernel cost. Raises ``CompileError`` and ``ToolError``."""
         ptx = built.ptx(self.gpu.arch)
-        key = content_key([ptx])
-        found = self._weights.get(key)
-        if found is None:
-            labels = block_labels(built.module)
-            found = weigh(ptx, built.kernel, self.gpu.arch, labels, source=self.source)
-            self.source = self.source or found.source
-            self._weights[key] = found
-            if len(self._weights) > KEPT:
-                self._weights.popitem(last=False)
-        else:
-            self._weights.move_to_end(key)
-        return found
+
+        def make() -> Weights:
+            made = weigh(ptx, built.kernel, self.gpu.arch, block_labels(built.module), source=self.source)
+            self.source = self.source or made.source
+            return made
+
+        return self._weights.get_or_make(content_key([ptx]), make)

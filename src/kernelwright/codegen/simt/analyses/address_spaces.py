@@ -14,7 +14,6 @@ GLOBAL, SHARED, LOCAL, ANY = 1, 2, 4, 7
 
 _BY_ADDRESS_SPACE = {1: GLOBAL, 3: SHARED, 4: GLOBAL, 5: LOCAL}
 _WINDOW = SHARED_BASE
-_PASS = frozenset(["gep", "add", "sub"])
 
 
 def infer_spaces(program: Program) -> None:

@@ -7,14 +7,17 @@ post-dominator stack would, and lanes never wait for lanes that wait for them.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernelwright.codegen.simt.program.program import Block, Loop, Op, Operand, Phi, Program, Var
+from kernelwright.ir.graph import DominatorTree, back_edges, immediate_dominators, loop_body, postorder
 
 
 def arrange(program: Program) -> None:
     """Puts ``program.blocks`` into the order of execution and fills ``id``, ``preds``, ``loop`` and ``program.loops``."""
     _prune(program)
     tails: dict[Block, list[Block]] = {}
-    for tail, header in _back_edges(program.entry):
+    for tail, header in _back_edges(program):
         tails.setdefault(header, []).append(tail)
     for header, several in tails.items():
         if len(several) > 1:
@@ -33,9 +36,9 @@ def arrange(program: Program) -> None:
 
 def _find_loops(program: Program) -> None:
     _prune(program)
-    back = _back_edges(program.entry)
-    idom = dominators(program.blocks)
-    program.reducible = all(_dominates(idom, h, t) for t, h in back)
+    back = _back_edges(program)
+    tree = DominatorTree(program.blocks, _predecessors)
+    program.reducible = all(tree.dominates(head, tail) for tail, head in back)
     for block in program.blocks:
         block.loop = None
     program.loops = _loops(back) if program.reducible else []
@@ -43,7 +46,7 @@ def _find_loops(program: Program) -> None:
 
 def _prune(program: Program) -> None:
     """Drops unreachable blocks and what phis expected from them; fills ``preds``."""
-    seen = _depth_first(program.entry)
+    seen = postorder([program.entry], _successors)[::-1]
     for block in seen:
         block.preds = []
     for block in seen:
@@ -58,42 +61,16 @@ def _prune(program: Program) -> None:
     program.blocks = seen
 
 
-def _depth_first(entry: Block) -> list[Block]:
-    """Reverse post-order, no regard to loops."""
-    done: list[Block] = []
-    seen = {entry}
-    stack = [(entry, iter(entry.succs))]
-    while stack:
-        block, successors = stack[-1]
-        for target in successors:
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, iter(target.succs)))
-                break
-        else:
-            done.append(block)
-            stack.pop()
-    return done[::-1]
+def _successors(block: Block) -> tuple[Block, ...]:
+    return block.succs
 
 
-def _back_edges(entry: Block) -> list[tuple[Block, Block]]:
-    """Edges to a block that is still open in a depth-first walk."""
-    state = {entry: 1}
-    found: list[tuple[Block, Block]] = []
-    stack = [(entry, iter(dict.fromkeys(entry.succs)))]
-    while stack:
-        block, successors = stack[-1]
-        for target in successors:
-            if state.get(target) == 1:
-                found.append((block, target))
-            elif target not in state:
-                state[target] = 1
-                stack.append((target, iter(dict.fromkeys(target.succs))))
-                break
-        else:
-            state[block] = 2
-            stack.pop()
-    return found
+def _predecessors(block: Block) -> list[Block]:
+    return block.preds
+
+
+def _back_edges(program: Program) -> list[tuple[Block, Block]]:
+    return back_edges(program.entry, lambda block: dict.fromkeys(block.succs))
 
 
 def _add_latch(program: Program, header: Block, tails: list[Block]) -> None:
@@ -125,42 +102,8 @@ def _next_number(program: Program) -> int:
 
 
 def dominators(order: list[Block]) -> dict[Block, Block]:
-    """The immediate dominator of each block; ``order`` is a reverse post-order from the entry, which dominates itself.
-
-    Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm" (2001).
-    """
-    position = {b: i for i, b in enumerate(order)}
-    idom: dict[Block, Block] = {order[0]: order[0]}
-    changed = True
-    while changed:
-        changed = False
-        for block in order[1:]:
-            new: Block | None = None
-            for pred in block.preds:
-                if pred in idom:
-                    new = pred if new is None else _meet(idom, position, pred, new)
-            if new is not None and idom.get(block) is not new:
-                idom[block] = new
-                changed = True
-    return idom
-
-
-def _meet(idom: dict[Block, Block], position: dict[Block, int], a: Block, b: Block) -> Block:
-    while a is not b:
-        while position[a] > position[b]:
-            a = idom[a]
-        while position[b] > position[a]:
-            b = idom[b]
-    return a
-
-
-def _dominates(idom: dict[Block, Block], a: Block, b: Block) -> bool:
-    while b is not a:
-        up = idom[b]
-        if up is b:
-            return False
-        b = up
-    return True
+    """The immediate dominator of each block; ``order`` is a reverse post-order from the entry, which dominates itself."""
+    return immediate_dominators(order, _predecessors)
 
 
 def post_dominators(order: list[Block]) -> dict[Block, Block | None]:
@@ -169,65 +112,16 @@ def post_dominators(order: list[Block]) -> dict[Block, Block | None]:
     Blocks that are sure to stop the launch (``stop``) do not count as ends: nobody goes on after them. Blocks that may go
     round for ever and never return do: the lanes in there are missing wherever the others go on.
     """
-    returning, stopping = _returning(order), _stopping(order)
+    returning = set(postorder([b for b in order if b.term.code == "return"], _predecessors))
+    stopping = _stopping(order)
     ends = {b for b in order if b.term.code == "return" or b not in returning | stopping}
-    backward: list[Block] = []
-    seen: set[Block] = set()
-    for end in [b for b in order if b in ends]:
-        if end in seen:
-            continue
-        seen.add(end)
-        stack = [(end, iter(end.preds))]
-        while stack:
-            block, preds = stack[-1]
-            for pred in preds:
-                if pred not in seen:
-                    seen.add(pred)
-                    stack.append((pred, iter(pred.preds)))
-                    break
-            else:
-                backward.append(block)
-                stack.pop()
-    backward.reverse()
-    position: dict[Block | None, int] = {b: i + 1 for i, b in enumerate(backward)}
-    position[None] = 0
-    ipdom: dict[Block | None, Block | None] = {None: None}
-    changed = True
-    while changed:
-        changed = False
-        for block in backward:
-            new: Block | None = None
-            found = block in ends
-            for target in () if found else block.succs:
-                if target not in ipdom:
-                    continue
-                if not found:
-                    new, found = target, True
-                    continue
-                a: Block | None = target
-                b = new
-                while a is not b:
-                    while position[a] > position[b]:
-                        a = ipdom[a]
-                    while position[b] > position[a]:
-                        b = ipdom[b]
-                new = a
-            if found and (block not in ipdom or ipdom[block] is not new):
-                ipdom[block] = new
-                changed = True
-    return {b: ipdom.get(b) for b in order}
+    backward = postorder([b for b in order if b in ends], _predecessors)[::-1]
 
+    def following(block: Block | None) -> Sequence[Block | None]:
+        return (None,) if block in ends or block is None else block.succs
 
-def _returning(order: list[Block]) -> set[Block]:
-    """The blocks that some way leads from to the end of the kernel."""
-    waiting = [b for b in order if b.term.code == "return"]
-    found = set(waiting)
-    while waiting:
-        for pred in waiting.pop().preds:
-            if pred not in found:
-                found.add(pred)
-                waiting.append(pred)
-    return found
+    found = immediate_dominators([None, *backward], following)
+    return {b: found.get(b) for b in order}
 
 
 def _stopping(order: list[Block]) -> set[Block]:
@@ -246,14 +140,7 @@ def _loops(back: list[tuple[Block, Block]]) -> list[Loop]:
     """Natural loops, inner ones first; sets ``block.loop`` to the innermost."""
     found: list[Loop] = []
     for latch, header in back:
-        body = {header}
-        waiting = [latch]
-        while waiting:
-            block = waiting.pop()
-            if block not in body:
-                body.add(block)
-                waiting += block.preds
-        found.append(Loop(header, latch, body))
+        found.append(Loop(header, latch, loop_body(header, [latch], _predecessors)))
     found.sort(key=lambda loop: len(loop.blocks))
     for i, loop in enumerate(found):
         for block in loop.blocks:
@@ -279,20 +166,7 @@ def _order(entry: Block) -> list[Block]:
             exits[block] = sorted(dict.fromkeys(left), key=lambda t: (t.loop.depth if t.loop else 0, t.number))
         return list(dict.fromkeys([*exits[block], *block.succs]))
 
-    done: list[Block] = []
-    seen = {entry}
-    stack = [(entry, iter(following(entry)))]
-    while stack:
-        block, successors = stack[-1]
-        for target in successors:
-            if target not in seen:
-                seen.add(target)
-                stack.append((target, iter(following(target))))
-                break
-        else:
-            done.append(block)
-            stack.pop()
-    return done[::-1]
+    return postorder([entry], following)[::-1]
 
 
 def note_uses(program: Program) -> None:

@@ -32,6 +32,7 @@ from kernelwright.codegen.simt.program.program import (
 )
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantInt, InlineAsm
+from kernelwright.ir.control_flow import reverse_postorder
 from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.values import Value
 
@@ -126,7 +127,7 @@ class Flattener(FlatteningContext):
         self._layout_frame(function)
         if not stack:
             self._copy_by_value(entry)
-        order = _reverse_post_order(function)
+        order = reverse_postorder(function)
         blocks = {b: entry if b is function.entry else self.block(function.name, b) for b in order}
         lasts: dict[BasicBlock, Block] = {}
         phis: list[tuple[Instruction, list[Phi]]] = []
@@ -297,23 +298,6 @@ class Flattener(FlatteningContext):
             after.phis.append(phi)
             row.append(out)
         self.set(instruction, row)
-
-
-def _reverse_post_order(function: Function) -> list[BasicBlock]:
-    seen = {function.entry}
-    done: list[BasicBlock] = []
-    stack = [(function.entry, iter(function.entry.successors))]
-    while stack:
-        block, successors = stack[-1]
-        for next_block in successors:
-            if next_block not in seen:
-                seen.add(next_block)
-                stack.append((next_block, iter(next_block.successors)))
-                break
-        else:
-            done.append(block)
-            stack.pop()
-    return done[::-1]
 
 
 HANDLERS: dict[str, Callable[[FlatteningContext, Instruction], None]] = {

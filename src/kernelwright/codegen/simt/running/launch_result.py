@@ -135,16 +135,3 @@ class LaunchResult:
     def serial(self) -> Counts:
         """Further turns of atomics, for lanes on one address."""
         return self.sites["serial"].copy()
-
-    @property
-    def l1_hits(self) -> Counts:
-        """Sectors found in the simulated L1, of ``looked_up``; the same for L2, of those that L1 did not have."""
-        return self.sites["l1_hits"].astype(np.int64)
-
-    @property
-    def l2_hits(self) -> Counts:
-        return self.sites["l2_hits"].astype(np.int64)
-
-    @property
-    def looked_up(self) -> Counts:
-        return self.sites["looked_up"].astype(np.int64)

@@ -10,7 +10,6 @@ count, and take the first one's log, scaled to what they did. A launch that coun
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +26,7 @@ from kernelwright.device.settings import BUDGET
 from kernelwright.device.virtual.gpu import Launched, Loaded, Prepared
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import Module, print_module
+from kernelwright.lru import LruCache
 from kernelwright.target import Gpu
 
 LOCATION = "\t.loc\t"
@@ -39,7 +39,7 @@ class L2History:
 
     def __init__(self, size: int) -> None:
         self.size = size
-        self._used: OrderedDict[tuple[int, int], None] = OrderedDict()
+        self._used: dict[tuple[int, int], None] = {}
 
     def warm(self, observed: Observed) -> float:
         """The share of what a launch touches that earlier launches left there; the launch's buffers are then the last used."""
@@ -91,7 +91,7 @@ class Timing:
         """Forgets all launches: caches are cold, and the next launch of each kernel is logged again."""
         self._history = L2History(self.gpu.l2_bytes)
         self._logs: dict[tuple[object, ...], tuple[BlockTrace, ...]] = {}
-        self._kept: OrderedDict[tuple[object, ...], Estimate] = OrderedDict()
+        self._estimates: LruCache[tuple[object, ...], Estimate] = LruCache(KEPT)
         self.last: tuple[Observed, Estimate] | None = None
         """Of the last launch that has an estimate."""
 
@@ -140,14 +140,11 @@ class Timing:
         if self._warm:
             observed = replace(observed, warm=self._history.warm(observed))
         counted = tuple(b.executions for b in observed.blocks) + observed.accesses
-        key = (shape, counted, observed.warm)
-        found = self._kept.get(key)
-        if found is None:
-            found = estimate(observed, self.weights(loaded, launched.kernel), self.gpu, self.calibration)
-            self._kept[key] = found
-            if len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
-        return observed, found
+
+        def make() -> Estimate:
+            return estimate(observed, self.weights(loaded, launched.kernel), self.gpu, self.calibration)
+
+        return observed, self._estimates.get_or_make((shape, counted, observed.warm), make)
 
     def weights(self, loaded: Loaded, kernel: str) -> Weights:
         """What a kernel's blocks cost, made at the first use of its module. Raises as ``examine``."""

@@ -19,7 +19,7 @@ from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import Settings
 from kernelwright.device.virtual.gpu import Launched, Loaded, VirtualGpu
-from kernelwright.device.virtual.launch_timing import Timing
+from kernelwright.device.virtual.launch_estimates import Timing
 from kernelwright.errors import Misuse
 from kernelwright.pipeline import Unit
 
