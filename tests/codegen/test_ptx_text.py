@@ -121,3 +121,12 @@ def test_statements_however_they_are_laid_out(body: str, opcodes: list[str]) -> 
 def test_declarations_and_an_empty_module_have_no_functions() -> None:
     assert read_ptx("") == ()
     assert read_ptx(".version 7.8\n.extern .func (.param .b32 r) f\n(\n\t.param .b32 a\n)\n;\n") == ()
+
+
+def test_names_with_other_letters_are_read_as_they_are() -> None:
+    """Names stand as octal bytes in ``.file`` and in the comment of an inlined call alike."""
+    ir = example("inlining").replace("inlining.cu", "größe.cu")
+    assert "größe.cu" in ir
+    found = read_ptx(generate(ir, "sm_80").ptx)
+    files = {position.file for f in found for i in f.instructions() for position in i.source}
+    assert any(file.endswith("größe.cu") for file in files) and not any("\\" in file for file in files)

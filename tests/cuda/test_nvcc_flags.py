@@ -208,12 +208,20 @@ def test_what_is_refused_is_refused_by_name(line: str, says: str | None) -> None
         ("-isystem sys -include first.h", {"extra": ("-isystem", "sys", "-include", "first.h")}),
         ("-Xcompiler -DA=1,-Iinc,-UB", {"define": ("A=1",), "include": ("inc",), "undefine": ("B",)}),
         ("-Xcompiler=-D,A", {"define": ("A",)}),
+        ("-Xcompiler -O3,-Wall -Xcompiler -march=native", {"host": ("-O3", "-Wall", "-march=native")}),
+        ("-Xcompiler=-include,first.h", {"host": ("-include", "first.h")}),
     ],
 )
 def test_flags_with_a_meaning(line: str, expected: dict[str, Any]) -> None:
     flags = read(f"a.cu {line}")
     assert flags.options.source == SourceOptions(**expected)
     assert flags.remarks == ""
+
+
+def test_what_is_the_linkers_is_not_for_the_host_compiler() -> None:
+    flags = read("a.cu -Xcompiler -rdynamic,-Wl,-s")
+    assert flags.options.source.host == ()
+    assert "-rdynamic" in flags.remarks and "-Xlinker" in flags.remarks
 
 
 def test_each_threads_own_stream_needs_nvidias_headers() -> None:

@@ -147,6 +147,9 @@ FLOATS: dict[str, Callable[[Array, Array], Array]] = {
     "div.rn.f32 $0, $1, $2;": lambda a, b: a / b,
     "{ rcp.approx.f32 $0, $1; }": lambda a, b: (1 / a.astype(np.float64)).astype(np.float32),
     "{ neg.f32 $0, $1; abs.f32 $0, $0; add.f32 $0, $0, 0f3F800000; }": lambda a, b: np.abs(a) + np.float32(1),
+    "{ .reg .pred p; setp.gt.f32 p, $1, $2; mov.f32 $0, $1; @p add.f32 $0, $0, $2; }": lambda a, b: np.where(
+        a > b, a + b, a
+    ),
     "{ .reg .pred p; setp.gt.f32 p, $1, $2; selp.f32 $0, $1, $2, p; }": lambda a, b: np.where(a > b, a, b),
     "{ cvt.rzi.s32.f32 $0, $1; cvt.rn.f32.s32 $0, $0; }": lambda a, b: (
         np.clip(np.trunc(np.nan_to_num(a.astype(np.float64), nan=0)), -(2**31), 2**31 - 1).astype(np.float32) + 0
@@ -160,6 +163,25 @@ def test_floating_point(ptx: str) -> None:
     found = evaluate(asm(ptx, "=f,f,f", "float", "float %a", "float %b"), ["float"] * 2, "float", a, b)
     with np.errstate(all="ignore"):
         same(found, FLOATS[ptx](a, b))
+
+
+def test_votes_without_a_mask_and_sums_by_shuffles(compiled: Compile, launch: Launcher) -> None:
+    """Block-wide sums and radix sorts write these two: a conditional floating-point sum, and the older vote."""
+    module = compiled(r"""
+__global__ void k(float* sums, unsigned* votes) {
+    float v = threadIdx.x, sum;
+    asm volatile("{ .reg .f32 r0; .reg .pred p; shfl.sync.down.b32 r0|p, %1, %2, %3, %4; @p add.f32 r0, r0, %5; mov.f32 %0, r0; }"
+                 : "=f"(sum) : "f"(v), "r"(1), "r"(31), "r"(~0u), "f"(v));
+    sums[threadIdx.x] = sum;
+    unsigned all;
+    asm volatile("{ .reg .pred p; setp.gt.u32 p, %1, 7; vote.ballot.b32 %0, p; }" : "=r"(all) : "r"(threadIdx.x));
+    votes[threadIdx.x] = all;
+}""")
+    sums, votes = np.zeros(32, np.float32), np.zeros(32, np.uint32)
+    assert launch(module, "k", 1, 32, sums, votes).fault is None
+    t = np.arange(32)
+    assert sums.tolist() == [*(2 * t[:31] + 1), 31]
+    assert set(votes.tolist()) == {0xFFFFFF00}
 
 
 def test_memory_and_threads(compiled: Compile, launch: Launcher) -> None:

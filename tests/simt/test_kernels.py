@@ -81,6 +81,25 @@ def test_divergent_control_flow(cuda: Compile, arena: Arena, rng: np.random.Gene
     Case(module, "carried", 1, 48, ints(rng, 48), zeros(48), 30).agree(arena)
 
 
+WIDE_LOOP = """
+extern "C" __global__ void peak(const float *in, float *value, size_t *place, size_t n) {
+  float best = 0; size_t found = 0;
+  for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += 96)
+    if (fabsf(in[i]) > fabsf(best)) { best = in[i]; found = i; }
+  __syncthreads();
+  value[threadIdx.x] = best; place[threadIdx.x] = found;
+}
+"""
+
+
+def test_a_wide_loop_variable_that_starts_as_a_narrow_number(
+    cuda: Compile, arena: Arena, rng: np.random.Generator
+) -> None:
+    """The phi extends a number of the block before the loop, and is read in the loop's own block alone."""
+    data = rng.standard_normal(1000).astype(np.float32)
+    Case(cuda(WIDE_LOOP), "peak", 1, 96, data, zeros(96, np.float32), zeros(96, np.uint64), 1000).agree(arena)
+
+
 def test_irreducible_control_flow(arena: Arena) -> None:
     from tests.simt.harness import ir
 

@@ -93,7 +93,15 @@ def _emit(module: Any, ir_text: str, arch: str, options: PassOptions) -> str:
     machine = _machine(module, arch, options)
     # Verbose: labels carry the names of the IR's blocks, and .loc the chain of inlined calls; ptx_text.py reads both.
     machine.set_asm_verbosity(True)
-    return str(machine.emit_assembly(module))
+    return _in_ascii(str(machine.emit_assembly(module)))
+
+
+def _in_ascii(ptx: str) -> str:
+    r"""The bytes of other letters, which only comments have, spelled as ``.file`` spells them: ``pr\303\266gram.cu``. ptxas
+    takes them nowhere."""
+    if ptx.isascii():
+        return ptx
+    return re.sub(r"[^\0-\x7f]", lambda m: "".join(f"\\{byte:03o}" for byte in m[0].encode("utf-8", "replace")), ptx)
 
 
 def _machine(module: Any, arch: str, options: PassOptions) -> Any:

@@ -85,7 +85,8 @@ def read_ptx(text: str) -> tuple[PtxFunction, ...]:
 class _Reader:
     def __init__(self, text: str) -> None:
         self.lines = text.splitlines()
-        self.files = {int(m[1]): f"{m[2]}/{m[3]}" if m[3] else m[2] for m in map(_FILE.match, self.lines) if m}
+        files = {int(m[1]): f"{m[2]}/{m[3]}" if m[3] else m[2] for m in map(_FILE.match, self.lines) if m}
+        self.files = {number: _unescaped(name) for number, name in files.items()}
 
     def functions(self) -> Iterator[PtxFunction]:
         at = 0
@@ -154,7 +155,16 @@ class _Reader:
 
     def _file(self, name: str) -> str:
         """Comments shorten a name to what the compiler was given; the directives have it in full."""
+        name = _unescaped(name)
         return next((full for full in self.files.values() if full == name or full.endswith("/" + name)), name)
+
+
+def _unescaped(name: str) -> str:
+    r"""``pr\303\266gram.cu`` -> ``prögram.cu``: bytes beyond ASCII are written in octal."""
+    if "\\" not in name:
+        return name
+    raw = re.sub(rb"\\([0-7]{3})", lambda m: bytes([int(m[1], 8)]), name.encode())
+    return raw.decode("utf-8", "surrogateescape")
 
 
 def _split(text: str) -> tuple[str, str]:

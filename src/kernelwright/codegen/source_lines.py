@@ -11,6 +11,7 @@ from pathlib import Path
 from kernelwright.codegen.ptx_text import Position
 from kernelwright.errors import Misuse
 from kernelwright.ir.module import Function, Instruction, Module
+from kernelwright.ir.text.tokens import unquote
 
 OWN_HEADERS = str(Path(__file__).resolve().parents[1] / "cuda" / "include")
 """Locations in there are our wrappers around built-in functions; the line that called them is the user's."""
@@ -70,7 +71,7 @@ def _file(module: Module, scope: str) -> str:
     while scope:
         fields = _fields(module.metadata.get(scope, ""))
         if "filename" in fields:
-            name, folder = fields["filename"].strip('"'), fields.get("directory", "").strip('"')
+            name, folder = unquote(fields["filename"]), unquote(fields.get("directory", '""'))
             return name if name.startswith("/") or not folder else f"{folder}/{name}"
         scope = fields.get("file") or fields.get("scope", "")
     return ""

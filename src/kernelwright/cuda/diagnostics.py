@@ -15,7 +15,7 @@ _DIAGNOSTIC = re.compile(
 )
 
 _INCLUDED = re.compile(r"^(?:In file included from|                 from) (?P<file>[^\n:]+):(?P<line>\d+)[:,]$", re.M)
-_PLACELESS = re.compile(r"^(?:clang(?:\+\+)?: )?(?:fatal )?error: (?P<text>.*)$", re.M)
+_PLACELESS = re.compile(r"^(?:(?:clang(?:\+\+)?|zig): )?(?:fatal )?error: (?P<text>.*)$", re.M)
 _NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded|File too large")
 _CRASHED = re.compile(
     r"frontend command failed with exit code|frontend command failed due to signal|PLEASE submit a bug"

@@ -14,6 +14,7 @@ from pathlib import Path
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture, ptx_version
 from kernelwright.cuda import early_clang
 from kernelwright.cuda.clang import Clang
+from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
 from kernelwright.cuda.source_rewrites import changed_files, write_overlay
 from kernelwright.errors import Misuse
@@ -40,6 +41,8 @@ class SourceOptions:
     """A multiply and an add may become one operation in kernels."""
     extra: tuple[str, ...] = ()
     """Further flags for clang, as they are."""
+    host: tuple[str, ...] = ()
+    """Flags for the host side alone, as ``-Xcompiler`` gives them."""
 
     def flags(self) -> list[str]:
         flags = [f"-I{i}" for i in self.include] + [f"-D{d}" for d in self.define] + [f"-U{u}" for u in self.undefine]
@@ -182,6 +185,7 @@ def device_flags(clang: Clang, options: SourceOptions) -> list[str]:
         "-disable-llvm-passes",
         "-S",
         "-emit-llvm",
+        *warned_about("cuda"),
         *options.flags(),
     ]
 

@@ -20,6 +20,7 @@ from kernelwright.cuda.clang import HEADERS, Clang
 from kernelwright.cuda.diagnostics import explain, warnings_in
 from kernelwright.cuda.early_clang import as_argument
 from kernelwright.cuda.frontend import SourceOptions
+from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.source_rewrites import changed_files, write_overlay
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.values import replaced
@@ -66,7 +67,7 @@ def compile_host(
         raise Misuse(f"{source} {what}", hint="give the path of a CUDA, C or C++ source file")
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         made = Path(scratch) / "host.o"
-        command = [*clang.command, *host_flags(clang, options, language(source), blob), optimise]
+        command = [*clang.command, optimise, *host_flags(clang, options, language(source), blob)]
         changed = changed_files(source, options.include)
         if changed:
             command += ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))]
@@ -88,7 +89,7 @@ def compile_host(
 
 
 def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | None = None) -> list[str]:
-    """clang's command line for the host pass, without optimisation, input and output."""
+    """clang's command line for the host pass, without input and output."""
     # nvcc's math flags are about device code, and -std names one language where a program may have several.
     std = options.std if options.std and ("++" in options.std) == (kind != "c") else None
     user = replaced(options, fast_math=False, flush_denormals=False, fuse=True, std=std).flags()
@@ -97,7 +98,9 @@ def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | Non
         cuda = ["-x", "cuda", f"--cuda-gpu-arch={options.arch}", "--cuda-host-only", *clang.cuda_flags, *embedded]
     else:
         cuda = ["-x", kind, *_api_headers(clang)]
-    return [*cuda, *clang.header_flags, "-fPIC", "-c", *user]
+    # Of the host compiler's standards one names C where the program has C++, too.
+    host = [flag for flag in options.host if not flag.startswith("-std=") or ("++" in flag) == (kind != "c")]
+    return [*cuda, *clang.header_flags, "-fPIC", "-c", *warned_about(kind), *user, *host]
 
 
 def _api_headers(clang: Clang) -> list[str]:

@@ -106,6 +106,7 @@ class CompileFlags:
             flush_denormals=_truth("-ftz", value["flush_denormals"], False),
             fuse=_truth("-fmad", value["fuse"], True),
             extra=_for_clang(value, said),
+            host=tuple(passed["host"]),
         )
         options = CompileOptions(
             source=source,
@@ -155,9 +156,15 @@ def _real(name: str) -> str:
     return re.sub(r"^(compute|lto)_", "sm_", name)
 
 
+_WITH_VALUE = ("-include", "-isystem", "-iquote", "-idirafter")
+_FOR_HOST = ("-f", "-m", "-O", "-W", "-w", "-g", "-std=", "-pedantic", "-ansi", "-pthread")
+_FOR_OTHERS = {"-Wl", "-Wa", "-Wp"}  # their values, behind commas, are words of their own
+
+
 def _for_host_compiler(given: Iterable[str], said: list[str]) -> dict[str, list[str]]:
-    """Folders and macros among ``-Xcompiler`` options, which concern both sides; what is ignored goes to ``said``."""
-    found: dict[str, list[str]] = {"-I": [], "-D": [], "-U": []}
+    """``-Xcompiler`` options: folders and macros, which concern both sides, by ``-I``, ``-D`` and ``-U``; what clang gets for the
+    host side, by ``host``. What is ignored goes to ``said``."""
+    found: dict[str, list[str]] = {"-I": [], "-D": [], "-U": [], "host": []}
     words = iter([word for text in given for word in re.split(r"[,\s]+", text.strip("\"'")) if word])
     ignored = []
     for word in words:
@@ -168,10 +175,14 @@ def _for_host_compiler(given: Iterable[str], said: list[str]) -> dict[str, list[
             found[word[:2]].append(value)
         elif word == "-fopenmp":
             said.append("-Xcompiler -fopenmp (loops marked for OpenMP run on one thread)")
+        elif word in _WITH_VALUE:
+            found["host"] += [word, next(words, "")]
+        elif word.startswith(_FOR_HOST) and word not in _FOR_OTHERS:
+            found["host"].append(word)
         else:
             ignored.append(word)
     if ignored:
-        said.append(f"-Xcompiler {','.join(ignored)} (host code is compiled by the same clang)")
+        said.append(f"-Xcompiler {','.join(ignored)} (not for compiling; -Xlinker reaches the linker)")
     return found
 
 

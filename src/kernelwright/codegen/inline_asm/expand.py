@@ -17,6 +17,7 @@ import re
 from dataclasses import dataclass
 
 from kernelwright.codegen.inline_asm.builder import Builder, UnknownPtx, type_of
+from kernelwright.codegen.inline_asm.ptx_effects import CONDITIONAL, EFFECTS
 from kernelwright.codegen.inline_asm.ptx_instructions import translate
 from kernelwright.errors import CompileError, Place
 from kernelwright.ir import types as ty
@@ -110,12 +111,12 @@ def _run(builder: Builder, statement: str) -> None:
     if match is None:
         raise UnknownPtx(f"'{statement}'")
     operands = _OPERAND.findall(match["operands"] or "")
+    words = match["opcode"].split(".")
+    if match["guard"] and words[0] in EFFECTS and words[0] not in CONDITIONAL:
+        raise UnknownPtx(f"'{statement}' is conditional and has effects")
     before = dict(builder.registers)
-    start = len(builder.instructions)
-    translate(builder, match["opcode"].split("."), [o.strip() for o in operands])
+    translate(builder, words, [o.strip() for o in operands])
     if match["guard"]:
-        if any(i.opcode in ("store", "atomicrmw", "cmpxchg", "call") for i in builder.instructions[start:]):
-            raise UnknownPtx(f"'{statement}' is conditional and has effects")
         condition = builder.read(match["not"] + match["guard"], ty.i1)
         for name, value in list(builder.registers.items()):
             old = before.get(name)

@@ -92,8 +92,11 @@ def _barrier(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _vote(b: Builder, words: Words, operands: Texts) -> None:
-    name, result = words[2], ty.i32 if words[2] == "ballot" else ty.i1
-    predicate, mask = b.read(operands[1], ty.i1), b.read(operands[2], ty.i32)
+    """``vote.sync.ballot.b32 d, p, mask``, and without ``sync`` among the lanes that are there."""
+    name = words[2] if words[1] == "sync" else words[1]
+    result = ty.i32 if name == "ballot" else ty.i1
+    mask = b.read(operands[2], ty.i32) if words[1] == "sync" else b.call("llvm.nvvm.activemask", ty.i32)
+    predicate = b.read(operands[1], ty.i1)
     b.write(operands[0], b.call(f"llvm.nvvm.vote.{name}.sync", result, mask, predicate))
 
 
@@ -154,3 +157,6 @@ EFFECTS: dict[str, Family] = {
     "nanosleep": _sleep,
     "cp": _copy_async,
 }
+
+CONDITIONAL = frozenset(name for name, family in EFFECTS.items() if family in (_no_effect, _load))
+"""Those that a guard may stand before: what they do where the guard is false, nobody can tell."""

@@ -1,5 +1,6 @@
 // cudaCreateChannelDesc<T>(): the format of T as a texel.
 #pragma once
+#define __CHANNEL_DESCRIPTOR_H__
 #pragma GCC system_header
 #include "cuda_runtime_api.h"
 

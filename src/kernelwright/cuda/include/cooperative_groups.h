@@ -1,6 +1,7 @@
 // Cooperative groups of a block and smaller: thread_block, tiles, coalesced and partitioned groups. A grid has its
 // sizes and ranks, but no barrier: that needs a cooperative launch, and is refused at compile time.
 #pragma once
+#define _COOPERATIVE_GROUPS_H_
 #pragma GCC system_header
 #include "kernelwright_cuda.h"
 #include "kernelwright/group_shuffle.h"

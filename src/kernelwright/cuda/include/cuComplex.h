@@ -1,5 +1,6 @@
 /* Complex numbers in C style: cuFloatComplex and cuDoubleComplex. */
 #pragma once
+#define CU_COMPLEX_H_
 #pragma GCC system_header
 #include "vector_functions.h"
 #include <math.h>

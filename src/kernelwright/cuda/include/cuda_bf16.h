@@ -2,6 +2,7 @@
 // and is rounded once at the end: + - * / are exactly the bfloat16 results. A multiply-add rounds to float (on the host
 // to double) before it rounds to bfloat16, which can differ from a single rounding in the last bit.
 #pragma once
+#define __CUDA_BF16_H__
 #pragma GCC system_header
 #if defined(__CUDA__)
 #include "kernelwright_cuda.h"

@@ -1,5 +1,6 @@
 // Half precision: __half, __half2 and their functions.
 #pragma once
+#define __CUDA_FP16_H__
 #pragma GCC system_header
 #if defined(__CUDA__)
 #include "kernelwright_cuda.h"

@@ -1,6 +1,7 @@
 /* The runtime API, callable from C. What our runtime does not implement is not declared here, so that a program which
    needs it fails at compile time with the name, not at run time. */
 #pragma once
+#define __CUDA_RUNTIME_API_H__
 #pragma GCC system_header
 #include "driver_types.h"
 

@@ -1,3 +1,4 @@
 // Everything this header has in CUDA is in the main header.
 #pragma once
+#define __CUDA_SURFACE_TYPES_H__
 #include "kernelwright_cuda.h"

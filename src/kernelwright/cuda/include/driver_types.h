@@ -1,5 +1,6 @@
 /* Types of the runtime API. Enumerators have CUDA's numbers; struct layouts are ours and our runtime's. */
 #pragma once
+#define __DRIVER_TYPES_H__
 #pragma GCC system_header
 #include <stddef.h>
 

@@ -1,5 +1,6 @@
 /* Function and variable qualifiers. Outside a CUDA compile they vanish, so that plain C and C++ can include us. */
 #pragma once
+#define __HOST_DEFINES_H__
 #pragma GCC system_header
 
 #define CUDART_VERSION 12080

@@ -4,6 +4,7 @@
 #pragma GCC system_header
 
 #include "cuda_runtime_api.h"
+#include "kernelwright/header_names.h"
 #include "vector_functions.h"
 
 #if defined(__cplusplus)

@@ -3,6 +3,7 @@
    A cudaTextureObject_t is the device address of a kwTextureDescriptor in global memory, and a fetch is ordinary loads
    (kernelwright/texture_fetch.h): no texture unit, hence the same result on every device that runs our PTX. */
 #pragma once
+#define __TEXTURE_TYPES_H__
 #pragma GCC system_header
 #include "vector_types.h"
 

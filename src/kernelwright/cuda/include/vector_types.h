@@ -1,5 +1,6 @@
 /* char1 ... double4 and dim3, with the alignments of the CUDA programming guide ("Built-in Vector Types"). */
 #pragma once
+#define __VECTOR_TYPES_H__
 #pragma GCC system_header
 #include "host_defines.h"
 

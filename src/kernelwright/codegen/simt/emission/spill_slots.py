@@ -18,7 +18,8 @@ def place_values(c: LaneControl) -> None:
     phis = {p.outs[0] for b in program.blocks for p in b.phis} | {o for b in program.blocks for o in b.term.outs}
     defined = [o for op in program.ops() for o in op.outs]
     for var in defined:
-        if var.crosses and var.shape[0] == "x":
+        # A phi of a loop is read in its own block, the number it extends was made before the loop.
+        if (var.crosses or var in phis) and var.shape[0] == "x":
             root: Var = var.shape[1]
             if root.op is not None and root.op.code != "source":
                 root.crosses = True

@@ -1,5 +1,6 @@
 // cooperative_groups::reduce over tiles and coalesced groups, and the operators it takes.
 #pragma once
+#define _COOPERATIVE_GROUPS_REDUCE_H
 #pragma GCC system_header
 #include "../cooperative_groups.h"
 

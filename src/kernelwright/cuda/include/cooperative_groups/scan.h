@@ -1,5 +1,6 @@
 // cooperative_groups::inclusive_scan and exclusive_scan over tiles and coalesced groups.
 #pragma once
+#define _COOPERATIVE_GROUPS_SCAN_H
 #pragma GCC system_header
 #include "reduce.h"
 

@@ -28,7 +28,9 @@ KW_DEVICE double2 curand_uniform2_double(curandStatePhilox4_32_10 *state) {
     return make_double2(__kw_uniform(n.x, n.y), __kw_uniform(n.z, n.w));
 }
 
-// ---- normal ----
+// ---- normal: device code only ----
+
+#if defined(__CUDA__)
 
 KW_DEVICE float2 __kw_box_muller(unsigned int x, unsigned int y) {
     float radius = sqrtf(-2.0f * logf(__kw_uniform(x))), sine, cosine;
@@ -96,3 +98,4 @@ KW_ONE_BY_ONE(curand_log_normal_double, double, double2, (State * state, double 
               curand_log_normal2_double(state, mean, deviation), boxmuller_flag_double, boxmuller_extra_double,
               __kw_kept_log_normal)
 #undef KW_ONE_BY_ONE
+#endif

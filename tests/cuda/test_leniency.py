@@ -1,0 +1,119 @@
+"""What nvcc's host compiler accepts with a warning compiles; what it rejects as well stays an error; flags for it reach the host side."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kernelwright.cuda.clang import find_clang
+from kernelwright.cuda.frontend import SourceOptions, device_pass
+from kernelwright.cuda.host import compile_host
+from kernelwright.cuda.leniency import warned_about
+from kernelwright.errors import CompileError
+from kernelwright.pipeline import compile as compile_program
+
+KERNEL = "__global__ void k(float *p) { register int i = threadIdx.x; p[i] = i; }\n"
+
+OLD_C = """
+int main_part(x) int x; { return later(x) + strlen("abc"); }
+int later(x) int x; { return x; }
+untyped() { int *p = 3; int (*f)(void) = later; return p != 0 && f != 0; }
+"""
+
+OLD_CPP = """
+#include <cstdio>
+#define UNIT "m"
+template <class T> struct A { template <class U> int f(U); int g(A<T> &b) { return b.template f(1); } };
+int narrow(int n) { unsigned char c[] = {n}; register int i = c[0]; printf("%d"UNIT, i); return i; }
+char *text = "literal";
+"""
+
+
+def host(tmp_path: Path, name: str, text: str, *flags: str, std: str | None = None) -> str:
+    """The host side compiled; its warnings."""
+    source = tmp_path / name
+    source.write_text(text)
+    options = SourceOptions(std=std, host=flags)
+    return compile_host(source, None, tmp_path / "out.o", options, find_clang()).warnings
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "std", "warning"),
+    [
+        ("old.c", OLD_C, None, "-Wimplicit-function-declaration"),
+        ("old.cpp", OLD_CPP, "c++17", "-Wregister"),
+        ("old.cu", KERNEL + OLD_CPP, "c++17", "-Wregister"),
+    ],
+)
+def test_what_its_maker_compiled_compiles_with_a_warning(
+    tmp_path: Path, name: str, text: str, std: str | None, warning: str
+) -> None:
+    assert warning in host(tmp_path, name, text, std=std)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="no gcc on this machine")
+@pytest.mark.parametrize(("name", "text"), [("old.c", OLD_C), ("old.cpp", OLD_CPP.replace(".template f(1)", ".f(1)"))])
+def test_gcc_is_as_lenient(tmp_path: Path, name: str, text: str) -> None:
+    """The oracle: these are warnings of gcc, not of our taste."""
+    source = tmp_path / name
+    source.write_text(text)
+    flags = [] if name.endswith(".c") else ["-std=c++17"]
+    done = subprocess.run(
+        ["gcc", *flags, "-c", str(source), "-o", str(tmp_path / "x.o")], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "warning" in done.stderr
+
+
+def test_device_code_may_say_register(tmp_path: Path) -> None:
+    source = tmp_path / "a.cu"
+    source.write_text(KERNEL)
+    made = device_pass(source, SourceOptions(std="c++17"), find_clang())
+    assert "-Wregister" in made.warnings and "define" in made.text
+
+
+@pytest.mark.parametrize("text", ["void f() throw(int);", "int f( {"])
+def test_what_gcc_rejects_stays_an_error(tmp_path: Path, text: str) -> None:
+    with pytest.raises(CompileError):
+        host(tmp_path, "bad.cpp", text, std="c++17")
+
+
+def test_every_name_is_one_that_clang_knows(tmp_path: Path) -> None:
+    source = tmp_path / "a.c"
+    source.write_text("int x;")
+    clang = find_clang()
+    for kind in ("c", "c++"):
+        names = [*warned_about(kind), "-Werror=unknown-warning-option"]
+        done = subprocess.run(
+            [*clang.command, *names, "-c", str(source), "-o", str(tmp_path / "a.o")], capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_host_flags_reach_the_host_side_alone(tmp_path: Path) -> None:
+    asks = "#if !defined(__CUDA_ARCH__) && !defined(__AVX2__)\n#error without AVX2\n#endif\n"
+    with pytest.raises(CompileError, match="without AVX2"):
+        host(tmp_path, "a.cu", asks + KERNEL, std="c++14")
+    host(tmp_path, "a.cu", asks + KERNEL, "-mavx2", std="c++14")
+    device_pass(tmp_path / "a.cu", SourceOptions(std="c++14", host=("-mavx2",)), find_clang())
+
+
+def test_a_standard_for_cpp_says_nothing_of_c(tmp_path: Path) -> None:
+    host(tmp_path, "a.c", "int x;", "-std=c++14")
+    with pytest.raises(CompileError, match="unknown argument: '-fno-such'"):
+        host(tmp_path, "a.c", "int x;", "-fno-such")
+
+
+def test_a_source_with_other_letters_in_its_path(tmp_path: Path) -> None:
+    """The name is in comments of the PTX, which assemblers take in ASCII alone, and is read back from them."""
+    folder = tmp_path / "größe 大"
+    folder.mkdir()
+    source = folder / "prögram.cu"
+    source.write_text("__global__ void k(float *p) {\n    p[threadIdx.x] = 1;\n}\n")
+    program = compile_program(source)
+    assert program.ptx().isascii()
+    (kernel,) = program.kernels
+    assert program.resources(kernel).registers > 0
