@@ -22,7 +22,7 @@ from kernelwright.edits import (
     FixBlock,
     FixGrid,
     GridIs,
-    Launch,
+    LaunchFacts,
     NoAlias,
     Original,
     Recipe,
@@ -37,6 +37,7 @@ from kernelwright.edits import (
 from kernelwright.edits.kinds.recipe import PASSES
 from kernelwright.errors import Misuse
 from kernelwright.ir import function_difference, parse_module, verify
+from kernelwright.launch import Launch, Triple
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import EXTRA, optimise_with
 from tests.edits.conftest import GEOMETRY, body, kernel, loop_kernel
@@ -53,10 +54,10 @@ KNOWN: tuple[Edit, ...] = (
 )
 
 
-def launch(**changed: object) -> Launch:
+def launch(block: Triple = BLOCK, **changed: object) -> LaunchFacts:
     bits = (struct.pack("<Q", 4096), struct.pack("<Q", 8192), struct.pack("<i", N), struct.pack("<f", 3.0))
     regions = (range(4096, 4096 + 4 * N), range(8192, 8192 + 4 * N), None, None)
-    return replace(Launch(GRID, BLOCK, bits, regions), **changed)  # type: ignore[arg-type]
+    return replace(LaunchFacts(Launch("k", GRID, block), bits, regions), **changed)  # type: ignore[arg-type]
 
 
 @pytest.fixture

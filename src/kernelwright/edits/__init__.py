@@ -40,7 +40,7 @@ from kernelwright.edits.kinds.swap import Swap
 from kernelwright.edits.kinds.unroll import Unroll, unrollings
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers, of_one_warp
 from kernelwright.edits.original import Id, Original, Use
-from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard, Launch
+from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard, LaunchFacts
 
 __all__ = [
     "DRAWN",
@@ -73,7 +73,7 @@ __all__ = [
     "HoistLoads",
     "Id",
     "Inert",
-    "Launch",
+    "LaunchFacts",
     "Move",
     "NoAlias",
     "Original",

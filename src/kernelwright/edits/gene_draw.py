@@ -30,7 +30,7 @@ from kernelwright.edits.kinds import (
     warp_barriers,
 )
 from kernelwright.edits.original import Id, Original
-from kernelwright.guards import Launch
+from kernelwright.guards import LaunchFacts
 
 Weights = Mapping[str, Mapping[Id, float]]
 """By kernel, by number of an original instruction: the cycles it took, or whatever else should draw edits to it."""
@@ -77,7 +77,7 @@ def draw_gene(
 
 
 def known_edits(
-    originals: Mapping[str, Original], launches: Mapping[str, Iterable[Launch]]
+    originals: Mapping[str, Original], launches: Mapping[str, Iterable[LaunchFacts]]
 ) -> dict[str, list[AnyEdit]]:
     """By kernel: what held in all its launches, as edits that keep the meaning wherever it holds again. A kernel that was
     never launched has none."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from kernelwright.evaluate.capture.capture import Capture, Operation, ProgramIdentity
 from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.evaluate.outcome import STAGES, Metrics, Ok, Outcome, Rejected
-from kernelwright.evaluate.workload.case import Case, Launch
+from kernelwright.evaluate.workload.case import Case, Step
 from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rule, parse_rules
 from kernelwright.evaluate.workload.program_case import ProgramCase
 from kernelwright.evaluate.workload.workload import Workload, load_workload
@@ -21,7 +21,6 @@ __all__ = [
     "Capture",
     "CaptureWriter",
     "Case",
-    "Launch",
     "Metrics",
     "Ok",
     "Operation",
@@ -30,6 +29,7 @@ __all__ = [
     "ProgramIdentity",
     "Rejected",
     "Rules",
+    "Step",
     "Workload",
     "load_workload",
     "parse_rule",

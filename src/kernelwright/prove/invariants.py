@@ -107,7 +107,7 @@ class _Observer:
     def observe(self, number: int, gene: Gene, original: Original) -> Iterator[Invariant]:
         applied = apply(original, (gene.edit,))
         seen = self._cases(gene.kernel)
-        launches = sum(made.kernel == gene.kernel for _, run in seen for made in run.launches)
+        launches = sum(made.launch.kernel == gene.kernel for _, run in seen for made in run.launches)
         blank = Invariant(number, gene.kernel, "", data_sets=data_sets(case for case, _ in seen), launches=launches)
         if applied.inert:
             yield replace(blank, sentence=f"it changes nothing: {applied.inert[0].reason}")
@@ -123,7 +123,7 @@ class _Observer:
         yield from found
 
     def _cases(self, kernel: str) -> list[tuple[Runnable, CaseRun]]:
-        return [(case, run) for case, run in self.runs if any(made.kernel == kernel for made in run.launches)]
+        return [(case, run) for case, run in self.runs if any(made.launch.kernel == kernel for made in run.launches)]
 
     def _alone(self, kernel: str, applied: Applied) -> tuple[Alone, Sites]:
         """Are the outputs right with this edit alone, and what does it do that the original does not?"""
@@ -141,7 +141,7 @@ class _Observer:
         return verdict, new
 
     def _of_guards(self, blank: Invariant, applied: Applied) -> Iterator[Invariant]:
-        launches = [made for _, run in self.runs for made in run.launches if made.kernel == blank.kernel]
+        launches = [made for _, run in self.runs for made in run.launches if made.launch.kernel == blank.kernel]
         for guard in applied.guards:
             held = sum(guard.holds(as_guards_see(made, self.modules)) for made in launches)
             sentence = (

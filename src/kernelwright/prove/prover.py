@@ -16,22 +16,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
-from kernelwright.codegen.memory_layout import parameter_layout
 from kernelwright.cuda.names import readable
 from kernelwright.device.describe_access import plural
+from kernelwright.device.guard_facts import facts_of
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import IRError, KernelwrightError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.evaluate.workload.workload import AnyCase, Workload
-from kernelwright.guards import ArgumentIs, GridIs, Guard, Launch
-from kernelwright.ir import PointerType, print_module, verify
+from kernelwright.guards import ArgumentIs, GridIs, Guard, LaunchFacts
+from kernelwright.ir import print_module, verify
 from kernelwright.passes.llvm import binding
 from kernelwright.passes.llvm import parse as llvm_parse
 from kernelwright.prove.baseline import FORWARD, GRID, Baseline, CaseSet, Reference
-from kernelwright.prove.checked_run import CaseRun, Device, run_case
+from kernelwright.prove.checked_run import CaseRun, Device, LaunchMade, run_case
 from kernelwright.prove.effort import Effort
 from kernelwright.prove.fences import WIDTHS, Fences, fewer, has_fences
 from kernelwright.prove.labels import CHECKS
@@ -415,10 +414,10 @@ class _Proving:
 
     def _broken_guard(self, one: Reference) -> str:
         for made in one.run.launches:
-            guards = self.guards.get(made.kernel, ())
-            launch = as_guards_see(made, self.baseline.original) if guards else None
+            guards = self.guards.get(made.launch.kernel, ())
+            facts = as_guards_see(made, self.baseline.original) if guards else None
             for guard in guards:
-                if launch is not None and not guard.holds(launch):
+                if facts is not None and not guard.holds(facts):
                     return str(guard)
         return ""
 
@@ -455,15 +454,13 @@ def _refused(variant: Modules) -> str:
     return ""
 
 
-def as_guards_see(made: Any, original: Modules) -> Launch:
-    kernel = original[made.kernel].functions[made.kernel]
-    raw, regions = [], []
-    for p in parameter_layout(kernel).parameters:
-        value = made.arguments[p.offset : p.offset + p.size]
-        raw.append(value)
-        address = int.from_bytes(value, "little") if isinstance(p.type, PointerType) and not p.byval else 0
-        regions.append(next((r for r in made.regions if address in r), None))
-    return Launch(made.grid, made.block, tuple(raw), tuple(regions), made.variables)
+def as_guards_see(made: LaunchMade, original: Modules) -> LaunchFacts:
+    kernel = original[made.launch.kernel].functions[made.launch.kernel]
+
+    def region(address: int) -> range | None:
+        return next((r for r in made.regions if address in r), None)
+
+    return facts_of(made.launch, kernel, region, made.variables)
 
 
 def _counted(cases: Sequence[Reference], of: CaseSet) -> str:

@@ -17,6 +17,7 @@ from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.device.cuda.gpu import Timing
 from kernelwright.device.cuda.worker import Buffers, CudaWorker, GpuInfo, Job
 from kernelwright.errors import KernelwrightError
+from kernelwright.launch import Launch
 from kernelwright.target import GPUS
 
 ROUNDS = 15
@@ -163,7 +164,7 @@ def _job(folder: Path, variant: Mapping[str, Any], packed: bytes, arch: str) -> 
     """Machine code where it was made for this GPU, else PTX."""
     image = read_image(folder / "images", variant["image"], arch, variant["name"])
     grid, block = (_triple(variant[k]) for k in ("grid", "block"))
-    return Job(image, variant["case"], grid, block, packed)
+    return Job(image, Launch(variant["case"], grid, block, packed))
 
 
 def _triple(value: Sequence[int]) -> tuple[int, int, int]:

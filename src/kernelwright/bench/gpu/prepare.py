@@ -46,6 +46,7 @@ from kernelwright.device.model.launch_observation import block_labels, observe, 
 from kernelwright.edits import Original, apply, deletions
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.ir import Module, parse_module, print_module
+from kernelwright.launch import Launch
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
 from kernelwright.target import DEFAULT_GPU, GPUS
@@ -184,11 +185,12 @@ def _prepare_variant(
 ) -> Prepared | None:
     """None for a variant that does not run to its end on the virtual GPU."""
     compiled = compile_host(lower(module, case.kernel, SimtOptions(block=shape.block, trace=True)))
-    result = compiled.launch(arena, shape.grid, shape.block, packed, 0, None, BUDGET, {}, watch_of(shape.grid))
+    launch = Launch(case.kernel, shape.grid, shape.block, packed)
+    result = compiled.launch(arena, launch, budget=BUDGET, watch=watch_of(shape.grid))
     if result.fault:
         return None
     bounds = [(int(b["start"]), int(b["end"])) for b in arena.bounds()]
-    seen = observe(result, shape.grid, shape.block, 0, bounds)
+    seen = observe(result, launch, bounds)
     text = print_module(module)
     weights, cubins, estimates = {}, {}, {}
     for arch in ARCHES:

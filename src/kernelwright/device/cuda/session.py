@@ -19,6 +19,7 @@ from typing import Any
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Channel, Received
+from kernelwright.cuda.launch_codec import read_launch
 from kernelwright.cuda.protocol import Message, WelcomeFlags
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.cuda.driver import DriverError
@@ -265,18 +266,15 @@ class CudaSession:
     # -- kernels ---------------------------------------------------------------------------------------------------
 
     def _launch(self, message: Received) -> None:
-        b = message.body
-        assert isinstance(b, wire.Launch)
-        function, stream = self._modules.function(b.kernel), self._stream(b.stream)
-        grid, block = (b.grid[0], b.grid[1], b.grid[2]), (b.block[0], b.block[1], b.block[2])
-        packed = message.tail[: b.arguments_size]
-        start = functools.partial(self._driver.launch, function, grid, block, packed, b.shared_bytes, stream)
+        body = message.body.pack() + message.tail if message.body is not None else b""
+        stream, number, launch = read_launch(body, lambda number: self._modules.kernel(number).name)
+        function, queue = self._modules.function(number), self._stream(stream)
+        start = functools.partial(self._driver.launch, function, launch, queue)
         try:
             if self.times is None:
                 start()
             else:
-                shape = (self._modules.kernel(b.kernel).name, grid, block, b.shared_bytes)
-                self.times.launch(shape, function, stream, start)
+                self.times.launch(launch.geometry, function, queue, start)
         except DriverError as error:
             if error.code != CudaError.INVALID_VALUE:
                 raise

@@ -5,11 +5,11 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Sequence
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Received
+from kernelwright.cuda.launch_codec import read_launch
 from kernelwright.cuda.protocol import Message
 from kernelwright.device.arena import Arena
 from kernelwright.device.serving.allocations import Allocations
@@ -21,7 +21,6 @@ from kernelwright.device.serving.replies import Answer, handle_of
 from kernelwright.device.serving.timeline import Timeline
 from kernelwright.device.settings import Settings
 
-_LAUNCH = struct.Struct("<QII3I3III")
 _NO_TIMING = 2
 """cudaEventDisableTiming."""
 
@@ -115,18 +114,17 @@ class VirtualDevice:
     # -- kernels ---------------------------------------------------------------------------------------------------
 
     def launch(self, body: bytes) -> Failure | None:
-        """The message that programs send most, read here. Returns what went wrong."""
-        stream, number, _, gx, gy, gz, bx, by, bz, shared, size = _LAUNCH.unpack_from(body)
-        packed = body[_LAUNCH.size : _LAUNCH.size + size]
+        """Runs the launch in a message. Returns what went wrong."""
         try:
+            stream, number, launch = read_launch(body, self.engine.registered.name_of)
             self._check_stream(stream)
-            launched = self.engine.launch(number, (gx, gy, gz), (bx, by, bz), shared, packed, stream)
+            launched = self.engine.launch(number, launch, stream)
         except Refused as refused:
             return refused.failure
         if launched.result.printed:
             self.text.append(launched.result.printed)
         self._timeline.run(stream, launched.time_us)
-        return self.engine.failure_of(launched.fault, number, packed) if launched.fault is not None else None
+        return self.engine.failure_of(launched.fault, number, launch) if launched.fault is not None else None
 
     def _kernel_layout(self, message: Received) -> Answer:
         kernel = self.engine.registered.entry(handle_of(message))

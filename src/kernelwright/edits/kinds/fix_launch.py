@@ -17,7 +17,8 @@ from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Original
 from kernelwright.edits.plain_constants import bits_of, text_of
 from kernelwright.edits.setting import register_asked
-from kernelwright.guards import ArgumentIs, BlockIs, GridIs, Launch, Triple
+from kernelwright.guards import ArgumentIs, BlockIs, GridIs, LaunchFacts
+from kernelwright.launch import Triple
 
 THREADS = 1024
 """The most that a block may have."""
@@ -86,19 +87,19 @@ class FixGrid:
         return None
 
 
-def fixed(original: Original, launches: Iterable[Launch]) -> Iterator[FixArgument | FixBlock | FixGrid]:
+def fixed(original: Original, launches: Iterable[LaunchFacts]) -> Iterator[FixArgument | FixBlock | FixGrid]:
     """What all these launches had alike, as edits; only what the kernel asks for. Nothing for no launches."""
     seen = list(launches)
     if not seen:
         return
-    first = seen[0]
+    first, arguments = seen[0].launch, seen[0].arguments
     for index, argument in enumerate(original.function.arguments):
-        bits = first.arguments[index] if index < len(first.arguments) else b""
+        bits = arguments[index] if index < len(arguments) else b""
         text = text_of(argument.type, bits) if argument.is_used and "byval" not in argument.attributes else None
-        if text is not None and all(launch.arguments[index] == bits for launch in seen):
+        if text is not None and all(facts.arguments[index] == bits for facts in seen):
             yield FixArgument(index, f"{argument.type.text} {text}")
     asked = {found[0] for i in original.function.instructions() if (found := register_asked(i))}
-    if asked & {"tid", "ntid"} and all(launch.block == first.block for launch in seen):
+    if asked & {"tid", "ntid"} and all(facts.launch.block == first.block for facts in seen):
         yield FixBlock(first.block)
-    if asked & {"ctaid", "nctaid"} and all(launch.grid == first.grid for launch in seen):
+    if asked & {"ctaid", "nctaid"} and all(facts.launch.grid == first.grid for facts in seen):
         yield FixGrid(first.grid)

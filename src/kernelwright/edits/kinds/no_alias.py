@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Original
-from kernelwright.guards import Apart, Launch
+from kernelwright.guards import Apart, LaunchFacts
 from kernelwright.ir.types import PointerType
 
 
@@ -37,11 +37,11 @@ class NoAlias:
         return None
 
 
-def apart(original: Original, launches: Iterable[Launch]) -> Iterator[NoAlias]:
+def apart(original: Original, launches: Iterable[LaunchFacts]) -> Iterator[NoAlias]:
     """The pointers that shared no memory in any of these launches. Nothing for no launches."""
     seen = list(launches)
     for index in range(len(original.function.arguments)):
-        if seen and not _refused(original, index) and all(Apart(index).holds(launch) for launch in seen):
+        if seen and not _refused(original, index) and all(Apart(index).holds(facts) for facts in seen):
             yield NoAlias(index)
 
 

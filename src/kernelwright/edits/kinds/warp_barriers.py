@@ -17,7 +17,7 @@ from kernelwright.edits.draft import Draft
 from kernelwright.edits.kinds.delete_barrier import is_free_barrier
 from kernelwright.edits.line_templates import OF_WARP
 from kernelwright.edits.original import Id, Node, Original
-from kernelwright.guards import BlockIsWarp, Launch
+from kernelwright.guards import BlockIsWarp, LaunchFacts
 from kernelwright.ir import Function
 
 
@@ -54,8 +54,8 @@ BLOCK_BARRIERS = frozenset(
 """Those that count every thread of the block."""
 
 
-def of_one_warp(original: Original, launches: Iterable[Launch]) -> Iterator[WarpBarriers]:
+def of_one_warp(original: Original, launches: Iterable[LaunchFacts]) -> Iterator[WarpBarriers]:
     """The edit, for a kernel whose blocks were one warp in all these launches. Nothing for no launches."""
     seen = list(launches)
-    if seen and all(BlockIsWarp().holds(launch) for launch in seen) and original.those(is_block_barrier):
+    if seen and all(BlockIsWarp().holds(facts) for facts in seen) and original.those(is_block_barrier):
         yield WarpBarriers()

@@ -60,6 +60,7 @@ class Answers:
         self.evaluated = 0
         settings = run.settings
         self._timer = _timer(run) if settings.gpu else None
+        self._effort = Effort.SEARCH
         if not from_start:
             self.settle()
         self._pool = pool_for(
@@ -118,7 +119,7 @@ class Answers:
     def _evaluated(self, batch: Sequence[Candidate]) -> Iterator[tuple[int, Evaluated]]:
         """As they are done, whatever came of them."""
         evaluated = ((number, _evaluated(found)) for number, found in self._pool.map(batch))
-        return self._timer.through(evaluated) if self._timer is not None else evaluated
+        return self._timer.through(evaluated, self._effort) if self._timer is not None else evaluated
 
     def again(self, batch: Sequence[Candidate]) -> list[Answer]:
         """Known answers, measured once more with all the patience there is, and noted, a program once."""
@@ -141,7 +142,7 @@ class Answers:
         """From now on what was measured once more counts, and what is measured is measured as patiently."""
         if self._timer is None:
             return
-        self._timer.effort = Effort.FINAL
+        self._effort = Effort.FINAL
         again = self._run.measured_again
         for name, answer in self._known.items():
             if answer.key in again and isinstance(answer.outcome, Ok):
