@@ -54,10 +54,10 @@ KNOWN: tuple[Edit, ...] = (
 )
 
 
-def launch(block: Triple = BLOCK, **changed: object) -> LaunchFacts:
+def launch(grid: Triple = GRID, block: Triple = BLOCK, **changed: object) -> LaunchFacts:
     bits = (struct.pack("<Q", 4096), struct.pack("<Q", 8192), struct.pack("<i", N), struct.pack("<f", 3.0))
     regions = (range(4096, 4096 + 4 * N), range(8192, 8192 + 4 * N), None, None)
-    return replace(LaunchFacts(Launch("k", GRID, block), bits, regions), **changed)  # type: ignore[arg-type]
+    return replace(LaunchFacts(Launch("k", grid, block), bits, regions), **changed)  # type: ignore[arg-type]
 
 
 @pytest.fixture

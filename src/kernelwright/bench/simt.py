@@ -153,15 +153,15 @@ class _Ours:
 
 
 def _packed(step: Step, addresses: dict[str, int]) -> bytes:
-    packed = b""
+    parameters = b""
     for argument in step.arguments:
         value = (
             struct.pack("<Q", addresses[argument])
             if isinstance(argument, str)
             else struct.pack("<i" if isinstance(argument, int) else "<f", argument)
         )
-        packed += bytes(-len(packed) % len(value)) + value
-    return packed
+        parameters += bytes(-len(parameters) % len(value)) + value
+    return parameters
 
 
 class _Pocl:

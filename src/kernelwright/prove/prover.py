@@ -63,32 +63,36 @@ class Prover:
         held_out: Sequence[AnyCase] = (),
         different: Sequence[AnyCase] = (),
         effort: Effort | None = None,
-        whole_program: Trial | None = None,
         sanitizer: Trial | None = None,
         why_no_sanitizer: str = "it needs a real GPU and NVIDIA's tool",
         device: Device | None = None,
     ) -> None:
         """``held_out``, ``different``: cases besides those of the workload's generator. ``schedules``: in place of those
-        that ``effort`` and ``seed`` make. ``whole_program``, ``sanitizer``: None where there is none; the latter is not run for
-        the reason given then."""
+        that ``effort`` and ``seed`` make. ``sanitizer``: None where there is none; it is not run for the reason given then."""
         self.baseline = Baseline(
             workload,
             workload.modules() if original is None else original,
             schedules=schedules, seed=seed, held_out=held_out, different=different, effort=effort, device=device,
         )  # fmt: skip
-        self.whole_program = whole_program
         self.sanitizer = sanitizer
         self.why_no_sanitizer = why_no_sanitizer
 
     def prove(
-        self, variant: Modules, *, guards: Guards | None = None, speedup: float | None = None, ceiling: float = LIMIT
+        self,
+        variant: Modules,
+        *,
+        guards: Guards | None = None,
+        speedup: float | None = None,
+        ceiling: float = LIMIT,
+        whole_program: Trial | None = None,
     ) -> Proof:
         """The proof of a variant, given as the kernels it changes.
 
         ``guards``: launches outside the variant's domain of validity are left out. ``speedup``: of the variant, over the
         original; above ``ceiling`` (``too_good.ceiling``) it is suspicious, and more different cases are demanded.
+        ``whole_program``: runs it with the variant in it; None where there is none.
         """
-        return _Proving(self, variant, guards or {}).proof(speedup, ceiling)
+        return _Proving(self, variant, guards or {}).proof(speedup, ceiling, whole_program)
 
 
 def prove(
@@ -114,9 +118,9 @@ def prove(
     """
     prover = Prover(
         workload, original, schedules=schedules, seed=seed, held_out=held_out, different=different, effort=effort,
-        whole_program=whole_program, sanitizer=sanitizer, device=device,
+        sanitizer=sanitizer, device=device,
     )  # fmt: skip
-    return prover.prove(variant, guards=guards, speedup=speedup, ceiling=ceiling)
+    return prover.prove(variant, guards=guards, speedup=speedup, ceiling=ceiling, whole_program=whole_program)
 
 
 class _Proving:
@@ -139,7 +143,7 @@ class _Proving:
         """The training cases that it is meant for."""
         self.incomplete = False
 
-    def proof(self, speedup: float | None, ceiling: float) -> Proof:
+    def proof(self, speedup: float | None, ceiling: float, whole_program: Trial | None) -> Proof:
         self._training()
         if self.checks["training"].status == "failed":
             for name in CHECKS:
@@ -153,7 +157,7 @@ class _Proving:
             self._fences()
             self._different()
             self._too_good(speedup, ceiling)
-            self._trial("whole program", self.prover.whole_program, "there is no program to run, only its launches")
+            self._trial("whole program", whole_program, "there is no program to run, only its launches")
             self._trial("compute-sanitizer", self.prover.sanitizer, self.prover.why_no_sanitizer)
         notes = [*self.baseline.notes]
         if self.outside:

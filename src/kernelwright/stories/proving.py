@@ -7,7 +7,8 @@ with Proofs(run) as proofs:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any
 
@@ -15,8 +16,9 @@ from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.judging.fitness import Fitness
-from kernelwright.evaluate.judging.variant import Builder, Candidate
+from kernelwright.evaluate.judging.variant import Builder, Built, Candidate
 from kernelwright.evaluate.judging.whole_program import WholeProgram
+from kernelwright.evaluate.outcome import Outcome
 from kernelwright.evaluate.run.run import Run
 from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
@@ -95,13 +97,18 @@ def _setup(
         candidate, speedup = asked
         variant = builder.build(candidate)
         changed = {name: variant.modules[name] for name in {gene.kernel for gene in candidate}}
+        trial = None
         if whole is not None:
-            kernels = {name: variant.kernels[name] for name in changed}
-            prover.whole_program = lambda _: whole.judge(kernels)
-        proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=most)
+            trial = functools.partial(_trial, whole, {name: variant.kernels[name] for name in changed})
+        proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=most, whole_program=trial)
         return proof.as_json()
 
     return work
+
+
+def _trial(whole: WholeProgram, kernels: Mapping[str, Built], _: Modules) -> Outcome:
+    """The whole program with these kernels in it."""
+    return whole.judge(kernels)
 
 
 def _wrong(why: str, seed: int) -> Proof:

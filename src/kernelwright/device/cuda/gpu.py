@@ -23,7 +23,7 @@ from kernelwright.device.cuda.memory import CudaMemory
 from kernelwright.device.cuda.properties import properties_of_gpu
 from kernelwright.device.fault import Fault, Kind
 from kernelwright.errors import DeviceError, Misuse
-from kernelwright.launch import Launch
+from kernelwright.launch import Launch, Triple
 
 _KINDS: dict[int, Kind] = {
     700: "out-of-bounds",
@@ -94,6 +94,14 @@ class CudaLaunched:
     def kernel(self) -> str:
         """Its mangled name."""
         return self.launch.kernel
+
+    @property
+    def grid(self) -> Triple:
+        return self.launch.grid
+
+    @property
+    def block(self) -> Triple:
+        return self.launch.block
 
     @property
     def result(self) -> NoReturn:

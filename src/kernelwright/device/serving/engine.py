@@ -18,7 +18,7 @@ from kernelwright.device.execution import Execution
 from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect, error_of
 from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.registry import Registered, Runnable
-from kernelwright.device.serving.watchdog import Watchdog
+from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
@@ -32,13 +32,15 @@ if TYPE_CHECKING:
 class Engine:
     """Kernels of one program on one virtual GPU. With ``timed``, launches carry estimates of their time."""
 
-    def __init__(self, arena: Arena, settings: Settings, observers: Sequence[Observer], timed: bool) -> None:
+    def __init__(
+        self, arena: Arena, settings: Settings, observers: Sequence[Observer], timed: bool, under_way: UnderWay
+    ) -> None:
         self.settings = settings
         self.registered = Registered(arena, self.gpu)
-        self.watchdog: Watchdog | None = None
         self._arena = arena
         self._observers = observers
         self._timed = timed
+        self._under_way = under_way
         self._device: VirtualGpu | None = None
         self._timing: Timing | None = None
         self._making = threading.Lock()
@@ -109,8 +111,7 @@ class Engine:
     def launch(self, number: int, launch: Launch, stream: int) -> Launched:
         """Runs a kernel by its number, with its faults in the result. Raises ``Refused`` for one that cannot be launched."""
         began = 0.0
-        watchdog = self.watchdog
-        assert watchdog is not None
+        under_way = self._under_way
         block = launch.block
         try:
             ready = self._ready.get((number, *block))
@@ -120,8 +121,8 @@ class Engine:
             execution = Execution(ready.loaded, launch, budget=self.settings.budget, stream=stream)
             for observer in self._observers:
                 observer.before_launch(execution)
-            watchdog.timed_out = False
-            began = watchdog.began = time.monotonic()
+            under_way.timed_out = False
+            began = under_way.began = time.monotonic()
             launched = self._run(execution, ready)
         except CompileError as error:
             raise Refused(CudaError.INVALID_PTX, str(error)) from None
@@ -137,7 +138,7 @@ class Engine:
         except Exception as error:
             raise Refused(CudaError.UNKNOWN, defect(error)) from None
         finally:
-            watchdog.began = None
+            under_way.began = None
         seconds = time.monotonic() - began
         for observer in self._observers:
             observer.after_launch(execution, launched, seconds)
@@ -158,14 +159,13 @@ class Engine:
         """A kernel's fault as its program learns of it; None for one that was stopped because its program has gone."""
         from kernelwright.device.serving.fault_sentence import sentence_of
 
-        watchdog = self.watchdog
-        assert watchdog is not None
+        under_way = self._under_way
         if fault.kind == "endless":
-            if watchdog.gone:
+            if under_way.gone:
                 return None
             limit = (
                 f"{self.settings.timeout_s:g} seconds (--timeout or KERNELWRIGHT_TIMEOUT sets this limit)"
-                if watchdog.timed_out
+                if under_way.timed_out
                 else f"{self.settings.budget} loop iterations (--budget or KERNELWRIGHT_BUDGET sets this limit)"
             )
             fault = replace(fault, message=f"it did not end, and was stopped after {limit}")

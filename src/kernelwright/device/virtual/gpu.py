@@ -65,6 +65,14 @@ class Launched:
         return self.launch.kernel
 
     @property
+    def grid(self) -> Triple:
+        return self.launch.grid
+
+    @property
+    def block(self) -> Triple:
+        return self.launch.block
+
+    @property
     def time_us(self) -> float:
         """Estimated time on the GPU that is simulated; 0 without an estimate."""
         return self.estimate.time_us if self.estimate is not None else 0.0
