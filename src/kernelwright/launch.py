@@ -16,7 +16,7 @@ Triple = tuple[int, int, int]
 """x, y, z."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Launch:
     """A kernel by its mangled name, and what it is launched with."""
 
@@ -29,6 +29,14 @@ class Launch:
     """The packed parameter buffer: every parameter at its natural alignment."""
     shared_bytes: int = 0
     """Of dynamic shared memory."""
+
+    def __init__(
+        self, kernel: str, grid: Triple, block: Triple, parameters: bytes = b"", shared_bytes: int = 0
+    ) -> None:
+        # One is made for each launch of a program: as ``dataclass`` writes it, this takes three times as long.
+        fields = self.__dict__
+        fields["kernel"], fields["grid"], fields["block"] = kernel, grid, block
+        fields["parameters"], fields["shared_bytes"] = parameters, shared_bytes
 
     @property
     def geometry(self) -> tuple[str, Triple, Triple, int]:

@@ -36,7 +36,7 @@ class Loaded:
     """Equal for modules of the same code; None: this module's alone."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Execution:
     """A launch of a kernel in ``loaded``. The arena is given beside it: memory is no value."""
 
@@ -47,3 +47,11 @@ class Execution:
     """Bounds the work, in the executor's own unit."""
     stream: int = 0
     """Of the program that launched; executors run one launch at a time."""
+
+    def __init__(
+        self, loaded: Loaded, launch: Launch, schedule: Schedule = FORWARD, budget: int = BUDGET, stream: int = 0
+    ) -> None:
+        # As in ``Launch``.
+        fields = self.__dict__
+        fields["loaded"], fields["launch"], fields["schedule"] = loaded, launch, schedule
+        fields["budget"], fields["stream"] = budget, stream

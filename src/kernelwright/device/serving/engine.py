@@ -145,13 +145,15 @@ class Engine:
         return launched
 
     def _run(self, execution: Execution, ready: Runnable) -> Launched:
-        gpu = self.gpu()
+        gpu = self._device
+        assert gpu is not None
         for observer in self._observers:
             launched = observer.launch(execution, gpu)
             if launched is not None:
                 return launched
         if not self._timed:
             return gpu.run(execution, self._arena, compiled=ready.compiled)
+        self.gpu()
         assert self._timing is not None
         return self._timing.launch(gpu, execution)
 
