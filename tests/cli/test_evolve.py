@@ -288,7 +288,7 @@ FULL = """
 import os
 import sys
 from kernelwright.cli import main
-from kernelwright.evaluate import capture_format
+from kernelwright.evaluate.capture import file_format
 
 class Full:
     def __getattr__(self, name):
@@ -300,7 +300,7 @@ class Full:
         return os.write(file, data)
 
 limit = int(sys.argv[1])
-capture_format.os = Full()
+file_format.os = Full()
 sys.argv[:2] = ["kw"]
 sys.exit(main())
 """

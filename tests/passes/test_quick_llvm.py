@@ -106,8 +106,8 @@ def test_the_command_takes_it() -> None:
     """A command that compiles and ends never imports llvmlite."""
     script = """
 import os, sys
-from kernelwright.passes import shelter
-ended = shelter.take()
+from kernelwright.passes import command_fork
+ended = command_fork.take()
 if ended is not None:
     os._exit(ended)
 from kernelwright.passes.llvm import engine

@@ -13,10 +13,10 @@ import pytest
 
 START = """
 import os, sys, time, signal
-from kernelwright.passes import shelter
+from kernelwright.passes import command_fork
 from kernelwright.passes.isolation import run
 from kernelwright.passes.options import DEFAULT
-ended = shelter.take()
+ended = command_fork.take()
 if isinstance(ended, int):
     os._exit(ended)
 if ended is not None:
@@ -114,6 +114,7 @@ def test_signals_are_passed_on(number: signal.Signals, at_work: bool, tmp_path: 
     rest = f"try:\n    {wait}\nexcept KeyboardInterrupt:\n    os._exit(130)\n"
     running = begin(handle + (work if at_work else rest))
     while not ready.exists():
+        assert running.poll() is None, "it ended before it was ready"
         time.sleep(0.01)
     running.send_signal(number)
     assert running.wait(timeout=10) == 128 + number
