@@ -46,7 +46,7 @@ _MESSAGES: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Launched:
     """What one launch did."""
 
@@ -58,6 +58,19 @@ class Launched:
     """The code that ran; its tables say what the counters count."""
     estimate: Estimate | None = None
     """What the timing model says of it (``device/virtual/launch_timing.py``), where it was asked."""
+
+    def __init__(
+        self,
+        launch: Launch,
+        fault: Fault | None,
+        result: LaunchResult,
+        compiled: CompiledKernel,
+        estimate: Estimate | None = None,
+    ) -> None:
+        # As in ``Launch``.
+        fields = self.__dict__
+        fields["launch"], fields["fault"], fields["result"] = launch, fault, result
+        fields["compiled"], fields["estimate"] = compiled, estimate
 
     @property
     def kernel(self) -> str:
