@@ -247,8 +247,6 @@ class Checker(Observer):
         if isinstance(body, wire.Allocate):
             assert isinstance(outcome.body, wire.Memory)
             self._touched.allocated(outcome.body.address, body.size, body.kind != MemoryKind.DEVICE)
-            if body.kind != MemoryKind.DEVICE:
-                self._waiting.matters = True
         elif message.type is Message.FREE:
             assert isinstance(body, wire.Handle)
             self._add_all(self._waiting.free(self._arena.find_freed(body.handle)))
