@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-Triple = tuple[int, int, int]
+from kernelwright.launch import Launch, Triple
+
 WARP = 32
 GRID = -1
 """Stands for the grid where arguments have their numbers."""
@@ -26,11 +27,10 @@ class Names(Protocol):
 
 
 @dataclass(frozen=True)
-class Launch:
-    """One launch, as far as guards ask about it."""
+class LaunchFacts:
+    """A launch with what guards ask about it besides."""
 
-    grid: Triple
-    block: Triple
+    launch: Launch
     arguments: tuple[bytes, ...]
     """By parameter: its bytes as the kernel finds them, little endian."""
     regions: tuple[range | None, ...] = ()
@@ -43,7 +43,7 @@ class Launch:
 class Guard(Protocol):
     """A frozen value; its text is what journals and proofs call it by."""
 
-    def holds(self, launch: Launch) -> bool: ...
+    def holds(self, facts: LaunchFacts) -> bool: ...
 
     @property
     def settles(self) -> int | None:
@@ -63,8 +63,8 @@ class ArgumentIs:
     value: str
     bits: bytes
 
-    def holds(self, launch: Launch) -> bool:
-        return self.index < len(launch.arguments) and launch.arguments[self.index] == self.bits
+    def holds(self, facts: LaunchFacts) -> bool:
+        return self.index < len(facts.arguments) and facts.arguments[self.index] == self.bits
 
     def __str__(self) -> str:
         return f"argument {self.index} == {self.value}"
@@ -86,8 +86,8 @@ class BlockIs:
 
     shape: Triple
 
-    def holds(self, launch: Launch) -> bool:
-        return launch.block == self.shape
+    def holds(self, facts: LaunchFacts) -> bool:
+        return facts.launch.block == self.shape
 
     def __str__(self) -> str:
         return f"block == {'x'.join(map(str, self.shape))}"
@@ -107,8 +107,8 @@ class BlockIs:
 class BlockIsWarp:
     """Blocks of no more threads than a warp has."""
 
-    def holds(self, launch: Launch) -> bool:
-        x, y, z = launch.block
+    def holds(self, facts: LaunchFacts) -> bool:
+        x, y, z = facts.launch.block
         return x * y * z <= WARP
 
     def __str__(self) -> str:
@@ -131,8 +131,8 @@ class GridIs:
 
     shape: Triple
 
-    def holds(self, launch: Launch) -> bool:
-        return launch.grid == self.shape
+    def holds(self, facts: LaunchFacts) -> bool:
+        return facts.launch.grid == self.shape
 
     def __str__(self) -> str:
         return f"grid == {'x'.join(map(str, self.shape))}"
@@ -154,15 +154,15 @@ class Apart:
 
     index: int
 
-    def holds(self, launch: Launch) -> bool:
-        own = launch.regions[self.index] if self.index < len(launch.regions) else None
-        return own is not None and not any(_overlap(own, other) for other in self._others(launch))
+    def holds(self, facts: LaunchFacts) -> bool:
+        own = facts.regions[self.index] if self.index < len(facts.regions) else None
+        return own is not None and not any(_overlap(own, other) for other in self._others(facts))
 
-    def _others(self, launch: Launch) -> Iterator[range]:
-        for index, region in enumerate(launch.regions):
+    def _others(self, facts: LaunchFacts) -> Iterator[range]:
+        for index, region in enumerate(facts.regions):
             if index != self.index and region is not None:
                 yield region
-        yield from launch.variables
+        yield from facts.variables
 
     def __str__(self) -> str:
         return f"argument {self.index} shares no memory"

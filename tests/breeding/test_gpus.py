@@ -150,12 +150,14 @@ class StandIn:
         assert len(self.loaded) == 1 and ".target sm_80" in job.image.data.decode()
         ends = [address + len(data) for address, data in buffers]
         assert all(b - a >= GAP for a, (b, _) in zip(ends, buffers[1:], strict=False))
-        addresses = struct.unpack(f"<{len(buffers)}Q", job.packed)
+        addresses = struct.unpack(f"<{len(buffers)}Q", job.launch.parameters)
         memory = {str(address): np.frombuffer(data, np.int32).tolist() for address, data in buffers}
         machine = Machine(job.image.data.decode(), {})
-        machine.launch(job.kernel, job.grid[:2], job.block[0], [str(each) for each in addresses], memory)
+        machine.launch(
+            job.launch.kernel, job.launch.grid[:2], job.launch.block[0], [str(each) for each in addresses], memory
+        )
         after = {int(name): np.array(values, np.int64).astype(np.int32).tobytes() for name, values in memory.items()}
-        return CudaLaunched(job.kernel, job.grid, job.block, 0, None), after
+        return CudaLaunched(job.launch, None), after
 
     def close(self) -> None:
         pass

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.virtual.executor import VirtualExecutor
+from kernelwright.device.virtual.gpu import VirtualGpu
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.replay import replay
 from kernelwright.evaluate.judging.case_runner import by_kernel
@@ -73,7 +73,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_recording_tells_the_whole_story(recorded: Path) -> None:
     with Capture.read(recorded) as capture:
         assert capture.kernels == ("_Z5scalePfi", "_Z3addIfEvPKT_PS0_S0_")
-        assert [launch.grid[0] for launch in capture.launches] == [157, 157, 157, 1, 1]
+        assert [each.launch.grid[0] for each in capture.launches] == [157, 157, 157, 1, 1]
         assert capture.program.argv == ("./app", "word") and capture.program.device
         assert capture.ending is not None and capture.ending.exit_code == 7
         assert list(capture.ending.outputs) == ["out.txt"]
@@ -111,7 +111,7 @@ def test_the_virtual_gpu_finds_a_changed_kernel_out(recorded: Path) -> None:
         (name,) = capture.modules
         text = capture.ir(name)
         assert text.count("fmul") == 1
-        run = VirtualExecutor()
+        run = VirtualGpu().run
         for changed, right in ((text, True), (text.replace("fmul", "fadd"), False)):
             done = list(replay(capture, run, kernel="scale", modules=by_kernel(parse_module(changed))))
             assert [one.as_recorded for one in done] == [right] * 3, list(map(str, done))

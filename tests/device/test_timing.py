@@ -8,11 +8,14 @@ from collections.abc import Iterator
 import pytest
 
 from kernelwright.device.arena import Arena
+from kernelwright.device.execution import Execution, Loaded
+from kernelwright.device.load_module import load
 from kernelwright.device.virtual import launch_estimates as timing_module
-from kernelwright.device.virtual.gpu import Launched, Loaded, VirtualGpu
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.device.virtual.launch_estimates import Timing
 from kernelwright.errors import CompileError
 from kernelwright.ir import parse_module
+from kernelwright.launch import Launch
 from kernelwright.target import gpu
 
 ADD = """
@@ -46,15 +49,15 @@ class Bench:
     """One module on one GPU, with two buffers of 4 MiB."""
 
     def __init__(self, arena: Arena, name: str = "h200") -> None:
-        self.virtual = VirtualGpu(arena)
+        self.virtual = VirtualGpu()
         self.timing = Timing(gpu(name), arena)
-        self.loaded: Loaded = self.virtual.load(parse_module(ADD))
+        self.loaded: Loaded = load(parse_module(ADD), arena)
         self.buffers = [arena.allocate(4 * N, each, fill=None) for each in "ab"]
 
     def run(self, n: int) -> Launched:
         packed = struct.pack("<QQi", self.buffers[0].address, self.buffers[1].address, n)
-        prepared = self.virtual.prepare(self.loaded, "add", (256, 1, 1), followed=True)
-        return self.timing.launch(self.loaded, prepared, (-(-n // 256), 1, 1), packed)
+        launch = Launch("add", (-(-n // 256), 1, 1), (256, 1, 1), packed)
+        return self.timing.launch(self.virtual, Execution(self.loaded, launch))
 
 
 @pytest.fixture

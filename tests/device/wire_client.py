@@ -11,8 +11,11 @@ from typing import Any, Self
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.protocol import MESSAGES, REPLY, Body, Message
+from kernelwright.device.arena import Arena
 from kernelwright.device.serving.observer import Observer
+from kernelwright.device.serving.served_device import ServedDevice
 from kernelwright.device.serving.session import Session
+from kernelwright.device.serving.virtual_device import VirtualDevice
 from kernelwright.device.settings import Settings
 from kernelwright.target import gpu
 
@@ -35,10 +38,17 @@ def settings(name: str = "h200", **more: Any) -> Settings:
 class Client:
     """Use as a context manager. ``memory`` reads and writes what a program would see in its arena."""
 
-    def __init__(self, given: Settings | None = None, observers: Sequence[Observer] = (), finish: bool = False) -> None:
+    def __init__(
+        self,
+        given: Settings | None = None,
+        observers: Sequence[Observer] = (),
+        finish: bool = False,
+        device: ServedDevice | None = None,
+    ) -> None:
         self.connection, other = socket.socketpair()
         self.other = other
-        self.session = Session(other, given or settings(), observers, finish)
+        made = given or settings()
+        self.session = Session(other, device or VirtualDevice(Arena(), made, observers), made, observers, finish)
         self.thread = threading.Thread(target=self._serve, daemon=True)
         self.printed: list[bytes] = []
         self.error: BaseException | None = None
@@ -169,7 +179,8 @@ class Client:
 
     def runs(self) -> bool:
         """Whether a kernel is under way."""
-        device = self.session._device.engine.running
+        assert isinstance(self.session.device, VirtualDevice)
+        device = self.session.device.engine.running
         return device is not None and device.progress() is not None
 
     def failure(self) -> Failed:

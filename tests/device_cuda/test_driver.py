@@ -22,6 +22,7 @@ import ctypes, json, struct
 from kernelwright.device.cuda.gpu import *
 from kernelwright.device.cuda.driver import *
 from kernelwright.errors import *
+from kernelwright.launch import Launch
 gpu = CudaGpu(0)
 module = gpu.load("MODULE", "a.cu")
 """
@@ -31,7 +32,7 @@ def test_a_launch_makes_these_calls_in_this_order(python: Python, fake: Fake) ->
     code = """
 data = gpu.allocate(400)
 gpu.write(data, bytes(400))
-done = gpu.launch(module, "add_one", (2, 3, 1), (32, 2, 1), struct.pack("<Qi", data, 100), 64)
+done = gpu.launch(module, Launch("add_one", (2, 3, 1), (32, 2, 1), struct.pack("<Qi", data, 100), 64))
 print(done.fault, done.time_us, struct.unpack("<100f", gpu.read(data, 400))[::99], data)
 gpu.free(data)
 gpu.unload(module)
@@ -49,14 +50,14 @@ gpu.close()
 
 
 def test_a_kernel_without_parameters(python: Python, fake: Fake) -> None:
-    python(START + "gpu.launch(module, 'nothing', (1, 1, 1), (1, 1, 1), b'')")
+    python(START + "gpu.launch(module, Launch('nothing', (1, 1, 1), (1, 1, 1), b''))")
     assert fake.named("launch")[0].split("arguments")[1].split() == ["1", "2", "0"]
 
 
 def test_more_shared_memory_than_a_block_gets_unasked_is_asked_for(python: Python, fake: Fake) -> None:
-    python(START + "gpu.launch(module, 'nothing', (1, 1, 1), (1, 1, 1), b'', 48 << 10)")
+    python(START + "gpu.launch(module, Launch('nothing', (1, 1, 1), (1, 1, 1), b'', 48 << 10))")
     assert fake.named("attribute") == []
-    python(START + "gpu.launch(module, 'nothing', (1, 1, 1), (1, 1, 1), b'', 100_000)")
+    python(START + "gpu.launch(module, Launch('nothing', (1, 1, 1), (1, 1, 1), b'', 100_000))")
     assert fake.named("attribute") == ["attribute nothing 8 100000"]
 
 
@@ -66,10 +67,10 @@ def test_more_shared_memory_than_a_block_gets_unasked_is_asked_for(python: Pytho
 )
 def test_errors_that_a_context_does_not_survive_are_faults(python: Python, kernel: str, kind: str) -> None:
     code = f"""
-done = gpu.launch(module, "{kernel}", (1, 1, 1), (1, 1, 1), b"")
+done = gpu.launch(module, Launch("{kernel}", (1, 1, 1), (1, 1, 1), b""))
 print(done.fault.kind, done.fault.kernel, gpu.poisoned is not None)
 try:
-    gpu.launch(module, "add_one", (1, 1, 1), (1, 1, 1), b"")
+    gpu.launch(module, Launch("add_one", (1, 1, 1), (1, 1, 1), b""))
 except DeviceError as error:
     print(error)
 """
@@ -81,8 +82,8 @@ except DeviceError as error:
 def test_refused_launches_and_modules_are_errors_in_sentences(python: Python) -> None:
     code = """
 for attempt in (
-    lambda: gpu.launch(module, "add_one", (1, 1, 1), (2048, 1, 1), bytes(12)),
-    lambda: gpu.launch(module, "absent", (1, 1, 1), (1, 1, 1), b""),
+    lambda: gpu.launch(module, Launch("add_one", (1, 1, 1), (2048, 1, 1), bytes(12))),
+    lambda: gpu.launch(module, Launch("absent", (1, 1, 1), (1, 1, 1), b"")),
     lambda: gpu.load("BAD"),
     lambda: gpu.allocate(9 << 30),
     lambda: CudaGpu(3),
@@ -108,7 +109,7 @@ def test_times_are_taken_in_turns_with_the_input_restored_and_the_gpu_kept_busy(
 data, aside = gpu.allocate(400), gpu.allocate(400)
 gpu.write(aside, bytes(400))
 packed = struct.pack("<Qi", data, 100)
-works = [Work(module, k, (1, 1, 1), (1, 1, 1), packed, 0, ((data, aside, 400),)) for k in ("add_one", "add_slow")]
+works = [Work(module, Launch(k, (1, 1, 1), (1, 1, 1), packed), ((data, aside, 400),)) for k in ("add_one", "add_slow")]
 fast, slow = gpu.time(works, rounds=4, warmup=1)
 print(fast.samples, slow.median_us, fast.spread, struct.unpack_from("<f", gpu.read(data, 4)))
 gpu.time(works[:1], rounds=1, warmup=0, cold=True)
@@ -154,7 +155,7 @@ with gpu.memory() as memory:
     packed = memory.moved(struct.pack("<QiiQ", 0x4000_0001_0004, 7, 8, 0x4000_0003_0000))
     at, seven, eight, other = struct.unpack("<QiiQ", packed)
     print(memory.is_moved, at == memory.where(0x4000_0001_0000) + 4, seven, eight, hex(other))
-    gpu.launch(module, "add_one", (1, 1, 1), (1, 1, 1), struct.pack("<Qi", at, 1))
+    gpu.launch(module, Launch("add_one", (1, 1, 1), (1, 1, 1), struct.pack("<Qi", at, 1)))
     print(struct.unpack("<2f", memory.contents()[0x4000_0001_0000]))
 """
     assert python(START + code).splitlines() == ["True True 7 8 0x400000030000", "(0.0, 1.0)"]

@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.cuda.executor import CudaExecutor, image_of
+from kernelwright.device.cuda.cuda_executor import CudaExecutor, image_of
 from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.errors import CompileError
 from kernelwright.evaluate.judging.case_runner import Runner, Stopped, by_kernel
 from kernelwright.ir import parse_module
+from kernelwright.launch import Launch
 
 from .conftest import Fake
 
@@ -53,7 +54,7 @@ def worker(fake: Fake) -> Iterator[CudaWorker]:
 def add_one(runner: Runner, arena: Arena) -> list[float]:
     data = arena.allocate(12, "data")
     arena.view(data, np.float32)[:] = [1, 2, 3]
-    runner.launch("add_one", (1, 1, 1), (32, 1, 1), struct.pack("<Qi", data.address, 2))
+    runner.launch(Launch("add_one", (1, 1, 1), (32, 1, 1), struct.pack("<Qi", data.address, 2)))
     return [float(x) for x in arena.view(data, np.float32)]
 
 
@@ -68,7 +69,7 @@ def test_a_fault_ends_the_case_and_the_next_one_runs(worker: CudaWorker) -> None
     with Arena() as arena:
         runner = Runner(by_kernel(parse_module(IR)), executor, arena)
         with pytest.raises(Stopped) as stopped:
-            runner.launch("bounds", (1, 1, 1), (1, 1, 1), b"")
+            runner.launch(Launch("bounds", (1, 1, 1), (1, 1, 1)))
         assert "an illegal memory access was encountered" in str(stopped.value.rejected)
         assert add_one(runner, arena) == [2, 3, 3]
 

@@ -12,6 +12,7 @@ import pytest
 from kernelwright.device.arena import ARENA_BASE
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
 from kernelwright.errors import DeviceError
+from kernelwright.launch import Launch
 
 pytestmark = pytest.mark.gpu
 
@@ -21,8 +22,8 @@ AT = ARENA_BASE + (1 << 16)
 ZEROS = [(AT, bytes(4096))]
 
 
-def job(kernel: str, packed: bytes = b"", block: int = 1) -> Job:
-    return Job(IMAGE, kernel, ONE, (block, 1, 1), packed)
+def job(kernel: str, parameters: bytes = b"", block: int = 1) -> Job:
+    return Job(IMAGE, Launch(kernel, ONE, (block, 1, 1), parameters))
 
 
 ADD = job("add_one", struct.pack("<Qi", AT, 3), 32)
@@ -53,7 +54,7 @@ def test_what_kernels_print(gpu: CudaWorker) -> None:
 
 
 def test_variables_are_set_before_and_read_after(gpu: CudaWorker) -> None:
-    bump = Job(IMAGE, "bump", ONE, ONE, b"", 0, (("table", AT),))
+    bump = Job(IMAGE, Launch("bump", ONE, ONE), (("table", AT),))
     _, after = gpu.run(bump, [(AT, struct.pack("<4I", 41, 1, 2, 3))])
     assert after == {AT: struct.pack("<4I", 42, 1, 2, 3)}
 
@@ -69,11 +70,8 @@ def test_a_fault_is_a_result_and_the_next_request_meets_a_fresh_worker(gpu: Cuda
 
 def test_a_kernel_that_does_not_end_is_stopped(gpu: CudaWorker) -> None:
     gpu.run(ADD, ZEROS)
-    gpu.timeout_s, began = 2.0, time.monotonic()
-    try:
-        done, _ = gpu.run(job("forever", struct.pack("<Q", AT)), ZEROS)
-    finally:
-        gpu.timeout_s = 60
+    began = time.monotonic()
+    done, _ = gpu.run(job("forever", struct.pack("<Q", AT)), ZEROS, timeout_s=2.0)
     assert done.fault is not None and done.fault.kind == "endless"
     assert time.monotonic() - began < 60
     assert gpu.run(ADD, ZEROS)[0].fault is None
@@ -83,15 +81,15 @@ def test_refused_launches_leave_the_worker_alive(gpu: CudaWorker) -> None:
     gpu.run(ADD, ZEROS)
     starts = gpu.starts
     with pytest.raises(DeviceError, match="was not launched"):
-        gpu.run(job("add_one", ADD.packed, 2048), ZEROS)
+        gpu.run(job("add_one", ADD.launch.parameters, 2048), ZEROS)
     with pytest.raises(DeviceError):
-        gpu.run(Job(Image(b".version 6.0\n.target sm_60\nnonsense"), "add_one", ONE, ONE, b""), ZEROS)
+        gpu.run(Job(Image(b".version 6.0\n.target sm_60\nnonsense"), Launch("add_one", ONE, ONE)), ZEROS)
     assert gpu.run(ADD, ZEROS)[0].fault is None
     assert gpu.starts == starts
 
 
 def test_times_repeat(gpu: CudaWorker) -> None:
-    wide = Job(IMAGE, "add_one", (4096, 1, 1), (256, 1, 1), struct.pack("<Qi", AT, 256))
+    wide = Job(IMAGE, Launch("add_one", (4096, 1, 1), (256, 1, 1), struct.pack("<Qi", AT, 256)))
     first, second = gpu.time([wide, wide], ZEROS, rounds=31)
     assert 0 < first.median_us < 1000
     assert abs(first.median_us / second.median_us - 1) < 0.2

@@ -19,7 +19,7 @@ from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.timing.gpu_timer import ALIKE, Abandoned, GpuTimer
 from kernelwright.evaluate.timing.machine_code import MachineCode, canonical_ptx
 from kernelwright.evaluate.timing.measurement_record import Effort, Known, Measured
-from kernelwright.evaluate.workload.case import Case, Launch
+from kernelwright.evaluate.workload.case import Case, Step
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.guards import BlockIs, Guard
 
@@ -40,7 +40,7 @@ FOUND = Ok(0.5, 0.0, Metrics({"us add_one": 0.5, "with_launches_us": 3.0, "regis
 
 def adding(*kernels: str, times: int = 1) -> Case:
     row = np.arange(4, dtype=np.float32)
-    launches = tuple(Launch((1,), (4,), {"p": row, "n": 4}, kernel=kernel) for kernel in kernels for _ in range(times))
+    launches = tuple(Step((1,), (4,), {"p": row, "n": 4}, kernel=kernel) for kernel in kernels for _ in range(times))
     return Case(launches=launches, name="+".join(kernels))
 
 

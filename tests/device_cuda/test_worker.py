@@ -18,13 +18,14 @@ from kernelwright.device.cuda.lock import GpuLock
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
 from kernelwright.errors import DeviceError
 from kernelwright.evaluate.timing.duel import duel
+from kernelwright.launch import Launch
 
 from .conftest import Fake
 
 MODULE = Image(b"MODULE", "a.cu")
 AT = ARENA_BASE + (1 << 16)
 ONE = (1, 1, 1)
-ADD = Job(MODULE, "add_one", ONE, (32, 1, 1), struct.pack("<Qi", AT, 3))
+ADD = Job(MODULE, Launch("add_one", ONE, (32, 1, 1), struct.pack("<Qi", AT, 3)))
 BUFFERS = [(AT, struct.pack("<4f", 1, 2, 3, 4)), (AT + 4096, b"unchanged")]
 
 
@@ -35,7 +36,7 @@ def worker(fake: Fake) -> Iterator[CudaWorker]:
 
 
 def job(kernel: str) -> Job:
-    return Job(MODULE, kernel, ONE, ONE, b"")
+    return Job(MODULE, Launch(kernel, ONE, ONE))
 
 
 def test_a_job_runs_on_memory_of_its_own_and_changes_come_back(worker: CudaWorker) -> None:
@@ -61,11 +62,11 @@ def test_what_it_says_about_the_gpu(worker: CudaWorker) -> None:
 
 
 def test_device_variables_are_set_before_and_read_after(worker: CudaWorker) -> None:
-    variable = Job(MODULE, "nothing", ONE, ONE, b"", 0, (("table", AT), ("absent_one", AT + 4096)))
+    variable = Job(MODULE, Launch("nothing", ONE, ONE), (("table", AT), ("absent_one", AT + 4096)))
     content = bytes(range(64))
     _, after = worker.run(variable, [(AT, content), (AT + 4096, b"kept")])
     assert after == {}
-    _, after = worker.run(Job(MODULE, "nothing", ONE, ONE, b"", 0, ()), [(AT, content)])
+    _, after = worker.run(Job(MODULE, Launch("nothing", ONE, ONE)), [(AT, content)])
     assert after == {}
 
 
@@ -108,22 +109,22 @@ def test_what_kernels_print_comes_with_the_result(worker: CudaWorker) -> None:
 
 def test_refused_launches_leave_the_worker_alive(worker: CudaWorker) -> None:
     with pytest.raises(DeviceError, match="was not launched"):
-        worker.run(Job(MODULE, "add_one", ONE, (2048, 1, 1), bytes(12)), BUFFERS)
+        worker.run(Job(MODULE, Launch("add_one", ONE, (2048, 1, 1), bytes(12))), BUFFERS)
     with pytest.raises(DeviceError, match="unknown opcode"):
-        worker.run(Job(Image(b"BAD"), "add_one", ONE, ONE, bytes(12)), BUFFERS)
+        worker.run(Job(Image(b"BAD"), Launch("add_one", ONE, ONE, bytes(12))), BUFFERS)
     assert worker.run(ADD, BUFFERS)[0].fault is None
     assert worker.starts == 1
 
 
 def test_times_of_several_jobs_on_the_same_memory(worker: CudaWorker) -> None:
-    slow = Job(MODULE, "add_slow", ONE, ONE, ADD.packed)
+    slow = Job(MODULE, Launch("add_slow", ONE, ONE, ADD.launch.parameters))
     fast, late = worker.time([ADD, slow], BUFFERS, rounds=5, warmup=1)
     assert (fast.median_us, late.median_us, len(late.samples), late.spread) == (10.0, 30.0, 5, 0.0)
     assert worker.run(ADD, BUFFERS)[1] == {AT: struct.pack("<4f", 2, 3, 4, 4)}
 
 
 def test_single_samples_for_measuring_until_two_separate(worker: CudaWorker, fake: Fake) -> None:
-    slow = Job(MODULE, "add_slow", ONE, ONE, ADD.packed)
+    slow = Job(MODULE, Launch("add_slow", ONE, ONE, ADD.launch.parameters))
     worker.stage(BUFFERS)
     result = duel(lambda: worker.sample(slow), lambda: worker.sample(ADD), pairs=40)
     assert (result.verdict, result.speedup.median) == ("faster", 3.0)

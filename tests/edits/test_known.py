@@ -12,7 +12,7 @@ import pytest
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference import run_reference
-from kernelwright.edits import Apart, ArgumentIs, BlockIs, Edit, GridIs, Launch, Original, apply, draw, known_edits
+from kernelwright.edits import Apart, ArgumentIs, BlockIs, Edit, GridIs, LaunchFacts, Original, apply, draw, known_edits
 from kernelwright.edits.kinds.copy import Copy
 from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.kinds.no_alias import NoAlias
@@ -20,11 +20,11 @@ from kernelwright.edits.kinds.recipe import PASSES, Recipe, recipes
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.edits.kinds.unroll import Unroll, unrollings
 from kernelwright.errors import Misuse
-from kernelwright.ir import parse_module, verify
+from kernelwright.ir import function_difference, parse_module, verify
+from kernelwright.launch import Launch, Triple
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import EXTRA, optimise_with
 from tests.edits.conftest import GEOMETRY, body, kernel, loop_kernel
-from tests.ir.compare import function_difference
 
 C0 = "c0000000000"
 N, BLOCK, GRID = 40, (16, 1, 1), (3, 1, 1)
@@ -38,10 +38,10 @@ KNOWN: tuple[Edit, ...] = (
 )
 
 
-def launch(**changed: object) -> Launch:
+def launch(grid: Triple = GRID, block: Triple = BLOCK, **changed: object) -> LaunchFacts:
     bits = (struct.pack("<Q", 4096), struct.pack("<Q", 8192), struct.pack("<i", N), struct.pack("<f", 3.0))
     regions = (range(4096, 4096 + 4 * N), range(8192, 8192 + 4 * N), None, None)
-    return replace(Launch(GRID, BLOCK, bits, regions), **changed)  # type: ignore[arg-type]
+    return replace(LaunchFacts(Launch("k", grid, block), bits, regions), **changed)  # type: ignore[arg-type]
 
 
 @pytest.fixture

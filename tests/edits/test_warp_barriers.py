@@ -10,11 +10,12 @@ from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference.race_watch import Watch as ReferenceWatch
 from kernelwright.device.schedule import Schedule
-from kernelwright.edits import BlockIsWarp, Edit, Launch, Original, apply, known_edits
+from kernelwright.edits import BlockIsWarp, Edit, LaunchFacts, Original, apply, known_edits
 from kernelwright.edits.kinds.copy import Copy
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers, of_one_warp
+from kernelwright.launch import Launch
 from kernelwright.passes.recipe import optimise_with
 from tests.edits.conftest import after, kernel, refusal
 from tests.simt.harness import Case
@@ -74,8 +75,8 @@ def test_where_there_is_nothing_to_change(reverse: Original) -> None:
 
 
 def test_it_is_known_of_kernels_that_only_ran_with_one_warp(reverse: Original) -> None:
-    def launch(*block: int) -> Launch:
-        return Launch((4, 1, 1), (block[0], block[1], block[2]), ())
+    def launch(*block: int) -> LaunchFacts:
+        return LaunchFacts(Launch("k", (4, 1, 1), (block[0], block[1], block[2])), ())
 
     assert list(of_one_warp(reverse, [launch(32, 1, 1), launch(4, 4, 2)])) == [WarpBarriers()]
     assert list(of_one_warp(reverse, [launch(32, 1, 1), launch(33, 1, 1)])) == []
@@ -110,7 +111,7 @@ def test_the_lanes_still_wait_for_each_other(reverse: Original, arena: Arena, th
 
 
 def test_needleman_wunsch_and_the_pivot_kernels_of_lu_are_such_kernels(kernels: tuple[Original, ...]) -> None:
-    one = [Launch((1, 1, 1), (32, 1, 1), ())]
+    one = [LaunchFacts(Launch("k", (1, 1, 1), (32, 1, 1)), ())]
     with_barriers = {k.kernel for k in kernels if list(of_one_warp(k, one))}
     assert any("score_upper_left" in name for name in with_barriers)
     assert any("factor_diagonal" in name for name in with_barriers)

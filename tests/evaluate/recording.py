@@ -13,6 +13,7 @@ from kernelwright.device.variables import load_variables
 from kernelwright.evaluate.capture.capture import Operation, ProgramIdentity
 from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.ir import parse_module
+from kernelwright.launch import Launch
 from tests.evaluate import kernels
 
 PROGRAM = ProgramIdentity(("./app", "input.txt"), "/home/user", "h100", {"kernelwright": "0.1"})
@@ -53,7 +54,7 @@ class Recorder:
             budget=1000,
         )
         return self.writer.launch(
-            "app.cu", kernel, (grid, 1, 1), (block, 1, 1), arguments, before=before,
+            "app.cu", Launch(kernel, (grid, 1, 1), (block, 1, 1), arguments), before=before,
             after=self.writer.memory(self.arena), fault=str(result.fault or ""), time_us=2.5,
         )  # fmt: skip
 

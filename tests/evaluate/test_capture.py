@@ -16,6 +16,7 @@ from kernelwright.evaluate.capture.capture import Capture, Memory, Operation, Po
 from kernelwright.evaluate.capture.file_format import PAGE_BYTES
 from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.ir import parse_module
+from kernelwright.launch import Launch
 from tests.evaluate.recording import PROGRAM, Recorder
 
 
@@ -29,7 +30,7 @@ def test_everything_is_there_again(capture: Capture) -> None:
     assert capture.kernels == ("_Z5scalePKfPffi", "follow", "count", "add")
     assert [launch.number for launch in capture.launches] == list(range(7))
     scale = capture.launches[0]
-    assert (scale.grid, scale.block, scale.time_us, scale.fault) == ((16, 1, 1), (4, 1, 1), 2.5, "")
+    assert (scale.launch.grid, scale.launch.block, scale.time_us, scale.fault) == ((16, 1, 1), (4, 1, 1), 2.5, "")
     buffers = {b.name: content for b, content in capture.buffers(scale, "before")}
     assert np.array_equal(np.frombuffer(buffers["d_in"], np.float32), np.arange(1, 65))
     after = {b.name: content for b, content in capture.buffers(0, "after")}
@@ -97,16 +98,12 @@ def test_any_memory_comes_back(sizes: list[int], seed: int, tmp_path_factory: py
     with CaptureWriter(path, PROGRAM) as writer:
         writer.module("m", "; nothing")
         memory = writer.memory(snapshot)
-        assert writer.launch("m", "k", (1, 2, 3), (4, 5, 6), b"\1\2\3", before=memory, after=(), shared_bytes=7) == 0
+        launch = Launch("k", (1, 2, 3), (4, 5, 6), b"\1\2\3", 7)
+        assert writer.launch("m", launch, before=memory, after=()) == 0
     with Capture.read(path) as capture:
-        (launch,) = capture.launches
+        (found,) = capture.launches
         assert capture.snapshot(0, "before") == snapshot and capture.snapshot(0, "after").contents == ()
-        assert (launch.arguments, launch.shared_bytes, launch.grid, launch.block) == (
-            b"\1\2\3",
-            7,
-            (1, 2, 3),
-            (4, 5, 6),
-        )
+        assert (found.launch, found.kernel, found.number) == (launch, "k", 0)
         assert capture.ptx("m") is None
 
 
@@ -130,7 +127,7 @@ def test_an_older_file_is_replaced_and_a_live_one_is_not(recorded: Path, tmp_pat
 def test_a_writer_wants_things_in_order(tmp_path: Path) -> None:
     nothing: Memory = (Stored(Buffer(ARENA_BASE, 0, "b"), b""),)
     with CaptureWriter(tmp_path / "c", PROGRAM) as writer, pytest.raises(Misuse, match="'m' was not recorded"):
-        writer.launch("m", "k", (1, 1, 1), (1, 1, 1), b"", before=nothing, after=nothing)
+        writer.launch("m", Launch("k", (1, 1, 1), (1, 1, 1)), before=nothing, after=nothing)
     with pytest.raises(Misuse, match="cannot be written"):
         CaptureWriter(tmp_path / "no" / "folder", PROGRAM)
 

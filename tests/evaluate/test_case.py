@@ -13,7 +13,7 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.reference import execute_reference
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.case_runner import Argument, Runner, Stopped, by_kernel
-from kernelwright.evaluate.workload.case import Case, Launch, Launcher, Output
+from kernelwright.evaluate.workload.case import Case, Launcher, Output, Step
 from tests.evaluate import kernels
 
 IN = np.arange(8, dtype=np.float32)
@@ -47,7 +47,7 @@ def test_names_and_shapes_are_the_users() -> None:
 
 def test_several_launches_share_their_arrays() -> None:
     values = np.arange(4, dtype=np.int32)
-    steps = tuple(Launch((1,), (4,), {"values": values, "step": s}, kernel="add") for s in (10, 100))
+    steps = tuple(Step((1,), (4,), {"values": values, "step": s}, kernel="add") for s in (10, 100))
     found = run(Case(launches=steps), kernel="")
     assert list(found.arrays) == ["values"]
     assert np.array_equal(found.arrays["values"], [110, 111, 112, 113])
@@ -55,7 +55,7 @@ def test_several_launches_share_their_arrays() -> None:
 
 def test_two_arrays_of_one_name_are_told_apart() -> None:
     one, two = np.zeros(4, np.int32), np.ones(4, np.int32)
-    found = run(Case(launches=tuple(Launch((1,), (4,), (a, 1), kernel="add") for a in (one, two))))
+    found = run(Case(launches=tuple(Step((1,), (4,), (a, 1), kernel="add") for a in (one, two))))
     assert {n: int(a[0]) for n, a in found.arrays.items()} == {"argument 0": 1, "add argument 0": 2}
 
 
@@ -100,7 +100,7 @@ def test_null_pointers() -> None:
     "make",
     [
         lambda: Case(),
-        lambda: Case((1,), (1,), launches=(Launch((1,), (1,), ()),)),
+        lambda: Case((1,), (1,), launches=(Step((1,), (1,), ()),)),
         lambda: Case((1,), (1,), host=lambda launch: {}),
     ],
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from kernelwright.evaluate.capture.select_launches import LOOKED_AT, Looked, _sample, choose, rest
+from kernelwright.launch import Launch
 
 BLOCK = (64, 1, 1)
 
@@ -69,7 +70,10 @@ class Named:
 
     number: int
     kernel: str
-    block: tuple[int, int, int] = BLOCK
+
+    @property
+    def launch(self) -> Launch:
+        return Launch(self.kernel, (1, 1, 1), BLOCK)
 
 
 @pytest.mark.parametrize("count", [1, 2, 299, 300, 301, 1000, 5000])

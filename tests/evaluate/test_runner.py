@@ -14,6 +14,7 @@ from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.evaluate.judging.case_runner import Runner, Stopped, by_kernel, kernel_called, triple
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.ir import Function, parse_module
+from kernelwright.launch import Launch
 from tests.evaluate import kernels
 
 MIXED = """
@@ -77,7 +78,7 @@ def stop_of(
         runner = Runner(by_kernel(kernels.module()), executor, arena, budget=budget)  # type: ignore[arg-type]
         arguments = struct.pack("<Q", out.address).ljust(16, b"\0")
         with pytest.raises(Stopped) as stopped:
-            runner.launch(kernel, (grid, 1, 1), (block, 1, 1), arguments)
+            runner.launch(Launch(kernel, (grid, 1, 1), (block, 1, 1), arguments))
         return stopped.value.rejected
 
 
@@ -103,7 +104,7 @@ def test_a_host_that_launches_for_ever() -> None:
         arguments = struct.pack("<Qi", out.address, 1)
         with pytest.raises(Stopped, match="more than 5 kernels"):
             while True:
-                runner.launch("add", (1, 1, 1), (4, 1, 1), arguments)
+                runner.launch(Launch("add", (1, 1, 1), (4, 1, 1), arguments))
         assert arena.view(out, np.int32)[0] == 5
 
 
@@ -112,5 +113,5 @@ def test_device_variables_keep_their_values_between_launches() -> None:
         out = arena.allocate(16, "out", fill=0)
         runner = Runner(by_kernel(kernels.module("count")), execute_reference, arena)
         for times in range(3):
-            runner.launch("count", (1, 1, 1), (1, 1, 1), struct.pack("<Q", out.address))
+            runner.launch(Launch("count", (1, 1, 1), (1, 1, 1), struct.pack("<Q", out.address)))
             assert arena.view(out, np.float32)[0] == 1 + times

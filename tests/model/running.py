@@ -20,6 +20,7 @@ from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
 from kernelwright.ir import Module, parse_module
+from kernelwright.launch import Launch
 from kernelwright.pipeline import compile as compile_program
 
 SOURCE = Path(__file__).parent / "kernels.cu"
@@ -71,12 +72,12 @@ class Device:
         self, kernel: str, grid: int, block: int, arguments: Sequence[int | float | Buffer], *, log: bool = True
     ) -> LaunchResult:
         run = compiled(kernel, (block, 1, 1), log)
-        return run.launch(
-            self.arena, (grid, 1, 1), (block, 1, 1), packed(*arguments), watch=watch_of((grid, 1, 1)) if log else None
-        )
+        launch = Launch(kernel, (grid, 1, 1), (block, 1, 1), packed(*arguments))
+        return run.launch(self.arena, launch, watch=watch_of((grid, 1, 1)) if log else None)
 
     def observe(
         self, kernel: str, grid: int, block: int, arguments: Sequence[int | float | Buffer], *, log: bool = True
     ) -> Observed:
         bounds = [(int(b["start"]), int(b["end"])) for b in self.arena.bounds()]
-        return observe(self.launch(kernel, grid, block, arguments, log=log), (grid, 1, 1), (block, 1, 1), 0, bounds)
+        result = self.launch(kernel, grid, block, arguments, log=log)
+        return observe(result, Launch(kernel, (grid, 1, 1), (block, 1, 1)), bounds)

@@ -13,6 +13,7 @@ from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import estimate
 from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
 from kernelwright.errors import DeviceError
+from kernelwright.launch import Launch
 from kernelwright.target import GPUS, gpu
 from tests.model.running import ARCH, SOURCE, Device, all_weights, compiled, module, packed
 
@@ -189,9 +190,10 @@ def test_a_full_log_drops_the_block_it_ends_in(device: Device) -> None:
     """Of two watched blocks the second is cut off; a single one is kept as far as it goes."""
     x, y = device.floats(4096, "x"), device.floats(4096, "y")
     run = compiled("again", (32, 1, 1), True)
-    whole = run.launch(device.arena, (2, 1, 1), (32, 1, 1), packed(50, x, y), watch=watch_of((2, 1, 1)))
+    launch = Launch("again", (2, 1, 1), (32, 1, 1), packed(50, x, y))
+    whole = run.launch(device.arena, launch, watch=watch_of((2, 1, 1)))
     n = len(whole.events)
     for events, expected in ((n, [0, 1]), (n - 1, [0]), (n // 4, [0])):
-        cut = run.launch(device.arena, (2, 1, 1), (32, 1, 1), packed(50, x, y), watch=watch_of((2, 1, 1), events))
-        assert [t.number for t in observe(cut, (2, 1, 1), (32, 1, 1)).trace] == expected
+        cut = run.launch(device.arena, launch, watch=watch_of((2, 1, 1), events))
+        assert [t.number for t in observe(cut, launch).trace] == expected
         assert bool(cut.events_lost) == (events < n)

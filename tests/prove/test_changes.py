@@ -107,7 +107,7 @@ def test_numbers_and_grids_are_changed() -> None:
     assert np.count_nonzero(run("positive", fewer).output.arrays["out"]) == 5
     smaller = ChangedCase(case, Change("grid", grids=((("positive", (2, 1, 1)), (1, 1, 1)),)))
     found = run("positive", smaller)
-    assert np.count_nonzero(found.output.arrays["out"]) == 64 and found.launches[0].grid == (1, 1, 1)
+    assert np.count_nonzero(found.output.arrays["out"]) == 64 and found.launches[0].launch.grid == (1, 1, 1)
 
 
 def test_only_what_the_original_accepts() -> None:

@@ -9,9 +9,12 @@ import pytest
 
 from kernelwright.device.arena import Arena
 from kernelwright.device.arguments import pack
+from kernelwright.device.execution import Execution
+from kernelwright.device.load_module import load
 from kernelwright.device.model.estimate import Estimate, Term
 from kernelwright.device.virtual.gpu import VirtualGpu
 from kernelwright.device.virtual.launch_estimates import Timing
+from kernelwright.launch import Launch
 from kernelwright.prove.speedup_ceiling import LIMIT, ceiling
 from kernelwright.target import gpu
 from tests.prove.planted import planted
@@ -21,14 +24,13 @@ from tests.prove.planted import planted
 def measured() -> Estimate:
     one = planted("positive")
     with Arena() as arena:
-        device = VirtualGpu(arena)
-        loaded = device.load(one.original["positive"])
+        loaded = load(one.original["positive"], arena)
         buffers = [arena.allocate(128 * 4, name) for name in ("in", "out")]
         arena.view(buffers[0], np.float32)[:] = 1
         kernel = loaded.module.functions["positive"]
         packed = pack(kernel, [b.address for b in buffers] + [128])
-        prepared = device.prepare(loaded, "positive", (64, 1, 1))
-        found = Timing(gpu("h200"), arena).launch(loaded, prepared, (2, 1, 1), packed).estimate
+        execution = Execution(loaded, Launch("positive", (2, 1, 1), (64, 1, 1), packed))
+        found = Timing(gpu("h200"), arena).launch(VirtualGpu(), execution).estimate
     assert found is not None
     return found
 

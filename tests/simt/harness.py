@@ -21,6 +21,7 @@ from kernelwright.device.reference.race_watch import Watch as ReferenceWatch
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import load_variables
 from kernelwright.ir import Module, parse_module
+from kernelwright.launch import Launch
 from kernelwright.pipeline import compile as compile_program
 
 Triple = tuple[int, int, int]
@@ -143,9 +144,8 @@ class Case:
     ) -> Run:
         kernel = self.compiled(options)
         packed, buffers, addresses, _ = self._memory(arena)
-        result = kernel.launch(
-            arena, self.grid, self.block, packed, self.shared, schedule, self.budget, addresses, **more
-        )
+        launch = Launch(self.kernel, self.grid, self.block, packed, self.shared)
+        result = kernel.launch(arena, launch, schedule=schedule, budget=self.budget, symbols=addresses, **more)
         return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
 
     def variants(self) -> list[SimtOptions]:

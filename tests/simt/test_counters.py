@@ -13,6 +13,7 @@ from kernelwright.codegen.simt.running.launch_result import LaunchResult
 from kernelwright.codegen.simt.running.watching import Caches, Watch
 from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
+from kernelwright.launch import Launch
 from tests.simt.harness import Array, Case, Run
 from tests.simt.test_kernels import ints, zeros
 
@@ -186,7 +187,8 @@ def arena_start(arena: Arena, case: Case) -> int:
 
 def launched(case: Case, arena: Arena, kernel: object, watch: Watch | None) -> Run:
     packed, _, addresses, _ = case._memory(arena)
-    result = kernel.launch(arena, case.grid, case.block, packed, 0, None, 1 << 30, addresses, watch)  # type: ignore[attr-defined]
+    launch = Launch(case.kernel, case.grid, case.block, packed)
+    result = kernel.launch(arena, launch, budget=1 << 30, symbols=addresses, watch=watch)  # type: ignore[attr-defined]
     assert result.fault is None
     return Run([], None, result)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, Arena
 from kernelwright.errors import DeviceError
 from kernelwright.ir import Module
 from kernelwright.ir.debug import source_location
+from kernelwright.launch import Launch
 from tests.simt.harness import PRELUDE, Case, ir
 from tests.simt.test_kernels import ints, zeros
 
@@ -174,13 +176,12 @@ def test_neighbouring_buffers_are_not_touched(module: Module, arena: Arena) -> N
     case = Case(module, "strided", 1, 64, zeros(1), 1)
     step = (second.address - first.address) // 4
     kernel = case.compiled()
-    result = kernel.launch(
-        arena, (1, 1, 1), (64, 1, 1), case.pack([first.address, 1]), symbols={"table": first.address}
-    )
+    launch = Launch("strided", (1, 1, 1), (64, 1, 1), case.pack([first.address, 1]))
+    result = kernel.launch(arena, launch, symbols={"table": first.address})
     assert result.fault is None
     # A pointer that goes from one buffer into another names what it lands on: that is not out of bounds.
     packed = case.pack([first.address, step])
-    result = kernel.launch(arena, (1, 1, 1), (64, 1, 1), packed)
+    result = kernel.launch(arena, replace(launch, parameters=packed))
     assert result.fault is not None and result.fault.thread == 2
     assert arena.view(second, np.int32)[0] == 1 and arena.view(second, np.int32)[1:].sum() == 0
 
@@ -193,13 +194,14 @@ def test_launches_that_cannot_begin_say_why(module: Module, arena: Arena) -> Non
         ((1, 1, 1), (64, 1, 1), b"\0" * 8, "12 bytes of arguments, 8"),
     ):
         with pytest.raises(DeviceError) as error:
-            kernel.launch(arena, grid, block, packed)
+            kernel.launch(arena, Launch("strided", grid, block, packed))
         assert word in str(error.value)
     anything = Case(module, "strided", 1, 64, zeros(64), 1).compiled(SimtOptions(block=None))
     with pytest.raises(DeviceError):
-        anything.launch(arena, (1, 1, 1), (2000, 1, 1), b"\0" * 12)
+        anything.launch(arena, Launch("strided", (1, 1, 1), (2000, 1, 1), b"\0" * 12))
     with pytest.raises(DeviceError) as error:
-        Case(module, "constant", 1, 16, zeros(64), 0).compiled().launch(arena, (1, 1, 1), (16, 1, 1), b"\0" * 12)
+        constant = Launch("constant", (1, 1, 1), (16, 1, 1), b"\0" * 12)
+        Case(module, "constant", 1, 16, zeros(64), 0).compiled().launch(arena, constant)
     assert "table" in str(error.value)
 
 
@@ -212,7 +214,9 @@ def test_a_launch_that_runs_can_be_stopped(module: Module, arena: Arena) -> None
     packed, _, addresses, _ = case._memory(arena)
     results = []
     runner = threading.Thread(
-        target=lambda: results.append(kernel.launch(arena, (1, 1, 1), (32, 1, 1), packed, symbols=addresses))
+        target=lambda: results.append(
+            kernel.launch(arena, Launch("endless", (1, 1, 1), (32, 1, 1), packed), symbols=addresses)
+        )
     )
     runner.start()
     end = time.monotonic() + 20

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,11 +18,10 @@ from kernelwright.bench import mutant_runs, mutants
 from kernelwright.bench.mutant_runs import BAD, Progress, Verdict, run_in_parts
 from kernelwright.bench.mutants import Done, differs, launched, record, serve, subjects_of
 from kernelwright.device.arena import Arena
+from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
-from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.reference import execute_reference
-from kernelwright.device.virtual.executor import VirtualExecutor
-from kernelwright.device.virtual.gpu import Launched
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.ir import parse_module
@@ -46,7 +46,7 @@ def test_the_originals_run_and_agree(captures: list[Path]) -> None:
         with Capture.read(path) as capture:
             for subject in subjects_of(capture):
                 want = launched(subject.case, subject.case.module, execute_reference)
-                got = launched(subject.case, subject.case.module, VirtualExecutor())
+                got = launched(subject.case, subject.case.module, VirtualGpu().run)
                 assert isinstance(want, Done) and isinstance(got, Done)
                 assert want.fault is None and differs(want, got) == ""
 
@@ -63,18 +63,18 @@ def test_a_mutant_is_the_same_again(captures: list[Path]) -> None:
         assert mutants.judged(subject, 7) == mutants.judged(subject, 7)
 
 
-class Wrong(VirtualExecutor):
+class Wrong(VirtualGpu):
     """Changes a bit of every byte that a launch can reach."""
 
-    def __call__(self, launch: KernelLaunch, arena: Arena) -> Launched:
-        done = super().__call__(launch, arena)
+    def run(self, execution: Execution, arena: Arena, **more: Any) -> Launched:
+        done = super().run(execution, arena, **more)
         for buffer in arena.buffers:
             arena.view(buffer)[:] ^= 64
         return done
 
 
 def test_a_wrong_executor_is_found_out(captures: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mutants, "VirtualExecutor", Wrong)
+    monkeypatch.setattr(mutants, "VirtualGpu", Wrong)
     with Capture.read(captures[0]) as capture:
         subject = subjects_of(capture)[0]
         verdicts = {mutants.judged(subject, seed).verdict for seed in range(2)}
@@ -171,7 +171,7 @@ define ptx_kernel void @KERNEL(PARAMETERS) {
 @pytest.mark.parametrize("text", [EACH_KEEPS_WHAT_THE_NEXT_LEFT, BITS_OF_A_NAN])
 def test_an_excuse_hides_no_wrong_executor(captures: list[Path], text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert judged_text(captures[0], text)[0] == "excluded"
-    monkeypatch.setattr(mutants, "VirtualExecutor", Wrong)
+    monkeypatch.setattr(mutants, "VirtualGpu", Wrong)
     assert judged_text(captures[0], text)[0] == "disagree"
 
 

@@ -11,6 +11,7 @@ import pytest
 from kernelwright.codegen.simt.running.runtime_library import runtime
 from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
+from kernelwright.launch import Launch
 from tests.simt.harness import PRELUDE, Array, Case, ir
 from tests.simt.test_kernels import zeros
 
@@ -85,7 +86,7 @@ def test_what_runs_long_gets_better_code_and_the_same_results(arena: Arena) -> N
     code, results = [], []
     for patience in (10.0, -1.0, 10.0):
         kernel._patience = patience
-        result = kernel.launch(arena, case.grid, case.block, packed)
+        result = kernel.launch(arena, Launch(case.kernel, case.grid, case.block, packed))
         code.append(kernel._launch.kernel)
         results.append((arena.view(buffers[0][0], np.int32).tolist(), result.raw_counts))
         arena.view(buffers[0][0], np.int32)[:] = 0

@@ -15,6 +15,7 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.ir import Module
 from kernelwright.ir.debug import source_location
 from kernelwright.ir.module import Instruction
+from kernelwright.launch import Launch
 from tests.simt.harness import Case
 from tests.simt.test_kernels import zeros
 
@@ -179,7 +180,8 @@ extern "C" __global__ void copy(int* a, int n) { if (threadIdx.x < n) a[64 + thr
     def run(kernel: str, n: int) -> tuple[Found, ...]:
         case = Case(module, kernel, 1, 64, buffer.address, n)
         watch = Watch(unwritten=True, written=written)
-        result = case.compiled().launch(arena, (1, 1, 1), (64, 1, 1), case.pack([buffer.address, n]), watch=watch)
+        launch = Launch(kernel, (1, 1, 1), (64, 1, 1), case.pack([buffer.address, n]))
+        result = case.compiled().launch(arena, launch, watch=watch)
         return result.found
 
     assert run("fill", 40) == () and run("copy", 40) == ()

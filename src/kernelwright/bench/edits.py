@@ -28,7 +28,7 @@ from kernelwright.edits import (
     OPERATORS,
     Edit,
     Genome,
-    Launch,
+    LaunchFacts,
     Original,
     apply,
     draw,
@@ -43,6 +43,7 @@ from kernelwright.evaluate.judging.variant import alone
 from kernelwright.farm.pool import Pool
 from kernelwright.ir import verify
 from kernelwright.ir.types import FloatType, IntType
+from kernelwright.launch import Launch
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with
 from kernelwright.pipeline import CompileOptions
@@ -87,7 +88,9 @@ def some_known(original: Original, rng: random.Random) -> list[Edit]:
         arguments.append(rng.choice((0, 1, 16, 1000)).to_bytes(max(size, 1), "little"))
     regions = tuple(range(n << 20, (n << 20) + 64) for n, _ in enumerate(arguments))
     block = rng.choice(((16, 16, 1), (256, 1, 1), (1, 1, 1)))
-    return known_edits({"": original}, {"": [Launch((rng.randint(1, 9), 1, 1), block, tuple(arguments), regions)]})[""]
+    return known_edits(
+        {"": original}, {"": [LaunchFacts(Launch("", (rng.randint(1, 9), 1, 1), block), tuple(arguments), regions)]}
+    )[""]
 
 
 def random_genome(original: Original, rng: random.Random, longest: int = LONGEST) -> Genome:

@@ -29,13 +29,12 @@ from kernelwright.bench.result import Measured, Say
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.running.watching import Watch as VirtualWatch
 from kernelwright.device.arena import Arena
-from kernelwright.device.fault import Fault, Triple
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import Execution
+from kernelwright.device.fault import Fault
 from kernelwright.device.reference import ReferenceResult, Watch, execute_reference
 from kernelwright.device.reference.nans import negative_nans
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.virtual.executor import VirtualExecutor
-from kernelwright.device.virtual.gpu import Launched, Loaded, VirtualGpu
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.edits import Edit, Genome, Original, apply, draw, dumps
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.capture.capture import Capture
@@ -43,6 +42,7 @@ from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Executor, Runner, Stopped
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.ir import Module, parse_module
+from kernelwright.launch import Triple
 from kernelwright.suite import NAMES, load
 
 MUTANTS = 10_000
@@ -129,7 +129,7 @@ def subjects_of(capture: Capture) -> list[Subject]:
         if launch.kernel in found:
             continue
         module = modules.setdefault(launch.module, parse_module(capture.ir(launch.module)))
-        short = replace(launch, grid=(min(launch.grid[0], 2), 1, 1))
+        short = replace(launch, launch=replace(launch.launch, grid=(min(launch.launch.grid[0], 2), 1, 1)))
         original = Original(module, launch.kernel)
         found[launch.kernel] = Subject(capture.path.stem, RecordedCase(capture, short, module), original)
     return list(found.values())
@@ -167,7 +167,8 @@ def judged(subject: Subject, seed: int) -> Verdict:
 
 def verdict_on(case: RecordedCase, module: Module) -> tuple[str, str]:
     """One of ``VERDICTS``, and why."""
-    want, got = launched(case, module, execute_reference), launched(case, module, fast := VirtualExecutor())
+    fast = VirtualGpu().run
+    want, got = launched(case, module, execute_reference), launched(case, module, fast)
     if isinstance(want, str) or isinstance(got, str):
         alike = isinstance(want, str) and isinstance(got, str)
         return "refused" if alike else "disagree", f"reference: {_said(want)}; virtual GPU: {_said(got)}"
@@ -291,7 +292,7 @@ def _one_lane_after_another(case: RecordedCase, module: Module) -> tuple[str, st
     """Whether the executors agree when neither runs lanes in step: then the lowering of the code is right, and only the
     order of lanes can have made the difference. Where they do not agree, no race is an excuse."""
     want = launched(case, module, execute_reference, APART)
-    got = launched(case, module, VirtualExecutor(), APART)
+    got = launched(case, module, VirtualGpu().run, APART)
     if isinstance(want, str) or isinstance(got, str):
         return "disagree", f"reference: {_said(want)}; virtual GPU: {_said(got)}"
     difference = differs(want, got)
@@ -356,8 +357,8 @@ def _is_endless(done: Done) -> bool:
     return done.fault is not None and done.fault.kind == "endless"
 
 
-def _run_watched(launch: KernelLaunch, arena: Arena) -> ReferenceResult:
-    return execute_reference(launch, arena, watch=Watch())
+def _run_watched(execution: Execution, arena: Arena) -> ReferenceResult:
+    return execute_reference(execution, arena, watch=Watch())
 
 
 @dataclass(frozen=True)
@@ -367,13 +368,10 @@ class Virtual:
     options: SimtOptions | None = None
     watch: VirtualWatch | None = None
 
-    def __call__(self, launch: KernelLaunch, arena: Arena) -> Launched:
-        loaded = Loaded(launch.module, launch.variables)
-        prepared = VirtualGpu(arena).prepare(loaded, launch.kernel, launch.block, self.options)
-        return prepared.launch(
-            launch.grid, launch.arguments, launch.shared_bytes,
-            schedule=launch.schedule, budget=launch.budget, watch=self.watch,
-        )  # fmt: skip
+    def __call__(self, execution: Execution, arena: Arena) -> Launched:
+        gpu, launch = VirtualGpu(), execution.launch
+        compiled = gpu.compile(execution.loaded, launch.kernel, launch.block, self.options)
+        return gpu.run(execution, arena, compiled=compiled, watch=self.watch)
 
 
 def _same_warp(finding: Fault, block: Triple) -> bool:

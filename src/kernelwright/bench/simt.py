@@ -26,9 +26,12 @@ from kernelwright.bench.result import Measured, Say
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.codegen.simt.running.compiled_kernel import compile_host
-from kernelwright.device.arena import Buffer
+from kernelwright.device.arena import Arena, Buffer
+from kernelwright.device.execution import Execution
+from kernelwright.device.load_module import load as load_module
 from kernelwright.device.virtual.gpu import VirtualGpu
 from kernelwright.ir import Module, parse_module
+from kernelwright.launch import Launch
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import load
 
@@ -114,28 +117,29 @@ class _Ours:
     """The virtual GPU with counters and bounds checks, which it always has."""
 
     def __init__(self) -> None:
-        self.gpu = VirtualGpu()
+        self.gpu, self.arena = VirtualGpu(), Arena()
         with tempfile.TemporaryDirectory() as scratch:
             source = Path(scratch) / "kernels.cu"
             source.write_text(f'#include "{SOURCES}/cuda.h"\n#include "{SOURCES}/kernels.inc"\n')
             self.module: Module = compile_program(source).units[0].module
-        self.loaded = self.gpu.load(self.module)
+        self.loaded = load_module(self.module, self.arena)
         self._buffers: dict[str, dict[str, Buffer]] = {}
 
     def prepared(self, case: Case) -> Callable[[], float]:
-        buffers = {name: self.gpu.arena.allocate(array.nbytes, name) for name, array in case.arrays.items()}
+        buffers = {name: self.arena.allocate(array.nbytes, name) for name, array in case.arrays.items()}
         self._buffers[case.name] = buffers
         launches = [
-            (s.kernel, (*s.grid, 1), (*s.block, 1), _packed(s, {n: b.address for n, b in buffers.items()}))
+            Launch(s.kernel, (*s.grid, 1), (*s.block, 1), _packed(s, {n: b.address for n, b in buffers.items()}))
             for s in case.steps
         ]
 
         def run() -> float:
             for name, array in case.arrays.items():
-                self.gpu.arena.view(buffers[name], array.dtype)[:] = array.ravel()
+                self.arena.view(buffers[name], array.dtype)[:] = array.ravel()
             begin = time.process_time()
-            for kernel, grid, block, packed in launches:
-                fault = self.gpu.launch(self.loaded, kernel, grid, block, packed, options=BEST).fault
+            for launch in launches:
+                compiled = self.gpu.compile(self.loaded, launch.kernel, launch.block, BEST)
+                fault = self.gpu.run(Execution(self.loaded, launch), self.arena, compiled=compiled).fault
                 if fault:
                     raise RuntimeError(f"{case.name}: {fault}")
             return time.process_time() - begin
@@ -145,19 +149,19 @@ class _Ours:
 
     def results(self, case: Case) -> dict[str, Array]:
         found = self._buffers[case.name]
-        return {n: self.gpu.arena.view(found[n], case.arrays[n].dtype).copy() for n in case.compared}
+        return {n: self.arena.view(found[n], case.arrays[n].dtype).copy() for n in case.compared}
 
 
 def _packed(step: Step, addresses: dict[str, int]) -> bytes:
-    packed = b""
+    parameters = b""
     for argument in step.arguments:
         value = (
             struct.pack("<Q", addresses[argument])
             if isinstance(argument, str)
             else struct.pack("<i" if isinstance(argument, int) else "<f", argument)
         )
-        packed += bytes(-len(packed) % len(value)) + value
-    return packed
+        parameters += bytes(-len(parameters) % len(value)) + value
+    return parameters
 
 
 class _Pocl:

@@ -20,6 +20,7 @@ from kernelwright.device.cuda.worker import Image as Code
 from kernelwright.device.fault import Fault
 from kernelwright.errors import ToolError
 from kernelwright.farm.backends.backend import Image
+from kernelwright.launch import Launch
 from kernelwright.pipeline import Program, load
 from kernelwright.target import DEFAULT_GPU
 
@@ -79,7 +80,7 @@ class RealGpu:
         addresses = _addresses([each.nbytes for each in arrays])
         memory = [(address, each.tobytes()) for address, each in zip(addresses, arrays, strict=True)]
         packed = struct.pack(f"<{len(addresses)}Q", *addresses)
-        job = Job(self._code, kernel, (*grid, 1), (threads, 1, 1), packed)
+        job = Job(self._code, Launch(kernel, (*grid, 1), (threads, 1, 1), packed))
         launched, after = self._worker.run(job, memory)
         for address, each in zip(addresses, arrays, strict=True):
             if address in after and each.flags.writeable:

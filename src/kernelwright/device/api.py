@@ -22,15 +22,16 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.device.api_executors import CudaLauncher, Launch, Launcher, VirtualLauncher
+from kernelwright.device.api_executors import CudaLauncher, Launcher, VirtualLauncher
 from kernelwright.device.arguments import pack
 from kernelwright.device.array_buffers import Argument, spans_of, value_of
 from kernelwright.device.cuda.gpu import CudaLaunched
-from kernelwright.device.fault import Triple
+from kernelwright.device.execution import Loaded
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings
-from kernelwright.device.virtual.gpu import Launched, Loaded
+from kernelwright.device.virtual.gpu import Launched
 from kernelwright.errors import Misuse
+from kernelwright.launch import Launch, Triple
 from kernelwright.pipeline import Kernel, Unit
 
 Extent = int | Sequence[int]
@@ -95,10 +96,9 @@ class Device:
             try:
                 for span in spans:
                     span.place(arena, " and ".join(dict.fromkeys(names.get(id(a), "an array") for a in span.arrays)))
-                packed = pack(function, [value_of(argument, spans) for argument in args])
-                done = self._on.run(
-                    Launch(loaded, kernel.name, _triple(grid), _triple(block), packed, shared_bytes, schedule)
-                )
+                parameters = pack(function, [value_of(argument, spans) for argument in args])
+                launch = Launch(kernel.name, _triple(grid), _triple(block), parameters, shared_bytes)
+                done = self._on.run(loaded, launch, schedule)
                 for span in spans:
                     span.fetch(arena)
             finally:

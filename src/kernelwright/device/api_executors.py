@@ -7,36 +7,23 @@ from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from dataclasses import dataclass
 from typing import Protocol
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.cuda.executor import CudaExecutor
+from kernelwright.device.cuda.cuda_executor import CudaExecutor
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.cuda.worker import CudaWorker
-from kernelwright.device.fault import Triple
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import FORWARD, Execution, Loaded
+from kernelwright.device.load_module import load
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import Settings
-from kernelwright.device.virtual.gpu import Launched, Loaded, VirtualGpu
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.device.virtual.launch_estimates import Timing
 from kernelwright.errors import Misuse
+from kernelwright.launch import Launch
 from kernelwright.pipeline import Unit
 
 _STOP_EVERY_S = 0.01
-
-
-@dataclass(frozen=True)
-class Launch:
-    """One launch, its arguments packed."""
-
-    loaded: Loaded
-    kernel: str
-    grid: Triple
-    block: Triple
-    packed: bytes
-    shared_bytes: int = 0
-    schedule: Schedule | None = None
 
 
 class Launcher(Protocol):
@@ -45,8 +32,10 @@ class Launcher(Protocol):
     def load(self, unit: Unit) -> Loaded:
         """Puts a file's variables into the arena. Raises ``CompileError``, ``DeviceError``."""
 
-    def run(self, launch: Launch) -> Launched | CudaLaunched:
-        """Raises ``DeviceError`` for an impossible geometry, ``CompileError`` for code that the GPU does not run."""
+    def run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> Launched | CudaLaunched:
+        """``schedule``: another order of blocks and warps than the GPU's own; such a launch has no time.
+
+        Raises ``DeviceError`` for an impossible geometry, ``CompileError`` for code that the GPU does not run."""
 
     def close(self) -> None:
         """Gives the memory back."""
@@ -58,15 +47,15 @@ class VirtualLauncher:
     def __init__(self, settings: Settings, timing: bool) -> None:
         self.arena = Arena()
         self._settings = settings
-        self._gpu = VirtualGpu(self.arena)
+        self._gpu = VirtualGpu()
         self._timing = Timing(settings.gpu, self.arena, warm=False) if timing else None
         self._beside = ThreadPoolExecutor(1, "kernelwright-device")
 
     def load(self, unit: Unit) -> Loaded:
-        return self._gpu.load(unit.module, str(unit.path))
+        return load(unit.module, self.arena, str(unit.path))
 
-    def run(self, launch: Launch) -> Launched:
-        running = self._beside.submit(self._run, launch)
+    def run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> Launched:
+        running = self._beside.submit(self._run, loaded, launch, schedule)
         try:
             return running.result(self._settings.timeout_s or None)
         except NotYet:
@@ -75,17 +64,11 @@ class VirtualLauncher:
             self._stopped(running)
             raise
 
-    def _run(self, launch: Launch) -> Launched:
-        budget = self._settings.budget
-        if launch.schedule is not None or self._timing is None:
-            return self._gpu.launch(
-                launch.loaded, launch.kernel, launch.grid, launch.block, launch.packed, launch.shared_bytes,
-                schedule=launch.schedule, budget=budget,
-            )  # fmt: skip
-        prepared = self._gpu.prepare(launch.loaded, launch.kernel, launch.block, followed=True)
-        return self._timing.launch(
-            launch.loaded, prepared, launch.grid, launch.packed, launch.shared_bytes, budget=budget
-        )
+    def _run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> Launched:
+        execution = Execution(loaded, launch, schedule or FORWARD, self._settings.budget)
+        if schedule is not None or self._timing is None:
+            return self._gpu.run(execution, self.arena)
+        return self._timing.launch(self._gpu, execution)
 
     def _stopped(self, running: Future[Launched]) -> Launched:
         while True:
@@ -105,23 +88,18 @@ class CudaLauncher:
 
     def __init__(self, settings: Settings) -> None:
         self.arena = Arena()
-        self._variables = VirtualGpu(self.arena)
         self._worker = CudaWorker(settings.ordinal, timeout_s=settings.timeout_s, exclusive=False)
         self._execute = CudaExecutor(self._worker)
 
     def load(self, unit: Unit) -> Loaded:
-        return self._variables.load(unit.module, str(unit.path))
+        return load(unit.module, self.arena, str(unit.path))
 
-    def run(self, launch: Launch) -> CudaLaunched:
-        if launch.schedule is not None:
+    def run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> CudaLaunched:
+        if schedule is not None:
             raise Misuse(
                 "a real GPU has its own order of blocks and warps", hint='leave schedule out, or Device("h200")'
             )
-        asked = KernelLaunch(
-            launch.loaded.module, launch.kernel, launch.grid, launch.block, launch.packed, launch.shared_bytes,
-            launch.loaded.variables, schedule=Schedule.forward(), budget=0,
-        )  # fmt: skip
-        return self._execute(asked, self.arena)
+        return self._execute(Execution(loaded, launch), self.arena)
 
     def close(self) -> None:
         self._worker.close()

@@ -28,7 +28,7 @@ def pack(kernel: Function, arguments: Sequence[Value]) -> bytes:
             f"kernel '{readable(kernel.name)}' takes {len(layout.parameters)} arguments, {len(arguments)} were given",
             hint="give one per parameter, in the kernel's order",
         )
-    packed = bytearray(layout.size)
+    parameters = bytearray(layout.size)
     for number, (parameter, argument) in enumerate(zip(layout.parameters, arguments, strict=True)):
         raw = _raw(parameter, argument)
         if raw is None or len(raw) != parameter.size:
@@ -37,8 +37,8 @@ def pack(kernel: Function, arguments: Sequence[Value]) -> bytes:
                 f"{parameter.type} of {parameter.size} bytes",
                 hint="give an array for a pointer, a number that fits for a number, bytes for a struct",
             )
-        packed[parameter.offset : parameter.offset + parameter.size] = raw
-    return bytes(packed)
+        parameters[parameter.offset : parameter.offset + parameter.size] = raw
+    return bytes(parameters)
 
 
 def _raw(parameter: Parameter, argument: Value) -> bytes | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from kernelwright.launch import Triple
+
 Kind = Literal[
     "out-of-bounds",
     "misaligned",
@@ -17,8 +19,6 @@ Kind = Literal[
     "endless",
     "stack",
 ]
-
-Triple = tuple[int, int, int]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from kernelwright.device.fault import Triple
 from kernelwright.errors import DeviceError
+from kernelwright.launch import Triple
 
 MAX_THREADS = 1024
 MAX_BLOCK = (1024, 1024, 64)

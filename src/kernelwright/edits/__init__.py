@@ -23,7 +23,7 @@ from kernelwright.edits.gene_draw import draw_gene, known_edits, listed
 from kernelwright.edits.genome import Applied, Genome, Inert, apply, apply_to
 from kernelwright.edits.json_form import as_json, dumps, from_json, kind_of, loads
 from kernelwright.edits.original import Id, Original, Use
-from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard, Launch
+from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard, LaunchFacts
 
 __all__ = [
     "DRAWN",
@@ -44,7 +44,7 @@ __all__ = [
     "Guard",
     "Id",
     "Inert",
-    "Launch",
+    "LaunchFacts",
     "Original",
     "Use",
     "apply",

@@ -14,7 +14,7 @@ from kernelwright.edits.draft import Draft
 from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.json_fields import Reader
 from kernelwright.edits.original import Original
-from kernelwright.guards import Launch
+from kernelwright.guards import LaunchFacts
 
 SAME_RESULT = "nothing: it computes the same"
 """What an edit relies on that takes nothing away."""
@@ -60,7 +60,7 @@ class EditKind:
     in_paper: bool = False
     """Whether it is one of the six of paper 000, section 3.4."""
     listed: tuple[Listing, ...] = ()
-    known: Callable[[Original, Sequence[Launch]], Iterator[Edit]] | None = None
+    known: Callable[[Original, Sequence[LaunchFacts]], Iterator[Edit]] | None = None
     """The edits that keep the meaning wherever what all these launches had alike holds again. Nothing for no launches."""
     relies_on: str = JUDGED_ALONE
     """What an edit relies on that takes no value, store or barrier away and has no guard. ``{alone}``: whether the outputs are

@@ -17,7 +17,7 @@ from kernelwright.edits.gene import Gene
 from kernelwright.edits.genome import apply
 from kernelwright.edits.original import Id, Original
 from kernelwright.edits.table import KINDS
-from kernelwright.guards import Launch
+from kernelwright.guards import LaunchFacts
 
 Weights = Mapping[str, Mapping[Id, float]]
 """By kernel, by number of an original instruction: the cycles it took, or whatever else should draw edits to it."""
@@ -63,7 +63,9 @@ def draw_gene(
     return None
 
 
-def known_edits(originals: Mapping[str, Original], launches: Mapping[str, Iterable[Launch]]) -> dict[str, list[Edit]]:
+def known_edits(
+    originals: Mapping[str, Original], launches: Mapping[str, Iterable[LaunchFacts]]
+) -> dict[str, list[Edit]]:
     """By kernel: what held in all its launches, as edits that keep the meaning wherever it holds again. A kernel that was
     never launched has none."""
     found: dict[str, list[Edit]] = {}

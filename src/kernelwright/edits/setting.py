@@ -12,8 +12,8 @@ import re
 from dataclasses import dataclass
 from typing import Protocol
 
-from kernelwright.guards import Triple
 from kernelwright.ir import Function, Instruction, print_function
+from kernelwright.launch import Triple
 
 FIXED_BLOCK = '"nvvm.reqntid"'
 """Blocks of exactly this shape (``.reqntid`` in PTX): LLVM knows the range of thread numbers."""

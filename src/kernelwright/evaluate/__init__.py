@@ -10,7 +10,7 @@ from __future__ import annotations
 from kernelwright.evaluate.capture.capture import Capture, Operation, ProgramIdentity
 from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.evaluate.outcome import STAGES, Metrics, Ok, Outcome, Rejected
-from kernelwright.evaluate.workload.case import Case, Launch
+from kernelwright.evaluate.workload.case import Case, Step
 from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rule, parse_rules
 from kernelwright.evaluate.workload.program_case import ProgramCase
 from kernelwright.evaluate.workload.workload import Workload, load_workload
@@ -20,7 +20,6 @@ __all__ = [
     "Capture",
     "CaptureWriter",
     "Case",
-    "Launch",
     "Metrics",
     "Ok",
     "Operation",
@@ -29,6 +28,7 @@ __all__ = [
     "ProgramIdentity",
     "Rejected",
     "Rules",
+    "Step",
     "Workload",
     "load_workload",
     "parse_rule",

@@ -10,16 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.kernel_launch import KernelLaunch
-from kernelwright.device.virtual.executor import VirtualExecutor
-from kernelwright.device.virtual.gpu import Launched
+from kernelwright.device.execution import Execution
+from kernelwright.device.guard_facts import facts_of_execution
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.edits.genome import apply
 from kernelwright.edits.original import Id, Original
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Runner, Stopped
-from kernelwright.evaluate.judging.variant_launches import asked_of
 from kernelwright.evaluate.workload.workload import Workload
-from kernelwright.guards import Launch as Asked
+from kernelwright.guards import LaunchFacts
 
 COST: Mapping[str, float] = {
     "load": 8.0, "store": 4.0, "atomicrmw": 12.0, "cmpxchg": 12.0, "call": 6.0,
@@ -37,7 +36,7 @@ class Heat:
 
     weights: Weights
     """By kernel, by instruction: its share of the whole program's work."""
-    launches: dict[str, list[Asked]]
+    launches: dict[str, list[LaunchFacts]]
     """By kernel: its launches on the first data set, as guards ask about them."""
 
 
@@ -45,19 +44,20 @@ def hot(workload: Workload, originals: Mapping[str, Original]) -> Heat:
     """Runs the original, unchanged, once."""
     modules = {name: apply(original, ()).module for name, original in originals.items()}
     found: Weights = {name: dict.fromkeys(original.nodes, 0.0) for name, original in originals.items()}
-    launches: dict[str, list[Asked]] = {}
+    launches: dict[str, list[LaunchFacts]] = {}
     weights = workload.weights or (1.0,) * len(workload.in_process)
     first = workload.in_process[0]
-    executor = VirtualExecutor()
+    gpu = VirtualGpu()
     for case, weight in zip(workload.in_process, weights, strict=True):
         in_first = (
             not isinstance(case, RecordedCase) or not isinstance(first, RecordedCase) or case.capture is first.capture
         )
 
-        def run(launch: KernelLaunch, arena: Arena) -> Launched:
+        def run(execution: Execution, arena: Arena) -> Launched:
             if in_first:  # noqa: B023
-                launches.setdefault(launch.kernel, []).append(asked_of(launch, arena))
-            return executor(launch, arena)
+                facts = facts_of_execution(execution, arena)
+                launches.setdefault(execution.launch.kernel, []).append(facts)
+            return gpu.run(execution, arena)
 
         with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
             runner = Runner(modules, run, arena)

@@ -49,7 +49,7 @@ class Reference:
 
     @property
     def kernels(self) -> frozenset[str]:
-        return frozenset(launch.kernel for launch in self.run.launches)
+        return frozenset(made.launch.kernel for made in self.run.launches)
 
     @property
     def budget(self) -> int:
@@ -323,9 +323,7 @@ def touched_by(change: Change) -> Settled:
 
 def shape_of(run: CaseRun) -> Shape:
     """What makes two cases the same but for their values: the launches, their geometry and the sizes of memory."""
-    return tuple(
-        (one.kernel, one.grid, one.block, one.shared_bytes, tuple(len(r) for r in one.regions)) for one in run.launches
-    )
+    return tuple((*one.launch.geometry, tuple(len(r) for r in one.regions)) for one in run.launches)
 
 
 def _is_read_past_the_end(fault: Fault | None) -> bool:

@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from kernelwright.codegen.memory_layout import parameter_layout
 from kernelwright.cuda.names import base_name
 from kernelwright.device.arena import Arena
-from kernelwright.device.fault import Triple
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import Execution
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Executor, Ran, Runner
 from kernelwright.evaluate.workload.case import Arrays, Output
 from kernelwright.evaluate.workload.element_types import parameter_types
 from kernelwright.ir import FloatType, Function, IntType, PointerType
+from kernelwright.launch import Triple
 from kernelwright.prove.checked_run import Runnable
 from kernelwright.prove.comparison_constants import compared_in, floats_like, ints_like
 
@@ -216,26 +216,27 @@ class _Between:
         """Of the buffers that were changed: what they hold now, by address."""
         self._seen: set[int] = set()
 
-    def __call__(self, launch: KernelLaunch, arena: Arena) -> Ran:
-        kernel = launch.module.functions[launch.kernel]
-        own = set(launch.variables.addresses.values())
-        types = _types_of(kernel, launch.arguments, arena)
+    def __call__(self, execution: Execution, arena: Arena) -> Ran:
+        loaded, launch = execution.loaded, execution.launch
+        kernel = loaded.module.functions[launch.kernel]
+        own = set(loaded.variables.addresses.values())
+        types = _types_of(kernel, launch.parameters, arena)
         for buffer in arena.buffers:
             if buffer.address not in self._seen and buffer.address not in own and buffer.size:
                 self._seen.add(buffer.address)
                 known = BufferSeen(buffer.name, buffer.size, types.get(buffer.address))
                 self.survey.buffers.setdefault(buffer.name, known)
                 self._change_buffer(known, arena.view(buffer), buffer.address)
-        for number in _numbers(kernel, launch.arguments):
+        for number in _numbers(kernel, launch.parameters):
             self.survey.numbers.setdefault((launch.kernel, number.index, number.raw), number)
         self.survey.grids.setdefault((launch.kernel, launch.grid))
         if launch.kernel not in self.survey.compared:
             self.survey.compared[launch.kernel] = compared_in(kernel)
         if self._change is not None:
-            arguments = _with_numbers(kernel, launch.arguments, self._change.numbers)
+            parameters = _with_numbers(kernel, launch.parameters, self._change.numbers)
             grid = dict(self._change.grids).get((launch.kernel, launch.grid), launch.grid)
-            launch = replace(launch, grid=grid, arguments=arguments)
-        return self._executor(launch, arena)
+            execution = replace(execution, launch=replace(launch, grid=grid, parameters=parameters))
+        return self._executor(execution, arena)
 
     def _change_buffer(self, known: BufferSeen, memory: NDArray[np.uint8], address: int) -> None:
         wanted = self._change.buffers if self._change else ()
@@ -253,33 +254,33 @@ class _Between:
         self.contents[address] = memory.tobytes()
 
 
-def _types_of(kernel: Function, arguments: bytes, arena: Arena) -> dict[int, np.dtype[Any]]:
-    """Element types of the buffers that the arguments point to, by address, where the kernel tells."""
+def _types_of(kernel: Function, parameters: bytes, arena: Arena) -> dict[int, np.dtype[Any]]:
+    """Element types of the buffers that the parameters point to, by address, where the kernel tells."""
     found: dict[int, np.dtype[Any]] = {}
     disputed: set[int] = set()
     for kind, parameter in zip(parameter_types(kernel), parameter_layout(kernel).parameters, strict=True):
         if isinstance(parameter.type, PointerType) and not parameter.byval:
-            raw = arguments[parameter.offset : parameter.offset + parameter.size]
+            raw = parameters[parameter.offset : parameter.offset + parameter.size]
             buffer = arena.find(int.from_bytes(raw, "little"))
             if buffer is not None and kind is not None and found.setdefault(buffer.address, kind) != kind:
                 disputed.add(buffer.address)
     return {address: kind for address, kind in found.items() if address not in disputed}
 
 
-def _numbers(kernel: Function, arguments: bytes) -> Iterator[NumberSeen]:
+def _numbers(kernel: Function, parameters: bytes) -> Iterator[NumberSeen]:
     for index, (argument, p) in enumerate(zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True)):
         if not p.byval and isinstance(p.type, IntType | FloatType):
             kind = "i" if isinstance(p.type, IntType) else "f"
             name = argument.name or f"argument {index}"
-            yield NumberSeen(kernel.name, index, name, kind, arguments[p.offset : p.offset + p.size])
+            yield NumberSeen(kernel.name, index, name, kind, parameters[p.offset : p.offset + p.size])
 
 
-def _with_numbers(kernel: Function, arguments: bytes, numbers: Sequence[tuple[NumberSeen, bytes]]) -> bytes:
-    made = bytearray(arguments)
+def _with_numbers(kernel: Function, parameters: bytes, numbers: Sequence[tuple[NumberSeen, bytes]]) -> bytes:
+    made = bytearray(parameters)
     for number, raw in numbers:
         if number.kernel == kernel.name:
             p = parameter_layout(kernel).parameters[number.index]
-            if arguments[p.offset : p.offset + p.size] == number.raw:
+            if parameters[p.offset : p.offset + p.size] == number.raw:
                 made[p.offset : p.offset + p.size] = raw
     return bytes(made)
 
@@ -300,8 +301,7 @@ class ChangedCase:
     def run(self, runner: Runner, kernel: str) -> Output:
         """Runs the case, changed. Raises ``Stopped`` when a kernel or its host program fails."""
         between = _Between(runner.executor, self.change)
-        runner.executor = between
-        output = self.case.run(runner, kernel)
+        output = self.case.run(runner.through(between), kernel)
         known = self.case.names if isinstance(self.case, RecordedCase) else {b.name: b for b in runner.arena.buffers}
         contents = {name: between.contents[b.address] for name, b in known.items() if b.address in between.contents}
         return Output(output.arrays, _replaced(output.before, contents), _replaced(output.inputs, contents))
@@ -320,8 +320,7 @@ class SurveyedCase:
     def run(self, runner: Runner, kernel: str) -> Output:
         between = _Between(runner.executor, None)
         self.survey = between.survey
-        runner.executor = between
-        return self.case.run(runner, kernel)
+        return self.case.run(runner.through(between), kernel)
 
 
 def _replaced(arrays: Arrays, contents: Mapping[str, bytes]) -> Arrays:

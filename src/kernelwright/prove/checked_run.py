@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,16 +21,16 @@ from kernelwright.codegen.simt.lower import HostKernel
 from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import BOUNDS, GAP, Arena
 from kernelwright.device.checking.touched_bytes import STORED
-from kernelwright.device.fault import Fault, Triple
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import Execution
+from kernelwright.device.fault import Fault
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET
-from kernelwright.device.variables import Variables
-from kernelwright.device.virtual.gpu import Launched, Loaded, VirtualGpu
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.evaluate.judging.case_runner import LAUNCHES, Modules, Ran, Runner, Stopped
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Output
 from kernelwright.ir import Function, Module
+from kernelwright.launch import Launch
 from kernelwright.lru import LruCache
 from kernelwright.prove.evidence import Evidence
 from kernelwright.prove.fences import Fences, FencesOf
@@ -39,7 +39,7 @@ from kernelwright.prove.sightings import End, Places, Site, Sites, add, note
 SLACK = 4096
 """Bytes behind a buffer that may be touched when slack is given."""
 KEPT = 48
-"""Modules whose machine code is kept."""
+"""Modules of which something is kept."""
 assert SLACK < GAP
 
 
@@ -56,11 +56,7 @@ class Runnable(Protocol):
 class LaunchMade:
     """One launch as the device saw it."""
 
-    kernel: str
-    grid: Triple
-    block: Triple
-    arguments: bytes
-    shared_bytes: int
+    launch: Launch
     regions: tuple[range, ...]
     """The addresses of all buffers there were."""
     variables: tuple[range, ...]
@@ -89,30 +85,18 @@ class CaseRun:
 
 
 class Device:
-    """The virtual GPU with the machine code of the modules that ran on it last. Not for several threads at once."""
+    """The virtual GPU with what is known of the kernels that ran on it last. Not for several threads at once."""
 
     def __init__(self) -> None:
-        self._gpu: VirtualGpu | None = None
-        self._loaded: LruCache[int, Loaded] = LruCache(KEPT)
+        self.gpu = VirtualGpu(kept=2 * KEPT)
         self._places: LruCache[int, Places] = LruCache(KEPT)
         self._fences: LruCache[int, FencesOf] = LruCache(KEPT)
-
-    def loaded(self, module: Module, variables: Variables) -> Loaded:
-        found = self._loaded.get_or_make(id(module), lambda: Loaded(module, variables))
-        found.variables = variables
-        return found
 
     def places(self, kernel: Function) -> Places:
         return self._places.get_or_make(id(kernel), lambda: Places(kernel))
 
     def fences(self, kernel: HostKernel) -> FencesOf:
         return self._fences.get_or_make(id(kernel), lambda: FencesOf(kernel))
-
-    def gpu(self, arena: Arena) -> VirtualGpu:
-        if self._gpu is None:
-            self._gpu = VirtualGpu(arena)
-        self._gpu.arena = arena
-        return self._gpu
 
 
 class Watcher:
@@ -125,28 +109,23 @@ class Watcher:
         self._slack = slack
         self._flags: dict[int, NDArray[np.uint8]] = {}
 
-    def __call__(self, launch: KernelLaunch, arena: Arena) -> Ran:
-        run = self._run
-        memory = cast(Arena, _Wider(arena, self._slack)) if self._slack else arena
-        gpu = self._device.gpu(memory)
-        loaded = self._device.loaded(launch.module, launch.variables)
-        prepared = gpu.prepare(loaded, launch.kernel, launch.block, split=launch.schedule.kind == "subwarp")
+    def __call__(self, execution: Execution, arena: Arena) -> Ran:
+        run, loaded, launch = self._run, execution.loaded, execution.launch
         regions = tuple(range(b.address, b.end) for b in arena.buffers)
-        own = tuple(range(b.address, b.end) for b in launch.variables.buffers.values())
-        run.launches.append(
-            LaunchMade(launch.kernel, launch.grid, launch.block, launch.arguments, launch.shared_bytes, regions, own)
-        )
+        own = tuple(range(b.address, b.end) for b in loaded.variables.buffers.values())
+        # A launch that cannot begin was not made.
+        split = execution.schedule.kind == "subwarp"
+        compiled = self._device.gpu.compile(loaded, launch.kernel, launch.block, split=split)
+        run.launches.append(LaunchMade(launch, regions, own))
         watch = self._watching(arena) if self._watch or self._slack else None
-        launched = prepared.launch(
-            launch.grid, launch.arguments, launch.shared_bytes,
-            schedule=launch.schedule, budget=launch.budget, watch=watch,
-        )  # fmt: skip
+        memory = _Wider(arena, self._slack) if self._slack else arena
+        launched = self._device.gpu.run(execution, arena, compiled=compiled, watch=watch, memory=memory)
         run.work += int(launched.result.executions.sum())
-        run.turns = max(run.turns, launch.budget - launched.result.budget_left)
+        run.turns = max(run.turns, execution.budget - launched.result.budget_left)
         run.fault = launched.fault
         run.fences += self._device.fences(launched.compiled.kernel).executed(launch.kernel, launched.result)
         if watch is not None:
-            self._collect(launched, launch.module, arena)
+            self._collect(launched, loaded.module, arena)
         return launched
 
     def _watching(self, arena: Arena) -> Watch:
@@ -166,7 +145,7 @@ class Watcher:
         places = self._device.places(kernel) if launched.result.found else None
         for found in launched.result.found:
             assert places is not None
-            note(run.sites, found, places, launched.grid, launched.block, arena)
+            note(run.sites, found, places, launched.launch.grid, launched.launch.block, arena)
         for buffer in arena.buffers if self._slack else ():
             behind = self._flags[buffer.address][buffer.size :]
             written = int(np.count_nonzero(behind & STORED))
@@ -179,18 +158,14 @@ class Watcher:
 
 
 class _Wider:
-    """An arena whose buffers end ``slack`` bytes later."""
+    """The bounds of an arena whose buffers end ``slack`` bytes later."""
 
     def __init__(self, arena: Arena, slack: int) -> None:
-        self._arena = arena
         rows = [(b.address, b.end + slack, i, b.writable) for i, b in enumerate(arena.buffers)]
         self._bounds = np.array(rows, dtype=BOUNDS)
 
     def bounds(self) -> NDArray[Any]:
         return self._bounds
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._arena, name)
 
 
 def run_case(

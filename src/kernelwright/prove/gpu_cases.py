@@ -16,7 +16,7 @@ from pathlib import Path
 
 from kernelwright.device.arena import Arena
 from kernelwright.device.cuda.availability import require_gpu
-from kernelwright.device.cuda.executor import CudaExecutor
+from kernelwright.device.cuda.cuda_executor import CudaExecutor
 from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import Execution
 from kernelwright.edits.original import Id, Original
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Executor, Ran, Runner
@@ -177,8 +177,7 @@ class ObservedCase:
             self.arena = case.arena
 
     def run(self, runner: Runner, kernel: str) -> Output:
-        runner.executor = _Reading(runner.executor, self)
-        return self.case.run(runner, kernel)
+        return self.case.run(runner.through(_Reading(runner.executor, self)), kernel)
 
 
 class _Reading:
@@ -188,9 +187,9 @@ class _Reading:
         self._executor = executor
         self._case = case
 
-    def __call__(self, launch: KernelLaunch, arena: Arena) -> Ran:
-        result = self._executor(launch, arena)
-        counters = launch.variables.buffers.get(COUNTERS)
+    def __call__(self, execution: Execution, arena: Arena) -> Ran:
+        result = self._executor(execution, arena)
+        counters = execution.loaded.variables.buffers.get(COUNTERS)
         if counters is not None:
             self._case.counters = arena.view(counters, np.int64).copy()
         return result

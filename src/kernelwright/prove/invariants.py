@@ -109,7 +109,7 @@ class _Observer:
         kernel = original.kernel
         applied = apply(original, (edit,))
         seen = self._cases(kernel)
-        launches = sum(made.kernel == kernel for _, run in seen for made in run.launches)
+        launches = sum(made.launch.kernel == kernel for _, run in seen for made in run.launches)
         blank = Invariant(number, kernel, "", data_sets=data_sets(case for case, _ in seen), launches=launches)
         if applied.inert:
             yield replace(blank, sentence=f"it changes nothing: {applied.inert[0].reason}")
@@ -125,7 +125,7 @@ class _Observer:
         yield from found
 
     def _cases(self, kernel: str) -> list[tuple[Runnable, CaseRun]]:
-        return [(case, run) for case, run in self.runs if any(made.kernel == kernel for made in run.launches)]
+        return [(case, run) for case, run in self.runs if any(made.launch.kernel == kernel for made in run.launches)]
 
     def _alone(self, kernel: str, applied: Applied) -> tuple[Alone, Sites]:
         """Are the outputs right with this edit alone, and what does it do that the original does not?"""
@@ -143,7 +143,7 @@ class _Observer:
         return verdict, new
 
     def _of_guards(self, blank: Invariant, applied: Applied) -> Iterator[Invariant]:
-        launches = [made for _, run in self.runs for made in run.launches if made.kernel == blank.kernel]
+        launches = [made for _, run in self.runs for made in run.launches if made.launch.kernel == blank.kernel]
         for guard in applied.guards:
             held = sum(guard.holds(as_guards_see(made, self.modules)) for made in launches)
             sentence = (

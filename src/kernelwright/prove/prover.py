@@ -47,32 +47,36 @@ class Prover:
         held_out: Sequence[AnyCase] = (),
         different: Sequence[AnyCase] = (),
         effort: Effort | None = None,
-        whole_program: Trial | None = None,
         sanitizer: Trial | None = None,
         why_no_sanitizer: str = "it needs a real GPU and NVIDIA's tool",
         device: Device | None = None,
     ) -> None:
         """``held_out``, ``different``: cases besides those of the workload's generator. ``schedules``: in place of those
-        that ``effort`` and ``seed`` make. ``whole_program``, ``sanitizer``: None where there is none; the latter is not run for
-        the reason given then."""
+        that ``effort`` and ``seed`` make. ``sanitizer``: None where there is none; it is not run for the reason given then."""
         self.baseline = Baseline(
             workload,
             workload.modules() if original is None else original,
             schedules=schedules, seed=seed, held_out=held_out, different=different, effort=effort, device=device,
         )  # fmt: skip
-        self.whole_program = whole_program
         self.sanitizer = sanitizer
         self.why_no_sanitizer = why_no_sanitizer
 
     def prove(
-        self, variant: Modules, *, guards: Guards | None = None, speedup: float | None = None, ceiling: float = LIMIT
+        self,
+        variant: Modules,
+        *,
+        guards: Guards | None = None,
+        speedup: float | None = None,
+        ceiling: float = LIMIT,
+        whole_program: Trial | None = None,
     ) -> Proof:
         """The proof of a variant, given as the kernels it changes.
 
         ``guards``: launches outside the variant's domain of validity are left out. ``speedup``: of the variant, over the
         original; above ``ceiling`` (``too_good.ceiling``) it is suspicious, and more different cases are demanded.
+        ``whole_program``: runs it with the variant in it; None where there is none.
         """
-        inputs = CheckInputs(speedup, ceiling, self.whole_program, self.sanitizer, self.why_no_sanitizer)
+        inputs = CheckInputs(speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer)
         runs = VariantRuns(self.baseline, variant, guards or {}, inputs)
         answers = _answers(runs)
         checks = (Check(name, a.status, a.detail, tuple(a.evidence[:SHOWN])) for name, a in answers.items())
@@ -102,9 +106,9 @@ def prove(
     """
     prover = Prover(
         workload, original, schedules=schedules, seed=seed, held_out=held_out, different=different, effort=effort,
-        whole_program=whole_program, sanitizer=sanitizer, device=device,
+        sanitizer=sanitizer, device=device,
     )  # fmt: skip
-    return prover.prove(variant, guards=guards, speedup=speedup, ceiling=ceiling)
+    return prover.prove(variant, guards=guards, speedup=speedup, ceiling=ceiling, whole_program=whole_program)
 
 
 def _answers(runs: VariantRuns) -> dict[str, Answer]:

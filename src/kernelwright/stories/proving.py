@@ -7,7 +7,8 @@ with Proofs(run) as proofs:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Generic
 
@@ -16,7 +17,9 @@ from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.judging.fitness import Fitness
+from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.whole_program import WholeProgram
+from kernelwright.evaluate.outcome import Outcome
 from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
@@ -97,13 +100,18 @@ def _setup(
         candidate, speedup = asked
         variant = builder.build(candidate)
         changed = {name: built.module for name, built in variant.kernels.items() if name in variant.changed}
+        trial = None
         if whole is not None:
-            kernels = {name: variant.kernels[name] for name in changed}
-            prover.whole_program = lambda _: whole.judge(kernels)
-        proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=most)
+            trial = functools.partial(_trial, whole, {name: variant.kernels[name] for name in changed})
+        proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=most, whole_program=trial)
         return proof.as_json()
 
     return work
+
+
+def _trial(whole: WholeProgram, kernels: Mapping[str, Built], _: Modules) -> Outcome:
+    """The whole program with these kernels in it."""
+    return whole.judge(kernels)
 
 
 def _wrong(why: str, seed: int) -> Proof:

@@ -17,6 +17,7 @@ from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.device.cuda.gpu import Timing
 from kernelwright.device.cuda.worker import Buffers, CudaWorker, GpuInfo, Job
 from kernelwright.errors import KernelwrightError
+from kernelwright.launch import Launch
 from kernelwright.target import GPUS
 
 ROUNDS = 15
@@ -112,8 +113,8 @@ def _time_case(
     case = next(c for c in CASES if c.kernel == entry["kernel"])
     contents = case.arrays(entry["size"])
     buffers = [(a, data.tobytes()) for a, data in zip(entry["addresses"], contents.values(), strict=True)]
-    packed = case.pack(list(entry["addresses"]), entry["size"])
-    jobs = [_job(folder, v, packed, worker.info().arch) for v in variants]
+    parameters = case.pack(list(entry["addresses"]), entry["size"])
+    jobs = [_job(folder, v, parameters, worker.info().arch) for v in variants]
     original, times = jobs[0], [math.nan] * len(jobs)
     troubles = [""] * len(jobs)
     base: list[float] = []
@@ -159,11 +160,11 @@ def _row(kernel: str, variant: Mapping[str, Any], time_us: float, trouble: str, 
     return Timed(row, trouble)
 
 
-def _job(folder: Path, variant: Mapping[str, Any], packed: bytes, arch: str) -> Job:
+def _job(folder: Path, variant: Mapping[str, Any], parameters: bytes, arch: str) -> Job:
     """Machine code where it was made for this GPU, else PTX."""
     image = read_image(folder / "images", variant["image"], arch, variant["name"])
     grid, block = (_triple(variant[k]) for k in ("grid", "block"))
-    return Job(image, variant["case"], grid, block, packed)
+    return Job(image, Launch(variant["case"], grid, block, parameters))
 
 
 def _triple(value: Sequence[int]) -> tuple[int, int, int]:

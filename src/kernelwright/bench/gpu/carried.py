@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from kernelwright.cache import content_key
 from kernelwright.device.cuda.worker import Buffers, Image, Job
 from kernelwright.errors import Misuse
+from kernelwright.launch import Launch
 
 FORMAT = 1
 MEMORY = "memory.npz"
@@ -56,8 +57,9 @@ class CarriedCase:
     buffers: tuple[CarriedBuffer, ...]
 
     def job(self, image: Image) -> Job:
-        arguments = bytes.fromhex(self.arguments)
-        return Job(image, self.kernel, self.grid, self.block, arguments, self.shared_bytes, self.variables)
+        parameters = bytes.fromhex(self.arguments)
+        launch = Launch(self.kernel, self.grid, self.block, parameters, self.shared_bytes)
+        return Job(image, launch, self.variables)
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ from kernelwright.edits import Original, apply
 from kernelwright.edits.kinds.delete import deletions
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.ir import Module, parse_module, print_module
+from kernelwright.launch import Launch
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
 from kernelwright.target import DEFAULT_GPU, GPUS
@@ -151,13 +152,13 @@ def _prepare_case(case: Case, size: int, most: int, notes: list[str]) -> tuple[l
     with Arena() as arena:
         contents = case.arrays(size)
         buffers = [arena.allocate(data.nbytes, name) for name, data in contents.items()]
-        packed = case.pack([b.address for b in buffers], size)
+        parameters = case.pack([b.address for b in buffers], size)
         made: list[Prepared] = []
         for name, kind, module, shape in _variants(case, size, most):
             for buffer, data in zip(buffers, contents.values(), strict=True):
                 arena.view(buffer, data.dtype)[:] = data
             try:
-                found = _prepare_variant(case, name, kind, module, shape, packed, arena)
+                found = _prepare_variant(case, name, kind, module, shape, parameters, arena)
             except KernelwrightError as error:
                 if kind != "deletion":
                     notes.append(f"{case.kernel}, {name}: {error.message}")
@@ -181,15 +182,16 @@ def _variants(case: Case, size: int, most: int) -> Iterator[tuple[str, str, Modu
 
 
 def _prepare_variant(
-    case: Case, name: str, kind: str, module: Module, shape: Shape, packed: bytes, arena: Arena
+    case: Case, name: str, kind: str, module: Module, shape: Shape, parameters: bytes, arena: Arena
 ) -> Prepared | None:
     """None for a variant that does not run to its end on the virtual GPU."""
     compiled = compile_host(lower(module, case.kernel, SimtOptions(block=shape.block, trace=True)))
-    result = compiled.launch(arena, shape.grid, shape.block, packed, 0, None, BUDGET, {}, watch_of(shape.grid))
+    launch = Launch(case.kernel, shape.grid, shape.block, parameters)
+    result = compiled.launch(arena, launch, budget=BUDGET, watch=watch_of(shape.grid))
     if result.fault:
         return None
     bounds = [(int(b["start"]), int(b["end"])) for b in arena.bounds()]
-    seen = observe(result, shape.grid, shape.block, 0, bounds)
+    seen = observe(result, launch, bounds)
     text = print_module(module)
     weights, cubins, estimates = {}, {}, {}
     for arch in ARCHES:

@@ -33,12 +33,13 @@ from kernelwright.bench.gpu.images import ARCHES, write_image
 from kernelwright.bench.gpu.nvcc import compile_kernels
 from kernelwright.bench.result import Say, toolkit_versions
 from kernelwright.cuda.names import base_name
+from kernelwright.device.execution import FORWARD
+from kernelwright.device.virtual.gpu import VirtualGpu
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
-from kernelwright.evaluate.judging.case_runner import FORWARD
 from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.judging.variant import Built, Variant, as_compiled
-from kernelwright.evaluate.judging.variant_launches import Done, Launches
+from kernelwright.evaluate.judging.variant_launches import KEPT, Done, VariantExecutor
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import FOLDER
 from kernelwright.evaluate.run.variant_run import Found
@@ -206,9 +207,8 @@ class _Carrying:
         if len(self._cases) < len(self._workload.cases):
             raise Misuse("its cases are not recorded launches", hint="only those are carried")
         self._weights = self._workload.weights or (1.0,) * len(self._cases)
-        self._launches = Launches()
-        self._launches.follow = True
-        self._judge = Judge(self._workload, self._launches)
+        self._gpu = VirtualGpu(kept=KEPT)
+        self._judge = Judge(self._workload)
         self._clocks = [Clock(gpu) for gpu in GPUS.values() if gpu.arch in ARCHES]
         self._baseline = self._builder.build(())
 
@@ -240,17 +240,17 @@ class _Carrying:
 
     def _variant(self, variant: Variant, name: str, role: str, label: str) -> CarriedVariant:
         """Raises ``ToolError`` when it fails on a case that it once was right on."""
-        self._launches.use({**self._baseline.kernels, **variant.kernels}, self._baseline.kernels)
+        executor = VariantExecutor(self._gpu, variant.kernels, self._baseline.kernels, follow=True)
         images: list[str] = []
         estimates: dict[str, list[float]] = {}
         for case in self._cases:
-            runner, output = self._judge.run(variant.modules, case, FORWARD)
+            runner, output = self._judge.run(variant.modules, case, FORWARD, executor)
             if isinstance(output, Rejected):
                 raise ToolError(f"{case.name} fails: {output}", hint="search again with this version")
             (done,) = cast(Sequence[Done], runner.results)
             images.append(self._image(done.built))
             for clock in self._clocks:
-                _, estimate = clock.time(done, is_first=case.launch.number == 0)
+                _, estimate = clock.time(done, is_first=case.recorded.number == 0)
                 # Without what launching costs, as the search counted it.
                 estimates.setdefault(clock.gpu.name, []).append(estimate.cycles / clock.gpu.clock_mhz)
         return CarriedVariant(name, role, label, tuple(images), {gpu: tuple(us) for gpu, us in estimates.items()})
@@ -273,14 +273,14 @@ class _Carrying:
                 )
             )  # fmt: skip
         placed = {buffer.address for buffer in buffers}
-        variables = case.capture.modules[launch.module].variables.items()
+        variables = case.capture.modules[case.recorded.module].variables.items()
         return CarriedCase(
             name=case.name.replace(launch.kernel, base_name(launch.kernel)),
             kernel=launch.kernel,
             grid=launch.grid,
             block=launch.block,
             shared_bytes=launch.shared_bytes,
-            arguments=launch.arguments.hex(),
+            arguments=launch.parameters.hex(),
             weight=weight,
             variables=tuple((name, address) for name, address in variables if address in placed),
             buffers=tuple(buffers),

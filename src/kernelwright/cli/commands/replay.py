@@ -13,7 +13,7 @@ import typer
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import BUDGET
-from kernelwright.device.virtual.executor import VirtualExecutor
+from kernelwright.device.virtual.gpu import VirtualGpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.replay import ReplayedLaunch, replay
@@ -38,7 +38,7 @@ def command(
     rules = parse_rules(compare) if compare else None
     rows: list[dict[str, Any]] = []
     with Capture.read(capture, partial=partial) as opened:
-        for one in replay(opened, VirtualExecutor(), kernel=_called(opened, kernel), rules=rules, budget=budget):
+        for one in replay(opened, VirtualGpu().run, kernel=_called(opened, kernel), rules=rules, budget=budget):
             rows.append(_row(one))
             if not as_json and not one.as_recorded:
                 print(one)
@@ -65,8 +65,8 @@ def _row(one: ReplayedLaunch) -> dict[str, Any]:
     return {
         "number": launch.number,
         "kernel": readable(launch.kernel),
-        "grid": launch.grid,
-        "block": launch.block,
+        "grid": launch.launch.grid,
+        "block": launch.launch.block,
         "as_recorded": one.as_recorded,
         "error": one.error if math.isfinite(one.error) else None,
         "buffers": {name: verdict.accepted for name, verdict in one.verdicts.items()},

@@ -28,14 +28,14 @@ from kernelwright.device.checking.findings import CheckFinding, End, FindingKind
 from kernelwright.device.checking.reordering import Reordering
 from kernelwright.device.checking.touched_bytes import READ, STORED, Bytes, Touched
 from kernelwright.device.describe_access import plural
+from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.locations import location_of
 from kernelwright.device.serving.errors import CudaError, Failure
-from kernelwright.device.serving.observer import Launching, Observer
+from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.replies import Answer
-from kernelwright.device.serving.session import Session
 from kernelwright.device.serving.stream_waits import Waiting, Work
-from kernelwright.device.virtual.gpu import Launched, Prepared, position
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu, position
 from kernelwright.ir.debug import function_location
 from kernelwright.ir.module import Function
 from kernelwright.ir.types import PointerType
@@ -81,10 +81,10 @@ class Checker(Observer):
         self._waiting = Waiting()
         self._told: set[str] = set()
         """Sentences of failures that have become findings."""
-        self._session: Session | None = None
-        self._launching: Launching | None = None
+        self._session: Observed | None = None
+        self._execution: Execution | None = None
 
-    def attach(self, session: Session) -> None:
+    def attach(self, session: Observed) -> None:
         self._session = session
 
     @property
@@ -94,92 +94,90 @@ class Checker(Observer):
 
     # -- launches --------------------------------------------------------------------------------------------------
 
-    def before_launch(self, launching: Launching) -> None:
-        self._launching = launching
+    def before_launch(self, execution: Execution) -> None:
+        self._execution = execution
 
-    def launch(self, launching: Launching, prepared: Prepared, budget: int) -> Launched:
+    def launch(self, execution: Execution, gpu: VirtualGpu) -> Launched:
         arena = self._arena
         self.launches += 1
         flags = self._touched.follow(arena.buffers)
         before = self._reordering.before(arena)
         follows = bool(before) or self._waiting.matters
         watch = Watch(races=True, unwritten=True, touched=follows, written=flags)
-        launched = prepared.launch(
-            launching.grid, launching.arguments, launching.shared_bytes, budget=budget, watch=watch
-        )
+        launched = gpu.run(execution, arena, watch=watch)
         if launched.fault is not None:
-            self.findings.add(self._of_fault(launched.fault, launching))
+            self.findings.add(self._of_fault(launched.fault, execution))
         # The widest scope of a race first: it says what helps.
         for found in sorted(launched.result.found, key=lambda found: _WIDEST_FIRST.index(found.scope)):
-            self.findings.add(self._of_found(found, launching))
-        if launched.result.incomplete and launching.kernel not in self.incomplete:
-            self.incomplete.append(launching.kernel)
+            self.findings.add(self._of_found(found, execution))
+        if launched.result.incomplete and execution.launch.kernel not in self.incomplete:
+            self.incomplete.append(execution.launch.kernel)
         if before and launched.fault is None:
-            for one in self._reordering.try_others(launching, prepared, budget, arena, before, self._touched):
-                self.findings.add(self._about(launching, one))
+            for one in self._reordering.try_others(execution, gpu, arena, before, self._touched):
+                self.findings.add(self._about(execution, one))
         if follows:
-            self._issue(launching)
+            self._issue(execution)
             self._touched.clear()
-        self._launching = None
+        self._execution = None
         return launched
 
-    def _issue(self, launching: Launching) -> None:
+    def _issue(self, execution: Execution) -> None:
         """The launch as work in its stream."""
         buffers = self._arena.buffers
         work = Work(
-            f"kernel {readable(launching.kernel)}",
+            f"kernel {readable(execution.launch.kernel)}",
             self._touched.take(buffers, READ),
             self._touched.take(buffers, STORED),
-            self._definition(launching),
-            readable(launching.kernel),
+            self._definition(execution),
+            readable(execution.launch.kernel),
         )
-        self._add_all(self._waiting.issue(launching.stream, work))
+        self._add_all(self._waiting.issue(execution.stream, work))
 
-    def _definition(self, launching: Launching) -> End:
-        place = function_location(launching.loaded.module.functions[launching.kernel])
-        return End(place.file, place.line) if place else End(launching.loaded.source)
+    def _definition(self, execution: Execution) -> End:
+        place = function_location(execution.loaded.module.functions[execution.launch.kernel])
+        return End(place.file, place.line) if place else End(execution.loaded.source)
 
-    def _about(self, launching: Launching, one: CheckFinding) -> CheckFinding:
+    def _about(self, execution: Execution, one: CheckFinding) -> CheckFinding:
         """A finding about the launch as a whole, with names and the kernel's own line."""
-        place = self._definition(launching)
-        name = self._buffer_name(one.address, launching) if one.address else one.buffer
-        return replace(one, kernel=readable(launching.kernel), file=place.file, line=place.line, buffer=name)
+        place = self._definition(execution)
+        name = self._buffer_name(one.address, execution) if one.address else one.buffer
+        return replace(one, kernel=readable(execution.launch.kernel), file=place.file, line=place.line, buffer=name)
 
-    def _of_fault(self, fault: Fault, launching: Launching) -> CheckFinding:
+    def _of_fault(self, fault: Fault, execution: Execution) -> CheckFinding:
         kind, hint = _FAULTS.get(fault.kind, ("launch", "launch"))
         other = fault.other
         if kind == "barrier" and fault.where and "barrier.cta" not in fault.where.instruction:
             hint = "barrier warp"
-        place = fault.where if fault.where and fault.where.line else self._definition(launching)
+        place = fault.where if fault.where and fault.where.line else self._definition(execution)
         return CheckFinding(
             kind,
             fault.message,
             hint,
-            kernel=readable(launching.kernel),
+            kernel=readable(execution.launch.kernel),
             file=place.file,
             line=place.line,
             also=End(other.file, other.line, fault.other_thread, fault.other_block) if other else None,
             thread=fault.thread,
             block=fault.block,
             address=fault.address,
-            buffer=self._buffer_name(fault.address, launching) or fault.buffer,
+            buffer=self._buffer_name(fault.address, execution) or fault.buffer,
         )
 
-    def _of_found(self, found: Found, launching: Launching) -> CheckFinding:
+    def _of_found(self, found: Found, execution: Execution) -> CheckFinding:
         where = location_of(found.origin)
-        thread, block = position(found.thread, launching.block), position(found.block, launching.grid)
+        thread, block = position(found.thread, execution.launch.block), position(found.block, execution.launch.grid)
         also = None
         hint: Hint = "uninitialised"
         kind: FindingKind = "uninitialised"
-        name = self._buffer_name(found.address, launching)
+        name = self._buffer_name(found.address, execution)
         if found.other is not None:
             kind = "race"
             other = location_of(found.other)
             also = End(
                 other.file,
                 other.line,
-                position(found.other_thread, launching.block),
-                position(found.other_block, launching.grid),
+                position(found.other_thread, execution.launch.block),
+                position(found.other_block, execution.launch.grid),
             )
             who, hint = _SCOPES[found.scope]
             if found.benign:
@@ -198,7 +196,7 @@ class Checker(Observer):
             kind,
             message,
             hint,
-            kernel=readable(launching.kernel),
+            kernel=readable(execution.launch.kernel),
             file=where.file,
             line=where.line,
             also=also,
@@ -212,9 +210,9 @@ class Checker(Observer):
 
     # -- names -----------------------------------------------------------------------------------------------------
 
-    def _buffer_name(self, address: int, launching: Launching) -> str:
+    def _buffer_name(self, address: int, execution: Execution) -> str:
         """What lies at an address, as the kernel's author knows it: ``tile``, ``out (device allocation 3)``."""
-        kernel = launching.loaded.module.functions[launching.kernel]
+        kernel = execution.loaded.module.functions[execution.launch.kernel]
         if SHARED_BASE <= address < SHARED_BASE + WINDOW:
             offsets = shared_layout(kernel).offsets
             below = [(o, n) for n, o in offsets.items() if o <= address - SHARED_BASE]
@@ -230,7 +228,7 @@ class Checker(Observer):
         arguments = []
         for argument, parameter in zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True):
             if isinstance(parameter.type, PointerType) and not parameter.byval:
-                raw = launching.arguments[parameter.offset : parameter.offset + parameter.size]
+                raw = execution.launch.parameters[parameter.offset : parameter.offset + parameter.size]
                 if buffer.address <= int.from_bytes(raw, "little") < max(buffer.end, buffer.address + 1):
                     arguments.append(argument.name)
         name = _variable(buffer.name)
@@ -249,8 +247,6 @@ class Checker(Observer):
         if isinstance(body, wire.Allocate):
             assert isinstance(outcome.body, wire.Memory)
             self._touched.allocated(outcome.body.address, body.size, body.kind != MemoryKind.DEVICE)
-            if body.kind != MemoryKind.DEVICE:
-                self._waiting.matters = True
         elif message.type is Message.FREE:
             assert isinstance(body, wire.Handle)
             self._add_all(self._waiting.free(self._arena.find_freed(body.handle)))
@@ -312,8 +308,8 @@ class Checker(Observer):
         if failure.is_sticky or failure.sentence in self._told:
             return
         self._told.add(failure.sentence)
-        launching, self._launching = self._launching, None
-        self._add_launch(failure.sentence or f"error {failure.error.name}", launching)
+        execution, self._execution = self._execution, None
+        self._add_launch(failure.sentence or f"error {failure.error.name}", execution)
         self._last_failure = failure
 
     def _note_error(self, error: int, tail: bytes) -> None:
@@ -326,11 +322,11 @@ class Checker(Observer):
             why = why or last.sentence
         self._add_launch(f"{sentence}: {why}" if why else sentence, kernel=kernel)
 
-    def _add_launch(self, sentence: str, launching: Launching | None = None, kernel: str = "") -> None:
+    def _add_launch(self, sentence: str, execution: Execution | None = None, kernel: str = "") -> None:
         file, line = "", 0
-        if launching is not None:
-            place = self._definition(launching)
-            kernel, file, line = launching.kernel, place.file, place.line
+        if execution is not None:
+            place = self._definition(execution)
+            kernel, file, line = execution.launch.kernel, place.file, place.line
         elif kernel and self._session is not None:
             found = self._session.definition(kernel)
             if found is not None:

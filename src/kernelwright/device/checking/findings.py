@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from kernelwright.device.fault import Triple
+from kernelwright.launch import Triple
 
 FindingKind = Literal[
     "out-of-bounds",

@@ -7,6 +7,7 @@ warps split into groups of lanes that do not run in step. What it wrote must com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,10 @@ from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.checking.findings import CheckFinding
 from kernelwright.device.checking.touched_bytes import STORED, Touched
+from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.schedule import GROUPS, Schedule
-from kernelwright.device.serving.observer import Launching
-from kernelwright.device.virtual.gpu import Prepared
+from kernelwright.device.virtual.gpu import VirtualGpu
 from kernelwright.ir.module import Function
 
 ElementTypes = Callable[[Function], Sequence["np.dtype[Any] | None"]]
@@ -49,7 +50,7 @@ class Reordering:
         return {b.address: arena.view(b).copy() for b in arena.buffers} if self._schedules else {}
 
     def try_others(
-        self, launching: Launching, prepared: Prepared, budget: int, arena: Arena, before: Contents, touched: Touched
+        self, execution: Execution, gpu: VirtualGpu, arena: Arena, before: Contents, touched: Touched
     ) -> Iterator[CheckFinding]:
         """Findings of kind ``order-dependent``, one per buffer at most; memory is afterwards as the launch left it."""
         buffers = arena.buffers
@@ -59,13 +60,8 @@ class Reordering:
         known: set[int] = set()
         for schedule in self._schedules:
             self._restore(arena, buffers, before, flags)
-            split = schedule.kind == "subwarp"
-            run = prepared.for_split() if split else prepared
             watch = Watch(unwritten=True, touched=True, written=flags)
-            launched = run.launch(
-                launching.grid, launching.arguments, launching.shared_bytes,
-                schedule=schedule, budget=budget, watch=watch,
-            )  # fmt: skip
+            launched = gpu.run(replace(execution, schedule=schedule), arena, watch=watch)
             if launched.fault is not None:
                 if -1 not in known:
                     yield _stopped(launched.fault, schedule)
@@ -73,7 +69,7 @@ class Reordering:
                 continue
             for buffer in buffers:
                 if buffer.address not in known and (flags[buffer.address] & STORED).any():
-                    found = self._compared(buffer, after[buffer.address], arena.view(buffer), schedule, launching)
+                    found = self._compared(buffer, after[buffer.address], arena.view(buffer), schedule, execution)
                     if found is not None:
                         known.add(buffer.address)
                         yield found
@@ -94,12 +90,12 @@ class Reordering:
         want: npt.NDArray[np.uint8],
         got: npt.NDArray[np.uint8],
         schedule: Schedule,
-        launching: Launching,
+        execution: Execution,
     ) -> CheckFinding | None:
         different = want != got
         if not different.any():
             return None
-        kind = self._element_type(buffer, launching)
+        kind = self._element_type(buffer, execution)
         size = kind.itemsize if kind is not None and len(want) % kind.itemsize == 0 else 1
         elements = different.reshape(-1, size).any(axis=1)
         first = int(elements.argmax())
@@ -114,13 +110,13 @@ class Reordering:
         address = buffer.address + first * size
         return CheckFinding("order-dependent", message, "order-dependent", address=address, buffer=buffer.name)
 
-    def _element_type(self, buffer: Buffer, launching: Launching) -> np.dtype[Any] | None:
-        kernel = launching.loaded.module.functions[launching.kernel]
+    def _element_type(self, buffer: Buffer, execution: Execution) -> np.dtype[Any] | None:
+        kernel = execution.loaded.module.functions[execution.launch.kernel]
         if self._element_types is None:
             return None
         kinds = self._element_types(kernel)
         for kind, parameter in zip(kinds, parameter_layout(kernel).parameters, strict=True):
-            raw = launching.arguments[parameter.offset : parameter.offset + parameter.size]
+            raw = execution.launch.parameters[parameter.offset : parameter.offset + parameter.size]
             if kind is not None and buffer.address <= int.from_bytes(raw, "little") < buffer.end:
                 return kind
         return None

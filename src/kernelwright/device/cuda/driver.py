@@ -3,7 +3,7 @@
     driver = Driver()
     driver.begin(0)                                 # the primary context of GPU 0
     module = driver.load(cubin_or_ptx)
-    driver.launch(driver.function(module, "saxpy"), (64, 1, 1), (256, 1, 1), packed)
+    driver.launch(driver.function(module, "saxpy"), launch)
     driver.synchronize()
 
 Handles and addresses are plain integers, so that they can cross a pipe. Nothing else in the package speaks to the driver.
@@ -16,11 +16,11 @@ import functools
 from typing import Any
 
 from kernelwright.errors import DeviceError, ToolError
+from kernelwright.launch import Launch
 
 INSTALL = "pip install 'cuda-bindings==12.9.*', or pip install 'kernelwright[gpu]'"
 LOG_BYTES = 1 << 14
 
-Triple = tuple[int, int, int]
 
 STICKY = frozenset({214, 700, 702, 708, 709, 710, 714, 715, 716, 717, 718, 719, 720})
 """CUresult values after which a context does nothing any more (cudaDeviceReset, or a new process, is needed)."""
@@ -304,15 +304,17 @@ class Driver:
         """Waits for all work. Raises what went wrong with it."""
         self._call("cuCtxSynchronize")
 
-    def launch(
-        self, function: int, grid: Triple, block: Triple, packed: bytes, shared_bytes: int = 0, stream: int = 0
-    ) -> None:
-        """Starts a kernel. ``packed``: the parameter buffer, each parameter at its natural alignment."""
-        buffer = ctypes.create_string_buffer(packed, max(len(packed), 1))
-        size = ctypes.c_size_t(len(packed))
+    def launch(self, function: int, launch: Launch, stream: int = 0) -> None:
+        """Starts a kernel: ``function`` is the handle of the one that ``launch`` names."""
+        parameters = launch.parameters
+        buffer = ctypes.create_string_buffer(parameters, max(len(parameters), 1))
+        size = ctypes.c_size_t(len(parameters))
         extra = (ctypes.c_void_p * 5)(_BUFFER, ctypes.addressof(buffer), _SIZE, ctypes.addressof(size), _END)
         handle, queue = self._cuda.CUfunction(function), self._cuda.CUstream(stream)
-        self._call("cuLaunchKernel", handle, *grid, *block, shared_bytes, queue, 0, ctypes.addressof(extra))
+        shared_bytes = launch.shared_bytes
+        self._call(
+            "cuLaunchKernel", handle, *launch.grid, *launch.block, shared_bytes, queue, 0, ctypes.addressof(extra)
+        )
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

@@ -2,7 +2,7 @@
 
     gpu = CudaGpu(0)
     loaded = gpu.load(ptx)
-    done = gpu.launch(loaded, "saxpy", (64, 1, 1), (256, 1, 1), packed)
+    done = gpu.launch(loaded, Launch("saxpy", (64, 1, 1), (256, 1, 1), parameters))
     done.fault, done.time_us
 
 After a fault the context is lost, as CUDA has it: ``poisoned`` says so, and everything else raises. ``CudaWorker`` runs one
@@ -21,8 +21,9 @@ from kernelwright.cuda.protocol import DeviceProperties
 from kernelwright.device.cuda.driver import NOT_FOUND, Driver, DriverError
 from kernelwright.device.cuda.memory import CudaMemory
 from kernelwright.device.cuda.properties import properties_of_gpu
-from kernelwright.device.fault import Fault, Kind, Triple
+from kernelwright.device.fault import Fault, Kind
 from kernelwright.errors import DeviceError, Misuse
+from kernelwright.launch import Launch, Triple
 
 _KINDS: dict[int, Kind] = {
     700: "out-of-bounds",
@@ -63,6 +64,8 @@ loop:
 }
 """
 
+WAIT = Launch("kw_wait", (1, 1, 1), (1, 1, 1), WAIT_NS.to_bytes(8, "little"))
+
 
 @dataclass
 class CudaLoaded:
@@ -79,16 +82,26 @@ class CudaLaunched:
     measures without); 0 when it did not end well.
     """
 
-    kernel: str
-    grid: Triple
-    block: Triple
-    shared_bytes: int
+    launch: Launch
     fault: Fault | None
     time_us: float = 0.0
     text: str = ""
     """What the kernel printed, where a worker has caught it."""
     estimate: None = None
     """A GPU has none."""
+
+    @property
+    def kernel(self) -> str:
+        """Its mangled name."""
+        return self.launch.kernel
+
+    @property
+    def grid(self) -> Triple:
+        return self.launch.grid
+
+    @property
+    def block(self) -> Triple:
+        return self.launch.block
 
     @property
     def result(self) -> NoReturn:
@@ -101,11 +114,7 @@ class Work:
     """A launch that is timed. ``restore``: (to, from, bytes) copied before each sample, for kernels that change their input."""
 
     loaded: CudaLoaded
-    kernel: str
-    grid: Triple
-    block: Triple
-    packed: bytes
-    shared_bytes: int = 0
+    launch: Launch
     restore: tuple[tuple[int, int, int], ...] = ()
 
 
@@ -241,22 +250,17 @@ class CudaGpu:
 
     # -- launches --------------------------------------------------------------------------------------------------
 
-    def launch(
-        self, loaded: CudaLoaded, kernel: str, grid: Triple, block: Triple, packed: bytes, shared_bytes: int = 0
-    ) -> CudaLaunched:
-        """Runs a kernel to its end or its fault. ``packed``: the parameter buffer, each parameter at its natural alignment.
-
-        Raises ``DeviceError`` for a launch that the driver refuses.
-        """
-        work = Work(loaded, kernel, grid, block, packed, shared_bytes)
+    def launch(self, loaded: CudaLoaded, launch: Launch) -> CudaLaunched:
+        """Runs a kernel to its end or its fault. Raises ``DeviceError`` for a launch that the driver refuses."""
+        work = Work(loaded, launch)
         fault, time_us = None, 0.0
         try:
             time_us = self._sample(work, cold=False, wait=False)
         except DriverError as error:
             if not error.is_sticky:
                 raise self._refused(work, error) from None
-            fault = Fault(_KINDS.get(error.code, "trap"), error.text, kernel)
-        return CudaLaunched(kernel, grid, block, shared_bytes, fault, time_us)
+            fault = Fault(_KINDS.get(error.code, "trap"), error.text, launch.kernel)
+        return CudaLaunched(launch, fault, time_us)
 
     def time(self, works: Sequence[Work], *, rounds: int = 21, warmup: int = 3, cold: bool = False) -> list[Timing]:
         """Each work's time, measured in turns: one sample of each per round, so that drift hits all alike.
@@ -288,7 +292,7 @@ class CudaGpu:
             if wait:
                 self._keep_busy()
             driver.record(self._start)
-            driver.launch(function, work.grid, work.block, work.packed, work.shared_bytes)
+            driver.launch(function, work.launch)
             driver.record(self._end)
             driver.synchronize()
             return round(1e3 * driver.elapsed_ms(self._start, self._end), 3)  # a float of milliseconds has no more
@@ -298,14 +302,17 @@ class CudaGpu:
             raise
 
     def _ready(self, work: Work) -> int:
-        function = self.function(work.loaded, work.kernel)
-        if work.shared_bytes > DEFAULT_SHARED - self.driver.function_attribute(function, SHARED_BYTES):
-            self.driver.set_function_attribute(function, MAX_DYNAMIC_SHARED, work.shared_bytes)
+        function = self.function(work.loaded, work.launch.kernel)
+        shared_bytes = work.launch.shared_bytes
+        if shared_bytes > DEFAULT_SHARED - self.driver.function_attribute(function, SHARED_BYTES):
+            self.driver.set_function_attribute(function, MAX_DYNAMIC_SHARED, shared_bytes)
         return function
 
     def _refused(self, work: Work, error: DriverError) -> DeviceError:
+        launch = work.launch
         return DeviceError(
-            f"kernel '{work.kernel}' was not launched with grid {work.grid}, block {work.block} and {work.shared_bytes} bytes "
+            f"kernel '{launch.kernel}' was not launched with grid {launch.grid}, block {launch.block} and "
+            f"{launch.shared_bytes} bytes "
             f"of dynamic shared memory: {error.message}",
             hint=error.hint,
         )
@@ -318,9 +325,9 @@ class CudaGpu:
 
     def _keep_busy(self) -> None:
         if self._waiting is None:
-            self._waiting = self.load(WAIT_PTX, "kw_wait")
-        waiting = self.function(self._waiting, "kw_wait")
-        self.driver.launch(waiting, (1, 1, 1), (1, 1, 1), WAIT_NS.to_bytes(8, "little"))
+            self._waiting = self.load(WAIT_PTX, WAIT.kernel)
+        waiting = self.function(self._waiting, WAIT.kernel)
+        self.driver.launch(waiting, WAIT)
 
     def close(self) -> None:
         """Releases the context."""

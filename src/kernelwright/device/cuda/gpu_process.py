@@ -59,7 +59,7 @@ class Serving:
         self._unstage()
         with self.gpu.memory() as memory:
             work = self._placed(job, buffers, memory)
-            launched = self.gpu.launch(work.loaded, work.kernel, work.grid, work.block, work.packed, work.shared_bytes)
+            launched = self.gpu.launch(work.loaded, work.launch)
             if launched.fault is not None:
                 return launched, {}
             after = memory.contents()
@@ -138,7 +138,7 @@ class Serving:
         content = dict(buffers)
         for at, size, address in self._variables(loaded, job):
             self.gpu.write(at, content[address][:size])
-        return Work(loaded, job.kernel, job.grid, job.block, memory.moved(job.packed), job.shared_bytes)
+        return Work(loaded, replace(job.launch, parameters=memory.moved(job.launch.parameters)))
 
 
 TABLE: dict[str, Callable[..., Any]] = {

@@ -14,7 +14,7 @@ from typing import Any
 from kernelwright.cuda.names import readable
 from kernelwright.device.cuda.driver import Driver, DriverError
 from kernelwright.device.cuda.gpu import REGISTERS
-from kernelwright.device.fault import Triple
+from kernelwright.launch import Triple
 
 MOST_PENDING = 512
 """Launches whose events have not been read yet; the oldest are waited for then."""

@@ -2,7 +2,7 @@
 
     with gpu.memory() as memory:
         memory.place([(address, data), ...])
-        gpu.launch(loaded, kernel, grid, block, memory.moved(packed))
+        gpu.launch(loaded, replace(launch, parameters=memory.moved(launch.parameters)))
         after = memory.contents()
 
 The driver's virtual memory calls give the very addresses wanted where they are free. Where they are not, buffers lie
@@ -81,13 +81,13 @@ class CudaMemory:
                 return each.address + address - each.wanted
         return address
 
-    def moved(self, packed: bytes) -> bytes:
+    def moved(self, parameters: bytes) -> bytes:
         """A parameter buffer with its pointers made right."""
         if not self.is_moved:
-            return packed
-        found = bytearray(packed)
-        for offset in range(0, len(packed) - 7, 8):
-            (value,) = struct.unpack_from("<Q", packed, offset)
+            return parameters
+        found = bytearray(parameters)
+        for offset in range(0, len(parameters) - 7, 8):
+            (value,) = struct.unpack_from("<Q", parameters, offset)
             if any(start <= value <= start + size for start, size in self._buffers):
                 struct.pack_into("<Q", found, offset, self.where(value))
         return bytes(found)

@@ -167,7 +167,7 @@ class CudaModules:
         fitting = [a for a in content.ptx if architecture(a).number <= int(arch[3:]) and a[-1].isdigit()]
         if fitting:
             return content.ptx[max(fitting, key=lambda a: architecture(a).number)].encode()
-        from kernelwright.device.cuda.executor import image_of
+        from kernelwright.device.cuda.cuda_executor import image_of
 
         return image_of(content.ir, arch, content.source).data
 

@@ -2,7 +2,7 @@
 
     with CudaWorker(0) as gpu:
         image = Image(ptx)
-        done, after = gpu.run(Job(image, "saxpy", (64, 1, 1), (256, 1, 1), packed), buffers)
+        done, after = gpu.run(Job(image, Launch("saxpy", (64, 1, 1), (256, 1, 1), parameters)), buffers)
 
 The worker starts with the first request. A kernel that fails takes its context with it, one that does not end is killed
 with its process: both are faults in the result, and the next request meets a fresh worker. The GPU is locked from then until
@@ -28,8 +28,9 @@ from kernelwright.cache import content_key
 from kernelwright.cuda.protocol import DeviceProperties
 from kernelwright.device.cuda.gpu import CudaLaunched, FunctionFacts, Timing
 from kernelwright.device.cuda.lock import WAIT_S, GpuLock
-from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.fault import Fault
 from kernelwright.errors import DeviceError, KernelwrightError
+from kernelwright.launch import Launch
 
 TIMEOUT_S = 60.0
 """What one request may take before its kernel counts as endless."""
@@ -55,14 +56,10 @@ class Image:
 
 @dataclass(frozen=True)
 class Job:
-    """A launch. ``variables``: (name, address) of device variables whose content is among the buffers, at that address."""
+    """A launch and its code. ``variables``: (name, address) of device variables whose content is among the buffers, at that address."""
 
     image: Image
-    kernel: str
-    grid: Triple
-    block: Triple
-    packed: bytes
-    shared_bytes: int = 0
+    launch: Launch
     variables: tuple[tuple[str, int], ...] = ()
 
 
@@ -142,14 +139,17 @@ class CudaWorker:
         assert self._info is not None
         return self._info
 
-    def run(self, job: Job, buffers: Buffers) -> tuple[CudaLaunched, dict[int, bytes]]:
-        """Runs a launch on memory of its own; returns what came of it and the buffers that changed.
+    def run(
+        self, job: Job, buffers: Buffers, *, timeout_s: float | None = None
+    ) -> tuple[CudaLaunched, dict[int, bytes]]:
+        """Runs a launch on memory of its own; returns what came of it and the buffers that changed. ``timeout_s``: in place of the
+        worker's own.
 
         Raises ``DeviceError`` for a launch that the driver refuses.
         """
         self._staged_in = 0
         try:
-            response = self._ask("run", (job, tuple(buffers)), [job.image])
+            response = self._ask("run", (job, tuple(buffers)), [job.image], timeout_s)
         except _Endless as endless:
             return self._endless(job, endless), {}
         launched, after = response.value
@@ -169,7 +169,7 @@ class CudaWorker:
             response = self._ask("time", arguments, [j.image for j in jobs], timeout_s)
         except _Endless as endless:
             raise DeviceError(
-                f"{rounds + warmup} rounds of {', '.join(sorted({j.kernel for j in jobs}))} took longer than "
+                f"{rounds + warmup} rounds of {', '.join(sorted({j.launch.kernel for j in jobs}))} took longer than "
                 f"{endless.seconds:g} s",
                 hint="measure fewer rounds, or a smaller input",
             ) from None
@@ -180,7 +180,7 @@ class CudaWorker:
         """The memory that ``sample`` runs kernels on, until ``run`` or ``time`` is called."""
         self._buffers, self._staged_in = tuple(buffers), 0
 
-    def sample(self, job: Job, *, cold: bool = False) -> float:
+    def sample(self, job: Job, *, cold: bool = False, timeout_s: float | None = None) -> float:
         """One time of a launch in microseconds, for whoever decides after each how many more to take (``evaluate.measure``).
 
         Finds the staged buffers as they were given, every time. Raises ``DeviceError`` when the kernel fails or does not end.
@@ -188,7 +188,7 @@ class CudaWorker:
         if self._staged_in != self.starts or self._process is None:
             self._asked("stage", (self._buffers,))
             self._staged_in = self.starts
-        found: float = self._asked("sample", (job, cold), [job.image])
+        found: float = self._asked("sample", (job, cold), [job.image], timeout_s)
         return found
 
     def forget(self, images: Sequence[Image]) -> None:
@@ -207,16 +207,17 @@ class CudaWorker:
         found: int = self._asked("resident_blocks", (image.key, kernel, threads, shared_bytes), [image])
         return found
 
-    def _asked(self, method: str, arguments: tuple[Any, ...], images: Sequence[Image] = ()) -> Any:
+    def _asked(
+        self, method: str, arguments: tuple[Any, ...], images: Sequence[Image] = (), timeout_s: float | None = None
+    ) -> Any:
         try:
-            return self._ask(method, arguments, images).value
+            return self._ask(method, arguments, images, timeout_s).value
         except _Endless as endless:
             raise DeviceError(f"the GPU's worker did not answer within {endless.seconds:g} s") from None
 
     def _endless(self, job: Job, endless: _Endless) -> CudaLaunched:
         message = f"the kernel does not end: it was stopped after {endless.seconds:g} seconds"
-        fault = Fault("endless", message, job.kernel)
-        return CudaLaunched(job.kernel, job.grid, job.block, job.shared_bytes, fault)
+        return CudaLaunched(job.launch, Fault("endless", message, job.launch.kernel))
 
     # -- the process -----------------------------------------------------------------------------------------------
 

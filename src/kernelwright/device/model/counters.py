@@ -13,9 +13,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.launch import Triple
 from kernelwright.target import WARP
 
-Triple = tuple[int, int, int]
 Kind = Literal["load", "store", "atomic"]
 Space = Literal["global", "shared", "local"]
 Integers = npt.NDArray[np.int64]

@@ -22,13 +22,13 @@ from kernelwright.device.model.counters import (
     Kind,
     Observed,
     Space,
-    Triple,
     in_turns,
     watched,
 )
 from kernelwright.errors import DeviceError
 from kernelwright.ir.module import BasicBlock, Function, Instruction, Module
 from kernelwright.ir.text.printer import local_names
+from kernelwright.launch import Launch, Triple
 
 EVENTS = 1 << 20
 """Of the watched blocks; what does not fit is not logged."""
@@ -51,13 +51,11 @@ def watch_of(grid: Triple, events: int = EVENTS) -> Watch:
 
 def observe(
     result: LaunchResult,
-    grid: Triple,
-    block: Triple,
-    shared_bytes: int = 0,
+    launch: Launch,
     buffers: Sequence[tuple[int, int]] = (),
     warm: float = 0.0,
 ) -> Observed:
-    """``shared_bytes``: the dynamic ones. ``buffers``: addresses (start, end) of global memory, as ``Arena.bounds`` has them.
+    """``buffers``: addresses (start, end) of global memory, as ``Arena.bounds`` has them.
 
     Follows warps where the kernel was lowered with ``SimtOptions(trace=True)`` and launched with ``watch_of(grid)``.
     Raises ``DeviceError`` for a launch that stopped at a fault: what it did until then says nothing of its time.
@@ -69,12 +67,13 @@ def observe(
             hint="run `kw check` to see where",
         )
     names = _Names()
+    x, y, z = launch.block
     return Observed(
         kernel=kernel.name,
-        geometry=Geometry(grid, block, kernel.shared_total(shared_bytes)),
+        geometry=Geometry(launch.grid, launch.block, kernel.shared_total(launch.shared_bytes)),
         blocks=_blocks(kernel, result, names),
         accesses=_accesses(kernel, result, names),
-        trace=_trace(result, -(-block[0] * block[1] * block[2] // 32)),
+        trace=_trace(result, -(-x * y * z // 32)),
         buffers=tuple((int(start), int(end)) for start, end in buffers),
         warm=warm,
     )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelwright.device.profiling.profile_rows import Profiled, Shape
-from kernelwright.device.serving.observer import Launching, Observer
+from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.virtual.launch_estimates import Timing
 
 if TYPE_CHECKING:
-    from kernelwright.device.serving.session import Session
-    from kernelwright.device.virtual.gpu import Launched, Prepared
+    from kernelwright.device.execution import Execution
+    from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 
 
 class Profiler(Observer):
@@ -19,18 +19,16 @@ class Profiler(Observer):
     def __init__(self) -> None:
         self.profiled: dict[Shape, Profiled] = {}
 
-    def attach(self, session: Session) -> None:
+    def attach(self, session: Observed) -> None:
         self._timing = Timing(session.settings.gpu, session.arena)
 
-    def launch(self, launching: Launching, prepared: Prepared, budget: int) -> Launched | None:
-        launched = self._timing.launch(
-            launching.loaded, prepared, launching.grid, launching.arguments, launching.shared_bytes, budget=budget
-        )
-        shape = (launching.kernel, launching.grid, launching.block, launching.shared_bytes)
+    def launch(self, execution: Execution, gpu: VirtualGpu) -> Launched | None:
+        launched = self._timing.launch(gpu, execution)
+        shape = execution.launch.geometry
         row = self.profiled.setdefault(shape, Profiled(shape))
         row.launches += 1
         if launched.estimate is None or self._timing.last is None:
-            row.trouble = self._timing.untimed.get(launching.kernel, "it stopped with a fault")
+            row.trouble = self._timing.untimed.get(execution.launch.kernel, "it stopped with a fault")
         else:
             row.add(launched.estimate, self._timing.last[0])
         return launched

@@ -6,9 +6,9 @@ import gc
 from dataclasses import dataclass, replace
 
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
-from kernelwright.device.fault import Fault, Triple
+from kernelwright.device.execution import Execution
+from kernelwright.device.fault import Fault
 from kernelwright.device.geometry import check_geometry
-from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.locations import location_of
 from kernelwright.device.reference.block_execution import BlockScheduler
 from kernelwright.device.reference.program import Translation
@@ -18,6 +18,7 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import Misuse
 from kernelwright.ir.module import Module
+from kernelwright.launch import Triple
 
 RESIDENT = 64
 """Blocks that may be unfinished at once, when earlier ones spin waiting for later ones."""
@@ -107,7 +108,7 @@ def run_reference(
     kernel_name: str,
     grid: Triple,
     block: Triple,
-    arguments: bytes,
+    parameters: bytes,
     arena: Arena,
     *,
     variables: Variables | None = None,
@@ -118,7 +119,7 @@ def run_reference(
 ) -> ReferenceResult:
     """Runs one kernel on the memory of ``arena``.
 
-    ``arguments`` is the packed parameter buffer: every parameter at its natural alignment, structs passed by value
+    ``parameters`` is the packed parameter buffer: every parameter at its natural alignment, structs passed by value
     included. ``shared_bytes`` is the dynamic shared memory, ``budget`` the loop iterations that all threads together may
     make. ``variables`` are the module's device variables when they are in memory already (``load_variables``); otherwise
     they are loaded, with their initial values, for this launch. ``watch`` looks for races and for reads of memory nobody
@@ -137,7 +138,7 @@ def run_reference(
         translation = Translation(module, kernel_name, loaded, watched=watch is not None)
     if translation.program.watched != (watch is not None):
         raise Misuse("A launch is watched exactly when its translation was made for it.", hint="pass watched=True")
-    values = translation.arguments(arguments)
+    values = translation.arguments(parameters)
     launch = RunningLaunch(
         translation.entry, values, GlobalMemory(arena), grid, block,
         shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch,
@@ -163,12 +164,13 @@ def run_reference(
     )
 
 
-def execute_reference(launch: KernelLaunch, arena: Arena, *, watch: Watch | None = None) -> ReferenceResult:
+def execute_reference(execution: Execution, arena: Arena, *, watch: Watch | None = None) -> ReferenceResult:
     """``run_reference`` as an executor; raises as that does."""
+    loaded, launch = execution.loaded, execution.launch
     return run_reference(
-        launch.module, launch.kernel, launch.grid, launch.block, launch.arguments, arena,
-        variables=launch.variables, shared_bytes=launch.shared_bytes, schedule=launch.schedule, budget=launch.budget,
-        watch=watch,
+        loaded.module, launch.kernel, launch.grid, launch.block, launch.parameters, arena,
+        variables=loaded.variables, shared_bytes=launch.shared_bytes, schedule=execution.schedule,
+        budget=execution.budget, watch=watch,
     )  # fmt: skip
 
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from kernelwright.device.arena import POISON, Arena
-from kernelwright.device.fault import Kind, Triple
+from kernelwright.device.fault import Kind
 from kernelwright.device.schedule import WARP, Schedule
+from kernelwright.launch import Triple
 
 BARRIER, WARP_OPERATION, ACTIVE, PAUSE = range(4)
 """Kinds of events."""

@@ -14,29 +14,33 @@ from typing import TYPE_CHECKING
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.arena import Arena
+from kernelwright.device.execution import Execution
 from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect, error_of
-from kernelwright.device.serving.observer import Launching, Observer
+from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.registry import Registered, Runnable
-from kernelwright.device.serving.watchdog import Watchdog
+from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
-    from kernelwright.device.fault import Fault, Triple
-    from kernelwright.device.virtual.gpu import Launched, Prepared, VirtualGpu
+    from kernelwright.device.fault import Fault
+    from kernelwright.device.virtual.gpu import Launched, VirtualGpu
     from kernelwright.device.virtual.launch_estimates import Timing
+    from kernelwright.launch import Launch
 
 
 class Engine:
     """Kernels of one program on one virtual GPU. With ``timed``, launches carry estimates of their time."""
 
-    def __init__(self, arena: Arena, settings: Settings, observers: Sequence[Observer], timed: bool) -> None:
+    def __init__(
+        self, arena: Arena, settings: Settings, observers: Sequence[Observer], timed: bool, under_way: UnderWay
+    ) -> None:
         self.settings = settings
-        self.registered = Registered(self.gpu)
-        self.watchdog: Watchdog | None = None
+        self.registered = Registered(arena, self.gpu)
         self._arena = arena
         self._observers = observers
         self._timed = timed
+        self._under_way = under_way
         self._device: VirtualGpu | None = None
         self._timing: Timing | None = None
         self._making = threading.Lock()
@@ -58,7 +62,7 @@ class Engine:
 
                 binding()
                 runtime()
-                self._device = VirtualGpu(self._arena)
+                self._device = VirtualGpu()
             if self._timed and self._timing is None:
                 from kernelwright.device.virtual.launch_estimates import Timing
 
@@ -93,7 +97,7 @@ class Engine:
 
     def start_over(self) -> None:
         """Forgets the program's modules, and what launches left in caches."""
-        self.registered = Registered(self.gpu)
+        self.registered = Registered(self._arena, self.gpu)
         self.forget_prepared()
         if self._timing is not None:
             self._timing.start_over()
@@ -104,24 +108,22 @@ class Engine:
 
     # -- launches ------------------------------------------------------------------------------------------------------
 
-    def launch(
-        self, number: int, grid: Triple, block: Triple, shared_bytes: int, packed: bytes, stream: int
-    ) -> Launched:
+    def launch(self, number: int, launch: Launch, stream: int) -> Launched:
         """Runs a kernel by its number, with its faults in the result. Raises ``Refused`` for one that cannot be launched."""
         began = 0.0
-        watchdog = self.watchdog
-        assert watchdog is not None
+        under_way = self._under_way
+        block = launch.block
         try:
             ready = self._ready.get((number, *block))
             if ready is None:
                 ready = self.registered.prepare(number, block, followed=self._timed)
                 self._ready[number, block[0], block[1], block[2]] = ready
-            launching = Launching(ready.loaded, ready.name, grid, block, shared_bytes, packed, stream)
+            execution = Execution(ready.loaded, launch, budget=self.settings.budget, stream=stream)
             for observer in self._observers:
-                observer.before_launch(launching)
-            watchdog.timed_out = False
-            began = watchdog.began = time.monotonic()
-            launched = self._run(launching, ready.prepared)
+                observer.before_launch(execution)
+            under_way.timed_out = False
+            began = under_way.began = time.monotonic()
+            launched = self._run(execution, ready)
         except CompileError as error:
             raise Refused(CudaError.INVALID_PTX, str(error)) from None
         except DeviceError as error:
@@ -136,41 +138,40 @@ class Engine:
         except Exception as error:
             raise Refused(CudaError.UNKNOWN, defect(error)) from None
         finally:
-            watchdog.began = None
+            under_way.began = None
         seconds = time.monotonic() - began
         for observer in self._observers:
-            observer.after_launch(launching, launched, seconds)
+            observer.after_launch(execution, launched, seconds)
         return launched
 
-    def _run(self, launching: Launching, prepared: Prepared) -> Launched:
-        budget = self.settings.budget
+    def _run(self, execution: Execution, ready: Runnable) -> Launched:
+        gpu = self._device
+        assert gpu is not None
         for observer in self._observers:
-            launched = observer.launch(launching, prepared, budget)
+            launched = observer.launch(execution, gpu)
             if launched is not None:
                 return launched
-        grid, packed, shared_bytes = launching.grid, launching.arguments, launching.shared_bytes
         if not self._timed:
-            return prepared.launch(grid, packed, shared_bytes, budget=budget)
+            return gpu.run(execution, self._arena, compiled=ready.compiled)
         self.gpu()
         assert self._timing is not None
-        return self._timing.launch(launching.loaded, prepared, grid, packed, shared_bytes, budget=budget)
+        return self._timing.launch(gpu, execution)
 
-    def failure_of(self, fault: Fault, number: int, packed: bytes) -> Failure | None:
+    def failure_of(self, fault: Fault, number: int, launch: Launch) -> Failure | None:
         """A kernel's fault as its program learns of it; None for one that was stopped because its program has gone."""
         from kernelwright.device.serving.fault_sentence import sentence_of
 
-        watchdog = self.watchdog
-        assert watchdog is not None
+        under_way = self._under_way
         if fault.kind == "endless":
-            if watchdog.gone:
+            if under_way.gone:
                 return None
             limit = (
                 f"{self.settings.timeout_s:g} seconds (--timeout or KERNELWRIGHT_TIMEOUT sets this limit)"
-                if watchdog.timed_out
+                if under_way.timed_out
                 else f"{self.settings.budget} loop iterations (--budget or KERNELWRIGHT_BUDGET sets this limit)"
             )
             fault = replace(fault, message=f"it did not end, and was stopped after {limit}")
         loaded = self.registered.loaded(number)
-        sentence = sentence_of(fault, loaded.module, packed, self._arena)
+        sentence = sentence_of(fault, loaded.module, launch.parameters, self._arena)
         is_told = any(observer.tells for observer in self._observers)
         return Failure(error_of(fault), "" if is_told else sentence, is_sticky=True)

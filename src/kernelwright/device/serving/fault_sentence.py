@@ -11,8 +11,8 @@ from kernelwright.ir.module import Module
 from kernelwright.ir.types import PointerType
 
 
-def sentence_of(fault: Fault, module: Module | None = None, packed: bytes = b"", arena: Arena | None = None) -> str:
-    """Where, which kernel, block and thread, and what. With the launch's arguments, also which of them the buffer is."""
+def sentence_of(fault: Fault, module: Module | None = None, parameters: bytes = b"", arena: Arena | None = None) -> str:
+    """Where, which kernel, block and thread, and what. With the launch's parameters, also which of them the buffer is."""
     who = f"kernel {readable(fault.kernel)}" if fault.kernel else "a kernel"
     if fault.block is not None and fault.thread is not None:
         who += f", block {fault.block}, thread {fault.thread}"
@@ -20,19 +20,19 @@ def sentence_of(fault: Fault, module: Module | None = None, packed: bytes = b"",
     place = f"{where.file}:{where.line}: " if where and where.line else ""
     told = f"{place}{who}: {fault.message}"
     if fault.buffer and module is not None and arena is not None:
-        told += _argument(fault, module, packed, arena)
+        told += _argument(fault, module, parameters, arena)
     line = _source_line(where)
     return f"{told}\n    {line}" if line else told
 
 
-def _argument(fault: Fault, module: Module, packed: bytes, arena: Arena) -> str:
+def _argument(fault: Fault, module: Module, parameters: bytes, arena: Arena) -> str:
     """`` (argument 'c')`` when the buffer is one that the kernel was given."""
     kernel = module.functions[fault.kernel]
     named = []
     for argument, parameter in zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True):
         if not isinstance(parameter.type, PointerType) or parameter.byval:
             continue
-        address = int.from_bytes(packed[parameter.offset : parameter.offset + parameter.size], "little")
+        address = int.from_bytes(parameters[parameter.offset : parameter.offset + parameter.size], "little")
         buffer = arena.find(address) or arena.find_freed(address)
         if buffer is not None and buffer.name == fault.buffer:
             named.append(f"'{argument.name}'")

@@ -6,9 +6,10 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.cuda.names import readable
-from kernelwright.device.serving.observer import Launching, Observer
+from kernelwright.device.serving.observer import Observer
 
 if TYPE_CHECKING:
+    from kernelwright.device.execution import Execution
     from kernelwright.device.virtual.gpu import Launched
 
 
@@ -29,10 +30,11 @@ class Tally(Observer):
     def __init__(self) -> None:
         self.kernels: dict[str, KernelTally] = {}
 
-    def after_launch(self, launching: Launching, launched: Launched, seconds: float) -> None:
-        row = self.kernels.get(launching.kernel)
+    def after_launch(self, execution: Execution, launched: Launched, seconds: float) -> None:
+        kernel = execution.launch.kernel
+        row = self.kernels.get(kernel)
         if row is None:
-            row = self.kernels[launching.kernel] = KernelTally(readable(launching.kernel))
+            row = self.kernels[kernel] = KernelTally(readable(kernel))
         row.launches += 1
         row.time_us += launched.time_us
         row.seconds += seconds

@@ -5,29 +5,31 @@ Observers are called in the worker process, one after the other, while the progr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from kernelwright.cuda.channel import Received
-    from kernelwright.device.fault import Triple
+    from kernelwright.device.arena import Arena
+    from kernelwright.device.execution import Execution
     from kernelwright.device.serving.errors import Failure
     from kernelwright.device.serving.replies import Answer
-    from kernelwright.device.serving.session import Session
-    from kernelwright.device.virtual.gpu import Launched, Loaded, Prepared
+    from kernelwright.device.settings import Settings
+    from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+    from kernelwright.ir.debug import Location
 
 
-@dataclass(frozen=True)
-class Launching:
-    """A launch that is about to happen. ``arguments``: the packed parameter buffer."""
+class Observed(Protocol):
+    """What observers may ask of a session."""
 
-    loaded: Loaded
-    kernel: str
-    grid: Triple
-    block: Triple
-    shared_bytes: int
-    arguments: bytes
-    stream: int
+    @property
+    def settings(self) -> Settings: ...
+
+    @property
+    def arena(self) -> Arena:
+        """The device's memory. A program without room at our addresses gets another, before it has used any."""
+
+    def definition(self, kernel: str) -> Location | None:
+        """Where the kernel with this mangled name is defined; None when nobody knows."""
 
 
 class Observer:
@@ -38,10 +40,10 @@ class Observer:
     welcome_flags = 0
     """``wire.WelcomeFlags`` that it wants set: what else the program is to tell."""
 
-    def attach(self, session: Session) -> None:
+    def attach(self, session: Observed) -> None:
         """The session begins; ``session.arena`` is its memory."""
 
-    def launch(self, launching: Launching, prepared: Prepared, budget: int) -> Launched | None:
+    def launch(self, execution: Execution, gpu: VirtualGpu) -> Launched | None:
         """Runs the kernel in the session's place, once or several times; None leaves it to the session."""
         return None
 
@@ -51,10 +53,10 @@ class Observer:
     def failed(self, failure: Failure) -> None:
         """A command went wrong; the program learns of it when it next waits."""
 
-    def before_launch(self, launching: Launching) -> None:
+    def before_launch(self, execution: Execution) -> None:
         """The kernel has not begun; memory is as it will find it."""
 
-    def after_launch(self, launching: Launching, launched: Launched, seconds: float) -> None:
+    def after_launch(self, execution: Execution, launched: Launched, seconds: float) -> None:
         """The kernel has ended, perhaps with a fault. ``seconds``: how long this machine took."""
 
     def host_access(self, address: int, size: int, written: bool) -> None:

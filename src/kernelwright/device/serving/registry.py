@@ -6,7 +6,7 @@ imported then, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
 from kernelwright.cuda.protocol import FunctionAttributes, ModuleFormat, SymbolFlags
-from kernelwright.device.arena import Buffer
+from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.model.resident_blocks import largest_block, resident_blocks
 from kernelwright.device.serving.errors import CudaError, Refused
 from kernelwright.device.serving.properties import SHARED_PER_BLOCK
@@ -24,9 +24,11 @@ from kernelwright.target import Gpu
 
 if TYPE_CHECKING:
     from kernelwright.codegen.machine.resources import Resources
-    from kernelwright.device.fault import Triple
-    from kernelwright.device.virtual.gpu import Loaded, Prepared, VirtualGpu
+    from kernelwright.codegen.simt.running.compiled_kernel import CompiledKernel
+    from kernelwright.device.execution import Loaded
+    from kernelwright.device.virtual.gpu import VirtualGpu
     from kernelwright.ir.module import Module
+    from kernelwright.launch import Triple
 
 PREFERRED_CARVEOUT = 9
 MAX_DYNAMIC_SHARED = 8
@@ -99,13 +101,14 @@ class Runnable:
 
     name: str
     loaded: Loaded
-    prepared: Prepared
+    compiled: CompiledKernel
 
 
 class Registered:
-    """The modules of one program on one virtual GPU. ``gpu`` gives the device when it is first needed."""
+    """The modules of one program, and their variables in ``arena``. ``gpu`` gives the device when it is first needed."""
 
-    def __init__(self, gpu: Callable[[], VirtualGpu]) -> None:
+    def __init__(self, arena: Arena, gpu: Callable[[], VirtualGpu]) -> None:
+        self._arena = arena
         self._gpu = gpu
         self._modules: dict[int, RegisteredModule] = {}
         self._kernels: dict[int, RegisteredKernel] = {}
@@ -133,7 +136,9 @@ class Registered:
         if gone is None:
             return
         if gone.loaded is not None:
-            self._gpu().unload(gone.loaded)
+            from kernelwright.device.load_module import unload
+
+            unload(gone.loaded, self._arena)
         self._kernels = {n: k for n, k in self._kernels.items() if k.module is not gone}
         self._variables = {n: v for n, v in self._variables.items() if v.module is not gone}
 
@@ -168,8 +173,8 @@ class Registered:
                 CudaError.INVALID_DEVICE_FUNCTION,
                 f"{loaded.source} was compiled without kernel {readable(kernel.name)}",
             )
-        prepared = self._gpu().prepare(loaded, kernel.name, block, followed=followed)
-        return Runnable(kernel.name, loaded, prepared)
+        compiled = self._gpu().compile(loaded, kernel.name, block, followed=followed)
+        return Runnable(kernel.name, loaded, compiled)
 
     def loaded(self, number: int) -> Loaded:
         """The module that a kernel runs from: its own, or what it was swapped for. Raises ``Refused``."""
@@ -196,7 +201,7 @@ class Registered:
         content = RegisteredModule(-1, ModuleFormat.BLOB, data).content
         buffers = self.load(owner).variables.buffers
         with _reading():
-            loaded = self._gpu().load(content.ir, content.source, buffers, ptx=content.ptx)
+            loaded = self._put(content, buffers)
         if name not in loaded.module.functions:
             raise Refused(CudaError.INVALID_KERNEL_IMAGE, f"the new code has no kernel {readable(name)}")
         self._swapped[name] = loaded
@@ -271,22 +276,32 @@ class Registered:
         buffers = self.load(found.module).variables.buffers
         if found.name not in buffers:
             # No kernel mentions it, so the optimiser has dropped it; the host may still write and read it.
-            buffers[found.name] = self._gpu().arena.allocate(found.size, found.name, fill=0)
+            buffers[found.name] = self._arena.allocate(found.size, found.name, fill=0)
         return buffers[found.name].address, found.size
 
+    def _put(self, content: blob.Blob, placed: Mapping[str, Buffer]) -> Loaded:
+        self._gpu()
+        from kernelwright.device.load_module import load
+        from kernelwright.ir import parse_module
+
+        return load(parse_module(content.ir), self._arena, content.source, placed, ptx=content.ptx)
+
     def _load(self, module: RegisteredModule) -> None:
-        gpu = self._gpu()
+        self._gpu()
+        from kernelwright.device.load_module import load
         from kernelwright.ir import parse_module
 
         parsed = parse_module(module.content.ir)
         external = {v.name for v in module.content.variables if v.is_external}
         if external & set(parsed.globals):
-            self._load_together({module.number: parsed}, gpu)
+            self._load_together({module.number: parsed})
         else:
-            module.loaded = gpu.load(parsed, module.content.source, module.managed, ptx=module.content.ptx)
+            content = module.content
+            module.loaded = load(parsed, self._arena, content.source, module.managed, ptx=content.ptx)
 
-    def _load_together(self, parsed: dict[int, Module], gpu: VirtualGpu) -> None:
+    def _load_together(self, parsed: dict[int, Module]) -> None:
         """Loads every module that is not loaded yet, so that what one declares is what another defines."""
+        from kernelwright.device.load_module import load
         from kernelwright.device.variables import place_variable, variables_of
         from kernelwright.ir import parse_module
 
@@ -303,7 +318,7 @@ class Registered:
             for variable in variables_of(module):
                 if variable.initializer is None or variable.name in self._modules[number].managed:
                     continue
-                buffer = place_variable(variable, gpu.arena)
+                buffer = place_variable(variable, self._arena)
                 assert buffer is not None
                 placed[number][variable.name] = buffer
                 if variable.linkage not in ("internal", "private"):
@@ -312,7 +327,8 @@ class Registered:
             owner = self._modules[number]
             declared = {v.name for v in variables_of(module) if v.initializer is None and v.name in defined}
             shared = owner.managed | {name: defined[name] for name in declared}
-            owner.loaded = gpu.load(module, owner.content.source, shared, fresh=placed[number], ptx=owner.content.ptx)
+            content = owner.content
+            owner.loaded = load(module, self._arena, content.source, shared, fresh=placed[number], ptx=content.ptx)
 
 
 @contextmanager

@@ -100,6 +100,9 @@ class Waiting:
         body = message.body
         waited_for_one = False
         match message.type:
+            case Message.ALLOCATE:
+                assert isinstance(body, wire.Allocate)
+                self.matters |= body.kind != wire.MemoryKind.DEVICE
             case Message.STREAM_CREATE:
                 assert isinstance(body, wire.Stream)
                 self.matters = True

@@ -5,51 +5,132 @@
 
 from __future__ import annotations
 
-import struct
+import json
+import os
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Received
-from kernelwright.cuda.protocol import Message
+from kernelwright.cuda.launch_codec import read_launch
+from kernelwright.cuda.names import readable
+from kernelwright.cuda.protocol import Message, WelcomeFlags
 from kernelwright.device.arena import Arena
 from kernelwright.device.serving.allocations import Allocations
 from kernelwright.device.serving.engine import Engine
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
+from kernelwright.device.serving.kernel_tally import Tally
 from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.properties import properties_of
 from kernelwright.device.serving.replies import Answer, handle_of
+from kernelwright.device.serving.served_device import Tell
 from kernelwright.device.serving.timeline import Timeline
+from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
 
-_LAUNCH = struct.Struct("<QII3I3III")
+if TYPE_CHECKING:
+    from kernelwright.ir.debug import Location
+
 _NO_TIMING = 2
 """cudaEventDisableTiming."""
 
 
 class VirtualDevice:
-    """One device on the memory of ``arena``. ``observers`` see launches and copies."""
+    """One device on the memory of ``arena``. ``observers`` see launches and copies.
 
-    def __init__(self, arena: Arena, settings: Settings, observers: Sequence[Observer], timed: bool) -> None:
-        self.arena = arena
-        self.engine = Engine(arena, settings, observers, timed)
+    Launches carry estimates of their time with ``timed``, and from the first event on that the program creates to measure with.
+    """
+
+    always = frozenset(
+        {
+            Message.HELLO,
+            Message.MOVE_ARENA,
+            Message.DEVICE_RESET,
+            Message.DEVICE_PROPERTIES,
+            Message.KERNEL_LAYOUT,
+            Message.COUNTERS,
+        }
+    )
+
+    def __init__(
+        self, arena: Arena, settings: Settings, observers: Sequence[Observer] = (), timed: bool = False
+    ) -> None:
+        self.under_way = UnderWay()
+        self.tally = Tally()
         self.text: list[bytes] = []
         """What kernels have printed since somebody took it."""
         self._settings = settings
-        self._observers = observers
-        self._memory = Allocations(arena, settings)
+        self._observers = (self.tally, *observers)
+        self._timed = timed
         self._properties = properties_of(settings.gpu)
+        self._begin(arena)
+
+    def _begin(self, arena: Arena) -> None:
+        """A device on which nothing has happened."""
+        self.arena = arena
+        self.engine = Engine(arena, self._settings, self._observers, self._timed, self.under_way)
+        self._memory = Allocations(arena, self._settings)
         self._timeline = self._new_timeline()
 
     def _new_timeline(self) -> Timeline:
         gpu = self._settings.gpu
         return Timeline(gpu.dram_gb_per_s, gpu.host_gb_per_s)
 
-    def start_over(self) -> None:
-        """A device on which nothing has happened. What kernels have printed stays."""
-        self.arena.reset()
-        self._memory.start_over()
-        self.engine.start_over()
-        self._timeline = self._new_timeline()
+    # -- what a session asks ---------------------------------------------------------------------------------------
+
+    def welcome(self) -> wire.Welcome:
+        return wire.Welcome(
+            version=wire.VERSION,
+            device_count=1,
+            flags=WelcomeFlags.ARENA_IS_DEVICE | WelcomeFlags.NOTE_HOST_ACCESS,
+            arena_address=self.arena.base,
+            arena_size=self.arena.reserve,
+        )
+
+    def warm_up(self) -> None:
+        self.engine.warm_up()
+
+    def move(self, address: int) -> None:
+        old = self.arena
+        self._begin(Arena.attach(os.dup(old.fd), address, old.reserve))
+        old.close()
+
+    def handle(self, message: Received) -> Answer | Failure:
+        return TABLE[message.type](self, message) or Answer()
+
+    def take_output(self) -> bytes:
+        text = b"".join(self.text)
+        self.text.clear()
+        return text
+
+    def finish(self) -> None:
+        """Everything has run by the time anybody can ask."""
+
+    def report(self) -> list[dict[str, Any]]:
+        return self.tally.as_json()
+
+    def definition(self, kernel: str) -> Location | None:
+        from kernelwright.ir.debug import function_location
+
+        try:
+            loaded = self.engine.registered.loaded_of(kernel)
+        except Refused:
+            return None
+        found = loaded.module.functions.get(kernel) if loaded else None
+        return function_location(found) if found else None
+
+    def stop(self, tell: Tell) -> bool:
+        """The launch ends with a fault, which the program is told of by the session."""
+        running = self.engine.running
+        return running is not None and running.stop()
+
+    def progress(self) -> tuple[str, int] | None:
+        running = self.engine.running
+        return running.progress() if running is not None else None
+
+    def untimed(self) -> list[str]:
+        """A sentence for each kernel that was launched and that the timing model could not take."""
+        return [f"kernel {readable(k)} has no estimated time: {why}" for k, why in self.engine.untimed.items()]
 
     # -- registration ----------------------------------------------------------------------------------------------
 
@@ -115,18 +196,17 @@ class VirtualDevice:
     # -- kernels ---------------------------------------------------------------------------------------------------
 
     def launch(self, body: bytes) -> Failure | None:
-        """The message that programs send most, read here. Returns what went wrong."""
-        stream, number, _, gx, gy, gz, bx, by, bz, shared, size = _LAUNCH.unpack_from(body)
-        packed = body[_LAUNCH.size : _LAUNCH.size + size]
+        """Runs the launch in a message. Returns what went wrong."""
         try:
+            stream, number, launch = read_launch(body, self.engine.registered.name_of)
             self._check_stream(stream)
-            launched = self.engine.launch(number, (gx, gy, gz), (bx, by, bz), shared, packed, stream)
+            launched = self.engine.launch(number, launch, stream)
         except Refused as refused:
             return refused.failure
         if launched.result.printed:
             self.text.append(launched.result.printed)
         self._timeline.run(stream, launched.time_us)
-        return self.engine.failure_of(launched.fault, number, packed) if launched.fault is not None else None
+        return self.engine.failure_of(launched.fault, number, launch) if launched.fault is not None else None
 
     def _kernel_layout(self, message: Received) -> Answer:
         kernel = self.engine.registered.entry(handle_of(message))
@@ -210,6 +290,19 @@ class VirtualDevice:
     def _device_properties(self, message: Received) -> Answer:
         return Answer(self._properties)
 
+    def _device_reset(self, message: Received) -> None:
+        """A device on which nothing has happened. What kernels have printed stays."""
+        self.arena.reset()
+        self._memory.start_over()
+        self.engine.start_over()
+        self._timeline = self._new_timeline()
+
+    def _counters(self, message: Received) -> Answer:
+        text = json.dumps({"device": self._settings.gpu.name, "kernels": self.tally.as_json()})
+        if handle_of(message):
+            self.tally.kernels.clear()
+        return Answer(tail=text.encode())
+
     def _nothing(self, message: Received) -> None:
         """Whatever was asked before has been done."""
 
@@ -243,8 +336,10 @@ TABLE: dict[Message, Callable[[VirtualDevice, Received], Answer | None]] = {
     Message.EVENT_ELAPSED: VirtualDevice._event_elapsed,
     Message.DEVICE_SYNCHRONIZE: VirtualDevice._device_synchronize,
     Message.DEVICE_PROPERTIES: VirtualDevice._device_properties,
+    Message.DEVICE_RESET: VirtualDevice._device_reset,
+    Message.COUNTERS: VirtualDevice._counters,
     Message.LAST_ERROR: VirtualDevice._nothing,
     Message.SWAP_KERNEL: VirtualDevice._swap_kernel,
     Message.NOTE_ERROR: VirtualDevice._nothing,
 }
-"""Launches are not among them: ``Session`` knows them by their number; and what a session answers is in its own table."""
+"""Launches are not among them: ``Session`` knows them by their number; and what a session answers itself is in its table."""

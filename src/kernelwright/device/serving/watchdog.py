@@ -1,7 +1,7 @@
 """A thread beside the session that sees what the session cannot while a kernel runs: time, and that the program is gone.
 
-Kernels run outside Python's lock, so this thread goes on. It never touches the session: it takes the kernel's budget away,
-and the session finds out.
+Kernels run outside Python's lock, so this thread goes on. It never touches the session's state: it takes the kernel's budget
+away, and the session finds out.
 """
 
 from __future__ import annotations
@@ -29,24 +29,32 @@ class Stoppable(Protocol):
     def progress(self) -> tuple[str, int] | None: ...
 
 
+class UnderWay:
+    """What a device is doing, as far as the watchdog and whoever serves tell each other."""
+
+    def __init__(self) -> None:
+        self.began: float | None = None
+        """When the work under way began (``time.monotonic``); the device sets it."""
+        self.gone = False
+        """The program has closed its end of the connection."""
+        self.timed_out = False
+        """The last launch was ended because its time was up; the device clears it."""
+
+
 class Watchdog:
     """Ends kernels that run longer than ``timeout_s`` (0: never) or whose program is gone. Starts its thread at once."""
 
     def __init__(
         self,
         connection: socket.socket,
-        device: Callable[[], Stoppable | None],
+        under_way: UnderWay,
+        device: Stoppable,
         timeout_s: float,
         say: Callable[[str], None] | None = None,
         abandon: Callable[[], object] | None = None,
     ) -> None:
         """``abandon`` ends the process, when the session has not ended a minute after its program; None: it takes its time."""
-        self.began: float | None = None
-        """When the launch under way began (``time.monotonic``); the session sets it."""
-        self.gone = False
-        """The program has closed its end of the connection."""
-        self.timed_out = False
-        """The last launch was ended because its time was up; the session clears it."""
+        self._under_way = under_way
         self._device = device
         self._timeout_s = timeout_s
         self._say = say if say is not None else _on_a_terminal
@@ -62,29 +70,30 @@ class Watchdog:
 
     def _watch(self) -> None:
         said = gone_since = 0.0
+        under_way, device = self._under_way, self._device
         while not self._ended.is_set():
-            if self.gone:
+            if under_way.gone:
                 time.sleep(TICK_S)
                 if self._abandon is not None and time.monotonic() > gone_since + ABANDON_AFTER_S:
                     self._abandon()
             else:
-                self.gone = bool(self._poll.poll(1000 * TICK_S))
+                under_way.gone = bool(self._poll.poll(1000 * TICK_S))
                 gone_since = time.monotonic()
-            began, device = self.began, self._device()
-            if began is None or device is None:
+            began = under_way.began
+            if began is None:
                 said = 0.0
                 continue
             lasted = time.monotonic() - began
             if self._timeout_s and lasted > self._timeout_s:
-                self.timed_out = True
-            if self.gone or self.timed_out:
+                under_way.timed_out = True
+            if under_way.gone or under_way.timed_out:
                 device.stop()
             elif lasted > said + SAY_AFTER_S:
                 said = lasted
-                self._tell(device, lasted)
+                self._tell(lasted)
 
-    def _tell(self, device: Stoppable, lasted: float) -> None:
-        progress = device.progress()
+    def _tell(self, lasted: float) -> None:
+        progress = self._device.progress()
         if progress is not None:
             kernel, blocks = progress
             self._say(f"kernel {kernel} has run for {lasted:.0f} s, {blocks} blocks are done")

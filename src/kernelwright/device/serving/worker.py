@@ -18,7 +18,6 @@ from typing import NoReturn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kernelwright.device.cuda.session import CudaSession
     from kernelwright.device.serving.observer import Observer
     from kernelwright.device.serving.session import Session
     from kernelwright.device.settings import Settings
@@ -104,34 +103,46 @@ def serve(
     *,
     finish: bool = False,
     timed: bool = False,
-) -> Session | CudaSession | None:
+) -> Session | None:
     """Serves one program until it ends; None when what is asked for cannot be had, as the program was told.
 
     The rest is as ``Session`` has it. On a real GPU nothing is observed, and launches are measured when ``timed``.
     """
-    from kernelwright.cuda.names import readable
-    from kernelwright.device.serving.session import Session
     from kernelwright.errors import KernelwrightError
 
     try:
-        settings = settings_of()
-        if settings.real:
-            from kernelwright.device.cuda.session import serve_cuda
-
-            return serve_cuda(connection, settings.ordinal, settings.timeout_s, timed)
-        limit_memory(settings)
-        session = Session(connection, settings, observers, finish, timed)
+        session = _session(connection, settings_of(), observers, finish, timed)
     except KernelwrightError as error:
         refuse(connection, error)
         return None
-    if not finish:
-        session.abandon = functools.partial(_leave, 3)
     session.serve()
-    for kernel, reason in session.untimed.items():
-        say(f"kernel {readable(kernel)} has no estimated time: {reason}")
+    for sentence in session.device.untimed():
+        say(sentence)
     if session.untold is not None and session.untold.sentence:
         say(session.untold.sentence)
     return session
+
+
+def _session(
+    connection: socket.socket, settings: Settings, observers: Sequence[Observer], finish: bool, timed: bool
+) -> Session:
+    """The session, with the device that the settings name."""
+    from kernelwright.device.serving.session import Session
+
+    if settings.real:
+        from kernelwright.device.cuda.cuda_device import CudaDevice
+        from kernelwright.device.cuda.gpu import CudaGpu
+
+        on_gpu = CudaDevice(CudaGpu(settings.ordinal), settings.timeout_s, timed)
+        # Its watchdog ends this process when the program has gone: until then everything is done.
+        return Session(connection, on_gpu, settings, finish=True)
+    from kernelwright.device.arena import Arena
+    from kernelwright.device.serving.virtual_device import VirtualDevice
+
+    limit_memory(settings)
+    abandon = None if finish else functools.partial(_leave, 3)
+    device = VirtualDevice(Arena(), settings, observers, timed)
+    return Session(connection, device, settings, observers, finish, abandon)
 
 
 def refuse(connection: socket.socket, error: Exception) -> None:

@@ -1,7 +1,7 @@
 """Launches on the virtual GPU with their estimated times: what the model needs of each, asked for and kept.
 
     timing = Timing(gpu("h200"), arena)
-    launched = timing.launch(loaded, prepared, grid, packed)
+    launched = timing.launch(VirtualGpu(), execution)
     launched.time_us, launched.estimate.terms
 
 The first launch of a kernel with a geometry is logged: paths of some warps, addresses of some blocks. Later ones only
@@ -18,12 +18,11 @@ from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh_all
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.device.arena import Arena
-from kernelwright.device.fault import Triple
+from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.model.counters import BlockTrace, Observed
 from kernelwright.device.model.estimate import Estimate, estimate
 from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
-from kernelwright.device.settings import BUDGET
-from kernelwright.device.virtual.gpu import Launched, Loaded, Prepared
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import Module, print_module
 from kernelwright.lru import LruCache
@@ -95,24 +94,16 @@ class Timing:
         self.last: tuple[Observed, Estimate] | None = None
         """Of the last launch that has an estimate."""
 
-    def launch(
-        self,
-        loaded: Loaded,
-        prepared: Prepared,
-        grid: Triple,
-        packed: bytes,
-        shared_bytes: int = 0,
-        *,
-        budget: int = BUDGET,
-    ) -> Launched:
+    def launch(self, virtual: VirtualGpu, execution: Execution) -> Launched:
         """Runs a kernel and says how long it would have taken.
 
         A launch that faults has no estimate, nor has one of a kernel that the model cannot take (``untimed``). Raises
         ``DeviceError`` for an impossible launch.
         """
-        known = (id(loaded.module), prepared.kernel, grid, prepared.block, shared_bytes) in self._logs
-        watch = None if known else watch_of(grid)
-        launched = prepared.for_log().launch(grid, packed, shared_bytes, budget=budget, watch=watch)
+        loaded, asked = execution.loaded, execution.launch
+        watch = None if (id(loaded.module), asked.geometry) in self._logs else watch_of(asked.grid)
+        compiled = virtual.compile(loaded, asked.kernel, asked.block, followed=True)
+        launched = virtual.run(execution, self.arena, compiled=compiled, watch=watch)
         if launched.fault is not None or launched.kernel in self.untimed:
             return launched
         try:
@@ -129,10 +120,10 @@ class Timing:
         A launch is looked at once: asking again finds its own data in the caches. Raises ``CompileError`` for code that has
         no PTX or that the assembler refuses, ``DeviceError`` for a block that does not fit on a multiprocessor.
         """
-        shape = (id(loaded.module), launched.kernel, launched.grid, launched.block, launched.shared_bytes)
+        shape = (id(loaded.module), launched.launch.geometry)
         bounds = self.arena.bounds()
         buffers = list(zip(bounds["start"].tolist(), bounds["end"].tolist(), strict=True))
-        observed = observe(launched.result, launched.grid, launched.block, launched.shared_bytes, buffers)
+        observed = observe(launched.result, launched.launch, buffers)
         if observed.trace:
             self._logs[shape] = observed.trace
         elif shape in self._logs:

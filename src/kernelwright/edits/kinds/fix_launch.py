@@ -20,7 +20,8 @@ from kernelwright.edits.json_fields import read_index, read_shape, read_value
 from kernelwright.edits.original import Original
 from kernelwright.edits.plain_constants import bits_of, text_of
 from kernelwright.edits.setting import register_asked
-from kernelwright.guards import ArgumentIs, BlockIs, GridIs, Launch, Triple
+from kernelwright.guards import ArgumentIs, BlockIs, GridIs, LaunchFacts
+from kernelwright.launch import Triple
 
 THREADS = 1024
 """The most that a block may have."""
@@ -89,25 +90,25 @@ class FixGrid:
         return None
 
 
-def fixed_arguments(original: Original, launches: Sequence[Launch]) -> Iterator[FixArgument]:
+def fixed_arguments(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[FixArgument]:
     """The arguments that the kernel uses and that all these launches had alike."""
     for index, argument in enumerate(original.function.arguments if launches else ()):
         bits = launches[0].arguments[index] if index < len(launches[0].arguments) else b""
         text = text_of(argument.type, bits) if argument.is_used and "byval" not in argument.attributes else None
-        if text is not None and all(launch.arguments[index] == bits for launch in launches):
+        if text is not None and all(facts.arguments[index] == bits for facts in launches):
             yield FixArgument(index, f"{argument.type.text} {text}")
 
 
-def fixed_block(original: Original, launches: Sequence[Launch]) -> Iterator[FixBlock]:
+def fixed_block(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[FixBlock]:
     """The block's shape, if the kernel asks for it and all these launches had it alike."""
-    if _asks(original, "tid", "ntid") and len({launch.block for launch in launches}) == 1:
-        yield FixBlock(launches[0].block)
+    if _asks(original, "tid", "ntid") and len({facts.launch.block for facts in launches}) == 1:
+        yield FixBlock(launches[0].launch.block)
 
 
-def fixed_grid(original: Original, launches: Sequence[Launch]) -> Iterator[FixGrid]:
+def fixed_grid(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[FixGrid]:
     """The grid's shape, if the kernel asks for it and all these launches had it alike."""
-    if _asks(original, "ctaid", "nctaid") and len({launch.grid for launch in launches}) == 1:
-        yield FixGrid(launches[0].grid)
+    if _asks(original, "ctaid", "nctaid") and len({facts.launch.grid for facts in launches}) == 1:
+        yield FixGrid(launches[0].launch.grid)
 
 
 def _asks(original: Original, *names: str) -> bool:

@@ -18,7 +18,7 @@ from kernelwright.edits.edit_kind import EditKind
 from kernelwright.edits.instruction_words import Words, describe_argument
 from kernelwright.edits.json_fields import read_index
 from kernelwright.edits.original import Original
-from kernelwright.guards import Apart, Launch
+from kernelwright.guards import Apart, LaunchFacts
 from kernelwright.ir.types import PointerType
 
 
@@ -40,10 +40,10 @@ class NoAlias:
         return None
 
 
-def apart(original: Original, launches: Sequence[Launch]) -> Iterator[NoAlias]:
+def apart(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[NoAlias]:
     """The pointers that shared no memory in any of these launches. Nothing for no launches."""
     for index in range(len(original.function.arguments)):
-        if launches and not _refused(original, index) and all(Apart(index).holds(launch) for launch in launches):
+        if launches and not _refused(original, index) and all(Apart(index).holds(facts) for facts in launches):
             yield NoAlias(index)
 
 

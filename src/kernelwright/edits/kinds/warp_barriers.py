@@ -19,7 +19,7 @@ from kernelwright.edits.edit_kind import EditKind
 from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.line_templates import OF_WARP
 from kernelwright.edits.original import Id, Node, Original
-from kernelwright.guards import WARP, BlockIsWarp, Launch
+from kernelwright.guards import WARP, BlockIsWarp, LaunchFacts
 from kernelwright.ir import Function
 
 
@@ -56,9 +56,9 @@ BLOCK_BARRIERS = frozenset(
 """Those that count every thread of the block."""
 
 
-def of_one_warp(original: Original, launches: Sequence[Launch]) -> Iterator[WarpBarriers]:
+def of_one_warp(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[WarpBarriers]:
     """The edit, for a kernel whose blocks were one warp in all these launches. Nothing for no launches."""
-    if launches and all(BlockIsWarp().holds(launch) for launch in launches) and original.those(is_block_barrier):
+    if launches and all(BlockIsWarp().holds(facts) for facts in launches) and original.those(is_block_barrier):
         yield WarpBarriers()
 
 

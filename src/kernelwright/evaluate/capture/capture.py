@@ -2,7 +2,7 @@
 
     with Capture.read(path) as capture:
         for launch in capture.launches:
-            print(launch.kernel, launch.grid, launch.block)
+            print(launch.kernel, launch.launch.grid, launch.launch.block)
             for buffer, content in capture.buffers(launch, "before"):
                 ...
 
@@ -20,10 +20,10 @@ from types import TracebackType
 from typing import Any, Literal
 
 from kernelwright.device.arena import Buffer, Snapshot
-from kernelwright.device.fault import Triple
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture import file_format as form
 from kernelwright.evaluate.capture.file_format import HASH_BYTES, LIST, PAGE, PAGE_BYTES, TEXT, RecordReader
+from kernelwright.launch import Launch, Triple
 from kernelwright.lru import LruCache
 
 When = Literal["before", "after"]
@@ -55,19 +55,19 @@ Memory = tuple[Stored, ...]
 
 @dataclass(frozen=True)
 class Pointer:
-    """Eight bytes of a launch's arguments, from ``offset``, point ``inside`` bytes into the buffer at ``buffer``."""
+    """Eight bytes of a launch's parameters, from ``offset``, point ``inside`` bytes into the buffer at ``buffer``."""
 
     offset: int
     buffer: int
     inside: int
 
 
-def pointers_in(arguments: bytes, buffers: Iterable[Buffer]) -> tuple[Pointer, ...]:
+def pointers_in(parameters: bytes, buffers: Iterable[Buffer]) -> tuple[Pointer, ...]:
     """The pointers in a parameter buffer: each aligned eight bytes that are an address of a buffer, or of its end."""
     known = list(buffers)
     found = []
-    for offset in range(0, len(arguments) - 7, 8):
-        (value,) = struct.unpack_from("<Q", arguments, offset)
+    for offset in range(0, len(parameters) - 7, 8):
+        (value,) = struct.unpack_from("<Q", parameters, offset)
         owner = next((b for b in known if b.address <= value < b.end), None)
         owner = owner or next((b for b in known if value in (b.address, b.end)), None)
         if owner is not None:
@@ -118,12 +118,7 @@ class RecordedLaunch:
     number: int
     """From 0, in the order of the program."""
     module: str
-    kernel: str
-    grid: Triple
-    block: Triple
-    shared_bytes: int
-    arguments: bytes
-    """The packed parameter buffer."""
+    launch: Launch
     pointers: tuple[Pointer, ...]
     before: Memory
     after: Memory
@@ -133,6 +128,11 @@ class RecordedLaunch:
     """Why the kernel stopped in the recording; empty when it ran to its end."""
     time_us: float | None = None
     """What the device said it took."""
+
+    @property
+    def kernel(self) -> str:
+        """Its mangled name."""
+        return self.launch.kernel
 
 
 @dataclass(frozen=True)
@@ -306,15 +306,26 @@ def _module(value: dict[str, Any]) -> RecordedModule:
     return RecordedModule(value["name"], bytes.fromhex(value["ir"]), ptx, value["variables"])
 
 
+def launch_as_json(launch: Launch) -> dict[str, Any]:
+    """A launch as recordings have it."""
+    return {
+        "kernel": launch.kernel, "grid": launch.grid, "block": launch.block, "shared_bytes": launch.shared_bytes,
+        "arguments": launch.parameters.hex(),
+    }  # fmt: skip
+
+
+def launch_from_json(value: Mapping[str, Any]) -> Launch:
+    parameters = bytes.fromhex(value["arguments"])
+    return Launch(
+        value["kernel"], _triple(value["grid"]), _triple(value["block"]), parameters, int(value["shared_bytes"])
+    )
+
+
 def _launch(value: dict[str, Any], number: int, operations: tuple[Operation, ...]) -> RecordedLaunch:
     return RecordedLaunch(
         number,
         value["module"],
-        value["kernel"],
-        _triple(value["grid"]),
-        _triple(value["block"]),
-        int(value["shared_bytes"]),
-        bytes.fromhex(value["arguments"]),
+        launch_from_json(value),
         tuple(Pointer(*row) for row in value["pointers"]),
         tuple(Stored.from_json(row) for row in value["before"]),
         tuple(Stored.from_json(row) for row in value["after"]),

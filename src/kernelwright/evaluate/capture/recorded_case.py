@@ -31,18 +31,23 @@ class RecordedCase:
     what those buffers point to, and so on; and whatever changed in the recording.
     """
 
-    def __init__(self, capture: Capture, launch: RecordedLaunch, module: Module, rules: Rules | None = None) -> None:
+    def __init__(
+        self, capture: Capture, recorded: RecordedLaunch, module: Module, rules: Rules | None = None, of: str = ""
+    ) -> None:
+        """``of``: what the recording is one of, for the case's name."""
+        launch = recorded.launch
         if launch.kernel not in module.functions:
             raise ToolError(
-                f"module '{launch.module}' of {capture.path} does not define kernel '{launch.kernel}'",
+                f"module '{recorded.module}' of {capture.path} does not define kernel '{launch.kernel}'",
                 hint="record the program again",
             )
         self.capture = capture
+        self.recorded = recorded
         self.launch = launch
         self.module = module
         self.rules = rules or Rules()
-        self.name = f"{launch.kernel} #{launch.number}"
-        self._variables = capture.modules[launch.module].variables
+        self.name = f"{launch.kernel} #{recorded.number}{of}"
+        self._variables = capture.modules[recorded.module].variables
 
     def arena(self) -> Arena:
         """An arena at the recorded addresses. Raises ``DeviceError`` when another one of this process is there."""
@@ -62,10 +67,9 @@ class RecordedCase:
 
     def run(self, runner: Runner, kernel: str) -> Output:
         """Restores the memory, runs the launch, and reads the buffers. Raises ``Stopped`` when the kernel fails."""
-        launch, arena = self.launch, runner.arena
+        arena = runner.arena
         put_back(arena, Snapshot(tuple((s.buffer, self.capture.content(s)) for s in self.reached)))
-        runner.recorded = self._variables
-        runner.launch(launch.kernel, launch.grid, launch.block, launch.arguments, launch.shared_bytes)
+        runner.launch(self.launch, self._variables)
         found = {name: self._typed(name, arena.view(b).tobytes()) for name, b in self.names.items()}
         before = self.contents("before")
         return Output(found, before, before)
@@ -76,7 +80,7 @@ class RecordedCase:
 
     def contents(self, when: str) -> Arrays:
         """The buffers that are compared, before or after the recorded launch, as arrays of what they hold."""
-        memory = {s.buffer: s for s in (self.launch.before if when == "before" else self.launch.after)}
+        memory = {s.buffer: s for s in (self.recorded.before if when == "before" else self.recorded.after)}
         return {
             name: self._typed(name, self.capture.content(memory[b])) for name, b in self.names.items() if b in memory
         }
@@ -84,11 +88,11 @@ class RecordedCase:
     @cached_property
     def reached(self) -> Memory:
         """What the launch can reach, as it was before."""
-        after = {s.buffer: s.content for s in self.launch.after}
-        stored = {s.buffer.address: s for s in self.launch.before}
+        after = {s.buffer: s.content for s in self.recorded.after}
+        stored = {s.buffer.address: s for s in self.recorded.before}
         starts = np.array(sorted(stored), dtype=np.uint64)
-        waiting = [s.buffer.address for s in self.launch.before if after.get(s.buffer) != s.content]
-        waiting += [p.buffer for p in self.launch.pointers]
+        waiting = [s.buffer.address for s in self.recorded.before if after.get(s.buffer) != s.content]
+        waiting += [p.buffer for p in self.recorded.pointers]
         waiting += [a for a in self._variables.values() if a in stored]
         found: set[int] = set()
         while waiting:
@@ -96,7 +100,7 @@ class RecordedCase:
             if address not in found:
                 found.add(address)
                 waiting += self._pointed_from(stored[address], starts, stored)
-        return tuple(s for s in self.launch.before if s.buffer.address in found)
+        return tuple(s for s in self.recorded.before if s.buffer.address in found)
 
     def _pointed_from(self, source: Stored, starts: NDArray[np.uint64], stored: dict[int, Stored]) -> Iterable[int]:
         """The buffers that aligned words of a buffer point into."""
@@ -128,7 +132,7 @@ class RecordedCase:
             p.offset: t for p, t in zip(parameter_layout(kernel).parameters, parameter_types(kernel), strict=True)
         }
         found: dict[int, np.dtype[Any]] = {}
-        for pointer in self.launch.pointers:
+        for pointer in self.recorded.pointers:
             kind = by_offset.get(pointer.offset)
             if kind is not None and pointer.inside % kind.itemsize == 0:
                 # Two parameters that see one buffer differently: no type.
@@ -148,7 +152,7 @@ class RecordedCase:
         """A hash of all that decides what the launch does."""
         launch = self.launch
         parts: list[str | bytes] = [launch.kernel, repr((launch.grid, launch.block, launch.shared_bytes))]
-        parts += [self.capture.modules[launch.module].ir, launch.arguments]
+        parts += [self.capture.modules[self.recorded.module].ir, launch.parameters]
         parts += [f"{s.buffer}{s.content.hex()}" for s in self.reached]
         return content_key(parts)
 

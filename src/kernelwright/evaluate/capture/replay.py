@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from kernelwright.device.execution import FORWARD
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture, RecordedLaunch
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
-from kernelwright.evaluate.judging.case_runner import BUDGET, FORWARD, Executor, Modules, Runner, Stopped
+from kernelwright.evaluate.judging.case_runner import BUDGET, Executor, Modules, Runner, Stopped
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.comparison import Given, Verdict, judge
 from kernelwright.evaluate.workload.comparison_rules import Rules
@@ -42,7 +43,7 @@ class ReplayedLaunch:
         return max((v.figure for v in self.verdicts.values()), default=0.0)
 
     def __str__(self) -> str:
-        what = f"#{self.launch.number} {self.launch.kernel} {self.launch.grid} x {self.launch.block}"
+        what = f"#{self.launch.number} {self.launch.kernel} {self.launch.launch.grid} x {self.launch.launch.block}"
         if self.stopped is not None:
             again = "fails as it did when it was recorded" if self.launch.fault else "fails"
             return f"{what}: {again}: {self.stopped}"
@@ -91,14 +92,14 @@ def _replayed(
         try:
             output = case.run(runner, kernel)
         except Stopped as stopped:
-            return ReplayedLaunch(case.launch, stopped.rejected, {}, time.perf_counter() - begin)
+            return ReplayedLaunch(case.recorded, stopped.rejected, {}, time.perf_counter() - begin)
     seconds = time.perf_counter() - begin
     verdicts = {}
     for name, expected in case.expected().items():
         others = tuple(v for n, v in output.inputs.items() if n != name and v.shape == expected.shape)
         given = Given(output.before.get(name), tuple(v for v in others if v.dtype == expected.dtype))
         verdicts[name] = judge(case.rules.of(name), output.arrays[name], expected, given)
-    return ReplayedLaunch(case.launch, None, verdicts, seconds)
+    return ReplayedLaunch(case.recorded, None, verdicts, seconds)
 
 
 def is_called(launch: RecordedLaunch, kernel: str) -> bool:

@@ -12,9 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.fault import Triple
-from kernelwright.device.virtual.executor import VirtualExecutor
-from kernelwright.device.virtual.gpu import Launched
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture, RecordedLaunch
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
@@ -22,6 +20,7 @@ from kernelwright.evaluate.capture.replay import is_called
 from kernelwright.evaluate.judging.case_runner import Runner, Stopped
 from kernelwright.evaluate.workload.subject import Chosen
 from kernelwright.ir import Module, parse_module
+from kernelwright.launch import Triple
 
 LOOKED_AT = 300
 """Launches of a recording that are run to see what they do; of more, a sample over the whole of it."""
@@ -65,7 +64,7 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
         )
     sampled = _sample(wanted)
     modules: dict[str, Module] = {}
-    executor = VirtualExecutor()
+    gpu = VirtualGpu()
     found: list[Looked] = []
     arena: Arena | None = None
     try:
@@ -73,7 +72,7 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
             module = modules.setdefault(launch.module, parse_module(capture.ir(launch.module)))
             case = RecordedCase(capture, launch, module)
             arena = arena or case.arena()
-            runner = Runner({launch.kernel: module}, executor, arena)
+            runner = Runner({launch.kernel: module}, gpu.run, arena)
             try:
                 case.run(runner, launch.kernel)
             except Stopped as stopped:
@@ -84,7 +83,7 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
             assert isinstance(done, Launched)
             runs = done.result.executions.tolist()
             code = frozenset(i for i, count in enumerate(runs) if count)
-            group = (launch.kernel, launch.block)
+            group = (launch.kernel, launch.launch.block)
             found.append(Looked(launch.number, group, max(1, sum(runs)), code, stands_for))
     finally:
         if arena is not None:
@@ -96,7 +95,7 @@ def _sample(launches: Sequence[RecordedLaunch]) -> list[tuple[RecordedLaunch, fl
     """At most ``LOOKED_AT`` launches, as many of each kernel with one block shape as can be, spread over the program."""
     groups: dict[Group, list[RecordedLaunch]] = {}
     for launch in launches:
-        groups.setdefault((launch.kernel, launch.block), []).append(launch)
+        groups.setdefault((launch.kernel, launch.launch.block), []).append(launch)
     most = max(1, LOOKED_AT // len(groups))
     found: list[tuple[RecordedLaunch, float]] = []
     for group in groups.values():

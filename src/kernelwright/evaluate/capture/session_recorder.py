@@ -14,11 +14,11 @@ from kernelwright.cuda import protocol as wire
 from kernelwright.cuda.channel import Received
 from kernelwright.cuda.protocol import MemoryKind, Message
 from kernelwright.device.arena import Arena, Buffer, Snapshot
+from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.serving.errors import Failure
-from kernelwright.device.serving.observer import Launching, Observer
+from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.replies import Answer
-from kernelwright.device.serving.session import Session
-from kernelwright.device.virtual.gpu import Launched, Loaded
+from kernelwright.device.virtual.gpu import Launched
 from kernelwright.evaluate.capture.capture import Memory, Operation, ProgramIdentity, Stored
 from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.ir import print_module
@@ -34,7 +34,7 @@ class Recorder(Observer):
         """How often each kernel was launched."""
         self._program = program
         self._writer: CaptureWriter | None = None
-        self._session: Session | None = None
+        self._session: Observed | None = None
         self._names: dict[int, str] = {}
         self._kept_modules: list[Loaded] = []
         self._known: dict[Buffer, Stored] = {}
@@ -43,7 +43,7 @@ class Recorder(Observer):
         """Pinned and managed buffers, which the program writes without a word."""
         self._before: Memory = ()
 
-    def attach(self, session: Session) -> None:
+    def attach(self, session: Observed) -> None:
         self._session = session
 
     @property
@@ -65,27 +65,24 @@ class Recorder(Observer):
 
     # -- launches --------------------------------------------------------------------------------------------------
 
-    def before_launch(self, launching: Launching) -> None:
-        self._module(launching.loaded)
+    def before_launch(self, execution: Execution) -> None:
+        self._module(execution.loaded)
         self._before = self._memory()
 
-    def after_launch(self, launching: Launching, launched: Launched, seconds: float) -> None:
+    def after_launch(self, execution: Execution, launched: Launched, seconds: float) -> None:
         self._known.clear()
         after = self._memory()
         self._open.launch(
-            self._module(launching.loaded),
-            launching.kernel,
-            launching.grid,
-            launching.block,
-            launching.arguments,
+            self._module(execution.loaded),
+            execution.launch,
             before=self._before,
             after=after,
-            shared_bytes=launching.shared_bytes,
             fault=str(launched.fault or ""),
             time_us=launched.time_us or None,
         )
         self.launches += 1
-        self.kernels[launching.kernel] = self.kernels.get(launching.kernel, 0) + 1
+        kernel = execution.launch.kernel
+        self.kernels[kernel] = self.kernels.get(kernel, 0) + 1
 
     def _module(self, loaded: Loaded) -> str:
         """The module's name in the recording; the module itself goes there first."""

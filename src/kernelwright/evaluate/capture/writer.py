@@ -4,7 +4,7 @@
         writer.module("app.cu", ir, ptx, variables)
         before = writer.memory(arena)
         ... launch ...
-        writer.launch("app.cu", kernel, grid, block, arguments, before=before, after=writer.memory(arena))
+        writer.launch("app.cu", launch, before=before, after=writer.memory(arena))
         writer.finish(exit_code, outputs)
 
 Content goes to the file as it comes and is written once; a process that dies leaves every launch it has recorded.
@@ -18,11 +18,18 @@ from pathlib import Path
 from types import TracebackType
 
 from kernelwright.device.arena import ARENA_BASE, RESERVE, Arena, Snapshot
-from kernelwright.device.fault import Triple
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture import file_format as form
-from kernelwright.evaluate.capture.capture import Memory, Operation, ProgramIdentity, Stored, pointers_in
+from kernelwright.evaluate.capture.capture import (
+    Memory,
+    Operation,
+    ProgramIdentity,
+    Stored,
+    launch_as_json,
+    pointers_in,
+)
 from kernelwright.evaluate.capture.file_format import LIST, PAGE, PAGE_BYTES, TEXT, RecordWriter
+from kernelwright.launch import Launch
 
 
 class CaptureWriter:
@@ -67,30 +74,22 @@ class CaptureWriter:
     def launch(
         self,
         module: str,
-        kernel: str,
-        grid: Triple,
-        block: Triple,
-        arguments: bytes,
+        launch: Launch,
         *,
         before: Memory,
         after: Memory,
-        shared_bytes: int = 0,
         fault: str = "",
         time_us: float | None = None,
     ) -> int:
         """Records one launch; returns its number. Raises ``Misuse`` for a module that was not recorded."""
         if module not in self._modules:
             raise Misuse(f"module {module!r} was not recorded before its first launch", hint="call module() first")
-        pointers = pointers_in(arguments, (s.buffer for s in before))
+        pointers = pointers_in(launch.parameters, (s.buffer for s in before))
         self._records.write_story(
             form.LAUNCH,
             {
                 "module": module,
-                "kernel": kernel,
-                "grid": grid,
-                "block": block,
-                "shared_bytes": shared_bytes,
-                "arguments": arguments.hex(),
+                **launch_as_json(launch),
                 "pointers": [(p.offset, p.buffer, p.inside) for p in pointers],
                 "before": [s.as_json() for s in before],
                 "after": [s.as_json() for s in after],

@@ -13,13 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.fault import Fault, Triple
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import FORWARD, Execution, Loaded
+from kernelwright.device.fault import Fault
+from kernelwright.device.load_module import load
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.evaluate.outcome import Rejected, rejected_by
 from kernelwright.ir import Function, Module
+from kernelwright.launch import Launch, Triple
 
 Argument = NDArray[Any] | int | float | np.generic | bytes | None
 """An argument of a kernel as people write it: an array (or None, the null pointer) for a pointer, a number for a number,
@@ -28,9 +29,9 @@ bytes for a struct passed by value."""
 Modules = Mapping[str, Module]
 """By kernel, the module that holds it."""
 
-FORWARD = Schedule.forward()
 BUDGET = 50_000_000
 """What one launch may spend when nothing else is said: minutes on the slow executor."""
+NOTHING_PLACED: Mapping[str, int] = {}
 LAUNCHES = 1_000_000
 """Launches that one case may make: a host loop that waits for a result may wait for ever."""
 
@@ -46,7 +47,7 @@ class Ran(Protocol):
 class Executor(Protocol):
     """A way to run one kernel on the memory of an arena."""
 
-    def __call__(self, launch: KernelLaunch, arena: Arena, /) -> Ran:
+    def __call__(self, execution: Execution, arena: Arena, /) -> Ran:
         """Raises ``CompileError`` for code it refuses and ``DeviceError`` for an impossible launch."""  # fmt: skip
 
 
@@ -72,21 +73,26 @@ class Runner:
         self.budget = budget
         self.launches = launches
         self.results: list[Ran] = []
-        self.recorded: Mapping[str, int] = {}
-        """Addresses of device variables that are in memory already, with the values they are to have."""
-        self._variables: dict[int, Variables] = {}
+        self._loaded: dict[int, Loaded] = {}
 
-    def launch(self, kernel: str, grid: Triple, block: Triple, arguments: bytes, shared_bytes: int = 0) -> Ran:
-        """Runs the kernel with this (mangled) name. Raises ``Stopped`` when it fails."""
+    def through(self, executor: Executor) -> Runner:
+        """The same run, launches from now on made by another executor."""
+        other = Runner(
+            self.modules, executor, self.arena, schedule=self.schedule, budget=self.budget, launches=self.launches
+        )
+        other.results, other._loaded = self.results, self._loaded
+        return other
+
+    def launch(self, launch: Launch, placed: Mapping[str, int] = NOTHING_PLACED) -> Ran:
+        """Runs a kernel. ``placed``: addresses of device variables that are in memory already, with the values they are to have.
+
+        Raises ``Stopped`` when it fails.
+        """
         if len(self.results) >= self.launches:
             raise Stopped(Rejected("timeout", f"the host launched more than {self.launches} kernels"))
-        module = self.modules[kernel]
         try:
-            variables = self.variables(module)
-            launch = KernelLaunch(
-                module, kernel, grid, block, arguments, shared_bytes, variables, self.schedule, self.budget
-            )
-            result = self.executor(launch, self.arena)
+            loaded = self._load(self.modules[launch.kernel], placed)
+            result = self.executor(Execution(loaded, launch, self.schedule, self.budget), self.arena)
         except CompileError as error:
             raise Stopped(Rejected("compile", error.message, str(error.place or ""))) from None
         except DeviceError as error:
@@ -96,15 +102,14 @@ class Runner:
             raise Stopped(rejected_by(result.fault))
         return result
 
-    def variables(self, module: Module) -> Variables:
-        """The module's device variables; loaded with their initial values when they are first asked for."""
-        known = self._variables.get(id(module))
+    def _load(self, module: Module, placed: Mapping[str, int]) -> Loaded:
+        """The module with its device variables, loaded with their initial values when they are first asked for."""
+        known = self._loaded.get(id(module))
         if known is None:
             # Kernels of one program share its variables, also when each is in a module of its own.
-            placed = {n: b for each in self._variables.values() for n, b in each.buffers.items()}
-            placed |= {n: b for n, a in self.recorded.items() if (b := self.arena.find(a)) is not None}
-            known = load_variables(module, self.arena, placed)
-            self._variables[id(module)] = known
+            there = {n: b for each in self._loaded.values() for n, b in each.variables.buffers.items()}
+            there |= {n: b for n, a in placed.items() if (b := self.arena.find(a)) is not None}
+            known = self._loaded[id(module)] = load(module, self.arena, placed=there)
         return known
 
     def function(self, kernel: str) -> Function:

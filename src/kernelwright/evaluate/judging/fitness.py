@@ -26,6 +26,7 @@ from kernelwright.device.describe_access import plural
 from kernelwright.device.model.counters import Observed
 from kernelwright.device.model.estimate import Estimate
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.virtual.gpu import VirtualGpu
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
@@ -33,7 +34,8 @@ from kernelwright.evaluate.judging.case_runner import BUDGET, kernel_called
 from kernelwright.evaluate.judging.fault_sites import Places, Site, site_of
 from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.judging.variant import Variant, as_compiled
-from kernelwright.evaluate.judging.variant_launches import Done, Launches
+from kernelwright.evaluate.judging.variant_launches import KEPT as CODE_KEPT
+from kernelwright.evaluate.judging.variant_launches import Done, VariantExecutor
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.timing.estimated_clock import Clock
 from kernelwright.evaluate.timing.machine_code import Code
@@ -140,14 +142,13 @@ class Fitness(Generic[C]):
         """What the program takes as it was given, without post-passes; 0 before ``reference``."""
         self.notes: list[str] = []
         """What a person should know of the workload before trusting its verdicts."""
-        self._launches = Launches()
-        self._judge = Judge(workload, self._launches)
-        self._judge.keeps_memory = alone
+        self._gpu = VirtualGpu(kept=CODE_KEPT)
+        self._judge = Judge(workload, keeps_memory=alone)
         self._clock = Clock(gpu)
         self._cases = workload.in_process
         self._weights = workload.weights or (1.0,) * len(self._cases)
         self._order: list[int] = list(range(len(self._cases)))
-        self._budgets = [self._judge.budget] * len(self._cases)
+        self._budgets = [BUDGET] * len(self._cases)
         self._races: frozenset[Site] = frozenset()
         self._watched: frozenset[int] = frozenset()
         """The cases that are watched for races, which takes ten times as long: of each kernel the one that runs shortest, for
@@ -171,9 +172,7 @@ class Fitness(Generic[C]):
         Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
         """
         self._baseline = self.builder.build(self.kind.original)
-        modules = self._use(self._baseline)
-        self._launches.follow = True
-        self._judge.expect(modules)
+        self._judge.expect(self._baseline.modules, self._executor(self._baseline, follow=True))
         self.notes = list(self._judge.warnings)
         spent = [self._spent(index) for index in range(len(self._cases))]
         self._budgets = [SLACK * loops + 1000 for loops, _ in spent]
@@ -247,12 +246,10 @@ class Fitness(Generic[C]):
         """Of each launch of the original, post-passes and all: what the timing model says, and how often it counts. Can be
         asked before ``reference``. Raises ``Misuse`` when the original fails."""
         self._baseline = self.builder.build(self.kind.original)
-        modules = self._use(self._baseline)
-        self._launches.follow, self._launches.watch = True, False
-        self._judge.budget = BUDGET
+        executor = self._executor(self._baseline, follow=True)
         found = []
         for case, weight in zip(self._cases, self._weights, strict=True):
-            runner, output = self._judge.run(modules, case, FORWARD)
+            runner, output = self._judge.run(self._baseline.modules, case, FORWARD, executor)
             if isinstance(output, Rejected):
                 raise Misuse(f"the original fails: {output}", hint="mend the program or its workload first")
             done = cast(Sequence[Done], runner.results)
@@ -348,11 +345,10 @@ class Fitness(Generic[C]):
 
     def _tried(self, index: int, variant: Variant, schedule: Schedule, watch: bool) -> _Trial:
         case = self._cases[index]
-        modules = self._use(variant)
-        self._launches.follow, self._launches.watch = schedule.kind == "forward", watch
+        executor = self._executor(variant, follow=schedule.kind == "forward", watch=watch)
         # Each group of lanes goes back in a loop by itself.
-        self._judge.budget = self._budgets[index] * schedule.groups
-        runner, output = self._judge.run(modules, case, schedule)
+        budget = self._budgets[index] * schedule.groups
+        runner, output = self._judge.run(variant.modules, case, schedule, executor, budget)
         if isinstance(output, Rejected):
             return _Trial(rejected=output)
         verdict = self._judge.compare(case, output.arrays, self._judge.expected(index))
@@ -363,9 +359,8 @@ class Fitness(Generic[C]):
             self._logged[index] = tuple(done)
         return _Trial(verdict, sites=frozenset(_sites(done)) if watch else frozenset())
 
-    def _use(self, variant: Variant) -> dict[str, Any]:
-        self._launches.use({**self._baseline.kernels, **variant.kernels}, self._baseline.kernels)
-        return variant.modules
+    def _executor(self, variant: Variant, *, follow: bool, watch: bool = False) -> VariantExecutor:
+        return VariantExecutor(self._gpu, variant.kernels, self._baseline.kernels, follow, watch)
 
     def _keys(self, index: int, variant: Variant) -> tuple[str, ...]:
         names = self._used[index] or tuple(variant.kernels)
@@ -397,7 +392,7 @@ class Fitness(Generic[C]):
 
     def _estimated(self, case: InProcessCase, done: Sequence[Done]) -> Iterator[tuple[Done, Observed, Estimate]]:
         for number, each in enumerate(done):
-            first = (case.launch.number if isinstance(case, RecordedCase) else number) == 0
+            first = (case.recorded.number if isinstance(case, RecordedCase) else number) == 0
             yield each, *self._clock.time(each, is_first=first)
 
     def _clocked(self, index: int, done: Sequence[Done]) -> _Timed:

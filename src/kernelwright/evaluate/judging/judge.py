@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.device.arena import Arena
+from kernelwright.device.execution import FORWARD
 from kernelwright.device.reference import execute_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import (
     BUDGET,
-    FORWARD,
     LAUNCHES,
     Executor,
     Modules,
@@ -53,28 +53,32 @@ class Judge:
         executor: Executor = execute_reference,
         *,
         budget: int = BUDGET,
+        keeps_memory: bool = False,
     ) -> None:
+        """``keeps_memory``: the device's memory stays from one case to the next, which saves most of what a small case takes.
+        Nobody else in the process can replay a recording then: it is for workers, which do nothing else."""
         self.workload = workload
         self.executor = executor
         self.budget = budget
         """What one launch may spend, in the executor's unit."""
         self.warnings: list[str] = []
         """What makes the workload a doubtful judge: tolerances that doing nothing would pass."""
-        self.keeps_memory = False
-        """Whether the device's memory stays from one case to the next, which saves most of what a small case takes. Nobody else
-        in the process can replay a recording then: it is for workers, which do nothing else."""
+        self._keeps_memory = keeps_memory
         self._launches = LAUNCHES
         self._arenas = Arenas()
         self._original: Modules = {}
         self._expected: list[Output] = []
 
-    def expect(self, modules: Modules | Module) -> None:
-        """Runs the original once and keeps what candidates should give. Raises ``Misuse`` when it fails on its own cases."""
+    def expect(self, modules: Modules | Module, executor: Executor | None = None) -> None:
+        """Runs the original once and keeps what candidates should give. Raises ``Misuse`` when it fails on its own cases.
+
+        ``executor``: in place of the judge's own.
+        """
         self._original = by_kernel(modules) if isinstance(modules, Module) else modules
         self._expected, self.warnings = [], []
         most = 0
         for case in self.workload.in_process:
-            runner, output = self.run(self._original, case, FORWARD)
+            runner, output = self.run(self._original, case, FORWARD, executor)
             if isinstance(output, Rejected):
                 raise Misuse(f"the original {_of(case)} fails: {output}", hint="mend the program or its workload first")
             most = max(most, len(runner.results))
@@ -88,16 +92,27 @@ class Judge:
         """What the case with this number should give, and what its memory held before."""
         return self._expected[index]
 
-    def run(self, modules: Modules, case: InProcessCase, schedule: Schedule) -> tuple[Runner, Output | Rejected]:
-        """Runs a case of the workload; what its launches did is in the runner's ``results``."""
+    def run(
+        self,
+        modules: Modules,
+        case: InProcessCase,
+        schedule: Schedule,
+        executor: Executor | None = None,
+        budget: int | None = None,
+    ) -> tuple[Runner, Output | Rejected]:
+        """Runs a case of the workload; what its launches did is in the runner's ``results``. ``executor``, ``budget``: in
+        place of the judge's own."""
         arena = self._arenas.of(case)
-        runner = Runner(modules, self.executor, arena, schedule=schedule, budget=self.budget, launches=self._launches)
+        runner = Runner(
+            modules, executor or self.executor, arena,
+            schedule=schedule, budget=budget or self.budget, launches=self._launches,
+        )  # fmt: skip
         try:
             return runner, case.run(runner, self.workload.kernel)
         except Stopped as stopped:
             return runner, stopped.rejected
         finally:
-            if not self.keeps_memory:
+            if not self._keeps_memory:
                 self._arenas.close()
 
     def _wanted(self, case: InProcessCase, output: Output) -> Arrays:

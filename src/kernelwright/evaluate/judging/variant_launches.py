@@ -7,32 +7,27 @@ both. So a variant that is made for one size is right everywhere and fast where 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy.typing as npt
 
-from kernelwright.codegen.memory_layout import parameter_layout
-from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.compiled_kernel import CompiledKernel, compile_host
 from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import Arena
-from kernelwright.device.fault import Fault, Triple
-from kernelwright.device.geometry import check_geometry
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import Execution, Loaded
+from kernelwright.device.fault import Fault
+from kernelwright.device.guard_facts import facts_of_execution
 from kernelwright.device.model.launch_observation import watch_of
-from kernelwright.device.virtual.gpu import Launched, Loaded, Prepared, VirtualGpu
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.evaluate.judging.variant import Built
-from kernelwright.guards import Guard
-from kernelwright.guards import Launch as Asked
-from kernelwright.ir.types import PointerType
-from kernelwright.lru import LruCache
+from kernelwright.guards import Guard, LaunchFacts
 
 KEPT = 64
 """Compiled kernels kept: machine code and tables of some hundred kilobytes each."""
 
 RACES = Watch(races=True, unwritten=True)
+WITH_LOG, WITHOUT_LOG = SimtOptions(trace=True, level=0), SimtOptions(level=0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,68 +44,35 @@ class Done:
         return self.launched.fault
 
 
-class Launches:
-    """An executor of built kernels (``evaluate.runner.Executor``). ``follow``: log what the timing model wants to know;
-    ``watch``: look for races and unwritten memory."""
+@dataclass(frozen=True, eq=False)
+class VariantExecutor:
+    """An executor of built kernels. ``follow``: log what the timing model wants to know; ``watch``: look for races and unwritten
+    memory. A case's own modules only say what kernels take."""
 
-    def __init__(self) -> None:
-        self.follow = False
-        self.watch = False
-        self._known: dict[int, Built] = {}
-        self._originals: Mapping[str, Built] = {}
-        self._compiled: LruCache[tuple[str, str, Triple, bool], CompiledKernel] = LruCache(KEPT)
-        self._gpu: VirtualGpu | None = None
+    gpu: VirtualGpu
+    kernels: Mapping[str, Built]
+    """By name, the kernels that are launched."""
+    originals: Mapping[str, Built]
+    """What runs where their guards do not hold."""
+    follow: bool = False
+    watch: bool = False
 
-    def use(self, kernels: Mapping[str, Built], originals: Mapping[str, Built]) -> None:
-        """Which kernels the modules are that will be launched, and what runs where their guards do not hold."""
-        self._known = {id(built.module): built for built in kernels.values()}
-        self._originals = originals
-
-    def __call__(self, launch: KernelLaunch, arena: Arena) -> Done:
+    def __call__(self, execution: Execution, arena: Arena) -> Done:
         """Raises ``CompileError`` for code the virtual GPU refuses and ``DeviceError`` for an impossible launch."""
-        built = self._known[id(launch.module)]
-        if built.guards and not all_hold(built.guards, asked_of(launch, arena)):
-            built = self._originals[launch.kernel]
-        if self._gpu is None:
-            self._gpu = VirtualGpu(arena)
-        self._gpu.arena = arena
-        loaded = Loaded(built.module, launch.variables)
-        compiled = self._code(built, launch.block, split=launch.schedule.kind == "subwarp")
-        prepared = Prepared(self._gpu, loaded, launch.kernel, launch.block, compiled)
+        launch = execution.launch
+        built = self.kernels[launch.kernel]
+        if built.guards and not all_hold(built.guards, facts_of_execution(execution, arena)):
+            built = self.originals[launch.kernel]
+        loaded = Loaded(built.module, execution.loaded.variables, key=built.key)
+        split = execution.schedule.kind == "subwarp"
+        # A variant runs a few times: better code would not pay for itself.
+        options = WITHOUT_LOG if split else WITH_LOG
+        compiled = self.gpu.compile(loaded, launch.kernel, launch.block, options, split=split)
         watch = RACES if self.watch else watch_of(launch.grid) if self.follow else None
-        launched = prepared.launch(
-            launch.grid, launch.arguments, launch.shared_bytes,
-            schedule=launch.schedule, budget=launch.budget, watch=watch,
-        )  # fmt: skip
+        launched = self.gpu.run(replace(execution, loaded=loaded), arena, compiled=compiled, watch=watch)
         return Done(built, launched, arena.bounds())
 
-    def _code(self, built: Built, block: Triple, *, split: bool) -> CompiledKernel:
-        def make() -> CompiledKernel:
-            check_geometry(built.kernel, (1, 1, 1), block)
-            # A variant runs a few times: better code would not pay for itself.
-            options = SimtOptions(block=block, trace=not split, split=split, level=0)
-            return compile_host(lower(built.module, built.kernel, options))
 
-        return self._compiled.get_or_make((built.kernel, built.key, block, split), make)
-
-
-def all_hold(guards: tuple[Guard, ...], launch: Asked) -> bool:
+def all_hold(guards: tuple[Guard, ...], facts: LaunchFacts) -> bool:
     """Whether a kernel with these guards may be used for a launch."""
-    return all(guard.holds(launch) for guard in guards)
-
-
-def asked_of(launch: KernelLaunch, arena: Arena) -> Asked:
-    """A launch as guards ask about it."""
-    parameters = parameter_layout(launch.module.functions[launch.kernel]).parameters
-    each = tuple(launch.arguments[p.offset : p.offset + p.size] for p in parameters)
-    regions = tuple(
-        _region(arena, data) if isinstance(p.type, PointerType) and not p.byval else None
-        for p, data in zip(parameters, each, strict=True)
-    )
-    variables = tuple(range(b.address, b.end) for b in launch.variables.buffers.values())
-    return Asked(launch.grid, launch.block, each, regions, variables)
-
-
-def _region(arena: Arena, data: bytes) -> range | None:
-    buffer = arena.find(int.from_bytes(data, "little"))
-    return range(buffer.address, buffer.end) if buffer is not None else None
+    return all(guard.holds(facts) for guard in guards)

@@ -16,24 +16,23 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.device.kernel_launch import KernelLaunch
-from kernelwright.device.serving.observer import Launching, Observer
+from kernelwright.device.execution import Execution, Loaded
+from kernelwright.device.guard_facts import facts_of_execution
+from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.run_program import run_program
-from kernelwright.device.serving.session import Session
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
-from kernelwright.device.virtual.gpu import Launched, Loaded, Prepared, VirtualGpu
+from kernelwright.device.virtual.gpu import Launched, VirtualGpu
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
-from kernelwright.evaluate.judging.case_runner import FORWARD
 from kernelwright.evaluate.judging.variant import Built
-from kernelwright.evaluate.judging.variant_launches import all_hold, asked_of
+from kernelwright.evaluate.judging.variant_launches import all_hold
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.evaluate.workload.comparison import judge
 from kernelwright.evaluate.workload.comparison_rules import Rules
@@ -77,33 +76,23 @@ class Exchange(Observer):
 
     def __init__(self, kernels: Mapping[str, Built]) -> None:
         self._kernels = kernels
-        self._session: Session | None = None
-        self._gpu: VirtualGpu | None = None
-        self._loaded: dict[str, Loaded] = {}
+        self._session: Observed | None = None
         self.exchanged = 0
 
-    def attach(self, session: Session) -> None:
+    def attach(self, session: Observed) -> None:
         self._session = session
 
-    def launch(self, launching: Launching, prepared: Prepared, budget: int) -> Launched | None:
-        built = self._kernels.get(launching.kernel)
+    def launch(self, execution: Execution, gpu: VirtualGpu) -> Launched | None:
+        built = self._kernels.get(execution.launch.kernel)
         if built is None:
             return None
         assert self._session is not None
-        arena, variables = self._session.arena, launching.loaded.variables
-        if built.guards:
-            launch = KernelLaunch(
-                built.module, built.kernel, launching.grid, launching.block, launching.arguments,
-                launching.shared_bytes, variables, FORWARD, budget,
-            )  # fmt: skip
-            if not all_hold(built.guards, asked_of(launch, arena)):
-                return None
-        self._gpu = self._gpu or VirtualGpu(arena)
-        loaded = self._loaded.setdefault(built.kernel, Loaded(built.module, variables))
-        loaded.variables = variables
+        arena = self._session.arena
+        exchanged = replace(execution, loaded=Loaded(built.module, execution.loaded.variables, key=built.key))
+        if built.guards and not all_hold(built.guards, facts_of_execution(exchanged, arena)):
+            return None
         self.exchanged += 1
-        ready = self._gpu.prepare(loaded, built.kernel, launching.block)
-        return ready.launch(launching.grid, launching.arguments, launching.shared_bytes, budget=budget)
+        return gpu.run(exchanged, arena)
 
 
 class WholeProgram:

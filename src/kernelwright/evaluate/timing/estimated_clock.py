@@ -38,7 +38,7 @@ class Clock:
         """
         launched = done.launched
         buffers = list(zip(done.bounds["start"].tolist(), done.bounds["end"].tolist(), strict=True))
-        observed = observe(launched.result, launched.grid, launched.block, launched.shared_bytes, buffers)
+        observed = observe(launched.result, launched.launch, buffers)
         if not is_first:
             # Launches of one program use the same memory again and again: L2 has what fits in it.
             observed = replace(observed, warm=min(1.0, self.gpu.l2_bytes / max(observed.touched_bytes, 1)))

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.cuda.executor import job_of, memory_of, run_job
+from kernelwright.device.cuda.cuda_executor import job_of, memory_of, run_job
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.cuda.worker import CudaWorker, Job, WorkerDied
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import Execution
+from kernelwright.device.guard_facts import facts_of_execution
 from kernelwright.evaluate.judging.case_runner import Stopped
-from kernelwright.evaluate.judging.variant_launches import all_hold, asked_of
+from kernelwright.evaluate.judging.variant_launches import all_hold
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.timing.machine_code import Code
 
@@ -22,27 +24,28 @@ class OnTheWay(Protocol):
     def __call__(self, job: Job, original: Job, memory: Sequence[tuple[int, bytes]]) -> None: ...
 
 
-class GpuLaunches:
-    """An executor (``evaluate.runner.Executor``). Which code runs is said by ``original`` and ``variant``: the modules only
-    say what kernels take. Schedules and budgets are the GPU's own."""
+@dataclass(frozen=True, eq=False)
+class GpuExecutor:
+    """An executor of machine code: the modules only say what kernels take. Schedules and budgets are the GPU's own."""
 
-    def __init__(self, worker: CudaWorker) -> None:
-        self.worker = worker
-        self.original: Code = {}
-        self.variant: Code = {}
-        """Kernels that differ from the original's."""
-        self.on_the_way: OnTheWay | None = None
+    worker: CudaWorker
+    original: Code
+    variant: Code
+    """Kernels that differ from the original's."""
+    on_the_way: OnTheWay | None = None
+    timeout_s: float | None = None
+    """Of a launch; None: the worker's own."""
 
-    def __call__(self, launch: KernelLaunch, arena: Arena) -> CudaLaunched:
+    def __call__(self, execution: Execution, arena: Arena) -> CudaLaunched:
         """Raises ``DeviceError`` for a launch that the driver refuses, ``Stopped`` when the GPU's process dies of it."""
-        code = self.original[launch.kernel]
-        changed = self.variant.get(launch.kernel, code)
-        if changed.guards and not all_hold(changed.guards, asked_of(launch, arena)):
+        code = self.original[execution.launch.kernel]
+        changed = self.variant.get(execution.launch.kernel, code)
+        if changed.guards and not all_hold(changed.guards, facts_of_execution(execution, arena)):
             changed = code
-        job, memory = job_of(launch, changed.image), memory_of(arena)
+        job, memory = job_of(execution, changed.image), memory_of(arena)
         try:
             if self.on_the_way is not None:
-                self.on_the_way(job, job_of(launch, code.image), memory)
-            return run_job(self.worker, job, memory, arena)
+                self.on_the_way(job, job_of(execution, code.image), memory)
+            return run_job(self.worker, job, memory, arena, self.timeout_s)
         except WorkerDied as died:
             raise Stopped(Rejected("crash", died.message)) from None

@@ -21,15 +21,16 @@ from typing import Any, TypeVar
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.cuda.worker import CudaWorker, Job, WorkerDied
+from kernelwright.device.execution import FORWARD
 from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
-from kernelwright.evaluate.judging.case_runner import FORWARD, Modules, Stopped
+from kernelwright.evaluate.judging.case_runner import Modules, Stopped
 from kernelwright.evaluate.judging.fitness import Evaluated, remarks_on_time
 from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.judging.worker_process import Reference
 from kernelwright.evaluate.outcome import Metrics, Ok, Rejected
 from kernelwright.evaluate.timing.duel import duel, fewest, median_interval
-from kernelwright.evaluate.timing.gpu_launches import GpuLaunches
+from kernelwright.evaluate.timing.gpu_launches import GpuExecutor, OnTheWay
 from kernelwright.evaluate.timing.machine_code import Code
 from kernelwright.evaluate.timing.measurement_record import Effort, Known, Measured, Timed, total
 from kernelwright.evaluate.workload.case import Output
@@ -68,8 +69,10 @@ class GpuTimer:
         self._gpu = gpu
         self._known = known
         self._worker = worker
-        self._launches = GpuLaunches(worker)
-        self._judge = Judge(workload, self._launches)
+        self._judge = Judge(workload)
+        self._code: Code = {}
+        self._timeout_s: float | None = None
+        """Of a launch, once the original's are known."""
         self._modules: Modules = {}
         self._cases = workload.in_process
         self._weights = workload.weights or (1.0,) * len(self._cases)
@@ -105,14 +108,14 @@ class GpuTimer:
             )
 
     def _referred(self, found: Reference) -> Reference:
-        self._launches.original, self._launches.variant = found.code, {}
+        self._code = found.code
         self._modules = self._workload.modules()
-        self._judge.expect(self._modules)
+        self._judge.expect(self._modules, GpuExecutor(self._worker, self._code, {}))
         notes: list[str] = []
         self._expected = [self._agreed(index, notes) for index in range(len(self._cases))]
         self._original = [self._alone(index) for index in range(len(self._cases))]
         longest = max((each.us for case in self._original for each in case.launches), default=0.0)
-        self._worker.timeout_s = max(LEAST_S, TIMES_LONGEST * longest / 1e6)
+        self._timeout_s = max(LEAST_S, TIMES_LONGEST * longest / 1e6)
         original = self._ok(self._original, found.original)
         self.as_compiled_us = self._as_compiled(found, original.time_us)
         notes += remarks_on_time(original, self.as_compiled_us)
@@ -183,7 +186,7 @@ class GpuTimer:
     # -- candidates ----------------------------------------------------------------------------------------------------
 
     def through(self, results: Iterable[tuple[int, Evaluated]], effort: Effort) -> Iterator[tuple[int, Evaluated]]:
-        """The same results, measured if they are accepted, in the order in which they come out of that."""
+        """The same results, measured with ``effort`` if they are accepted, in the order in which they come out of that."""
         waiting: deque[tuple[int, Future[Evaluated]]] = deque()
         for number, evaluated in results:
             if isinstance(evaluated.outcome, Ok):
@@ -281,18 +284,14 @@ class GpuTimer:
             raise Stopped(verdict)
         return verdict
 
-    def _run(self, index: int, code: Code) -> Output | Rejected:
-        self._launches.variant = code
-        return self._judge.run(self._modules, self._cases[index], FORWARD)[1]
+    def _run(self, index: int, code: Code, on_the_way: OnTheWay | None = None) -> Output | Rejected:
+        executor = GpuExecutor(self._worker, self._code, code, on_the_way, self._timeout_s)
+        return self._judge.run(self._modules, self._cases[index], FORWARD, executor)[1]
 
     def _timed_launches(self, index: int, code: Code, reference: Sequence[Timed], effort: Effort) -> tuple[Timed, ...]:
         """Raises ``Stopped`` for what fails on the way."""
         watch = _Stopwatch(self._sampled, self._worker, reference, effort)
-        self._launches.on_the_way = watch
-        try:
-            output = self._run(index, code)
-        finally:
-            self._launches.on_the_way = None
+        output = self._run(index, code, watch)
         if isinstance(output, Rejected):
             raise Stopped(output)
         return tuple(watch.times)
@@ -301,7 +300,7 @@ class GpuTimer:
         if self._abandoned.is_set():
             raise Abandoned
         try:
-            return self._worker.sample(job)
+            return self._worker.sample(job, timeout_s=self._timeout_s)
         except WorkerDied:
             raise
         except DeviceError as error:
@@ -339,10 +338,10 @@ class _Stopwatch:
         self._alike: dict[object, list[Timed]] = {}
 
     def __call__(self, job: Job, original: Job, memory: Sequence[tuple[int, bytes]]) -> None:
-        alike = self._alike.setdefault((job.kernel, job.grid, job.block, job.image.key), [])
+        alike = self._alike.setdefault((job.launch.kernel, job.launch.grid, job.launch.block, job.image.key), [])
         number = len(self.times)
         usual = self._reference[number] if number < len(self._reference) else None
-        if usual is not None and usual.kernel != job.kernel:
+        if usual is not None and usual.kernel != job.launch.kernel:
             usual = None
         if job.image.key == original.image.key and usual is not None:
             found = usual
@@ -358,8 +357,10 @@ class _Stopwatch:
         samples = [self._sample(job) for _ in range(WARMUP + SAMPLES)][WARMUP:]
         found = median_interval(samples)
         if found.median <= 0:
-            raise DeviceError(f"{job.kernel} takes no time that the GPU's clock can see", hint="give it larger inputs")
-        return Timed(job.kernel, found.median, found.low, found.high, found.samples)
+            raise DeviceError(
+                f"{job.launch.kernel} takes no time that the GPU's clock can see", hint="give it larger inputs"
+            )
+        return Timed(job.launch.kernel, found.median, found.low, found.high, found.samples)
 
     def _fought(self, job: Job, original: Job, usual: Timed | None) -> Timed:
         effort = self._effort
@@ -370,7 +371,7 @@ class _Stopwatch:
         base, ratio = usual.us if usual is not None else result.original.median, result.speedup
         # A tie is no gain and no loss, however its median lies; the interval says how sure that is.
         us = base if result.verdict == "tie" else base / ratio.median
-        return Timed(job.kernel, us, min(us, base / ratio.high), max(us, base / ratio.low), ratio.samples)
+        return Timed(job.launch.kernel, us, min(us, base / ratio.high), max(us, base / ratio.low), ratio.samples)
 
 
 def _mean(times: Sequence[Timed]) -> Timed:

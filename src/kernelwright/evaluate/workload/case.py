@@ -3,7 +3,7 @@
 Three forms, from short to free:
 
     Case(grid, block, arguments)                     one launch of the workload's kernel
-    Case(launches=(Launch(...), Launch(...)))        several, in order; the same array is the same buffer
+    Case(launches=(Step(...), Step(...)))            several, in order; the same array is the same buffer
     Case(host=function)                              a host program: function(launch) -> outputs
 
 Arrays are pointers. What the launches leave in them is the output; the arrays of a case itself are never changed.
@@ -24,14 +24,15 @@ from kernelwright.device.arguments import pack
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.case_runner import Argument, Runner, Stopped, kernel_called, triple
 from kernelwright.evaluate.outcome import Rejected
+from kernelwright.launch import Launch
 
 Arrays = dict[str, NDArray[Any]]
 Arguments = tuple[Argument, ...] | Mapping[str, Argument]
 
 
 @dataclass(frozen=True, eq=False)
-class Launch:
-    """One kernel launch: ``arguments`` in the kernel's order, as a tuple or, with names for the outputs, as a mapping."""
+class Step:
+    """A kernel launch as people write it: ``arguments`` in the kernel's order, as a tuple or, with names for the outputs, as a mapping."""
 
     grid: tuple[int, ...]
     block: tuple[int, ...]
@@ -69,15 +70,15 @@ class Launcher:
         shared_bytes: int = 0,
     ) -> None:  # fmt: skip
         sizes = [(n,) if isinstance(n, int) else n for n in (grid, block)]
-        self.run(Launch(sizes[0], sizes[1], arguments, shared_bytes, kernel))
+        self.run(Step(sizes[0], sizes[1], arguments, shared_bytes, kernel))
 
-    def run(self, launch: Launch) -> None:
+    def run(self, step: Step) -> None:
         """Makes one launch. Raises ``Stopped`` when the kernel fails, ``Misuse`` for arguments that do not fit it."""
-        kernel = kernel_called(self.runner.modules, launch.kernel or self.kernel)
+        kernel = kernel_called(self.runner.modules, step.kernel or self.kernel)
         if self._host_looks_on:
             self._upload()
-        packed = pack(self.runner.function(kernel), self._values(kernel, launch))
-        self.runner.launch(kernel, triple(launch.grid), triple(launch.block), packed, launch.shared_bytes)
+        parameters = pack(self.runner.function(kernel), self._values(kernel, step))
+        self.runner.launch(Launch(kernel, triple(step.grid), triple(step.block), parameters, step.shared_bytes))
         if self._host_looks_on:
             self.download()
 
@@ -93,8 +94,8 @@ class Launcher:
         for array, buffer in self._buffers.values():
             self.runner.arena.view(buffer)[:] = array.reshape(-1).view(np.uint8)
 
-    def _values(self, kernel: str, launch: Launch) -> list[int | float | np.generic | bytes]:
-        given = launch.arguments
+    def _values(self, kernel: str, step: Step) -> list[int | float | np.generic | bytes]:
+        given = step.arguments
         named = given.items() if isinstance(given, Mapping) else ((f"argument {i}", a) for i, a in enumerate(given))
         return [
             self._address(kernel, name, a) if isinstance(a, np.ndarray) else 0 if a is None else a for name, a in named
@@ -131,7 +132,7 @@ class Case:
     block: tuple[int, ...] = ()
     arguments: Arguments = ()
     shared_bytes: int = 0
-    launches: tuple[Launch, ...] = ()
+    launches: tuple[Step, ...] = ()
     host: Host | None = None
     name: str = ""
 
@@ -143,11 +144,11 @@ class Case:
             )
 
     @property
-    def steps(self) -> tuple[Launch, ...]:
+    def steps(self) -> tuple[Step, ...]:
         """The launches of a case that is not a host function."""
         if self.host is not None or self.launches:
             return self.launches
-        return (Launch(self.grid, self.block, self.arguments, self.shared_bytes),)
+        return (Step(self.grid, self.block, self.arguments, self.shared_bytes),)
 
     def run(self, runner: Runner, kernel: str) -> Output:
         """Runs every launch; ``kernel`` is the workload's own. Raises ``Stopped`` when a kernel or the host program fails."""
@@ -159,8 +160,8 @@ class Case:
 
     def _run_steps(self, launcher: Launcher) -> Arrays:
         copies: dict[int, NDArray[Any]] = {}
-        for launch in self.steps:
-            launcher.run(_on_copies(launch, copies))
+        for step in self.steps:
+            launcher.run(_on_copies(step, copies))
         launcher.download()
         return dict(launcher.names)
 
@@ -179,15 +180,15 @@ class Case:
         if self.host is not None:
             parts += [getattr(self.host, "__module__", ""), getattr(self.host, "__qualname__", "")]
         order: dict[int, int] = {}
-        for launch in self.steps:
-            parts += [launch.kernel, repr((tuple(launch.grid), tuple(launch.block), launch.shared_bytes))]
-            given = launch.arguments
+        for step in self.steps:
+            parts += [step.kernel, repr((tuple(step.grid), tuple(step.block), step.shared_bytes))]
+            given = step.arguments
             for name, argument in given.items() if isinstance(given, Mapping) else enumerate(given):
                 parts += [str(name), *_bytes_of(argument, order)]
         return content_key(parts)
 
 
-def _on_copies(launch: Launch, copies: dict[int, NDArray[Any]]) -> Launch:
+def _on_copies(step: Step, copies: dict[int, NDArray[Any]]) -> Step:
     """The same launch on copies of its arrays; an array that comes again is the same copy."""
 
     def own(argument: Argument) -> Argument:
@@ -197,11 +198,11 @@ def _on_copies(launch: Launch, copies: dict[int, NDArray[Any]]) -> Launch:
             copies[id(argument)] = np.array(argument, order="C")
         return copies[id(argument)]
 
-    given = launch.arguments
+    given = step.arguments
     arguments: Arguments = (
         {name: own(a) for name, a in given.items()} if isinstance(given, Mapping) else tuple(own(a) for a in given)
     )
-    return Launch(launch.grid, launch.block, arguments, launch.shared_bytes, launch.kernel)
+    return Step(step.grid, step.block, arguments, step.shared_bytes, step.kernel)
 
 
 def _bytes_of(argument: Argument, order: dict[int, int]) -> list[str | bytes]:

@@ -80,9 +80,8 @@ class Recordings:
             asked = (each.recording, launch.module)
             if asked not in modules:
                 modules[asked] = parse_module(capture.ir(launch.module))
-            case = RecordedCase(capture, launch, modules[asked], rules)
-            case.name = f"{case.name} of data set {each.recording + 1}" if len(captures) > 1 else case.name
-            cases.append(case)
+            of = f" of data set {each.recording + 1}" if len(captures) > 1 else ""
+            cases.append(RecordedCase(capture, launch, modules[asked], rules, of))
         return cases
 
     def as_json(self) -> dict[str, Any]:
@@ -136,7 +135,7 @@ def subject_of(workload: Workload) -> Subject:
         paths = list(dict.fromkeys(str(case.capture.path.absolute()) for case in recorded))
         weights = workload.weights or (1.0,) * len(recorded)
         chosen = tuple(
-            Chosen(paths.index(str(case.capture.path.absolute())), case.launch.number, weight)
+            Chosen(paths.index(str(case.capture.path.absolute())), case.recorded.number, weight)
             for case, weight in zip(recorded, weights, strict=True)
         )
         return Recordings(tuple(paths), chosen, str(workload.rules))

@@ -10,17 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
-from kernelwright.codegen.memory_layout import parameter_layout
+from kernelwright.device.guard_facts import facts_of
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
-from kernelwright.guards import Guard, Launch
-from kernelwright.ir import PointerType
+from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
-from kernelwright.prove.checked_run import CaseRun, run_case
+from kernelwright.prove.checked_run import CaseRun, LaunchMade, run_case
 from kernelwright.prove.evidence import Evidence
 from kernelwright.prove.fences import Fences
 from kernelwright.prove.output_difference import difference
@@ -101,10 +99,10 @@ class VariantRuns:
 
     def broken_guard(self, one: Reference) -> str:
         for made in one.run.launches:
-            guards = self.guards.get(made.kernel, ())
-            launch = as_guards_see(made, self.baseline.original) if guards else None
+            guards = self.guards.get(made.launch.kernel, ())
+            facts = as_guards_see(made, self.baseline.original) if guards else None
             for guard in guards:
-                if launch is not None and not guard.holds(launch):
+                if facts is not None and not guard.holds(facts):
                     return str(guard)
         return ""
 
@@ -157,12 +155,10 @@ def _in_case(evidence: Evidence, one: Reference) -> Evidence:
     return replace(evidence, case=one.case.name)
 
 
-def as_guards_see(made: Any, original: Modules) -> Launch:
-    kernel = original[made.kernel].functions[made.kernel]
-    raw, regions = [], []
-    for p in parameter_layout(kernel).parameters:
-        value = made.arguments[p.offset : p.offset + p.size]
-        raw.append(value)
-        address = int.from_bytes(value, "little") if isinstance(p.type, PointerType) and not p.byval else 0
-        regions.append(next((r for r in made.regions if address in r), None))
-    return Launch(made.grid, made.block, tuple(raw), tuple(regions), made.variables)
+def as_guards_see(made: LaunchMade, original: Modules) -> LaunchFacts:
+    kernel = original[made.launch.kernel].functions[made.launch.kernel]
+
+    def region(address: int) -> range | None:
+        return next((r for r in made.regions if address in r), None)
+
+    return facts_of(made.launch, kernel, region, made.variables)

@@ -1,7 +1,7 @@
 """Host IR → a function in memory, and launches of it.
 
 compiled = compile_host(lower(module, "saxpy", SimtOptions(block=(256, 1, 1))))
-result = compiled.launch(arena, grid=(64, 1, 1), block=(256, 1, 1), packed_args=...)
+result = compiled.launch(arena, Launch("saxpy", (64, 1, 1), (256, 1, 1), parameters))
 """
 
 from __future__ import annotations
@@ -28,9 +28,8 @@ from kernelwright.codegen.simt.running.runtime_library import runtime
 from kernelwright.codegen.simt.running.runtime_structs import ACCESS, BUFFER, FLOATS, KINDS, OPERATIONS, POINT, SITE
 from kernelwright.codegen.simt.running.watching import Caches, Watch, Watching
 from kernelwright.errors import DeviceError, ToolError
+from kernelwright.launch import Launch, Triple
 from kernelwright.passes.llvm import binding, run_once
-
-Triple = tuple[int, int, int]
 
 PATIENCE = 4.0
 """How often the time it took to make a kernel's first code its launches take before better code is made: as long as that
@@ -146,7 +145,7 @@ class CompiledKernel:
     def __init__(self, kernel: HostKernel, engine: Any, patience: float = math.inf) -> None:
         self._patience = patience
         """Seconds of running after which the code is made again, better."""
-        self._running: runtime_structs.Launch | None = None
+        self._running: runtime_structs.LaunchStruct | None = None
         self._rooms: dict[str, tuple[npt.NDArray[np.uint8], int]] = {}
         n = max(len(kernel.accesses), 1)
         true, blind, counts = np.zeros(n, SITE), np.zeros(n, SITE), np.zeros(2 * len(kernel.blocks), np.int64)
@@ -172,9 +171,9 @@ class CompiledKernel:
         self._request = memoryview(self._launch.request).cast("B")
         self._reference = ctypes.byref(self._launch)
 
-    def _prepared(self) -> runtime_structs.Launch:
+    def _prepared(self) -> runtime_structs.LaunchStruct:
         """What is the same in every launch."""
-        kernel, launch = self.kernel, runtime_structs.Launch()
+        kernel, launch = self.kernel, runtime_structs.LaunchStruct()
         launch.kernel = self._engine.get_function_address(ENTRY)
         launch.frame_size = (kernel.frame_bytes + 63) // 64 * 64
         launch.local_bytes = (kernel.local_bytes + 3) // 4 * 4
@@ -224,10 +223,8 @@ class CompiledKernel:
     def launch(
         self,
         memory: Memory,
-        grid: Triple,
-        block: Triple,
-        packed_args: bytes = b"",
-        shared_bytes: int = 0,
+        asked: Launch,
+        *,
         schedule: Schedule | None = None,
         budget: int = 1 << 40,
         symbols: Mapping[str, int] | None = None,
@@ -235,20 +232,20 @@ class CompiledKernel:
     ) -> LaunchResult:
         """Runs the kernel to its end or its first fault; effects are in the memory.
 
-        ``shared_bytes`` is the dynamic part; ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is
-        the number of times warps may go back in loops. Raises ``DeviceError`` for a launch that cannot begin.
+        ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is the number of times warps may go back in
+        loops. Raises ``DeviceError`` for a launch that cannot begin.
         """
         if self._patience < 0:
             self._improve()
-        kernel, launch = self.kernel, self._launch
-        if self._shape != (block, shared_bytes):
-            self._take_shape(block, shared_bytes)
-        x, y, z = grid
+        kernel, launch, parameters = self.kernel, self._launch, asked.parameters
+        if self._shape != (asked.block, asked.shared_bytes):
+            self._take_shape(asked.block, asked.shared_bytes)
+        x, y, z = asked.grid
         if x < 1 or y < 1 or z < 1:
-            raise DeviceError(f"Kernel '{kernel.name}' cannot be launched with grid {grid}.")
-        if len(packed_args) < kernel.parameter_bytes:
+            raise DeviceError(f"Kernel '{kernel.name}' cannot be launched with grid {asked.grid}.")
+        if len(parameters) < kernel.parameter_bytes:
             raise DeviceError(
-                f"Kernel '{kernel.name}' takes {kernel.parameter_bytes} bytes of arguments, {len(packed_args)} were given."
+                f"Kernel '{kernel.name}' takes {kernel.parameter_bytes} bytes of arguments, {len(parameters)} were given."
             )
         keep: list[npt.NDArray[Any]] = []
         ordered = kernel.options.split or (schedule is not None and schedule.kind != "forward")
@@ -260,7 +257,7 @@ class CompiledKernel:
             self._bounds, self._bounds_at = bounds, bounds.ctypes.data
         runtime_structs.REQUEST.pack_into(self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z)
         if kernel.parameter_bytes:
-            self._parameters[:] = packed_args[: kernel.parameter_bytes]
+            self._parameters[:] = parameters[: kernel.parameter_bytes]
             for offset, size, at in kernel.by_value:
                 ctypes.memmove(launch.context.by_value_host + at, launch.context.parameters + offset, size)
         watching = Watching(watch, launch, bounds) if watch is not None else None

@@ -13,7 +13,7 @@ from pathlib import Path
 from kernelwright.cache import cache_folder, content_key, write_atomically
 from kernelwright.codegen.simt.emission import struct_offsets
 from kernelwright.codegen.simt.emission.row_functions import ROWS
-from kernelwright.codegen.simt.running.runtime_structs import Launch
+from kernelwright.codegen.simt.running.runtime_structs import LaunchStruct
 from kernelwright.cuda.clang import ziglang_folder
 from kernelwright.errors import ToolError
 from kernelwright.passes.llvm import binding
@@ -79,7 +79,7 @@ def runtime() -> ctypes.CDLL:
     library.simt_run.argtypes = [ctypes.c_void_p]
     library.simt_run.restype = None
     library.simt_launch_bytes.restype = ctypes.c_uint64
-    assert library.simt_launch_bytes() == ctypes.sizeof(Launch), "records.py and driver.c disagree"
+    assert library.simt_launch_bytes() == ctypes.sizeof(LaunchStruct), "records.py and driver.c disagree"
     for name in [f"simt_{name}" for name in struct_offsets.FUNCTIONS] + [f"row_{name}" for name in ROWS]:
         binding().add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
     return library

@@ -70,7 +70,9 @@ REQUEST = struct.Struct("<qQQ4I")
 """What differs from launch to launch: budget, addresses of symbols and of buffers, number of buffers, grid."""
 
 
-class Launch(ctypes.Structure):
+class LaunchStruct(ctypes.Structure):
+    """A launch as the runtime takes it (``simt_launch``)."""
+
     _fields_ = [
         ("context", Context), ("request", ctypes.c_uint8 * REQUEST.size), ("kernel", ctypes.c_void_p),
         ("frames", ctypes.c_void_p),

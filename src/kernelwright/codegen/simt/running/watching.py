@@ -13,7 +13,7 @@ import numpy.typing as npt
 from kernelwright.codegen.simt.lower import HostKernel
 from kernelwright.codegen.simt.running.launch_result import Found
 from kernelwright.codegen.simt.running.runtime_library import runtime
-from kernelwright.codegen.simt.running.runtime_structs import FINDING, Check, Launch
+from kernelwright.codegen.simt.running.runtime_structs import FINDING, Check, LaunchStruct
 from kernelwright.errors import DeviceError
 
 
@@ -54,7 +54,7 @@ class Watch:
 class Watching:
     """A watch during one launch."""
 
-    def __init__(self, watch: Watch, launch: Launch, bounds: npt.NDArray[Any]) -> None:
+    def __init__(self, watch: Watch, launch: LaunchStruct, bounds: npt.NDArray[Any]) -> None:
         self.watch = watch
         self.launch = launch
         self.check = 0
@@ -89,7 +89,7 @@ class Watching:
     def _no_memory(self) -> int:
         raise DeviceError("There is no memory left to watch the launch.", hint="watch smaller inputs")
 
-    def _follow_written(self, launch: Launch, bounds: npt.NDArray[Any]) -> None:
+    def _follow_written(self, launch: LaunchStruct, bounds: npt.NDArray[Any]) -> None:
         record = Check.from_address(self.check)
         record.touched = self.watch.touched
         shared = np.zeros(launch.context.shared_size + 16, np.uint8)

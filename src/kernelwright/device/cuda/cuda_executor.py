@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kernelwright.device.arena import Arena
 from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.cuda.worker import CudaWorker, Image, Job
-from kernelwright.device.kernel_launch import KernelLaunch
+from kernelwright.device.execution import Execution
 from kernelwright.errors import ToolError
 from kernelwright.ir import Module, print_module
 
@@ -24,9 +24,9 @@ class CudaExecutor:
         self.worker = worker
         self._images: dict[int, tuple[Module, Image]] = {}
 
-    def __call__(self, launch: KernelLaunch, arena: Arena) -> CudaLaunched:
+    def __call__(self, execution: Execution, arena: Arena) -> CudaLaunched:
         """Raises ``CompileError`` for code that no assembler takes, ``DeviceError`` for a launch the driver refuses."""
-        return run_job(self.worker, job_of(launch, self.image(launch.module)), memory_of(arena), arena)
+        return run_job(self.worker, job_of(execution, self.image(execution.loaded.module)), memory_of(arena), arena)
 
     def image(self, module: Module) -> Image:
         """A module as the GPU takes it, made at first use."""
@@ -37,10 +37,10 @@ class CudaExecutor:
         return known[1]
 
 
-def job_of(launch: KernelLaunch, image: Image) -> Job:
+def job_of(execution: Execution, image: Image) -> Job:
     """A launch as the GPU's process takes it. ``image``: the code that runs, which need not be that of the launch's module."""
-    placed = tuple((name, buffer.address) for name, buffer in launch.variables.buffers.items())
-    return Job(image, launch.kernel, launch.grid, launch.block, launch.arguments, launch.shared_bytes, placed)
+    placed = tuple((name, buffer.address) for name, buffer in execution.loaded.variables.buffers.items())
+    return Job(image, execution.launch, placed)
 
 
 def memory_of(arena: Arena) -> list[tuple[int, bytes]]:
@@ -48,9 +48,11 @@ def memory_of(arena: Arena) -> list[tuple[int, bytes]]:
     return [(b.address, bytes(arena.bytes(b.address, b.size))) for b in arena.buffers]
 
 
-def run_job(worker: CudaWorker, job: Job, memory: Sequence[tuple[int, bytes]], arena: Arena) -> CudaLaunched:
+def run_job(
+    worker: CudaWorker, job: Job, memory: Sequence[tuple[int, bytes]], arena: Arena, timeout_s: float | None = None
+) -> CudaLaunched:
     """Runs a job on ``memory``, and writes to the arena what has changed. Raises as ``CudaWorker.run``."""
-    launched, after = worker.run(job, memory)
+    launched, after = worker.run(job, memory, timeout_s=timeout_s)
     for address, data in after.items():
         arena.bytes(address, len(data))[:] = data
     return launched

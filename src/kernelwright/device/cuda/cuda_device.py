@@ -1,5 +1,4 @@
-"""One program on a real GPU: the messages of its connection, obeyed in the order they came, as ``Session`` does on the
-virtual one.
+"""What the messages of a program do to a real GPU, as ``VirtualDevice`` does it to the virtual one.
 
 Device memory is the driver's. The arena holds pinned and managed memory, which the GPU reaches through the bus (managed
 memory does not move to it), and the staging area that bytes of the program's own memory travel through. The driver does what
@@ -12,13 +11,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Channel, Received
+from kernelwright.cuda.channel import Received
+from kernelwright.cuda.launch_codec import read_launch
 from kernelwright.cuda.protocol import Message, WelcomeFlags
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.cuda.driver import DriverError
@@ -27,8 +26,9 @@ from kernelwright.device.cuda.launch_times import LaunchTimes
 from kernelwright.device.cuda.modules import CudaModules, error_of_driver
 from kernelwright.device.cuda.printf_output import Printed
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
-from kernelwright.device.serving.replies import Answer, WaitingError, handle_of
-from kernelwright.device.serving.watchdog import Watchdog
+from kernelwright.device.serving.replies import Answer, handle_of
+from kernelwright.device.serving.served_device import Tell
+from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.errors import DeviceError, KernelwrightError
 
 STAGING_BYTES = 16 << 20
@@ -38,24 +38,22 @@ _PAGE = 4096
 _NON_BLOCKING = 1
 
 
-class CudaSession:
-    """A connection and the GPU behind it. ``timeout_s``: what the program may wait for its kernels at a time; 0: for ever.
+class CudaDevice:
+    """A real GPU behind a session. ``timeout_s``: what the program may wait for its kernels at a time; 0: for ever.
 
-    ``serve`` returns when the program has said goodbye, or is gone. With ``timed``, ``times`` has every launch.
+    With ``timed``, ``times`` has every launch.
     """
 
-    def __init__(self, connection: socket.socket, gpu: CudaGpu, timeout_s: float = 0.0, timed: bool = False) -> None:
+    always = frozenset({Message.HELLO, Message.MOVE_ARENA, Message.DEVICE_RESET, Message.DEVICE_PROPERTIES})
+
+    def __init__(self, gpu: CudaGpu, timeout_s: float = 0.0, timed: bool = False) -> None:
         self.gpu = gpu
+        self.under_way = UnderWay()
         self.times: LaunchTimes | None = None
-        self.untold: Failure | None = None
-        """After ``serve``: an error that the program never asked about."""
         self._driver = gpu.driver
-        self._connection = connection
-        self._channel = Channel(connection)
         self._timeout_s = timeout_s
         self._arena = Arena()
         self._printed = Printed()
-        self._answering: Received | None = None
         self._gone_since = 0.0
         if timed:
             self.times = LaunchTimes(gpu.driver, gpu.properties.max_threads_per_multiprocessor)
@@ -66,7 +64,6 @@ class CudaSession:
         self._streams: dict[int, int] = {0: 0}
         self._events: dict[int, int] = {}
         self._allocated: dict[int, int] = {}
-        self._error = WaitingError()
         self._staging = self._arena.allocate(STAGING_BYTES, "staging", align=_PAGE, fill=None)
         # Only faster: the driver copies from memory that it does not know, too.
         with contextlib.suppress(DriverError):
@@ -78,47 +75,88 @@ class CudaSession:
         self._driver.register_host(buffer.address, size)
         return buffer
 
+    # -- what a session asks ---------------------------------------------------------------------------------------
+
+    @property
+    def arena(self) -> Arena:
+        return self._arena
+
+    def welcome(self) -> wire.Welcome:
+        return wire.Welcome(
+            version=wire.VERSION,
+            device_count=1,
+            flags=WelcomeFlags(0),
+            arena_address=self._arena.base,
+            arena_size=self._arena.reserve,
+            staging_address=self._staging.address,
+            staging_size=self._staging.size,
+        )
+
+    def warm_up(self) -> None:
+        """There is nothing to load."""
+
+    def move(self, address: int) -> None:
+        old = self._arena
+        with contextlib.suppress(DriverError):
+            self._driver.unregister_host(self._staging.address)
+        self._arena = Arena.attach(os.dup(old.fd), address, old.reserve)
+        old.close()
+        self._start_over()
+
+    def handle(self, message: Received) -> Answer | Failure:
+        if message.type not in TABLE:
+            raise Refused(CudaError.NOT_SUPPORTED, f"a real GPU does not answer {message.type.name}")
+        with self._watched():
+            try:
+                return TABLE[message.type](self, message) or Answer()
+            except DriverError as error:
+                return _failure_of(error)
+
+    def launch(self, body: bytes) -> Failure | None:
+        with self._watched():
+            try:
+                self._launch(body)
+            except Refused as refused:
+                return refused.failure
+            except DriverError as error:
+                return _failure_of(error)
+            except KernelwrightError as error:
+                return Failure(CudaError.UNKNOWN, error.message)
+        return None
+
+    @contextlib.contextmanager
+    def _watched(self) -> Iterator[None]:
+        """Any call of the driver may wait for kernels."""
+        self.under_way.began = time.monotonic()
+        try:
+            yield
+        finally:
+            self.under_way.began = None
+
+    def take_output(self) -> bytes:
+        return self._printed.take().encode("utf-8", "surrogateescape")
+
+    def finish(self) -> None:
+        if self.times is not None:
+            with self._watched():
+                self.times.finish()
+
     def report(self) -> list[dict[str, Any]]:
         """What each kernel took, by geometry, where that was asked for."""
         return self.times.rows() if self.times is not None else []
 
-    # -- the loop --------------------------------------------------------------------------------------------------
+    def untimed(self) -> list[str]:
+        return []
 
-    def serve(self) -> None:
-        """Answers until the connection ends. Raises ``ToolError`` for bytes that are no message."""
-        self._watchdog = Watchdog(self._connection, lambda: self, self._timeout_s)
-        try:
-            while (message := self._channel.receive()) is not None and message.type is not Message.GOODBYE:
-                self._watchdog.began = time.monotonic()
-                if message.is_request:
-                    self._answer(message)
-                else:
-                    self._obey(message)
-                self._watchdog.began = None
-            if self.times is not None:
-                self._watchdog.began = time.monotonic()
-                self.times.finish()
-                self._watchdog.began = None
-        except (ConnectionError, TimeoutError):
-            pass  # the program went while we were answering
-        finally:
-            self._watchdog.end()
-            self.untold = self._error.untold
+    def definition(self, kernel: str) -> None:
+        """Nobody knows: what a GPU runs need not have been IR."""
 
-    def stop(self) -> bool:
-        """Called beside a call that does not return: the program is gone, or its kernel does not end.
-
-        A GPU cannot be stopped but by the end of this process; whoever waits for an answer gets one before.
-        """
-        if self._watchdog.timed_out:
+    def stop(self, tell: Tell) -> bool:
+        """A GPU cannot be stopped but by the end of this process; whoever waits for an answer gets one before."""
+        if self.under_way.timed_out:
             sentence = f"a kernel did not end, and was stopped after {self._timeout_s:g} seconds ({_LIMIT})"
             with contextlib.suppress(OSError, KernelwrightError):
-                waiting = self._answering
-                while waiting is None or not waiting.is_request:
-                    waiting = self._channel.receive()
-                    if waiting is None:
-                        os._exit(3)
-                self._channel.fail(waiting, CudaError.LAUNCH_TIMEOUT, sentence)
+                tell(CudaError.LAUNCH_TIMEOUT, sentence)
         elif self.times is not None:
             # What the program has left behind is still measured, if it ends.
             self._gone_since = self._gone_since or time.monotonic()
@@ -129,67 +167,7 @@ class CudaSession:
     def progress(self) -> None:
         """A real GPU does not say how far it is."""
 
-    def _obey(self, message: Received) -> None:
-        if self._error.is_sticky:
-            return
-        outcome = self._attempt(message)
-        if isinstance(outcome, Failure):
-            self._error.keep(outcome)
-
-    def _answer(self, message: Received) -> None:
-        told = None if message.type in _ALWAYS else self._error.tell()
-        self._answering = message
-        outcome = told or self._attempt(message)
-        self._answering = None
-        text = self._printed.take()
-        if text:
-            self._channel.output(text)
-        if isinstance(outcome, Failure):
-            if outcome.is_sticky:
-                self._error.keep_told(outcome)
-            self._channel.fail(message, outcome.error, outcome.sentence)
-        else:
-            self._channel.reply(message, outcome.body, outcome.tail, outcome.descriptors)
-
-    def _attempt(self, message: Received) -> Answer | Failure:
-        """Does what a message asks; what cannot be done is a value."""
-        try:
-            if message.type not in TABLE:
-                raise Refused(CudaError.NOT_SUPPORTED, f"a real GPU does not answer {message.type.name}")
-            return TABLE[message.type](self, message) or Answer()
-        except Refused as refused:
-            return refused.failure
-        except DriverError as error:
-            sentence = "" if error.code == CudaError.NOT_READY else str(error)
-            return Failure(error_of_driver(error), sentence, error.is_sticky)
-        except KernelwrightError as error:
-            return Failure(CudaError.UNKNOWN, error.message)
-
-    # -- session and registration ----------------------------------------------------------------------------------
-
-    def _hello(self, message: Received) -> Answer:
-        return Answer(self._welcome(), descriptors=(self._arena.fd,))
-
-    def _move_arena(self, message: Received) -> Answer:
-        assert isinstance(message.body, wire.MoveArena)
-        old = self._arena
-        with contextlib.suppress(DriverError):
-            self._driver.unregister_host(self._staging.address)
-        self._arena = Arena.attach(os.dup(old.fd), message.body.address, old.reserve)
-        old.close()
-        self._start_over()
-        return Answer(self._welcome())
-
-    def _welcome(self) -> wire.Welcome:
-        return wire.Welcome(
-            version=wire.VERSION,
-            device_count=1,
-            flags=WelcomeFlags(0),
-            arena_address=self._arena.base,
-            arena_size=self._arena.reserve,
-            staging_address=self._staging.address,
-            staging_size=self._staging.size,
-        )
+    # -- registration ----------------------------------------------------------------------------------------------
 
     def _register_module(self, message: Received) -> None:
         assert isinstance(message.body, wire.RegisterModule)
@@ -264,19 +242,15 @@ class CudaSession:
 
     # -- kernels ---------------------------------------------------------------------------------------------------
 
-    def _launch(self, message: Received) -> None:
-        b = message.body
-        assert isinstance(b, wire.Launch)
-        function, stream = self._modules.function(b.kernel), self._stream(b.stream)
-        grid, block = (b.grid[0], b.grid[1], b.grid[2]), (b.block[0], b.block[1], b.block[2])
-        packed = message.tail[: b.arguments_size]
-        start = functools.partial(self._driver.launch, function, grid, block, packed, b.shared_bytes, stream)
+    def _launch(self, body: bytes) -> None:
+        stream, number, launch = read_launch(body, lambda number: self._modules.kernel(number).name)
+        function, queue = self._modules.function(number), self._stream(stream)
+        start = functools.partial(self._driver.launch, function, launch, queue)
         try:
             if self.times is None:
                 start()
             else:
-                shape = (self._modules.kernel(b.kernel).name, grid, block, b.shared_bytes)
-                self.times.launch(shape, function, stream, start)
+                self.times.launch(launch.geometry, function, queue, start)
         except DriverError as error:
             if error.code != CudaError.INVALID_VALUE:
                 raise
@@ -387,57 +361,41 @@ _INTERPROCESS = 4
 """cudaEventInterprocess: events cannot leave this process."""
 
 
-TABLE: dict[Message, Callable[[CudaSession, Received], Answer | None]] = {
-    Message.HELLO: CudaSession._hello,
-    Message.MOVE_ARENA: CudaSession._move_arena,
-    Message.REGISTER_MODULE: CudaSession._register_module,
-    Message.REGISTER_KERNEL: CudaSession._register_kernel,
-    Message.REGISTER_VARIABLE: CudaSession._register_variable,
-    Message.UNREGISTER_MODULE: CudaSession._unregister_module,
-    Message.ALLOCATE: CudaSession._allocate,
-    Message.FREE: CudaSession._free,
-    Message.FILL: CudaSession._fill,
-    Message.COPY: CudaSession._copy,
-    Message.MEMORY_INFO: CudaSession._memory_info,
-    Message.SYMBOL_ADDRESS: CudaSession._symbol_address,
-    Message.LAUNCH: CudaSession._launch,
-    Message.KERNEL_LAYOUT: CudaSession._kernel_layout,
-    Message.FUNCTION_ATTRIBUTES: CudaSession._function_attributes,
-    Message.SET_FUNCTION_ATTRIBUTE: CudaSession._set_function_attribute,
-    Message.OCCUPANCY: CudaSession._occupancy,
-    Message.STREAM_CREATE: CudaSession._stream_create,
-    Message.STREAM_DESTROY: CudaSession._stream_destroy,
-    Message.STREAM_SYNCHRONIZE: CudaSession._stream_synchronize,
-    Message.STREAM_QUERY: CudaSession._stream_query,
-    Message.STREAM_WAIT: CudaSession._stream_wait,
-    Message.EVENT_CREATE: CudaSession._event_create,
-    Message.EVENT_DESTROY: CudaSession._event_destroy,
-    Message.EVENT_RECORD: CudaSession._event_record,
-    Message.EVENT_SYNCHRONIZE: CudaSession._event_synchronize,
-    Message.EVENT_QUERY: CudaSession._event_query,
-    Message.EVENT_ELAPSED: CudaSession._event_elapsed,
-    Message.DEVICE_SYNCHRONIZE: CudaSession._device_synchronize,
-    Message.DEVICE_RESET: CudaSession._device_reset,
-    Message.DEVICE_PROPERTIES: CudaSession._device_properties,
-    Message.LAST_ERROR: CudaSession._nothing,
-    Message.SWAP_KERNEL: CudaSession._swap_kernel,
+TABLE: dict[Message, Callable[[CudaDevice, Received], Answer | None]] = {
+    Message.REGISTER_MODULE: CudaDevice._register_module,
+    Message.REGISTER_KERNEL: CudaDevice._register_kernel,
+    Message.REGISTER_VARIABLE: CudaDevice._register_variable,
+    Message.UNREGISTER_MODULE: CudaDevice._unregister_module,
+    Message.ALLOCATE: CudaDevice._allocate,
+    Message.FREE: CudaDevice._free,
+    Message.FILL: CudaDevice._fill,
+    Message.COPY: CudaDevice._copy,
+    Message.MEMORY_INFO: CudaDevice._memory_info,
+    Message.SYMBOL_ADDRESS: CudaDevice._symbol_address,
+    Message.KERNEL_LAYOUT: CudaDevice._kernel_layout,
+    Message.FUNCTION_ATTRIBUTES: CudaDevice._function_attributes,
+    Message.SET_FUNCTION_ATTRIBUTE: CudaDevice._set_function_attribute,
+    Message.OCCUPANCY: CudaDevice._occupancy,
+    Message.STREAM_CREATE: CudaDevice._stream_create,
+    Message.STREAM_DESTROY: CudaDevice._stream_destroy,
+    Message.STREAM_SYNCHRONIZE: CudaDevice._stream_synchronize,
+    Message.STREAM_QUERY: CudaDevice._stream_query,
+    Message.STREAM_WAIT: CudaDevice._stream_wait,
+    Message.EVENT_CREATE: CudaDevice._event_create,
+    Message.EVENT_DESTROY: CudaDevice._event_destroy,
+    Message.EVENT_RECORD: CudaDevice._event_record,
+    Message.EVENT_SYNCHRONIZE: CudaDevice._event_synchronize,
+    Message.EVENT_QUERY: CudaDevice._event_query,
+    Message.EVENT_ELAPSED: CudaDevice._event_elapsed,
+    Message.DEVICE_SYNCHRONIZE: CudaDevice._device_synchronize,
+    Message.DEVICE_RESET: CudaDevice._device_reset,
+    Message.DEVICE_PROPERTIES: CudaDevice._device_properties,
+    Message.LAST_ERROR: CudaDevice._nothing,
+    Message.SWAP_KERNEL: CudaDevice._swap_kernel,
 }
+"""Launches are not among them: ``Session`` knows them by their number; and what a session answers itself is in its table."""
 
-_ALWAYS = frozenset({Message.HELLO, Message.MOVE_ARENA, Message.DEVICE_RESET, Message.DEVICE_PROPERTIES})
 
-
-def serve_cuda(
-    connection: socket.socket, ordinal: int, timeout_s: float = 0.0, timed: bool = False
-) -> CudaSession | None:
-    """Serves one program until it ends; None when the GPU cannot be had, which the program was told."""
-    from kernelwright.device.serving.worker import refuse, say
-
-    try:
-        session = CudaSession(connection, CudaGpu(ordinal), timeout_s, timed)
-    except KernelwrightError as error:
-        refuse(connection, error)
-        return None
-    session.serve()
-    if session.untold is not None and session.untold.sentence:
-        say(session.untold.sentence)
-    return session
+def _failure_of(error: DriverError) -> Failure:
+    sentence = "" if error.code == CudaError.NOT_READY else str(error)
+    return Failure(error_of_driver(error), sentence, error.is_sticky)

@@ -1,0 +1,44 @@
+"""A launch of a kernel, as one value from the program's connection to the compiled kernel.
+
+    Launch("_Z5saxpyifPKfPf", (64, 1, 1), (256, 1, 1), parameters, shared_bytes=1024)
+
+Other forms of it are codecs: ``cuda/launch_codec.py`` (what a program sends), ``codegen/simt/running/compiled_kernel.py``
+(the struct of the runtime), ``device/cuda/driver.py`` (the driver's call) and ``evaluate/capture`` (recordings). What else is
+known of a launch is in a value that holds this one: its code and order (``device/execution.py``), its memory
+(``evaluate/capture``, ``guards``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Triple = tuple[int, int, int]
+"""x, y, z."""
+
+
+@dataclass(frozen=True, init=False)
+class Launch:
+    """A kernel by its mangled name, and what it is launched with."""
+
+    kernel: str
+    grid: Triple
+    """In blocks."""
+    block: Triple
+    """In threads."""
+    parameters: bytes = b""
+    """The packed parameter buffer: every parameter at its natural alignment."""
+    shared_bytes: int = 0
+    """Of dynamic shared memory."""
+
+    def __init__(
+        self, kernel: str, grid: Triple, block: Triple, parameters: bytes = b"", shared_bytes: int = 0
+    ) -> None:
+        # One is made for each launch of a program: as ``dataclass`` writes it, this takes three times as long.
+        fields = self.__dict__
+        fields["kernel"], fields["grid"], fields["block"] = kernel, grid, block
+        fields["parameters"], fields["shared_bytes"] = parameters, shared_bytes
+
+    @property
+    def geometry(self) -> tuple[str, Triple, Triple, int]:
+        """All but the parameters: what launches of one shape have in common."""
+        return self.kernel, self.grid, self.block, self.shared_bytes
