@@ -10,9 +10,9 @@ from kernelwright.device.fault import Fault, Triple
 from kernelwright.device.geometry import check_geometry
 from kernelwright.device.kernel_launch import KernelLaunch
 from kernelwright.device.locations import location_of
+from kernelwright.device.reference.block_scheduler import BlockScheduler
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.reference.race_watch import Finding, Watch
-from kernelwright.device.reference.scheduler import BlockScheduler
 from kernelwright.device.reference.thread_state import GlobalMemory, RunningLaunch, Stop
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.variables import Variables, load_variables
