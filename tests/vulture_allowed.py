@@ -9,6 +9,7 @@ apply_genes
 apply_to
 _.from_program  # a workload of a whole program, as evaluate/workload/workload.py says
 _.with_cases
+_.history  # the table of a finished run, for NumPy and pandas
 _.last_operations  # what a capture holds besides launches
 _.operation_content
 _.save  # the file of a calibration, as docs/timing-model.md says
@@ -21,6 +22,7 @@ _.move_before
 _.add_block
 _.definitions
 bf16
+Constant  # the name for any of the constants in annotations
 
 # Loaded by name: commands and their options, programs of the suite, methods that click and the language call.
 run_quickly
@@ -29,6 +31,7 @@ _.__signature__
 __getattr__
 PROGRAM
 _.__cause__
+_.__str__
 __call__
 
 # Fields of C structs that our runtime libraries read: launch contexts of simt.h.
@@ -133,6 +136,7 @@ registers_per_thread
 SET_FILE
 improved  # what the farm says of a generation
 _.looked_up  # how many answers a run took from other runs
+CHANGES  # the kinds of change that words name; a test holds the words to them
 KEYS  # what each field of a profile's rows is
 
 # Arguments that only make two calls different, or that a protocol of Python passes.

@@ -10,7 +10,7 @@ from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.geometry import check_geometry
 from kernelwright.device.locations import location_of
-from kernelwright.device.reference.block_execution import BlockScheduler
+from kernelwright.device.reference.block_scheduler import BlockScheduler
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.reference.race_watch import Finding, Watch
 from kernelwright.device.reference.thread_state import GlobalMemory, RunningLaunch, Stop
