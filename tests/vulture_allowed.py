@@ -58,7 +58,7 @@ _.watch_list
 _.local_written
 _.shared_written
 
-# Fields and numbers of the protocol between programs and the device (cuda/protocol.py, cuda/structures.py, protocol.h): written
+# Fields and numbers of the protocol between programs and the device (cuda/wire/protocol.py, cuda/wire/structures.py, protocol.h): written
 # and read as bytes, all of them by the client in C.
 c_name
 MESSAGE_LIMIT

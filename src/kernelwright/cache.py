@@ -53,7 +53,7 @@ def content_key(parts: Iterable[str | bytes]) -> str:
 _RESULTS_COME_FROM = (
     "", "cli", "cli/commands", "cli/support", "codegen", "codegen/cost", "codegen/inline_asm", "codegen/machine",
     "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/program", "codegen/simt/running",
-    "cuda", "cuda/include", "cuda/runtime", "ir", "ir/text", "passes",
+    "cuda", "cuda/include", "cuda/runtime", "cuda/wire", "ir", "ir/text", "passes",
 )  # fmt: skip
 """Our folders whose files decide what a compile gives. Headers further down are noted with the compiles that read them."""
 _TOOLS = ("ziglang/zig", "llvmlite/binding/libllvmlite.so")

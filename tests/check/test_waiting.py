@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Received
-from kernelwright.cuda.protocol import Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Received
+from kernelwright.cuda.wire.protocol import Message
 from kernelwright.device.arena import Buffer
 from kernelwright.device.checking.touched_bytes import Bytes
 from kernelwright.device.serving.stream_waits import Waiting, Work

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.launch_codec import read_launch
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.launch_codec import read_launch
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.device.guard_facts import facts_of_execution

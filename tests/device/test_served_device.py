@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Received
-from kernelwright.cuda.protocol import Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Received
+from kernelwright.cuda.wire.protocol import Message
 from kernelwright.device.arena import Arena
 from kernelwright.device.cuda.cuda_device import TABLE as CUDA_TABLE
 from kernelwright.device.serving.errors import CudaError, Failure, Refused

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from kernelwright.cuda import blob as blobs
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.protocol import MESSAGES, Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.protocol import MESSAGES, Message
 from kernelwright.device.arena import ARENA_BASE
 from kernelwright.device.serving.errors import CudaError
 from kernelwright.device.serving.session import TABLE

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.protocol import MESSAGES, REPLY, Body, Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.protocol import MESSAGES, REPLY, Body, Message
 from kernelwright.device.arena import Arena
 from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.served_device import ServedDevice

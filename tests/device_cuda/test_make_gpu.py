@@ -20,7 +20,7 @@ from kernelwright.bench.gpu.prepare import prepare
 from kernelwright.bench.gpu.result import page
 from kernelwright.bench.gpu.sanitizer import TOOLS, check_program, run_sanitizer
 from kernelwright.bench.result import Measured
-from kernelwright.cuda.protocol import DeviceProperties
+from kernelwright.cuda.wire.protocol import DeviceProperties
 from kernelwright.device.checking.findings import FindingKind
 from kernelwright.device.cuda.worker import GpuInfo
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from kernelwright.cuda.channel import Channel, Received
-from kernelwright.cuda.protocol import (
+from kernelwright.cuda.wire.channel import Channel, Received
+from kernelwright.cuda.wire.protocol import (
     MESSAGES,
     VERSION,
     Allocate,

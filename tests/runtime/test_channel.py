@@ -8,9 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Channel
-from kernelwright.cuda.protocol import Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Channel
+from kernelwright.cuda.wire.protocol import Message
 from kernelwright.errors import ToolError
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.cuda.channel import Received
-from kernelwright.cuda.protocol import (
+from kernelwright.cuda.wire.channel import Received
+from kernelwright.cuda.wire.protocol import (
     VERSION,
     Allocate,
     Copy,

@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.cuda import blob, protocol
+from kernelwright.cuda import blob
 from kernelwright.cuda.clang import Clang
-from kernelwright.cuda.protocol import MESSAGES, Body, Kind, Message, Nothing
 from kernelwright.cuda.runtime_library import SOURCES
+from kernelwright.cuda.wire import protocol
+from kernelwright.cuda.wire.protocol import MESSAGES, Body, Kind, Message, Nothing
 
 HEADER = (SOURCES / "protocol.h").read_text()
 BODIES = {

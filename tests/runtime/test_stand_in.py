@@ -12,9 +12,9 @@ import pytest
 from kernelwright.cuda.clang import Clang, find_clang
 from kernelwright.cuda.elf import read_elf
 from kernelwright.cuda.host import toolkit_version
-from kernelwright.cuda.protocol import KernelLayout, Launch, Message, ModuleFormat, Parameter, RegisterModule
 from kernelwright.cuda.runtime_library import SONAMES, install_shared, missing_imports, static_runtime
 from kernelwright.cuda.toolkit import toolkit_headers, wheel_folders
+from kernelwright.cuda.wire.protocol import KernelLayout, Launch, Message, ModuleFormat, Parameter, RegisterModule
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.values import replaced
 

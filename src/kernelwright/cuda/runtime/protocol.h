@@ -25,7 +25,7 @@
  * by itself after waiting for the stream; otherwise copies are messages and host bytes travel through the staging area.
  * Arrays and textures need no messages: they are device memory that the client describes (texture_types.h).
  *
- * Changing anything here means raising KW_PROTOCOL_VERSION and src/kernelwright/cuda/protocol.py with it; a test
+ * Changing anything here means raising KW_PROTOCOL_VERSION and src/kernelwright/cuda/wire/protocol.py with it; a test
  * compares the two field by field.
  */
 #ifndef KERNELWRIGHT_PROTOCOL_H

@@ -19,10 +19,10 @@ import numpy as np
 from kernelwright.codegen.memory_layout import parameter_layout, shared_layout
 from kernelwright.codegen.simt.running.launch_result import Found
 from kernelwright.codegen.simt.running.watching import Watch
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Received
 from kernelwright.cuda.names import base_name, readable
-from kernelwright.cuda.protocol import MemoryKind, Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Received
+from kernelwright.cuda.wire.protocol import MemoryKind, Message
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
 from kernelwright.device.checking.findings import CheckFinding, End, FindingKind, Findings, Hint
 from kernelwright.device.checking.reordering import Reordering

@@ -15,10 +15,10 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Received
-from kernelwright.cuda.launch_codec import read_launch
-from kernelwright.cuda.protocol import Message, WelcomeFlags
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Received
+from kernelwright.cuda.wire.launch_codec import read_launch
+from kernelwright.cuda.wire.protocol import Message, WelcomeFlags
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.cuda.driver import DriverError
 from kernelwright.device.cuda.gpu import CudaGpu

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from kernelwright.cuda.protocol import DeviceProperties
+from kernelwright.cuda.wire.protocol import DeviceProperties
 from kernelwright.device.cuda.driver import NOT_FOUND, Driver, DriverError
 from kernelwright.device.cuda.memory import CudaMemory
 from kernelwright.device.cuda.properties import properties_of_gpu

@@ -8,7 +8,7 @@ from functools import cached_property
 from kernelwright.architectures import architecture
 from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
-from kernelwright.cuda.protocol import FunctionAttributes, ModuleFormat, Parameter
+from kernelwright.cuda.wire.protocol import FunctionAttributes, ModuleFormat, Parameter
 from kernelwright.device.cuda.driver import NOT_FOUND, DriverError
 from kernelwright.device.cuda.gpu import CudaGpu, CudaLoaded
 from kernelwright.device.serving.errors import CudaError, Refused

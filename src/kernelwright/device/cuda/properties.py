@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from kernelwright.cuda.protocol import DeviceProperties
+from kernelwright.cuda.wire.protocol import DeviceProperties
 from kernelwright.device.cuda.driver import Driver
 
 # Field of DeviceProperties -> CUdevice_attribute (cuda.h), one or one per component.

@@ -25,7 +25,7 @@ from types import TracebackType
 from typing import Any
 
 from kernelwright.cache import content_key
-from kernelwright.cuda.protocol import DeviceProperties
+from kernelwright.cuda.wire.protocol import DeviceProperties
 from kernelwright.device.cuda.gpu import CudaLaunched, FunctionFacts, Timing
 from kernelwright.device.cuda.lock import WAIT_S, GpuLock
 from kernelwright.device.fault import Fault

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 
-from kernelwright.cuda.protocol import Copy, Fill, MemoryKind
+from kernelwright.cuda.wire.protocol import Copy, Fill, MemoryKind
 from kernelwright.device.arena import POISON, Arena
 from kernelwright.device.serving.errors import CudaError, Refused
 from kernelwright.device.serving.memory_capacity import capacity_bytes

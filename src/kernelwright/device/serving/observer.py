@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from kernelwright.cuda.channel import Received
+    from kernelwright.cuda.wire.channel import Received
     from kernelwright.device.arena import Arena
     from kernelwright.device.execution import Execution
     from kernelwright.device.serving.errors import Failure

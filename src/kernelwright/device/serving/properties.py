@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from kernelwright.architectures import architecture
-from kernelwright.cuda.protocol import DeviceProperties
+from kernelwright.cuda.wire.protocol import DeviceProperties
 from kernelwright.target import Gpu
 
 DRIVER_VERSION = 12080

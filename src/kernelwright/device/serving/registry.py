@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
-from kernelwright.cuda.protocol import FunctionAttributes, ModuleFormat, SymbolFlags
+from kernelwright.cuda.wire.protocol import FunctionAttributes, ModuleFormat, SymbolFlags
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.model.resident_blocks import largest_block, resident_blocks
 from kernelwright.device.serving.errors import CudaError, Refused

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Received
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Received
 from kernelwright.device.serving.errors import Failure
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from kernelwright.cuda import protocol as wire
-    from kernelwright.cuda.channel import Received
-    from kernelwright.cuda.protocol import Message
+    from kernelwright.cuda.wire import protocol as wire
+    from kernelwright.cuda.wire.channel import Received
+    from kernelwright.cuda.wire.protocol import Message
     from kernelwright.device.arena import Arena
     from kernelwright.device.serving.errors import CudaError, Failure
     from kernelwright.device.serving.replies import Answer

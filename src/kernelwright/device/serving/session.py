@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Channel, Received
-from kernelwright.cuda.protocol import Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Channel, Received
+from kernelwright.cuda.wire.protocol import Message
 from kernelwright.device.arena import Arena
 from kernelwright.device.serving.errors import CudaError, Failure, Refused, defect
 from kernelwright.device.serving.observer import Observer

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Received
-from kernelwright.cuda.protocol import Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Received
+from kernelwright.cuda.wire.protocol import Message
 from kernelwright.device.arena import Buffer
 from kernelwright.device.checking.findings import CheckFinding, End
 from kernelwright.device.checking.touched_bytes import Bytes

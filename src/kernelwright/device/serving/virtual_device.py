@@ -10,11 +10,11 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Received
-from kernelwright.cuda.launch_codec import read_launch
 from kernelwright.cuda.names import readable
-from kernelwright.cuda.protocol import Message, WelcomeFlags
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Received
+from kernelwright.cuda.wire.launch_codec import read_launch
+from kernelwright.cuda.wire.protocol import Message, WelcomeFlags
 from kernelwright.device.arena import Arena
 from kernelwright.device.serving.allocations import Allocations
 from kernelwright.device.serving.engine import Engine

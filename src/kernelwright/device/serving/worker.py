@@ -147,7 +147,7 @@ def _session(
 
 def refuse(connection: socket.socket, error: Exception) -> None:
     """Tells a program that it gets no device, and why."""
-    from kernelwright.cuda.channel import Channel
+    from kernelwright.cuda.wire.channel import Channel
     from kernelwright.device.serving.errors import CudaError
 
     channel = Channel(connection)

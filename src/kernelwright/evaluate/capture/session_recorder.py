@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kernelwright.cuda import protocol as wire
-from kernelwright.cuda.channel import Received
-from kernelwright.cuda.protocol import MemoryKind, Message
+from kernelwright.cuda.wire import protocol as wire
+from kernelwright.cuda.wire.channel import Received
+from kernelwright.cuda.wire.protocol import MemoryKind, Message
 from kernelwright.device.arena import Arena, Buffer, Snapshot
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.serving.errors import Failure

@@ -16,8 +16,8 @@ import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kernelwright.cuda.protocol import MESSAGES, REPLY, Header, Message, Nothing, Output
-from kernelwright.cuda.structures import Body
+from kernelwright.cuda.wire.protocol import MESSAGES, REPLY, Header, Message, Nothing, Output
+from kernelwright.cuda.wire.structures import Body
 from kernelwright.errors import ToolError
 
 _HEADER = struct.Struct("<IHHIi")

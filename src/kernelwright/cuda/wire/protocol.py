@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
-from kernelwright.cuda.structures import Body as Body  # for those who carry any of these
-from kernelwright.cuda.structures import f64, i32, u8, u16, u32, u64
+from kernelwright.cuda.wire.structures import Body as Body  # for those who carry any of these
+from kernelwright.cuda.wire.structures import f64, i32, u8, u16, u32, u64
 
 VERSION = 2
 REPLY = 0x8000
