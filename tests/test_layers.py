@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1] / "src" / "kernelwright"
@@ -245,3 +246,24 @@ def test_a_second_level_is_seen(tmp_path: Path) -> None:
         "planted.c.Leaf -> planted.b.Middle -> planted.a.Base",
         "planted.c.Twin -> planted.b.Other -> planted.a.Base",
     ]
+
+
+def walks() -> list[list[str]]:
+    """The numbered lists of files under "Four walks" in CONTRIBUTING.md, as names of modules."""
+    text = (ROOT.parents[1] / "CONTRIBUTING.md").read_text()
+    section = text[text.index("## Four walks") :].partition("\n## ")[0]
+    found: list[list[str]] = []
+    for number, file in re.findall(r"^(\d+)\. `([\w/]+)\.py`", section, re.M):
+        if number == "1":
+            found.append([])
+        found[-1].append("kernelwright." + file.replace("/", "."))
+    return found
+
+
+def test_no_step_of_a_walk_goes_back() -> None:
+    graph = import_graph(ROOT)
+    assert len(walks()) == 5 and all(len(walk) > 4 for walk in walks())
+    for walk in walks():
+        assert set(walk) <= graph.keys(), f"no such file: {set(walk) - graph.keys()}"
+        back = [(b, a) for n, b in enumerate(walk) for a in walk[:n] if a in graph[b]]
+        assert not back, f"imports of an earlier step: {back}"
