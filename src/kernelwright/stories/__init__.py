@@ -1,1 +1,1 @@
-"""The stories: evolve now; breed, explore and tune are not built yet. Wiring only, each on one screen."""
+"""The stories: evolution and breeding, and what is made of a variant; wiring only. Exploring and tuning are not built yet."""

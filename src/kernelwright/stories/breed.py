@@ -8,20 +8,17 @@ for each generation, until the target is reached:
 
 from __future__ import annotations
 
-import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kernelwright.breeding.judge import FITNESS
 from kernelwright.breeding.program_judge import ProgramJudge
-from kernelwright.breeding.run import PROGRAMS, Bred, BreedRun, Settings, facts_of, settings_for
+from kernelwright.breeding.run import PROGRAMS, BreedRun, Settings, facts_of, settings_for
 from kernelwright.breeding.speed import Stopwatch
+from kernelwright.breeding.standing import Standing, note_end, note_generation, worth_of_outcome
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
+from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
@@ -29,50 +26,12 @@ from kernelwright.grammar.breeding import Breeding, Individual
 from kernelwright.search import Budget, Result, Strategy
 from kernelwright.search.strategies import STRATEGIES
 
-Watch = Callable[["Standing"], None]
+Watch = Callable[[Standing], None]
 STRATEGY = "generations"
 SHOWN_EVERY = 50
 """Programs from one look at a generation in progress to the next."""
 TRIED = 8
 """Programs of the first generation that are judged one by one, to tell a broken problem at once."""
-
-
-@dataclass
-class Standing:
-    """Where a run stands, for whoever watches: changed in place."""
-
-    run: BreedRun
-    phase: str = "start"
-    generation: int = 0
-    fresh: int = 0
-    """Of these, in this session, since ``began``."""
-    remembered: int = 0
-    """Of these, by an earlier run."""
-    trouble: str = ""
-    """Why fitness could not be kept for later runs."""
-    asked: int = 0
-    """Individuals of all generations, so that what was not judged was known."""
-    best: Bred | None = None
-    rejected: Counter[str] = field(default_factory=Counter)
-    met: set[int] = field(default_factory=set)
-    """The rows of the programs asked about."""
-    jobs: int = 1
-    began: float = field(default_factory=time.monotonic)
-
-    @property
-    def evaluations(self) -> int:
-        """Programs asked about, each counted once."""
-        return len(self.met)
-
-    @property
-    def rate(self) -> float:
-        """Programs per second, this session."""
-        return self.fresh / max(self.seconds, 1e-9)
-
-    @property
-    def seconds(self) -> float:
-        """Of this session."""
-        return time.monotonic() - self.began
 
 
 def breed(
@@ -153,14 +112,14 @@ def proceed(
                 _try_some(generation, judge)
             found = answers.of([each.text for each in generation], judge, told=told)
             standing.remembered, standing.trouble = judge.remembered, judge.trouble
-            _note(standing, generation, found)
+            note_generation(standing, generation, found)
             stopwatch.note(standing.generation, len(generation))
             watch(standing)
             if standing.best is not None and run.reaches(standing.best.fitness):
                 break
             results = [_result(run, *each) for each in zip(generation, found, strict=True)]
             stopwatch.searched(partial(strategy.tell, results))
-        _end(standing)
+        note_end(standing)
         watch(standing)
     return standing
 
@@ -176,41 +135,6 @@ def _try_some(generation: list[Individual], judge: ProgramJudge) -> None:
         )
 
 
-def _note(standing: Standing, generation: list[Individual], found: list[Answer[str]]) -> None:
-    """The generation's figures, for whoever watches and, once, for the journal."""
-    best_genotype, before = None, standing.evaluations
-    for individual, answer in zip(generation, found, strict=True):
-        if answer.row not in standing.met:
-            standing.met.add(answer.row)
-            if isinstance(answer.outcome, Rejected):
-                standing.rejected[answer.outcome.stage] += 1
-        worth = _worth(answer.outcome)
-        if worth is not None:
-            bred = Bred(individual.text, worth, answer.name)
-            if standing.best is None or standing.run.beats(bred, standing.best):
-                standing.best, best_genotype = bred, individual.genotype
-    new = standing.evaluations - before
-    standing.asked += len(generation)
-    known = {data["n"] for data in standing.run.generations}
-    if standing.generation not in known:
-        best = standing.best
-        noted = {"name": best.name, "fitness": best.fitness} if best else None
-        more = {"genotype": list(best_genotype)} if best_genotype else {}
-        standing.run.journal.note(
-            "generation",
-            {"n": standing.generation, "best": noted, "new": new, "evaluations": standing.evaluations, **more},
-        )
-
-
-def _end(standing: Standing) -> None:
-    standing.phase = "finished"
-    if standing.run.ended is None:
-        best = standing.best
-        facts = {"best": best.name if best else None, "fitness": best.fitness if best else None}
-        facts |= {"evaluations": standing.evaluations, "generations": standing.generation}
-        standing.run.journal.note("end", facts)
-
-
 def _strategy(run: BreedRun) -> Strategy[Individual]:
     settings = run.settings
     operators = Breeding(run.problem.language, settings.dials.codons, settings.dials.longest)
@@ -220,12 +144,8 @@ def _strategy(run: BreedRun) -> Strategy[Individual]:
 
 def _result(run: BreedRun, individual: Individual, answer: Answer[str]) -> Result[Individual]:
     """What is worth nothing is rejected."""
-    worth = _worth(answer.outcome)
+    worth = worth_of_outcome(answer.outcome)
     return Result(individual, None if worth is None else (worth if run.goal == "least" else -worth,))
-
-
-def _worth(outcome: Outcome) -> float | None:
-    return outcome.metrics[FITNESS] if isinstance(outcome, Ok) else None
 
 
 __all__ = ["Settings", "Standing", "breed", "create", "problem_path", "proceed", "resume", "settings_for"]

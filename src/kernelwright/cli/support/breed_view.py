@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import TracebackType
 from typing import TextIO
 
+from kernelwright.breeding.standing import Standing
 from kernelwright.cli.support.live_view import View, view_on
-from kernelwright.stories.breed import Standing
 
 WIDTH = 100
 """Characters of the best program that are shown."""
