@@ -7,6 +7,7 @@ installs what a user has, everything else what the tests need besides.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import venv
@@ -29,7 +30,7 @@ COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
             [str(KW), "evolve", "suite:hotspot", "--evaluations", "150", "--seed", "1"],
         ],
     ),
-    "test": ("the whole fast test suite", [[str(PYTHON), "-m", "pytest"]]),
+    "test": ("the whole fast test suite", [[str(PYTHON), "-m", "pytest", "-n", str(len(os.sched_getaffinity(0)))]]),
     "slow": ("the tests that take longer", [[str(PYTHON), "-m", "pytest", "-m", "slow"]]),
     "setup": ("the virtual environment alone", []),
 }

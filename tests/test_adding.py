@@ -297,8 +297,8 @@ def test_a_guard(copied: Copied) -> None:
 class GridIsLine:
     """Grids of one dimension."""
 
-    def holds(self, launch: Launch) -> bool:
-        return launch.grid[1:] == (1, 1)
+    def holds(self, facts: LaunchFacts) -> bool:
+        return facts.launch.grid[1:] == (1, 1)
 
     def __str__(self) -> str:
         return "grid is a line"
@@ -321,7 +321,7 @@ class GridIsLine:
         "        draft.guards[BlockIsWarp()]",
         "        draft.guards[GridIsLine()] = None\n",
     )
-    copied.insert("edits/kinds/warp_barriers.py", "Launch\nfrom kernelwright.ir", "GridIsLine, ")
+    copied.insert("edits/kinds/warp_barriers.py", "LaunchFacts\nfrom kernelwright.ir", "GridIsLine, ")
     source = "__global__ void clear(int *out, int value) { __syncthreads(); out[threadIdx.x] = value; }\n"
     (copied.folder / "clear.cu").write_text(source)
     said = copied.says(

@@ -20,11 +20,12 @@ from kernelwright.edits.kinds.recipe import PASSES, Recipe, recipes
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.edits.kinds.unroll import Unroll, unrollings
 from kernelwright.errors import Misuse
-from kernelwright.ir import function_difference, parse_module, verify
+from kernelwright.ir import parse_module, verify
 from kernelwright.launch import Launch, Triple
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import EXTRA, optimise_with
 from tests.edits.conftest import GEOMETRY, body, kernel, loop_kernel
+from tests.ir.compare import function_difference
 
 C0 = "c0000000000"
 N, BLOCK, GRID = 40, (16, 1, 1), (3, 1, 1)

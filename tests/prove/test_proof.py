@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from kernelwright.errors import Misuse
-from kernelwright.prove import CHECKS, LABELS, MEANING, Check, Evidence, Proof, label_of, proof_from_json
+from kernelwright.prove import CHECKS, LABELS, MEANING, Check, Evidence, Proof, proof_from_json
 
 PROOF = Proof(
     (
@@ -22,6 +22,11 @@ PROOF = Proof(
     seed=4,
     notes=("the original races itself",),
 )
+
+
+def label_of(failed: list[str]) -> str:
+    """Of a variant that failed these checks."""
+    return Proof(tuple(Check(name, "failed", "found something") for name in failed)).label
 
 
 def test_nothing_failed_is_clean() -> None:

@@ -20,7 +20,7 @@ from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.effort import Effort
 from kernelwright.prove.evidence import Check, Evidence
 from kernelwright.prove.labels import LABELS, MEANING, REJECTED, Label
-from kernelwright.prove.proof import Proof, label_of, proof_from_json
+from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.prove.prover import Guards, Prover, Trial, prove
 
 __all__ = [
@@ -36,7 +36,6 @@ __all__ = [
     "Proof",
     "Prover",
     "Trial",
-    "label_of",
     "proof_from_json",
     "prove",
 ]

@@ -5,6 +5,7 @@ The worst evidence wins: a variant has the last of ``LABELS`` that one of its fa
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 Label = Literal["clean", "benign", "lock-step only", "data-specific", "schedule-dependent", "wrong"]
@@ -23,3 +24,8 @@ MEANING: dict[Label, str] = {
     "schedule-dependent": "the result depends on the order of threads, or on memory that nobody wrote or owns",
     "wrong": "it does not compute what the original does on the training cases, or in the whole program",
 }
+
+
+def worst(labels: Iterable[Label]) -> Label:
+    """What a variant is called whose failed checks stand for ``labels``; ``clean`` when none failed."""
+    return max(labels, key=LABELS.index, default="clean")

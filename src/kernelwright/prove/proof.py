@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from kernelwright.errors import Misuse
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.evidence import Check, Evidence, Status
-from kernelwright.prove.labels import LABELS, Label
-
-
-def label_of(failed: Iterable[str]) -> Label:
-    """The label of a variant that failed these checks."""
-    return max((CHECKS[name].label for name in failed), key=LABELS.index, default="clean")
+from kernelwright.prove.labels import LABELS, Label, worst
 
 
 @dataclass(frozen=True)
@@ -37,7 +32,7 @@ class Proof:
 
     @property
     def label(self) -> Label:
-        return label_of(check.name for check in self.checks if check.status == "failed")
+        return worst(CHECKS[check.name].label for check in self.checks if check.status == "failed")
 
     def check(self, name: str) -> Check:
         """The check of that name. Raises ``KeyError``."""
