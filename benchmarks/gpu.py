@@ -120,7 +120,7 @@ def _run(chosen: argparse.Namespace) -> int:
     from kernelwright.bench.gpu.sanitizer import run_sanitizer
     from kernelwright.bench.gpu.suite import run_suite
     from kernelwright.bench.gpu.winners import run_winners
-    from kernelwright.device.cuda.worker import CudaWorker
+    from kernelwright.device.real_gpu.worker import CudaWorker
 
     only = chosen.only or PARTS
     more: dict[str, Any] = {}

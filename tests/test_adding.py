@@ -136,7 +136,7 @@ def test_an_edit_kind(copied: Copied) -> None:
         + """
 import random
 from kernelwright.edits import OPERATORS, Gene, Original, apply, draw, draw_gene, edits_in_order, listed, load_genes, dump_genes
-from kernelwright.edits.words import in_words
+from kernelwright.edits.edit_words import in_words
 from kernelwright.prove.invariants import invariants
 
 originals = {name: Original(module, name) for name, module in workload.modules().items()}
@@ -329,7 +329,7 @@ class GridIsLine:
         + """
 from kernelwright.edits import Original, apply
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers
-from kernelwright.edits.words import guard_in_words
+from kernelwright.edits.edit_words import guard_in_words
 from kernelwright.prove import Effort, prove
 from kernelwright.prove.invariants import invariants
 
@@ -354,7 +354,7 @@ print(proof.label, "|", next(note for note in proof.notes if "outside" in note))
 
 def test_a_back_end(copied: Copied) -> None:
     row = '    BackEnd("thorough", "code for this processor, all of it optimised", HOST_IR, Host, HostCode, "full"),\n'
-    copied.insert("breeding/table.py", '    BackEnd(\n        "virtual"', row)
+    copied.insert("breeding/back_end_table.py", '    BackEnd(\n        "virtual"', row)
     assert "thorough" in copied.run("-m", "kernelwright", "farm", "--json")
     breed = ("-m", "kernelwright", "breed", "keijzer6", "--generations", "1", "--population", "10", "--seed", "1")
     said = copied.run(*breed, "--backend", "thorough", "--target", "1e9", "--json")

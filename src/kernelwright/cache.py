@@ -52,7 +52,7 @@ def content_key(parts: Iterable[str | bytes]) -> str:
 
 _RESULTS_COME_FROM = (
     "", "cli", "cli/commands", "cli/support", "codegen", "codegen/cost", "codegen/inline_asm", "codegen/machine",
-    "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/program", "codegen/simt/running",
+    "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/program", "codegen/simt/launching",
     "cuda", "cuda/include", "cuda/runtime", "cuda/wire", "ir", "ir/text", "passes",
 )  # fmt: skip
 """Our folders whose files decide what a compile gives. Headers further down are noted with the compiles that read them."""

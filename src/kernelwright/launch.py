@@ -2,8 +2,8 @@
 
     Launch("_Z5saxpyifPKfPf", (64, 1, 1), (256, 1, 1), parameters, shared_bytes=1024)
 
-Other forms of it are codecs: ``cuda/launch_codec.py`` (what a program sends), ``codegen/simt/running/compiled_kernel.py``
-(the struct of the runtime), ``device/cuda/driver.py`` (the driver's call) and ``evaluate/capture`` (recordings). What else is
+Other forms of it are codecs: ``cuda/wire/launch_codec.py`` (what a program sends), ``codegen/simt/launching/compiled_kernel.py``
+(the struct of the runtime), ``device/real_gpu/driver.py`` (the driver's call) and ``evaluate/capture`` (recordings). What else is
 known of a launch is in a value that holds this one: its code and order (``device/execution.py``), its memory
 (``evaluate/capture``, ``guards``).
 """

@@ -175,7 +175,7 @@ class Unit:
     @property
     def assembled(self) -> tuple[bytes, str]:
         """The cubin and the assembler's log, which alone tells of spills."""
-        from kernelwright.codegen.machine.cubin import assemble, find_assemblers
+        from kernelwright.codegen.machine.assemble import assemble, find_assemblers
 
         ptx, options = self.ptx, self.options
         toolkit = _path(options.cuda_path)

@@ -34,7 +34,7 @@ ROW = '    BackEnd("simple", "programs without functions, interpreted", C, NoFun
 def test_a_back_end_is_one_file_and_one_row(tmp_path: Path) -> None:
     shutil.copytree(PACKAGE, tmp_path / "kernelwright", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "kernelwright" / "farm" / "backends" / "no_functions.py").write_text(FILE)
-    table = tmp_path / "kernelwright" / "breeding" / "table.py"
+    table = tmp_path / "kernelwright" / "breeding" / "back_end_table.py"
     text = table.read_text()
     for before, line in (
         ("from kernelwright.farm.backends.nvrtc", "from kernelwright.farm.backends.no_functions import NoFunctions\n"),

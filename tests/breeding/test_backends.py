@@ -10,9 +10,9 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from kernelwright.breeding.answers import Answers, answers_to
+from kernelwright.breeding.back_end_table import BACKENDS, back_end
 from kernelwright.breeding.choice import weigh
-from kernelwright.breeding.table import BACKENDS, back_end
+from kernelwright.breeding.program_results import Answers, answers_to
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.grammar import Problem, load_problem

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from kernelwright.breeding import choice, table
-from kernelwright.breeding.answers import Answers
+from kernelwright.breeding import back_end_table, choice
 from kernelwright.breeding.choice import Cost, chosen_backend, measured_cost, rule, weigh
+from kernelwright.breeding.program_results import Answers
 from kernelwright.grammar import load_problem
 from kernelwright.grammar.problems import path_of
 
@@ -51,11 +51,11 @@ def test_the_quickest_for_a_generation_is_chosen(
 
 
 def test_what_cannot_be_used_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Absent(table.Host):
+    class Absent(back_end_table.Host):
         def missing(self) -> str:
             return "pip install it"
 
-    rows = {**table.BACKENDS, "host": replace(table.BACKENDS["host"], compiler=Absent)}
+    rows = {**back_end_table.BACKENDS, "host": replace(back_end_table.BACKENDS["host"], compiler=Absent)}
     monkeypatch.setattr(choice, "BACKENDS", rows)
     found = weigh(KEIJZER6, 300, 1)
     assert [each.name for each in found] == ["interpreted", "host"]

@@ -12,20 +12,20 @@ import pytest
 from numpy.typing import NDArray
 
 from kernelwright.breeding import gpus
-from kernelwright.breeding.answers import Answers, answers_to
-from kernelwright.breeding.frames import PTX, ptx, ptx_frame
+from kernelwright.breeding.back_end_table import back_end
 from kernelwright.breeding.gpus import RealGpu, VirtualGpu
 from kernelwright.breeding.kernels import Kernels
-from kernelwright.breeding.table import back_end
+from kernelwright.breeding.program_results import Answers, answers_to
+from kernelwright.breeding.surrounding_code import PTX, ptx, ptx_frame
 from kernelwright.device.arena import GAP
-from kernelwright.device.cuda.gpu import CudaLaunched
-from kernelwright.device.cuda.worker import Job
 from kernelwright.device.fault import Fault
+from kernelwright.device.real_gpu.gpu import CudaLaunched
+from kernelwright.device.real_gpu.worker import Job
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.farm.backends.assembling import header
 from kernelwright.farm.backends.backend import Image, Level
-from kernelwright.farm.backends.frame import Frame, bundle
+from kernelwright.farm.backends.bundle import Frame, bundle
 from kernelwright.farm.backends.ptx import Ptx
 from kernelwright.farm.bundle_runner import BundleRunner
 from kernelwright.grammar import Problem, load_problem

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.breeding.answers import answers_to
+from kernelwright.breeding.back_end_table import back_end
 from kernelwright.breeding.choice import sample
-from kernelwright.breeding.frames import inputs, ptx, ptx_frame
-from kernelwright.breeding.table import back_end
+from kernelwright.breeding.program_results import answers_to
+from kernelwright.breeding.surrounding_code import inputs, ptx, ptx_frame
 from kernelwright.farm.backends.assembling import header
-from kernelwright.farm.backends.frame import bundle
+from kernelwright.farm.backends.bundle import bundle
 from kernelwright.farm.backends.outlined_operations import with_calls
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.c.interpret import interpret

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.virtual.gpu import VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.replay import replay
 from kernelwright.evaluate.judging.case_runner import by_kernel

@@ -140,7 +140,7 @@ def test_output_that_cannot_be_written_is_named(folder: Path, evolved: dict[str,
 
 def test_a_tolerance_that_is_given_is_not_the_files_own(folder: Path) -> None:
     (folder / "loose.py").write_text(
-        "from dataclasses import replace\nfrom again import workload\nfrom kernelwright.evaluate.workload.comparison_rules import parse_rules\n\n"
+        "from dataclasses import replace\nfrom again import workload\nfrom kernelwright.evaluate.workload.rule_text import parse_rules\n\n"
         "workload = replace(workload, tolerance=parse_rules('relative 1e-2'))\n"
     )
     for number, (given, wanted) in enumerate([((), ""), (("--tolerance", "exact"), "exact")], start=1):

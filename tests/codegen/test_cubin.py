@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.codegen.machine import cubin
-from kernelwright.codegen.machine.cubin import Assembler, assemble, find_assemblers
+from kernelwright.codegen.machine import assemble as assemble_module
+from kernelwright.codegen.machine.assemble import Assembler, assemble, find_assemblers
 from kernelwright.codegen.machine.cubin_elf import read_elf
 from kernelwright.codegen.ptx import generate
 from kernelwright.errors import CompileError, Misuse, ToolError
@@ -86,7 +86,7 @@ def test_an_unknown_architecture_is_misuse() -> None:
 
 
 def test_without_an_assembler_the_command_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cubin, "find_assemblers", lambda cuda_path=None: ())
+    monkeypatch.setattr(assemble_module, "find_assemblers", lambda cuda_path=None: ())
     with pytest.raises(ToolError, match="pip install nvidia-nvjitlink-cu12") as error:
         assemble(ptx(), "sm_80")
     assert error.value.exit_code == 3
@@ -108,10 +108,10 @@ def test_the_next_assembler_is_tried_when_one_is_too_old(tmp_path: Path, monkeyp
         version + "echo \"ptxas fatal   : Value 'sm_80' is not defined for option 'gpu-name'\" >&2; exit 1",
     )
     new = script(tmp_path, "new", 'while [ "$1" != -o ]; do shift; done; printf cubin > "$2"; echo "info: fine" >&2')
-    monkeypatch.setattr(cubin, "find_assemblers", lambda cuda_path=None: (old, new))
+    monkeypatch.setattr(assemble_module, "find_assemblers", lambda cuda_path=None: (old, new))
     made = assemble("", "sm_80")
     assert (made.data, made.log.strip(), made.assembler) == (b"cubin", "info: fine", new)
-    monkeypatch.setattr(cubin, "find_assemblers", lambda cuda_path=None: (old,))
+    monkeypatch.setattr(assemble_module, "find_assemblers", lambda cuda_path=None: (old,))
     with pytest.raises(ToolError, match=r"no installed assembler knows sm_80 \(ptxas 9\.1\)"):
         assemble("", "sm_80")
 

@@ -7,9 +7,9 @@ import re
 import pytest
 
 from kernelwright.codegen.cost.ptx_counts import origins
+from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.codegen.machine.block_counts import SLOW, _home, _hot, _marked, _Piece, machine_code
 from kernelwright.codegen.machine.control_flow import Flow
-from kernelwright.codegen.machine.cubin import find_assemblers
 from kernelwright.codegen.machine.sass import BRANCH, EXIT, Instruction
 from kernelwright.codegen.ptx import generate
 from kernelwright.codegen.ptx_text import read_ptx

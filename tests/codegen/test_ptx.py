@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.architectures import ARCHITECTURES
-from kernelwright.codegen.machine.cubin import find_assemblers
+from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.codegen.ptx import emit_ptx, generate
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
 from kernelwright.passes.libdevice import find_libdevice

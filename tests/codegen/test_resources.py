@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernelwright.codegen.machine.cubin import Assembler, assemble, find_assemblers
+from kernelwright.codegen.machine.assemble import Assembler, assemble, find_assemblers
 from kernelwright.codegen.machine.cubin_elf import read_elf
 from kernelwright.codegen.machine.resources import resources
 from kernelwright.codegen.ptx import generate

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.codegen.machine.cubin import Assembler, assemble, find_assemblers
+from kernelwright.codegen.machine.assemble import Assembler, assemble, find_assemblers
 from kernelwright.codegen.machine.cubin_elf import Elf, Section, Symbol, read_elf
 from kernelwright.codegen.machine.line_table import LineTable, read_lines
 from kernelwright.codegen.machine.sass import (

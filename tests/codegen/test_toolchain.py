@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.codegen import toolchain as room
-from kernelwright.codegen.machine.cubin import Assembler
+from kernelwright.codegen.machine.assemble import Assembler
 from kernelwright.codegen.toolchain import Tool, find_llvm, find_tools, toolchain
 from kernelwright.errors import Misuse
 from kernelwright.passes import llvm

@@ -9,7 +9,7 @@ import pytest
 from kernelwright.codegen.cost import block_weights as module
 from kernelwright.codegen.cost.block_weights import Weights, weigh, weigh_all
 from kernelwright.codegen.cost.scoreboard_steps import split_at_barriers
-from kernelwright.codegen.machine.cubin import assemble, find_assemblers
+from kernelwright.codegen.machine.assemble import assemble, find_assemblers
 from kernelwright.codegen.machine.resources import resources
 from kernelwright.codegen.ptx import emit_ptx, generate
 from kernelwright.errors import CompileError, Misuse, ToolError

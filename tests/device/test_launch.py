@@ -14,7 +14,7 @@ from kernelwright.device.execution import Execution
 from kernelwright.device.guard_facts import facts_of_execution
 from kernelwright.device.load_module import load
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.virtual.gpu import VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.evaluate.capture.capture import launch_as_json, launch_from_json
 from kernelwright.evaluate.judging.case_runner import Ran, Runner, by_kernel
 from kernelwright.ir import parse_module

@@ -14,7 +14,7 @@ from kernelwright.cuda.wire import protocol as wire
 from kernelwright.cuda.wire.channel import Received
 from kernelwright.cuda.wire.protocol import Message
 from kernelwright.device.arena import Arena
-from kernelwright.device.cuda.cuda_device import TABLE as CUDA_TABLE
+from kernelwright.device.real_gpu.cuda_device import TABLE as CUDA_TABLE
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
 from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.replies import Answer

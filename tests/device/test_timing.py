@@ -10,9 +10,9 @@ import pytest
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.load_module import load
-from kernelwright.device.virtual import launch_estimates as timing_module
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
-from kernelwright.device.virtual.launch_estimates import Timing
+from kernelwright.device.virtual_gpu import launch_estimates as timing_module
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.launch_estimates import Timing
 from kernelwright.errors import CompileError
 from kernelwright.ir import parse_module
 from kernelwright.launch import Launch

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.breeding.table import BACKENDS
+from kernelwright.breeding.back_end_table import BACKENDS
 
 from .conftest import Fake
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.codegen.toolchain import Driver, Gpu
-from kernelwright.device.cuda import availability
+from kernelwright.device.real_gpu import availability
 from kernelwright.device.settings import Settings
 from kernelwright.errors import DeviceError, Misuse, ToolError
 

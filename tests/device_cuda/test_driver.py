@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import pytest
 
-from kernelwright.device.cuda import driver as cuda_driver
-from kernelwright.device.cuda.driver import Driver, DriverError
+from kernelwright.device.real_gpu import driver as cuda_driver
+from kernelwright.device.real_gpu.driver import Driver, DriverError
 from kernelwright.errors import ToolError
 
 from .conftest import Fake
@@ -19,8 +19,8 @@ Python = Callable[[str], str]
 
 START = """
 import ctypes, json, struct
-from kernelwright.device.cuda.gpu import *
-from kernelwright.device.cuda.driver import *
+from kernelwright.device.real_gpu.gpu import *
+from kernelwright.device.real_gpu.driver import *
 from kernelwright.errors import *
 from kernelwright.launch import Launch
 gpu = CudaGpu(0)
@@ -172,7 +172,9 @@ def test_without_the_binding_the_sentence_has_the_command(monkeypatch: pytest.Mo
 
 def test_without_a_driver_the_sentence_says_so(python: Python, fake: Fake) -> None:
     fake.set("LD_LIBRARY_PATH", "/nowhere")
-    said = python("from kernelwright.device.cuda.driver import *\ntry:\n  Driver()\nexcept ToolError as e: print(e)")
+    said = python(
+        "from kernelwright.device.real_gpu.driver import *\ntry:\n  Driver()\nexcept ToolError as e: print(e)"
+    )
     if said:
         assert said.startswith("there is no NVIDIA driver on this machine")
 

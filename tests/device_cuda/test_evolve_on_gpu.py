@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from kernelwright.codegen.toolchain import Gpu
-from kernelwright.device.cuda import availability
+from kernelwright.device.real_gpu import availability
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.outcome import Ok, Rejected

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.cuda.cuda_executor import CudaExecutor, image_of
-from kernelwright.device.cuda.worker import CudaWorker
+from kernelwright.device.real_gpu.cuda_executor import CudaExecutor, image_of
+from kernelwright.device.real_gpu.worker import CudaWorker
 from kernelwright.errors import CompileError
 from kernelwright.evaluate.judging.case_runner import Runner, Stopped, by_kernel
 from kernelwright.ir import parse_module
@@ -103,7 +103,7 @@ def test_a_real_gpu_runs_a_kernel(gpu: CudaWorker) -> None:
 
 @pytest.mark.gpu
 def test_what_the_driver_says_of_a_kernel_is_what_the_assembler_said(gpu: CudaWorker) -> None:
-    from kernelwright.codegen.machine.cubin import assemble, find_assemblers
+    from kernelwright.codegen.machine.assemble import assemble, find_assemblers
     from kernelwright.codegen.machine.resources import resources
     from kernelwright.codegen.ptx import emit_ptx
 

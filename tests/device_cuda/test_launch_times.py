@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from kernelwright.device.cuda.launch_times import merge_times
+from kernelwright.device.real_gpu.launch_times import merge_times
 
 
 def row(kernel: str, launches: int, time_us: float, least: float, most: float, **more: Any) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from kernelwright.bench.gpu.sanitizer import TOOLS, check_program, run_sanitizer
 from kernelwright.bench.result import Measured
 from kernelwright.cuda.wire.protocol import DeviceProperties
 from kernelwright.device.checking.findings import FindingKind
-from kernelwright.device.cuda.worker import GpuInfo
+from kernelwright.device.real_gpu.worker import GpuInfo
 
 from .conftest import Fake
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.device.arena import ARENA_BASE
-from kernelwright.device.cuda.worker import CudaWorker, Image, Job
+from kernelwright.device.real_gpu.worker import CudaWorker, Image, Job
 from kernelwright.errors import DeviceError
 from kernelwright.launch import Launch
 

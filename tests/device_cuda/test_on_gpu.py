@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.device.cuda.worker import CudaWorker, Image
+from kernelwright.device.real_gpu.worker import CudaWorker, Image
 from kernelwright.errors import DeviceError, Misuse
 from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.judging.worker_process import Reference

@@ -32,7 +32,7 @@ from kernelwright.bench.gpu.result import page
 from kernelwright.bench.gpu.winners import headlines, run_winners, whole
 from kernelwright.bench.result import Measured
 from kernelwright.device.arena import ARENA_BASE
-from kernelwright.device.cuda.worker import CudaWorker
+from kernelwright.device.real_gpu.worker import CudaWorker
 from kernelwright.edits.gene import Gene
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse

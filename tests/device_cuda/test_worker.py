@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from kernelwright.device.arena import ARENA_BASE
-from kernelwright.device.cuda.lock import GpuLock
-from kernelwright.device.cuda.worker import CudaWorker, Image, Job
+from kernelwright.device.real_gpu.lock import GpuLock
+from kernelwright.device.real_gpu.worker import CudaWorker, Image, Job
 from kernelwright.errors import DeviceError
 from kernelwright.evaluate.timing.duel import duel
 from kernelwright.launch import Launch
@@ -156,7 +156,7 @@ def test_a_gpu_that_is_not_there(fake: Fake) -> None:
 HOLD = """
 import sys, time
 from pathlib import Path
-from kernelwright.device.cuda.worker import CudaWorker
+from kernelwright.device.real_gpu.worker import CudaWorker
 with CudaWorker(folder=Path(sys.argv[1])) as worker:
     worker.info()
     print(worker._process.pid, flush=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.codegen.simt.running.watching import Watch
+from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference.race_watch import Watch as ReferenceWatch
 from kernelwright.edits import Original, apply, draw

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from kernelwright.edits import Edit, Original
+from kernelwright.edits.edit_words import guard_in_words, in_words
 from kernelwright.edits.instruction_words import CHANGES
 from kernelwright.edits.kinds.cache_policy import CachePolicy
 from kernelwright.edits.kinds.change_constant import ChangeConstant
@@ -27,7 +28,6 @@ from kernelwright.edits.kinds.swap import Swap
 from kernelwright.edits.kinds.unroll import Unroll
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers
 from kernelwright.edits.table import KINDS
-from kernelwright.edits.words import guard_in_words, in_words
 from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs
 from kernelwright.ir import parse_module
 from tests.edits.conftest import HEAD, kernel

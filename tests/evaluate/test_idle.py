@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernelwright.evaluate.judging.idle_check import idle_warnings
-from kernelwright.evaluate.workload.comparison_rules import parse_rules
+from kernelwright.evaluate.workload.rule_text import parse_rules
 
 HOT = np.linspace(320, 345, 64)
 AFTER = HOT * 1.0006

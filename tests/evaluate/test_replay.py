@@ -17,7 +17,7 @@ from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.capture.replay import replay
 from kernelwright.evaluate.judging.case_runner import by_kernel
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.workload.comparison_rules import parse_rules
+from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.ir import Module, parse_module
 from tests.evaluate.judged import Judged
 

@@ -22,7 +22,7 @@ from kernelwright.evaluate.workload.comparison import (
     Spread,
     Ulp,
 )
-from kernelwright.evaluate.workload.comparison_rules import Entry, Rules, parse_rule, parse_rules, rules_from
+from kernelwright.evaluate.workload.rule_text import Entry, Rules, parse_rule, parse_rules, rules_from
 
 NUMBERS = st.floats(min_value=0, allow_nan=False, allow_infinity=False)
 NAMES = st.from_regex(r"[a-z_][a-z0-9_]*(\.[a-z_][a-z0-9_]*)?:[a-z_][a-z0-9_]*", fullmatch=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kernelwright.codegen.simt.running.launch_result import Found
+from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.device.arena import SHARED_BASE
 from kernelwright.evaluate.judging.fault_sites import Places, site_of
 from kernelwright.ir import parse_module

@@ -15,7 +15,7 @@ from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.judging.whole_program import Program, WholeProgram
 from kernelwright.evaluate.outcome import Ok, Rejected
-from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rules
+from kernelwright.evaluate.workload.rule_text import Rules, parse_rules
 from kernelwright.evolution.genomes import GENOMES, GenomeBuilder
 from kernelwright.executable import build_executable
 from kernelwright.pipeline import compile as compile_program

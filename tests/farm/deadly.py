@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelwright.farm.backends.backend import Image, Level
-from kernelwright.farm.backends.frame import Frame, Language
+from kernelwright.farm.backends.bundle import Frame, Language
 from kernelwright.farm.backends.tree import Tree
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernelwright.farm.backends.frame import Frame
+from kernelwright.farm.backends.bundle import Frame
 
 CASES = 32
 

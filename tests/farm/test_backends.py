@@ -16,7 +16,7 @@ from kernelwright.device.arena import Arena
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.farm import Built, Raised
 from kernelwright.farm.backends.backend import Image, Refused
-from kernelwright.farm.backends.frame import Frame, bundle
+from kernelwright.farm.backends.bundle import Frame, bundle
 from kernelwright.farm.backends.host import Host, Loaded
 from kernelwright.farm.backends.llvm_ir import LlvmIr
 from kernelwright.farm.backends.nvrtc import Nvrtc
@@ -26,7 +26,7 @@ from kernelwright.farm.backends.own_compiler import OwnCompiler
 from kernelwright.farm.backends.prune_ptx import needed
 from kernelwright.farm.backends.ptx import Ptx
 from kernelwright.farm.backends.tree import Tree, texts
-from kernelwright.farm.building import build
+from kernelwright.farm.compile_population import build
 from kernelwright.ir import parse_module
 from tests.farm import problems
 from tests.simt.harness import Case, cuda

@@ -10,11 +10,11 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from kernelwright.breeding.table import BACKENDS
+from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.cache import Cache, content_key
 from kernelwright.cli.commands import farm
 from kernelwright.errors import Misuse
-from kernelwright.farm.fitness import FitnessCache
+from kernelwright.farm.fitness_store import FitnessCache
 
 
 def _run(*arguments: str) -> str:

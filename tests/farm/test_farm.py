@@ -17,13 +17,13 @@ from kernelwright.cache import Cache
 from kernelwright.errors import CompileError
 from kernelwright.farm import Built, Farm, Lost, Raised
 from kernelwright.farm.backends.backend import Image, Level, Refused
-from kernelwright.farm.backends.frame import Frame, Language
+from kernelwright.farm.backends.bundle import Frame, Language
 from kernelwright.farm.backends.host import Host, Loaded
 from kernelwright.farm.backends.ptx import Ptx
 from kernelwright.farm.backends.tree import Tree, texts
-from kernelwright.farm.building import build
 from kernelwright.farm.bundle_runner import BundleRunner
-from kernelwright.farm.fitness import FitnessCache
+from kernelwright.farm.compile_population import build
+from kernelwright.farm.fitness_store import FitnessCache
 from tests.farm import problems
 from tests.farm.deadly import Deadly
 

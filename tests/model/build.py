@@ -10,7 +10,7 @@ from kernelwright.codegen.cost.block_weights import Source, Weights
 from kernelwright.codegen.cost.scoreboard_steps import Step, split_at_barriers
 from kernelwright.codegen.machine.resources import Resources
 from kernelwright.codegen.ptx_text import Position
-from kernelwright.device.model.counters import (
+from kernelwright.device.timing_model.counters import (
     REQUEST,
     AccessCount,
     BlockCount,

@@ -12,13 +12,13 @@ import numpy as np
 
 from kernelwright.codegen.cost.block_weights import Weights, weigh_all
 from kernelwright.codegen.ptx import emit_ptx
+from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel, compile_host
+from kernelwright.codegen.simt.launching.launch_result import LaunchResult
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.compiled_kernel import CompiledKernel, compile_host
-from kernelwright.codegen.simt.running.launch_result import LaunchResult
 from kernelwright.device.arena import Arena, Buffer
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
 from kernelwright.ir import Module, parse_module
 from kernelwright.launch import Launch
 from kernelwright.pipeline import compile as compile_program

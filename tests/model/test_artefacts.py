@@ -14,12 +14,12 @@ import pytest
 from kernelwright.calibration import Calibration
 from kernelwright.codegen.cost.block_weights import Weights, weigh
 from kernelwright.codegen.cost.scoreboard_steps import Step
-from kernelwright.codegen.machine.cubin import find_assemblers
+from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.device.arena import Arena
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.estimate import Estimate, estimate
-from kernelwright.device.model.launch_observation import block_labels
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import Estimate, estimate
+from kernelwright.device.timing_model.launch_observation import block_labels
 from kernelwright.errors import DeviceError
 from kernelwright.target import gpu
 from tests.model.build import access, asked, count, observed, paths, step, weights

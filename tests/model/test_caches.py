@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernelwright.device.model import native_loops
-from kernelwright.device.model.caches import Traffic, traffic
-from kernelwright.device.model.counters import LINE, Observed, in_turns, watched
-from kernelwright.device.model.occupancy import Occupancy
+from kernelwright.device.timing_model import native_loops
+from kernelwright.device.timing_model.caches import Traffic, traffic
+from kernelwright.device.timing_model.counters import LINE, Observed, in_turns, watched
+from kernelwright.device.timing_model.occupancy import Occupancy
 from kernelwright.target import gpu
 from tests.model.build import access, asked, count, observed
 

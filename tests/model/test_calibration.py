@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.calibration import DEFAULT, FACTORS, Calibration, load
-from kernelwright.device.model.estimate import FACTOR_OF, Estimate, estimate
+from kernelwright.device.timing_model.estimate import FACTOR_OF, Estimate, estimate
 from kernelwright.errors import Misuse
 from kernelwright.target import gpu
 from tests.model.build import access, asked, count, observed, step, weights

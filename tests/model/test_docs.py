@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.calibration import FACTORS
-from kernelwright.device.model.estimate import FACTOR_OF
+from kernelwright.device.timing_model.estimate import FACTOR_OF
 from kernelwright.target import GPUS, KIB, MIB, Gpu
 
 PAGE = (Path(__file__).parents[2] / "docs" / "timing-model.md").read_text()

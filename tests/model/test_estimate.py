@@ -8,8 +8,8 @@ import math
 import pytest
 
 from kernelwright.calibration import Calibration
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.estimate import Estimate, estimate
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.errors import DeviceError
 from kernelwright.target import gpu
 from tests.model.build import access, asked, count, observed, paths, step, weights

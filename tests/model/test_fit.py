@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from kernelwright.calibration import DEFAULT, Calibration
-from kernelwright.device.model.estimate import estimate
-from kernelwright.device.model.fit import Measured, fit, rank_by_kernel, spearman
+from kernelwright.device.timing_model.estimate import estimate
+from kernelwright.device.timing_model.fit import Measured, fit, rank_by_kernel, spearman
 from kernelwright.errors import Misuse
 from kernelwright.target import Gpu, gpu
 from tests.model.build import access, asked, count, observed, step, weights

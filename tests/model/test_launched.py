@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.estimate import estimate
-from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import estimate
+from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
 from kernelwright.errors import DeviceError
 from kernelwright.launch import Launch
 from kernelwright.target import GPUS, gpu
@@ -161,7 +161,7 @@ def test_what_is_watched_is_the_same_every_time() -> None:
 
 SCRIPT = """
 from kernelwright.device.arena import Arena
-from kernelwright.device.model.estimate import estimate
+from kernelwright.device.timing_model.estimate import estimate
 from kernelwright.target import GPUS
 from tests.model.running import Device, all_weights
 with Arena() as arena:

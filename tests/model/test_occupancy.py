@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.device.model.occupancy import l1_bytes, occupancy
+from kernelwright.device.timing_model.occupancy import l1_bytes, occupancy
 from kernelwright.errors import DeviceError
 from kernelwright.target import KIB, gpu
 

@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.model.estimate import estimate
 from kernelwright.device.profiling.profile_rows import KEYS, MOST_LINES, Profiled, merged, profile_rows
-from kernelwright.device.virtual.launch_estimates import L2History
+from kernelwright.device.timing_model.estimate import estimate
+from kernelwright.device.virtual_gpu.launch_estimates import L2History
 from kernelwright.report.profile import facts, profile_page
 from kernelwright.target import gpu
 from tests.model.build import access, count, observed, paths, step, weights

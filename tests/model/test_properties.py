@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from kernelwright.calibration import FACTORS, NORMS, Calibration
 from kernelwright.codegen.cost.block_weights import Weights
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.estimate import estimate
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import estimate
 from kernelwright.target import GPUS, Gpu
 from tests.model.build import access, asked, count, observed, paths, step, weights
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.codegen.cost.scoreboard_steps import Step
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.scoreboard import OPERANDS_READ, Layout, Scoreboard, scoreboard
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.scoreboard import OPERANDS_READ, Layout, Scoreboard, scoreboard
 from kernelwright.target import gpu
 from tests.model.build import K, access, count, observed, paths, step, weights
 

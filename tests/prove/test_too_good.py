@@ -11,9 +11,9 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.arguments import pack
 from kernelwright.device.execution import Execution
 from kernelwright.device.load_module import load
-from kernelwright.device.model.estimate import Estimate, Term
-from kernelwright.device.virtual.gpu import VirtualGpu
-from kernelwright.device.virtual.launch_estimates import Timing
+from kernelwright.device.timing_model.estimate import Estimate, Term
+from kernelwright.device.virtual_gpu.gpu import VirtualGpu
+from kernelwright.device.virtual_gpu.launch_estimates import Timing
 from kernelwright.launch import Launch
 from kernelwright.prove.speedup_ceiling import LIMIT, ceiling
 from kernelwright.target import gpu

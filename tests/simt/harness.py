@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.codegen.memory_layout import parameter_layout
+from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel, LaunchResult, compile_host
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.compiled_kernel import CompiledKernel, LaunchResult, compile_host
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.reference import ReferenceResult, run_reference
 from kernelwright.device.reference.race_watch import Watch as ReferenceWatch

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from kernelwright.codegen.simt.launching.launch_result import LaunchResult
+from kernelwright.codegen.simt.launching.watching import Caches, Watch
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.launch_result import LaunchResult
-from kernelwright.codegen.simt.running.watching import Caches, Watch
 from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
 from kernelwright.launch import Launch

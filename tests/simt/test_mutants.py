@@ -21,7 +21,7 @@ from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.reference import execute_reference
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.ir import parse_module

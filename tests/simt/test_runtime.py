@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from kernelwright.codegen.simt.running.runtime_library import runtime
+from kernelwright.codegen.simt.launching.runtime_library import runtime
 from kernelwright.device.arena import Arena
 from kernelwright.ir import Module
 from kernelwright.launch import Launch

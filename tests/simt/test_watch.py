@@ -7,9 +7,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from kernelwright.codegen.simt.launching.launch_result import Found
+from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.launch_result import Found
-from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.ir import Module

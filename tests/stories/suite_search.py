@@ -12,8 +12,8 @@ from pathlib import Path
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.edits import Gene, Id, Original
+from kernelwright.edits.edit_words import Words, in_words
 from kernelwright.edits.kinds.delete import Delete
-from kernelwright.edits.words import Words, in_words
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.select_launches import choose, look
 from kernelwright.evaluate.judging.fitness import Accept, Demands, Fitness

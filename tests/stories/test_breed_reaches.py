@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kernelwright.bench.breed import REACHED, deviation, tolerances
-from kernelwright.breeding.answers import answers_to
-from kernelwright.breeding.table import back_end
+from kernelwright.breeding.back_end_table import back_end
+from kernelwright.breeding.program_results import answers_to
 from kernelwright.grammar import load_problem
 from kernelwright.grammar.problems import NAMES, path_of
 from kernelwright.stories.breed import breed

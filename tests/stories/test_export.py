@@ -17,7 +17,7 @@ import kernelwright as kw
 from kernelwright.edits import Apart, BlockIsWarp, load_genes
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
-from kernelwright.report.wording import for_people
+from kernelwright.report.finding_words import for_people
 from kernelwright.stories.export import export, files_of
 from kernelwright.stories.finish import finish
 

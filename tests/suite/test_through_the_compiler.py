@@ -6,7 +6,7 @@ import functools
 
 import pytest
 
-from kernelwright.codegen.machine.cubin import assemble
+from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.codegen.machine.resources import resources
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.cuda.frontend import SourceOptions

@@ -27,12 +27,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.bench.result import Measured, Say
-from kernelwright.breeding.answers import Answers, allow_deep_calls, answers_to
+from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.choice import sample
 from kernelwright.breeding.interpreter import Interpreter
+from kernelwright.breeding.program_results import Answers, allow_deep_calls, answers_to
 from kernelwright.breeding.run import PROGRAMS as KIND
 from kernelwright.breeding.run import BreedRun
-from kernelwright.breeding.table import BACKENDS
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import JOURNAL

@@ -180,7 +180,7 @@ def _build(program: SuiteProgram, passes: PassOptions, arch: str = ARCH) -> Prog
 
 def _accepted(program: SuiteProgram) -> tuple[int, int]:
     """How many of the program's PTX files ptxas takes, of how many, over three architectures."""
-    from kernelwright.codegen.machine.cubin import find_assemblers
+    from kernelwright.codegen.machine.assemble import find_assemblers
 
     ptxas = next((tool.path for tool in find_assemblers() if tool.kind == "ptxas"), None)
     if ptxas is None:

@@ -38,9 +38,9 @@ from typing import Any
 
 from kernelwright.bench.result import Measured, Say
 from kernelwright.breeding.choice import sample
-from kernelwright.breeding.frames import cuda, cuda_frame, ptx, ptx_frame
+from kernelwright.breeding.surrounding_code import cuda, cuda_frame, ptx, ptx_frame
 from kernelwright.farm import Built, Farm, Pool, available_cores
-from kernelwright.farm.backends.frame import Frame, bundle
+from kernelwright.farm.backends.bundle import Frame, bundle
 from kernelwright.farm.backends.nvrtc import Nvrtc, compiled, find_nvrtc
 from kernelwright.farm.backends.ptx import Ptx
 from kernelwright.farm.bundle_runner import BundleRunner

@@ -141,7 +141,7 @@ class _Worker:
 _VERDICTS_COME_FROM = (
     "bench/mutants.py", "codegen/simt/**/*.*", "codegen/inline_asm/*.py", "codegen/bulk_copies.py",
     "codegen/fused_products.py", "codegen/memory_layout.py", "cuda/include/**/*.*", "device/*.py",
-    "device/reference/*.py", "device/virtual/*.py", "edits/**/*.py", "evaluate/capture/recorded_case.py",
+    "device/reference/*.py", "device/virtual_gpu/*.py", "edits/**/*.py", "evaluate/capture/recorded_case.py",
     "evaluate/judging/case_runner.py", "ir/**/*.py", "launch.py", "passes/*.py", "suite/**/*.*",
 )  # fmt: skip
 """Our files that a verdict depends on."""

@@ -26,15 +26,15 @@ from numpy.typing import NDArray
 
 from kernelwright.bench.mutant_runs import BAD, VERDICTS, Progress, Verdict, run_in_parts
 from kernelwright.bench.result import Measured, Say
+from kernelwright.codegen.simt.launching.watching import Watch as VirtualWatch
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.watching import Watch as VirtualWatch
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.reference import ReferenceResult, Watch, execute_reference
 from kernelwright.device.reference.nans import negative_nans
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.edits import Edit, Genome, Original, apply, draw, dumps
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.capture.capture import Capture

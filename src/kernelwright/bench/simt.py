@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.bench.result import Measured, Say
+from kernelwright.codegen.simt.launching.compiled_kernel import compile_host
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.compiled_kernel import compile_host
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.execution import Execution
 from kernelwright.device.load_module import load as load_module
-from kernelwright.device.virtual.gpu import VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.ir import Module, parse_module
 from kernelwright.launch import Launch
 from kernelwright.pipeline import compile as compile_program

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from kernelwright.breeding.answers import Answers
-from kernelwright.breeding.frames import Language
-from kernelwright.device.cuda.availability import require_gpu
+from kernelwright.breeding.program_results import Answers
+from kernelwright.breeding.surrounding_code import Language
+from kernelwright.device.real_gpu.availability import require_gpu
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.farm.backends.backend import Backend, Level
 from kernelwright.farm.bundle_runner import BundleRunner, Executor

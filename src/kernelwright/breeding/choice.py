@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from kernelwright.breeding.answers import Answers, allow_deep_calls, answers_to
 from kernelwright.breeding.back_end import BackEnd
-from kernelwright.breeding.table import BACKENDS, back_end
+from kernelwright.breeding.back_end_table import BACKENDS, back_end
+from kernelwright.breeding.program_results import Answers, allow_deep_calls, answers_to
 from kernelwright.errors import CompileError, KernelwrightError, Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.farm import available_cores

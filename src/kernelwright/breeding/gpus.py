@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.device.api import Device
 from kernelwright.device.arena import ARENA_BASE, GAP
-from kernelwright.device.cuda.availability import require_gpu
-from kernelwright.device.cuda.worker import CudaWorker, Job
-from kernelwright.device.cuda.worker import Image as Code
 from kernelwright.device.fault import Fault
+from kernelwright.device.real_gpu.availability import require_gpu
+from kernelwright.device.real_gpu.worker import CudaWorker, Job
+from kernelwright.device.real_gpu.worker import Image as Code
 from kernelwright.errors import ToolError
 from kernelwright.farm.backends.backend import Image
 from kernelwright.launch import Launch

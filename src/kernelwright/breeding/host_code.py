@@ -7,8 +7,8 @@ import ctypes
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.breeding.answers import Answers
-from kernelwright.breeding.frames import inputs
+from kernelwright.breeding.program_results import Answers
+from kernelwright.breeding.surrounding_code import inputs
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.farm.backends.backend import Image
 from kernelwright.farm.backends.host import Loaded

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.breeding.answers import Answers, not_compiled
+from kernelwright.breeding.program_results import Answers, not_compiled
 from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.farm.backends.backend import Image

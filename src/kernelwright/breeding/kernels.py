@@ -13,8 +13,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kernelwright.breeding.answers import Answers
-from kernelwright.breeding.frames import inputs
+from kernelwright.breeding.program_results import Answers
+from kernelwright.breeding.surrounding_code import inputs
 from kernelwright.device.fault import Fault
 from kernelwright.evaluate.outcome import Rejected, rejected_by
 from kernelwright.farm.backends.backend import Image

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.breeding.table import back_end
+from kernelwright.breeding.back_end_table import back_end
 from kernelwright.cache import installation
-from kernelwright.farm.fitness import FitnessCache
+from kernelwright.farm.fitness_store import FitnessCache
 from kernelwright.grammar import Problem
 
 ROOMS = ("grammar", "breeding", "farm", "codegen", "device")

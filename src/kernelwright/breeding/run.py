@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.breeding.choice import chosen_backend
-from kernelwright.breeding.judge import FITNESS
+from kernelwright.breeding.worker_judge import FITNESS
 from kernelwright.cache import content_key
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.candidate import Codec

@@ -6,8 +6,8 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 
-from kernelwright.breeding.judge import FITNESS
 from kernelwright.breeding.run import Bred, BreedRun
+from kernelwright.breeding.worker_judge import FITNESS
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.evaluate.run.answers import Answer
 from kernelwright.grammar.breeding import Individual

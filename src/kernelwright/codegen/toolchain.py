@@ -7,7 +7,7 @@ import importlib.metadata
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernelwright.codegen.machine.cubin import find_assemblers
+from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.errors import KernelwrightError
 from kernelwright.passes import isolation
 from kernelwright.passes.libdevice import find_libdevice

@@ -25,11 +25,11 @@ import numpy.typing as npt
 from kernelwright.device.api_executors import CudaLauncher, Launcher, VirtualLauncher
 from kernelwright.device.arguments import pack
 from kernelwright.device.array_buffers import Argument, spans_of, value_of
-from kernelwright.device.cuda.gpu import CudaLaunched
 from kernelwright.device.execution import Loaded
+from kernelwright.device.real_gpu.gpu import CudaLaunched
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings
-from kernelwright.device.virtual.gpu import Launched
+from kernelwright.device.virtual_gpu.gpu import Launched
 from kernelwright.errors import Misuse
 from kernelwright.launch import Launch, Triple
 from kernelwright.pipeline import Kernel, Unit
@@ -56,7 +56,7 @@ class Device:
         """As it can be asked for again: ``h200``, ``cuda:0``."""
         self._on: Launcher
         if settings.real:
-            from kernelwright.device.cuda.availability import require_gpu
+            from kernelwright.device.real_gpu.availability import require_gpu
 
             require_gpu(settings.ordinal)
             self._on = CudaLauncher(settings)

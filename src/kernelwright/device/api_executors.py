@@ -10,15 +10,15 @@ from concurrent.futures import TimeoutError as NotYet
 from typing import Protocol
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.cuda.cuda_executor import CudaExecutor
-from kernelwright.device.cuda.gpu import CudaLaunched
-from kernelwright.device.cuda.worker import CudaWorker
 from kernelwright.device.execution import FORWARD, Execution, Loaded
 from kernelwright.device.load_module import load
+from kernelwright.device.real_gpu.cuda_executor import CudaExecutor
+from kernelwright.device.real_gpu.gpu import CudaLaunched
+from kernelwright.device.real_gpu.worker import CudaWorker
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import Settings
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
-from kernelwright.device.virtual.launch_estimates import Timing
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.launch_estimates import Timing
 from kernelwright.errors import Misuse
 from kernelwright.launch import Launch
 from kernelwright.pipeline import Unit

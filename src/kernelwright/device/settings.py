@@ -95,7 +95,7 @@ def real_gpu(name: str) -> str:
         return f"cuda:{found[1] or 0}"
     if name != "auto":
         return ""
-    from kernelwright.device.cuda.availability import is_usable
+    from kernelwright.device.real_gpu.availability import is_usable
 
     return "cuda:0" if is_usable() else ""
 

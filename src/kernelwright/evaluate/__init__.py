@@ -11,8 +11,8 @@ from kernelwright.evaluate.capture.capture import Capture, Operation, ProgramIde
 from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.evaluate.outcome import STAGES, Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.workload.case import Case, Step
-from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rule, parse_rules
 from kernelwright.evaluate.workload.program_case import ProgramCase
+from kernelwright.evaluate.workload.rule_text import Rules, parse_rule, parse_rules
 from kernelwright.evaluate.workload.workload import Workload, load_workload
 
 __all__ = [

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.device.guard_facts import facts_of_execution
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.edits.genome import apply
 from kernelwright.edits.original import Id, Original
 from kernelwright.evaluate.capture.recorded_case import RecordedCase

@@ -14,8 +14,8 @@ from typing import Generic, Protocol, TypeVar
 
 from kernelwright.errors import CompileError
 from kernelwright.farm.backends.backend import Backend, Image, Level
-from kernelwright.farm.backends.frame import Frame
-from kernelwright.farm.building import Built, build
+from kernelwright.farm.backends.bundle import Frame
+from kernelwright.farm.compile_population import Built, build
 from kernelwright.farm.lost_items import Raised
 
 T = TypeVar("T")

@@ -17,15 +17,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.lower import HostKernel
-from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import BOUNDS, GAP, Arena
 from kernelwright.device.checking.touched_bytes import STORED
 from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.evaluate.judging.case_runner import LAUNCHES, Modules, Ran, Runner, Stopped
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Output

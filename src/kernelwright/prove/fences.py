@@ -13,8 +13,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from kernelwright.codegen.simt.launching.launch_result import LaunchResult
 from kernelwright.codegen.simt.lower import HostKernel
-from kernelwright.codegen.simt.running.launch_result import LaunchResult
 from kernelwright.ir import Function, InlineAsm, Instruction
 from kernelwright.prove.comparison_constants import instructions_of
 

@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.cuda.availability import require_gpu
-from kernelwright.device.cuda.cuda_executor import CudaExecutor
-from kernelwright.device.cuda.worker import CudaWorker
+from kernelwright.device.real_gpu.availability import require_gpu
+from kernelwright.device.real_gpu.cuda_executor import CudaExecutor
+from kernelwright.device.real_gpu.worker import CudaWorker
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Modules, Runner, Stopped

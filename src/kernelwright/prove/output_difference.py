@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kernelwright.evaluate.workload.case import Arrays, Output
 from kernelwright.evaluate.workload.comparison import Given, Metric, Rule, judge
-from kernelwright.evaluate.workload.comparison_rules import Rules
+from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.prove.checked_run import CaseRun
 from kernelwright.prove.evidence import Evidence
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kernelwright.codegen.simt.running.launch_result import Found
+from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.device.arena import Arena
-from kernelwright.device.virtual.gpu import position
+from kernelwright.device.virtual_gpu.gpu import position
 from kernelwright.evaluate.judging.fault_sites import SCOPES, End, Places, Site, SiteKind, site_of
 from kernelwright.launch import Triple
 from kernelwright.prove.evidence import Evidence

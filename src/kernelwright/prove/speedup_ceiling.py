@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kernelwright.device.model.estimate import Estimate
+from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.target import gpu
 
 LIMIT = 10.0

@@ -24,7 +24,7 @@ from kernelwright.evaluate.run.journal import Row
 from kernelwright.evaluate.run.variant_run import Found, VariantRun
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.labels import MEANING
-from kernelwright.report import figures, wording
+from kernelwright.report import figures, finding_words
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.repeat_command import again, command
 from kernelwright.report.selected_variant import UNPROVEN, Spoken, label_of, spoken_of
@@ -81,10 +81,11 @@ def evolution_page(run: VariantRun[Any]) -> str:
         "machine": "{processor}, {cores} cores, {system}".format_map(_Known(facts.get("machine") or {})),
         # words
         "style": STYLE, "colours": figures.LABEL_COLOURS, "counters": counters, "besides_time": besides_time,
-        "units": lambda text: text.replace(" us", " µs"), "diff_class": _diff_class, "same_code": wording.SAME_CODE,
-        "relations": wording.RELATIONS, "alone": wording.alone, "within": wording.within, "gain": wording.gain,
-        "domain": wording.domain(proof),
-        "evidence": wording.evidence, "summary": wording.summary, "for_people": lambda text: wording.for_people(text, names),
+        "units": lambda text: text.replace(" us", " µs"), "diff_class": _diff_class, "same_code": finding_words.SAME_CODE,
+        "relations": finding_words.RELATIONS, "alone": finding_words.alone, "within": finding_words.within, "gain": finding_words.gain,
+        "domain": finding_words.domain(proof),
+        "evidence": finding_words.evidence, "summary": finding_words.summary,
+        "for_people": lambda text: finding_words.for_people(text, names),
     }  # fmt: skip
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(**shown)
@@ -130,7 +131,9 @@ def _turned_down(run: VariantRun[Any], best: Found[Any] | None) -> str:
         return ""
     proof = run.proof(name)
     why = f"its proof calls it {proof['label']}" if proof else _cause(run, name)
-    return wording.for_people(f"{speedup:.3f}× ({name}), right on the training cases alone{': ' if why else ''}{why}")
+    return finding_words.for_people(
+        f"{speedup:.3f}× ({name}), right on the training cases alone{': ' if why else ''}{why}"
+    )
 
 
 def _cause(run: VariantRun[Any], name: str) -> str:

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from kernelwright.breeding.program_judge import ProgramJudge
+from kernelwright.breeding.farm_judge import ProgramJudge
 from kernelwright.breeding.run import PROGRAMS, BreedRun, Settings, facts_of, settings_for
 from kernelwright.breeding.speed import Stopwatch
 from kernelwright.breeding.standing import Standing, note_end, note_generation, worth_of_outcome

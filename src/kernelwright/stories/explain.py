@@ -16,13 +16,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from kernelwright.codegen.machine.cubin import assemble
+from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.codegen.machine.cubin_elf import read_elf
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
+from kernelwright.edits.edit_words import in_words
 from kernelwright.edits.gene import edits_in_order
 from kernelwright.edits.original import Original
-from kernelwright.edits.words import in_words
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.variant_answers import VariantAnswers
@@ -32,8 +32,8 @@ from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuil
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.invariants import invariants
 from kernelwright.search import Pairs, Result, SingleEffects, Strategy
+from kernelwright.stories.candidate_words import guard_names, guards_in_words
 from kernelwright.stories.patch import by_name
-from kernelwright.stories.wording import guard_names, guards_in_words
 
 MOST_PAIRS = 12
 """Genes up to which every pair is tried: 66 pairs."""

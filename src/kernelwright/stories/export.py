@@ -24,18 +24,18 @@ from jinja2 import Environment, StrictUndefined
 
 from kernelwright import __version__
 from kernelwright.cache import write_atomically
-from kernelwright.codegen.machine.cubin import assemble
+from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.cuda.names import readable
-from kernelwright.edits.words import guard_in_words, in_words
+from kernelwright.edits.edit_words import guard_in_words, in_words
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuilder
 from kernelwright.prove.labels import MEANING, REJECTED
+from kernelwright.report.finding_words import domain, for_people
 from kernelwright.report.repeat_command import command
-from kernelwright.report.wording import domain, for_people
+from kernelwright.stories.candidate_words import guard_names, guards_in_words
 from kernelwright.stories.patch import to_apply, to_read
-from kernelwright.stories.wording import guard_names, guards_in_words
 
 TEMPLATES = Path(__file__).parent / "exported"
 

@@ -14,8 +14,8 @@ from typing import Any
 from kernelwright.bench.gpu.cases import CASES
 from kernelwright.bench.gpu.images import read_image
 from kernelwright.bench.result import Measured, Row, Say
-from kernelwright.device.cuda.gpu import Timing
-from kernelwright.device.cuda.worker import Buffers, CudaWorker, GpuInfo, Job
+from kernelwright.device.real_gpu.gpu import Timing
+from kernelwright.device.real_gpu.worker import Buffers, CudaWorker, GpuInfo, Job
 from kernelwright.errors import KernelwrightError
 from kernelwright.launch import Launch
 from kernelwright.target import GPUS
@@ -69,7 +69,7 @@ def calibrate(folder: Path, manifest: Mapping[str, Any], worker: CudaWorker, say
 
 def ranks_of(rows: Sequence[Row]) -> dict[str, float]:
     """Spearman's rank correlation by kernel."""
-    from kernelwright.device.model.fit import spearman
+    from kernelwright.device.timing_model.fit import spearman
 
     found = {}
     for kernel in dict.fromkeys(r["kernel"] for r in rows):
@@ -86,8 +86,8 @@ def fit_rows(folder: Path, rows: Sequence[Row], model: str, name: str) -> dict[s
 
     Raises ``Misuse`` for too few rows, and whatever unpickling raises where another version prepared the folder.
     """
-    from kernelwright.device.model.fit import Measured as FitRow
-    from kernelwright.device.model.fit import fit
+    from kernelwright.device.timing_model.fit import Measured as FitRow
+    from kernelwright.device.timing_model.fit import fit
 
     with gzip.open(folder / "observed.pickle", "rb") as file:
         kept = pickle.load(file)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.cache import content_key
-from kernelwright.device.cuda.worker import Buffers, Image, Job
+from kernelwright.device.real_gpu.worker import Buffers, Image, Job
 from kernelwright.errors import Misuse
 from kernelwright.launch import Launch
 

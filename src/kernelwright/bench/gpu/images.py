@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kernelwright.device.cuda.worker import Image
+from kernelwright.device.real_gpu.worker import Image
 from kernelwright.errors import ToolError
 
 ARCHES = ("sm_80", "sm_90")
@@ -18,7 +18,7 @@ ARCH = "sm_80"
 
 def write_image(folder: Path, key: str, ir: str) -> None:
     """Makes a module's code under the name ``key``, unless it is there. Raises ``CompileError`` for code that is refused."""
-    from kernelwright.codegen.machine.cubin import assemble
+    from kernelwright.codegen.machine.assemble import assemble
     from kernelwright.codegen.ptx import emit_ptx
 
     target = folder / f"{key}.ptx"

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from kernelwright.device.cuda.worker import Image
+from kernelwright.device.real_gpu.worker import Image
 from kernelwright.suite.program import SuiteProgram
 
 TIMEOUT_S = 300.0

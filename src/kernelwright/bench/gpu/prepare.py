@@ -33,16 +33,16 @@ from kernelwright.bench.gpu.sanitizer import check_program
 from kernelwright.bench.result import Say
 from kernelwright.cache import content_key
 from kernelwright.codegen.cost.block_weights import Weights, weigh
-from kernelwright.codegen.machine.cubin import assemble
+from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.codegen.ptx import emit_ptx
+from kernelwright.codegen.simt.launching.compiled_kernel import compile_host
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.compiled_kernel import compile_host
 from kernelwright.cuda.runtime_library import install_shared
 from kernelwright.device.arena import Arena
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.estimate import estimate
-from kernelwright.device.model.launch_observation import block_labels, observe, watch_of
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import estimate
+from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
 from kernelwright.edits import Original, apply
 from kernelwright.edits.kinds.delete import deletions
 from kernelwright.errors import KernelwrightError, ToolError

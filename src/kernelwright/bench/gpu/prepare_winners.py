@@ -34,7 +34,7 @@ from kernelwright.bench.gpu.nvcc import compile_kernels
 from kernelwright.bench.result import Say, toolkit_versions
 from kernelwright.cuda.names import base_name
 from kernelwright.device.execution import FORWARD
-from kernelwright.device.virtual.gpu import VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.judge import Judge

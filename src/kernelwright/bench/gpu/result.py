@@ -12,7 +12,7 @@ from typing import Any
 
 from kernelwright.bench.result import Measured, Row, toolkit_versions
 from kernelwright.cache import write_atomically
-from kernelwright.device.cuda.worker import GpuInfo
+from kernelwright.device.real_gpu.worker import GpuInfo
 from kernelwright.evaluate.run.machine_facts import machine, tool_versions
 
 

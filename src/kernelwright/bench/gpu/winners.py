@@ -29,11 +29,11 @@ from kernelwright.bench.gpu.carried import IMAGES, REGULAR, CarriedCase, Carried
 from kernelwright.bench.gpu.images import read_image
 from kernelwright.bench.gpu.nvcc import compile_kernels, kernel_image
 from kernelwright.bench.result import Measured, Row, Say
-from kernelwright.device.cuda.worker import CudaWorker, Image, Job
+from kernelwright.device.real_gpu.worker import CudaWorker, Image, Job
 from kernelwright.errors import DeviceError, KernelwrightError, Misuse
 from kernelwright.evaluate.timing.duel import CONFIDENCE, TIE, Estimate, duel, median_interval
 from kernelwright.evaluate.workload.comparison import Change, Given, Ignore, judge
-from kernelwright.evaluate.workload.comparison_rules import Rules, parse_rules
+from kernelwright.evaluate.workload.rule_text import Rules, parse_rules
 from kernelwright.suite import load
 
 TIMES = 3
@@ -167,7 +167,7 @@ def run_winners(folder: Path, programs: Sequence[str], worker: CudaWorker, say: 
 
 def headlines(rows: Sequence[Row]) -> list[Row]:
     """Mean gains by arm, as the GPU has them and as the virtual one, and how alike the two rank all winners."""
-    from kernelwright.device.model.fit import spearman
+    from kernelwright.device.timing_model.fit import spearman
 
     found: list[Row] = []
     timed = [row for row in rows if "over ours" in row]
@@ -393,7 +393,7 @@ class _Bench:
 
     def _ranks(self, original: Sequence[Job], figures: Sequence[tuple[CarriedVariant, float]]) -> list[Row]:
         """The run's other variants, measured more shortly, and how alike model and GPU rank them all."""
-        from kernelwright.device.model.fit import spearman
+        from kernelwright.device.timing_model.fit import spearman
 
         base = self._run.original.estimated_us(self._model, self._run.cases)
         if not base:

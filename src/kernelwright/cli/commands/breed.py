@@ -16,9 +16,9 @@ from typing import Annotated, Any
 
 import typer
 
+from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.run import PROGRAMS, BreedRun, settings_for
 from kernelwright.breeding.speed import speed_of
-from kernelwright.breeding.table import BACKENDS
 from kernelwright.cli.support.breed_view import view_of
 from kernelwright.cli.support.resuming import saying_how_to_resume
 from kernelwright.errors import Misuse

@@ -17,8 +17,8 @@ from kernelwright.cli.support.tables import print_rows
 from kernelwright.codegen.toolchain import Toolchain, toolchain
 from kernelwright.cuda.clang import HEADERS, find_clang, system_cxx
 from kernelwright.cuda.toolkit import EXTRA, toolkit_headers
-from kernelwright.device.cuda.availability import has_binding
-from kernelwright.device.cuda.driver import INSTALL
+from kernelwright.device.real_gpu.availability import has_binding
+from kernelwright.device.real_gpu.driver import INSTALL
 from kernelwright.errors import KernelwrightError
 
 REINSTALL = "pip install --force-reinstall kernelwright"

@@ -36,7 +36,7 @@ from kernelwright.evaluate.capture.select_launches import choose, look, rest
 from kernelwright.evaluate.judging.whole_program import Program
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.run.settings import RunSettings
-from kernelwright.evaluate.workload.comparison_rules import parse_rules
+from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.evaluate.workload.subject import Chosen, PythonFile, Recordings, Subject
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.evolution.new_run import create, gone_if_refused

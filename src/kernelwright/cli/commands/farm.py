@@ -10,7 +10,7 @@ import typer
 from kernelwright.cache import Cache
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.farm.fitness import KIND
+from kernelwright.farm.fitness_store import KIND
 
 ACTIONS = ("status", "bench", "clear")
 KINDS = (KIND,)
@@ -44,7 +44,7 @@ def command(
 
 
 def _status() -> dict[str, Any]:
-    from kernelwright.breeding.table import BACKENDS
+    from kernelwright.breeding.back_end_table import BACKENDS
     from kernelwright.farm.machine import available_cores, total_memory
 
     rows = []

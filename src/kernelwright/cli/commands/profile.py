@@ -17,10 +17,10 @@ from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cli.support.tables import print_rows
-from kernelwright.device.cuda.availability import require_gpu
-from kernelwright.device.cuda.launch_times import merge_times
 from kernelwright.device.profiling.profile_rows import merged, profile_rows
 from kernelwright.device.profiling.profiler import Profiler
+from kernelwright.device.real_gpu.availability import require_gpu
+from kernelwright.device.real_gpu.launch_times import merge_times
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings

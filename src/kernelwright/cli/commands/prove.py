@@ -12,7 +12,7 @@ from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import Genes
 from kernelwright.prove.labels import MEANING
 from kernelwright.prove.proof import Proof, proof_from_json
-from kernelwright.report.wording import evidence, for_people
+from kernelwright.report.finding_words import evidence, for_people
 from kernelwright.stories.proving import Proofs, meets
 
 

@@ -13,11 +13,11 @@ import typer
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import BUDGET
-from kernelwright.device.virtual.gpu import VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.replay import ReplayedLaunch, replay
-from kernelwright.evaluate.workload.comparison_rules import parse_rules
+from kernelwright.evaluate.workload.rule_text import parse_rules
 
 
 def command(

@@ -16,7 +16,7 @@ from kernelwright.evaluate.run.run import kind_of
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.report.selected_variant import label_of, spoken_of
-from kernelwright.stories.wording import edits_in_words
+from kernelwright.stories.candidate_words import edits_in_words
 
 
 def command(

@@ -7,10 +7,10 @@ import random
 from pathlib import Path
 from typing import Any
 
+from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.choice import Weighed, rule, weigh
-from kernelwright.breeding.frames import cuda, cuda_frame, inputs
 from kernelwright.breeding.run import Settings
-from kernelwright.breeding.table import BACKENDS
+from kernelwright.breeding.surrounding_code import cuda, cuda_frame, inputs
 from kernelwright.grammar import Derivation, Problem, derive, load_problem
 from kernelwright.grammar.derivation import steps
 from kernelwright.grammar.genotype import random_genotype

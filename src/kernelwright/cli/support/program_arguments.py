@@ -125,7 +125,7 @@ def _arch(settings: Settings) -> str:
     """The architecture of the device that the program will run on. Raises when a real GPU cannot be had."""
     if not settings.real:
         return settings.gpu.arch
-    from kernelwright.device.cuda.availability import require_gpu
+    from kernelwright.device.real_gpu.availability import require_gpu
 
     return require_gpu(settings.ordinal).arch
 

@@ -17,8 +17,8 @@ from typing import Literal
 from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.cost.ptx_steps import pressure, steps_of
 from kernelwright.codegen.cost.scoreboard_steps import Segments, Step, split_at_barriers
+from kernelwright.codegen.machine.assemble import Assembler, assemble
 from kernelwright.codegen.machine.block_counts import MachineModule, Placed, machine_code
-from kernelwright.codegen.machine.cubin import Assembler, assemble
 from kernelwright.codegen.machine.resources import Resources, resources
 from kernelwright.codegen.machine.sass import BARRIER
 from kernelwright.codegen.ptx_text import PtxFunction, read_ptx

@@ -23,8 +23,8 @@ from pathlib import Path
 
 from kernelwright.architectures import architecture
 from kernelwright.codegen.cost.ptx_counts import origins
+from kernelwright.codegen.machine.assemble import Assembler, Cubin, assemble
 from kernelwright.codegen.machine.control_flow import Flow
-from kernelwright.codegen.machine.cubin import Assembler, Cubin, assemble
 from kernelwright.codegen.machine.cubin_elf import FUNCTION, read_elf
 from kernelwright.codegen.machine.line_table import LineTable, read_lines
 from kernelwright.codegen.machine.sass import (

@@ -6,7 +6,7 @@ import re
 import struct
 from dataclasses import dataclass
 
-from kernelwright.codegen.machine.cubin import Cubin
+from kernelwright.codegen.machine.assemble import Cubin
 from kernelwright.codegen.machine.cubin_elf import Elf, read_elf
 
 # Attributes of the sections .nv.info*; names and numbers as cuobjdump -elf prints them.

@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from kernelwright.codegen.memory_layout import parameter_layout, shared_layout
-from kernelwright.codegen.simt.running.launch_result import Found
-from kernelwright.codegen.simt.running.watching import Watch
+from kernelwright.codegen.simt.launching.launch_result import Found
+from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.cuda.names import base_name, readable
 from kernelwright.cuda.wire import protocol as wire
 from kernelwright.cuda.wire.channel import Received
@@ -35,7 +35,7 @@ from kernelwright.device.serving.errors import CudaError, Failure
 from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.replies import Answer
 from kernelwright.device.serving.stream_waits import Waiting, Work
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu, position
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu, position
 from kernelwright.ir.debug import function_location
 from kernelwright.ir.module import Function
 from kernelwright.ir.types import PointerType

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.codegen.memory_layout import parameter_layout
-from kernelwright.codegen.simt.running.watching import Watch
+from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.checking.findings import CheckFinding
 from kernelwright.device.checking.touched_bytes import STORED, Touched
 from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.schedule import GROUPS, Schedule
-from kernelwright.device.virtual.gpu import VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.ir.module import Function
 
 ElementTypes = Callable[[Function], Sequence["np.dtype[Any] | None"]]

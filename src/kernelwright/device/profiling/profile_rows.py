@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernelwright.cuda.names import readable
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.estimate import Estimate
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.launch import Triple
 
 Shape = tuple[str, Triple, Triple, int]

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from kernelwright.device.profiling.profile_rows import Profiled, Shape
 from kernelwright.device.serving.observer import Observed, Observer
-from kernelwright.device.virtual.launch_estimates import Timing
+from kernelwright.device.virtual_gpu.launch_estimates import Timing
 
 if TYPE_CHECKING:
     from kernelwright.device.execution import Execution
-    from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+    from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 
 
 class Profiler(Observer):

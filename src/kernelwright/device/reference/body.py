@@ -25,7 +25,7 @@ from kernelwright.codegen.fused_products import contractions
 from kernelwright.codegen.memory_layout import align_of, round_up, store_size
 from kernelwright.device.arena import GENERIC, LOCAL_BASE
 from kernelwright.device.reference import intrinsic_helpers, operations
-from kernelwright.device.reference.frames import Frame
+from kernelwright.device.reference.local_memory import Frame
 from kernelwright.device.reference.memory_access import FIND, read_bytes, write_bytes
 from kernelwright.device.reference.straight_code import Run, Runs, search
 from kernelwright.device.reference.thread_state import PAUSE, QUANTUM, Stop, Thread

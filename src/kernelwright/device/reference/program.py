@@ -18,8 +18,8 @@ from kernelwright.device.arena import GENERIC
 from kernelwright.device.reference import body, calls
 from kernelwright.device.reference.body import Body, Program
 from kernelwright.device.reference.calls import CALLS, may_wait
-from kernelwright.device.reference.frames import Frame, frame_of
 from kernelwright.device.reference.instructions import INSTRUCTIONS
+from kernelwright.device.reference.local_memory import Frame, frame_of
 from kernelwright.device.value_layout import Constants, decoder
 from kernelwright.device.variables import Variables
 from kernelwright.errors import CompileError, Misuse

@@ -24,8 +24,8 @@ from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
     from kernelwright.device.fault import Fault
-    from kernelwright.device.virtual.gpu import Launched, VirtualGpu
-    from kernelwright.device.virtual.launch_estimates import Timing
+    from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
+    from kernelwright.device.virtual_gpu.launch_estimates import Timing
     from kernelwright.launch import Launch
 
 
@@ -56,15 +56,15 @@ class Engine:
         """
         with self._making:
             if self._device is None:
-                from kernelwright.codegen.simt.running.runtime_library import runtime
-                from kernelwright.device.virtual.gpu import VirtualGpu
+                from kernelwright.codegen.simt.launching.runtime_library import runtime
+                from kernelwright.device.virtual_gpu.gpu import VirtualGpu
                 from kernelwright.passes.llvm import binding
 
                 binding()
                 runtime()
                 self._device = VirtualGpu()
             if self._timed and self._timing is None:
-                from kernelwright.device.virtual.launch_estimates import Timing
+                from kernelwright.device.virtual_gpu.launch_estimates import Timing
 
                 self._timing = Timing(self.settings.gpu, self._arena)
         return self._device

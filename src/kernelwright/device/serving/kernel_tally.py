@@ -10,7 +10,7 @@ from kernelwright.device.serving.observer import Observer
 
 if TYPE_CHECKING:
     from kernelwright.device.execution import Execution
-    from kernelwright.device.virtual.gpu import Launched
+    from kernelwright.device.virtual_gpu.gpu import Launched
 
 
 @dataclass

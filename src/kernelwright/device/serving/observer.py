@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kernelwright.device.serving.errors import Failure
     from kernelwright.device.serving.replies import Answer
     from kernelwright.device.settings import Settings
-    from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+    from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
     from kernelwright.ir.debug import Location
 
 

@@ -16,17 +16,17 @@ from kernelwright.cuda import blob
 from kernelwright.cuda.names import readable
 from kernelwright.cuda.wire.protocol import FunctionAttributes, ModuleFormat, SymbolFlags
 from kernelwright.device.arena import Arena, Buffer
-from kernelwright.device.model.resident_blocks import largest_block, resident_blocks
 from kernelwright.device.serving.errors import CudaError, Refused
 from kernelwright.device.serving.properties import SHARED_PER_BLOCK
+from kernelwright.device.timing_model.resident_blocks import largest_block, resident_blocks
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, ToolError
 from kernelwright.target import Gpu
 
 if TYPE_CHECKING:
     from kernelwright.codegen.machine.resources import Resources
-    from kernelwright.codegen.simt.running.compiled_kernel import CompiledKernel
+    from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
     from kernelwright.device.execution import Loaded
-    from kernelwright.device.virtual.gpu import VirtualGpu
+    from kernelwright.device.virtual_gpu.gpu import VirtualGpu
     from kernelwright.ir.module import Module
     from kernelwright.launch import Triple
 
@@ -63,7 +63,7 @@ class RegisteredModule:
     @cached_property
     def resources(self) -> dict[str, Resources]:
         """Registers and memory of its kernels by name; empty where no assembler can tell."""
-        from kernelwright.codegen.machine.cubin import assemble
+        from kernelwright.codegen.machine.assemble import assemble
         from kernelwright.codegen.machine.resources import resources
 
         for arch, ptx in self.content.ptx.items():

@@ -4,7 +4,7 @@
 
 Commands have no answer; what goes wrong with one is told with the next request that waits for the device, as CUDA tells
 asynchronous errors. After an error that CUDA does not survive, nothing is done any more until the device is reset.
-What messages do is for the device: ``virtual_device.py`` or ``device/cuda/cuda_device.py``.
+What messages do is for the device: ``virtual_device.py`` or ``device/real_gpu/cuda_device.py``.
 """
 
 from __future__ import annotations

@@ -130,8 +130,8 @@ def _session(
     from kernelwright.device.serving.session import Session
 
     if settings.real:
-        from kernelwright.device.cuda.cuda_device import CudaDevice
-        from kernelwright.device.cuda.gpu import CudaGpu
+        from kernelwright.device.real_gpu.cuda_device import CudaDevice
+        from kernelwright.device.real_gpu.gpu import CudaGpu
 
         on_gpu = CudaDevice(CudaGpu(settings.ordinal), settings.timeout_s, timed)
         # Its watchdog ends this process when the program has gone: until then everything is done.

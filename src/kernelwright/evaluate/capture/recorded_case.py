@@ -17,8 +17,8 @@ from kernelwright.errors import DeviceError, ToolError
 from kernelwright.evaluate.capture.capture import Capture, Memory, RecordedLaunch, Stored
 from kernelwright.evaluate.judging.case_runner import Runner
 from kernelwright.evaluate.workload.case import Arrays, Output
-from kernelwright.evaluate.workload.comparison_rules import Rules
 from kernelwright.evaluate.workload.element_types import parameter_types, variable_type
+from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.ir import Module
 
 BYTES: np.dtype[Any] = np.dtype(np.uint8)

@@ -14,7 +14,7 @@ from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import BUDGET, Executor, Modules, Runner, Stopped
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.comparison import Given, Verdict, judge
-from kernelwright.evaluate.workload.comparison_rules import Rules
+from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.ir import Module, parse_module
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture, RecordedLaunch
 from kernelwright.evaluate.capture.recorded_case import RecordedCase

@@ -18,7 +18,7 @@ from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.serving.errors import Failure
 from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.replies import Answer
-from kernelwright.device.virtual.gpu import Launched
+from kernelwright.device.virtual_gpu.gpu import Launched
 from kernelwright.evaluate.capture.capture import Memory, Operation, ProgramIdentity, Stored
 from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.ir import print_module

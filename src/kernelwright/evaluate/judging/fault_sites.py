@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import Literal
 
 from kernelwright.codegen.memory_layout import shared_layout
-from kernelwright.codegen.simt.running.launch_result import Found
+from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.cuda.names import base_name, readable
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.locations import is_header

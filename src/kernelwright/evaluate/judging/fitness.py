@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.describe_access import plural
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.estimate import Estimate
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.virtual.gpu import VirtualGpu
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import Estimate
+from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.capture.recorded_case import RecordedCase

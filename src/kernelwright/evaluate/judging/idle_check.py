@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from kernelwright.evaluate.workload.comparison import Array, Given, Rule, judge
-from kernelwright.evaluate.workload.comparison_rules import EXACT, Rules
+from kernelwright.evaluate.workload.rule_text import EXACT, Rules
 
 
 def passes_idle(

@@ -35,7 +35,7 @@ from kernelwright.evaluate.judging.idle_check import idle_warnings
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Arrays, Output
 from kernelwright.evaluate.workload.comparison import Given, judge
-from kernelwright.evaluate.workload.comparison_rules import Rules
+from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.evaluate.workload.workload import InProcessCase, Workload
 from kernelwright.ir import Module
 

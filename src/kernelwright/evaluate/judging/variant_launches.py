@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy.typing as npt
 
+from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.running.watching import Watch
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.fault import Fault
 from kernelwright.device.guard_facts import facts_of_execution
-from kernelwright.device.model.launch_observation import watch_of
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+from kernelwright.device.timing_model.launch_observation import watch_of
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.guards import Guard, LaunchFacts
 

@@ -29,14 +29,14 @@ from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
-from kernelwright.device.virtual.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.variant_launches import all_hold
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.evaluate.workload.comparison import judge
-from kernelwright.evaluate.workload.comparison_rules import Rules
 from kernelwright.evaluate.workload.program_case import STDOUT, reader_of
+from kernelwright.evaluate.workload.rule_text import Rules
 
 LARGEST_FOLDER = 256 << 20
 """Bytes of a working folder that is copied for each run; a larger one is not."""

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from kernelwright.architectures import architecture
-from kernelwright.device.cuda.availability import require_gpu
+from kernelwright.device.real_gpu.availability import require_gpu
 from kernelwright.device.settings import real_gpu, virtual_gpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.fitness import ACCEPT, Demands

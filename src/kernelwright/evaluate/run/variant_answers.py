@@ -11,7 +11,7 @@ from functools import partial
 from types import TracebackType
 from typing import Generic
 
-from kernelwright.device.cuda.worker import CudaWorker
+from kernelwright.device.real_gpu.worker import CudaWorker
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.candidate import C
 from kernelwright.evaluate.judging.fitness import Evaluated

@@ -11,9 +11,9 @@ from dataclasses import replace
 from kernelwright.cache import content_key
 from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh
-from kernelwright.device.model.counters import Observed
-from kernelwright.device.model.estimate import Estimate, estimate
-from kernelwright.device.model.launch_observation import block_labels, observe
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import Estimate, estimate
+from kernelwright.device.timing_model.launch_observation import block_labels, observe
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.variant_launches import Done
 from kernelwright.lru import LruCache

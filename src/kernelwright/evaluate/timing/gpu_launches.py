@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from kernelwright.device.arena import Arena
-from kernelwright.device.cuda.cuda_executor import job_of, memory_of, run_job
-from kernelwright.device.cuda.gpu import CudaLaunched
-from kernelwright.device.cuda.worker import CudaWorker, Job, WorkerDied
 from kernelwright.device.execution import Execution
 from kernelwright.device.guard_facts import facts_of_execution
+from kernelwright.device.real_gpu.cuda_executor import job_of, memory_of, run_job
+from kernelwright.device.real_gpu.gpu import CudaLaunched
+from kernelwright.device.real_gpu.worker import CudaWorker, Job, WorkerDied
 from kernelwright.evaluate.judging.case_runner import Stopped
 from kernelwright.evaluate.judging.variant_launches import all_hold
 from kernelwright.evaluate.outcome import Rejected

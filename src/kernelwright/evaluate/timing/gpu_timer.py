@@ -20,8 +20,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from kernelwright.cuda.names import readable
-from kernelwright.device.cuda.worker import CudaWorker, Job, WorkerDied
 from kernelwright.device.execution import FORWARD
+from kernelwright.device.real_gpu.worker import CudaWorker, Job, WorkerDied
 from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Modules, Stopped
@@ -35,7 +35,7 @@ from kernelwright.evaluate.timing.machine_code import Code
 from kernelwright.evaluate.timing.measurement_record import Effort, Known, Measured, Timed, total
 from kernelwright.evaluate.workload.case import Output
 from kernelwright.evaluate.workload.comparison import Change
-from kernelwright.evaluate.workload.comparison_rules import Rules
+from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.evaluate.workload.workload import Workload
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kernelwright.cache import content_key
-from kernelwright.codegen.machine.cubin import assemble
-from kernelwright.device.cuda.worker import Image
+from kernelwright.codegen.machine.assemble import assemble
+from kernelwright.device.real_gpu.worker import Image
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.judging.variant import Built, Variant
 from kernelwright.guards import Guard

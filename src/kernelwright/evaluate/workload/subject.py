@@ -16,7 +16,7 @@ from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.whole_program import Program
 from kernelwright.evaluate.workload.case import Case
-from kernelwright.evaluate.workload.comparison_rules import parse_rules
+from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.evaluate.workload.workload import Workload, load_workload
 from kernelwright.ir import Module, parse_module
 

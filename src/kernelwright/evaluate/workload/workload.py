@@ -24,8 +24,8 @@ from kernelwright.evaluate.capture.replay import is_called
 from kernelwright.evaluate.judging.case_runner import Modules, by_kernel
 from kernelwright.evaluate.workload.case import Arrays, Case
 from kernelwright.evaluate.workload.comparison import Rule
-from kernelwright.evaluate.workload.comparison_rules import Rules, rules_from
 from kernelwright.evaluate.workload.program_case import ProgramCase, Reader, program_case
+from kernelwright.evaluate.workload.rule_text import Rules, rules_from
 from kernelwright.ir import Module, parse_module
 
 InProcessCase = Case | RecordedCase

@@ -1,1 +1,1 @@
-"""Compilers of populations, behind one interface (``backend.py``); ``breeding/table.py`` says what runs their images."""
+"""Compilers of populations, behind one interface (``backend.py``); ``breeding/back_end_table.py`` says what runs their images."""

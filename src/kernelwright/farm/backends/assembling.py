@@ -6,10 +6,10 @@ import re
 
 from kernelwright.architectures import ptx_version
 from kernelwright.codegen.machine import nvjitlink
-from kernelwright.codegen.machine.cubin import INSTALL, Assembler, find_assemblers, run_ptxas
+from kernelwright.codegen.machine.assemble import INSTALL, Assembler, find_assemblers, run_ptxas
 from kernelwright.errors import CompileError, Place, ToolError
 from kernelwright.farm.backends.backend import Level, Refused
-from kernelwright.farm.backends.frame import Bundle
+from kernelwright.farm.backends.bundle import Bundle
 
 OPTIONS: dict[Level, tuple[str, ...]] = {"quick": ("-O0",), "full": ()}
 """``-O1`` and ``-O2`` are refused by nvJitLink; ``-O3`` is what it does unasked."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from kernelwright.errors import CompileError
-from kernelwright.farm.backends.frame import Frame, Language
+from kernelwright.farm.backends.bundle import Frame, Language
 
 Level = Literal["quick", "full"]
 """``quick``: compiled as fast as can be, for individuals that run once. ``full``: fast code, for those that stay."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from kernelwright.errors import IRError, ToolError
 from kernelwright.farm.backends.backend import Image, Level
-from kernelwright.farm.backends.frame import Frame, Language, bundle
+from kernelwright.farm.backends.bundle import Frame, Language, bundle
 from kernelwright.farm.backends.llvm_ir import misread
 from kernelwright.passes.llvm import binding, run_once
 

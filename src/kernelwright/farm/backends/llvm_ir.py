@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
-from kernelwright.codegen.machine.cubin import INSTALL
+from kernelwright.codegen.machine.assemble import INSTALL
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import IRError
 from kernelwright.farm.backends.assembling import assembled, assembler, refused
 from kernelwright.farm.backends.backend import Image, Level, Refused
-from kernelwright.farm.backends.frame import Bundle, Frame, Language, bundle
+from kernelwright.farm.backends.bundle import Bundle, Frame, Language, bundle
 from kernelwright.passes.libdevice import linked_text
 from kernelwright.passes.llvm import TRIPLE, parsed, target_machine
 from kernelwright.passes.optimise import optimise

@@ -16,7 +16,7 @@ from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.errors import ToolError
 from kernelwright.farm.backends.assembling import refused
 from kernelwright.farm.backends.backend import Image, Level
-from kernelwright.farm.backends.frame import Bundle, Frame, Language, bundle
+from kernelwright.farm.backends.bundle import Bundle, Frame, Language, bundle
 from kernelwright.passes.nvidia_files import files
 
 INSTALL = "pip install 'kernelwright[nvidia]'"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.errors import IRError
 from kernelwright.farm.backends.backend import Image, Level
-from kernelwright.farm.backends.frame import Frame, Language, bundle
+from kernelwright.farm.backends.bundle import Frame, Language, bundle
 from kernelwright.farm.backends.llvm_ir import misread
 from kernelwright.passes.llvm import TRIPLE, binding
 from kernelwright.passes.optimise import optimise

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Literal
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
-from kernelwright.codegen.machine.cubin import INSTALL
+from kernelwright.codegen.machine.assemble import INSTALL
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.errors import CompileError, Place
 from kernelwright.farm.backends.assembling import assembler
 from kernelwright.farm.backends.backend import Image, Level, Refused
-from kernelwright.farm.backends.frame import Bundle, Frame, Language, bundle
+from kernelwright.farm.backends.bundle import Bundle, Frame, Language, bundle
 from kernelwright.passes.options import PassOptions
 from kernelwright.pipeline import CompileOptions, Unit, compile
 

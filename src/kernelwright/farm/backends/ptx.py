@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
-from kernelwright.codegen.machine.cubin import INSTALL
+from kernelwright.codegen.machine.assemble import INSTALL
 from kernelwright.farm.backends.assembling import assembled, assembler, header
 from kernelwright.farm.backends.backend import Image, Level
-from kernelwright.farm.backends.frame import Frame, Language, bundle
+from kernelwright.farm.backends.bundle import Frame, Language, bundle
 from kernelwright.farm.backends.outlined_operations import with_calls
 from kernelwright.farm.backends.prune_ptx import needed
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kernelwright.errors import ToolError
 from kernelwright.farm.backends.backend import Image, Level
-from kernelwright.farm.backends.frame import Frame, Language
+from kernelwright.farm.backends.bundle import Frame, Language
 
 
 @dataclass(frozen=True)

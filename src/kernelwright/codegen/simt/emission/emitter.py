@@ -11,7 +11,7 @@ from collections.abc import Callable
 from kernelwright.codegen.simt.analyses.divergence import Divergence
 from kernelwright.codegen.simt.analyses.uniformity import V
 from kernelwright.codegen.simt.emission import arithmetic, memory_access, struct_offsets, warp_cooperation
-from kernelwright.codegen.simt.emission.block_ends import ENDS
+from kernelwright.codegen.simt.emission.jumps_and_barriers import ENDS
 from kernelwright.codegen.simt.emission.lane_control import LaneControl
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.spill_slots import place_values

@@ -1,0 +1,137 @@
+"""What a launch did, as values: why it stopped, what it cost, what was noticed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.codegen.simt.launching.runtime_structs import SITE
+from kernelwright.codegen.simt.lower import AccessInfo, HostKernel
+from kernelwright.ir.module import Instruction
+
+Counts = npt.NDArray[np.int64]
+NO_EVENTS = np.zeros(0, np.uint64)
+
+
+@dataclass(frozen=True)
+class HostFault:
+    """Why a launch stopped. ``block`` and ``thread`` are linear numbers, ``address`` is generic.
+
+    ``access`` is the load, store or atomic concerned. For everything else ``note`` has a message, which may be empty, and
+    the instruction: the trap, the assertion, the bulk copy, or the barrier that a thread waits at.
+    """
+
+    kind: str
+    access: AccessInfo | None
+    note: tuple[str, Instruction | None] | None
+    block: int
+    thread: int
+    address: int
+    size: int
+    write: bool
+    other: Instruction | None = None
+    """``barrier``: where others of the block or warp wait."""
+    align: int = 1
+    """``misaligned`` bulk copies: what the address is no multiple of."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """Something a watched launch noticed without stopping: ``race`` or ``uninitialised``; ``count`` times at this place.
+
+    ``other_*`` is the earlier end of a race, ``scope`` how far its threads are apart: warp, block or grid.
+    """
+
+    kind: str
+    scope: str
+    origin: Instruction
+    other: Instruction | None
+    block: int
+    thread: int
+    other_block: int
+    other_thread: int
+    address: int
+    size: int
+    verbs: tuple[str, str]
+    """``read``, ``write`` or ``atomic``: the earlier end first."""
+    benign: bool
+    """Whether no result can depend on it: two writes of one value, or a write that changes nothing."""
+    count: int
+
+
+@dataclass(frozen=True)
+class LaunchResult:
+    """``executions`` and ``lanes`` count per block of ``kernel.blocks``, the others per access of ``kernel.accesses``."""
+
+    kernel: HostKernel
+    fault: HostFault | None
+    printed: bytes
+    prints_lost: int
+    """Calls of printf whose text found no room."""
+    blocks_done: int
+    budget_left: int
+    raw_counts: bytes
+    raw_sites: bytes
+    accesses: npt.NDArray[Any]
+    """The table of accesses as the runtime has it."""
+    found: tuple[Found, ...] = ()
+    incomplete: bool = False
+    """Whether the checker ran out of memory, or of patience with atomics, and did not follow everything."""
+    events: npt.NDArray[np.uint64] = field(default_factory=lambda: NO_EVENTS)
+    """What watched warps did, in order: bits 56 what (0 a thread block begins, 1 a block of the kernel, 2 an access to
+    global or local memory, 3 one to shared memory, 4 a barrier, 5 a line of the access before), 48 the warp, 24 which, 0
+    how much (1: lanes; 2: sectors, 8 of which from L2, 16 from memory; 3: wavefronts). Of a line, bits 4 to 47 are its
+    number (address / 128) and bits 0 to 3 the sectors of it that were asked for."""
+    events_lost: int = 0
+
+    @cached_property
+    def counts(self) -> Counts:
+        """Per block: executions, and lanes where they are counted."""
+        return np.frombuffer(self.raw_counts, np.int64).reshape(-1, 2)
+
+    @cached_property
+    def sites(self) -> npt.NDArray[Any]:
+        """Per access what the runtime noted."""
+        return np.frombuffer(self.raw_sites, SITE)[: len(self.kernel.accesses)]
+
+    @cached_property
+    def executions(self) -> Counts:
+        """How often a warp ran each block."""
+        return self.counts[:, 0]
+
+    @cached_property
+    def lanes(self) -> Counts:
+        """How many lanes ran each block, all executions together."""
+        lanes = self.counts[:, 1].copy()
+        whole = np.array([b.whole for b in self.kernel.blocks], bool)
+        lanes[whole] = self.executions[whole] * self.kernel.options.geometry.lanes
+        return lanes
+
+    @cached_property
+    def _runs(self) -> Counts:
+        """How often each access was made."""
+        at = np.array([a.block for a in self.kernel.accesses], np.int64)
+        return self.executions[at] if len(at) else np.zeros(0, np.int64)
+
+    @cached_property
+    def _in_shared(self) -> Counts:
+        return np.where(self.accesses["space"] == 1, self._runs, self.sites["in_shared"].astype(np.int64))
+
+    @cached_property
+    def sectors(self) -> Counts:
+        """32-byte sectors of global and local memory."""
+        return self.sites["sectors"] + self._runs - self._in_shared
+
+    @cached_property
+    def wavefronts(self) -> Counts:
+        """Turns of shared memory: as many as requests where no banks conflict."""
+        return self.sites["waves"] + self._in_shared
+
+    @cached_property
+    def serial(self) -> Counts:
+        """Further turns of atomics, for lanes on one address."""
+        return self.sites["serial"].copy()

@@ -1,0 +1,85 @@
+"""The runtime in C: compiled once per machine by the bundled zig, kept in the cache, loaded once per process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import platform
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+from kernelwright.cache import cache_folder, content_key, write_atomically
+from kernelwright.codegen.simt.emission import struct_offsets
+from kernelwright.codegen.simt.emission.row_functions import ROWS
+from kernelwright.codegen.simt.launching.runtime_structs import LaunchStruct
+from kernelwright.cuda.clang import ziglang_folder
+from kernelwright.errors import ToolError
+from kernelwright.passes.llvm import binding
+
+SOURCES = Path(__file__).parents[1] / "runtime"
+FLAGS = (
+    "-O2",
+    "-march=native",
+    "-fPIC",
+    "-shared",
+    "-fno-math-errno",
+    "-ffp-contract=off",
+    "-fno-sanitize=all",
+    "-std=gnu17",
+)
+
+
+def _processor() -> str:
+    """What ``-march=native`` depends on."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    wanted = ("model name", "flags", "cpu family", "model")
+    return "\n".join(dict.fromkeys(line for line in lines if line.split("\t")[0].strip() in wanted))
+
+
+def library_path() -> Path:
+    """The compiled runtime, compiled now when the cache does not have it. Raises ``ToolError`` when zig cannot."""
+    files = sorted(SOURCES.glob("*.[ch]"))
+    options = [*FLAGS, *struct_offsets.macros()]
+    key = content_key([*(f.name for f in files), *(f.read_bytes() for f in files), *options, _processor()])
+    path = cache_folder() / "simt" / f"{key}.so"
+    if path.is_file():
+        return path
+    made = _compile([f for f in files if f.suffix == ".c"], options)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, made)
+        path.chmod(0o755)
+    except OSError:
+        # A cache that cannot be written to: the library lives as long as the process.
+        path = Path(tempfile.mkdtemp(prefix="kernelwright-")) / "simt.so"
+        path.write_bytes(made)
+    return path
+
+
+def _compile(files: list[Path], options: list[str]) -> bytes:
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
+        target = Path(folder) / "simt.so"
+        command = [str(ziglang_folder() / "zig"), "cc", *options, "-o", str(target), *map(str, files), "-lm"]
+        run = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+        if run.returncode or not target.is_file():
+            first = next((line for line in run.stderr.splitlines() if "error" in line), run.stderr.strip()[:200])
+            raise ToolError(f"the runtime of the virtual GPU does not compile: {first}", hint="run `kw doctor`")
+        return target.read_bytes()
+
+
+@cache
+def runtime() -> ctypes.CDLL:
+    """The loaded runtime; generated code finds its functions by their names."""
+    library = ctypes.CDLL(str(library_path()))
+    library.simt_run.argtypes = [ctypes.c_void_p]
+    library.simt_run.restype = None
+    library.simt_launch_bytes.restype = ctypes.c_uint64
+    assert library.simt_launch_bytes() == ctypes.sizeof(LaunchStruct), "records.py and driver.c disagree"
+    for name in [f"simt_{name}" for name in struct_offsets.FUNCTIONS] + [f"row_{name}" for name in ROWS]:
+        binding().add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    return library

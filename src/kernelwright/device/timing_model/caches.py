@@ -1,0 +1,201 @@
+"""Where the bytes come from: the logged requests replayed through an L1 and an L2 cache, and what that says of the launch.
+
+The L1 cache of a watched thread block is the share of its multiprocessor's that it has while others are resident. The L2
+cache is replayed with as many of its sets as the watched neighbours are of all blocks that run at once: what they do to
+their part, the others do to theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.device.timing_model import native_loops
+from kernelwright.device.timing_model.counters import LINE, SECTOR, AccessCount, BlockTrace, Observed
+from kernelwright.device.timing_model.occupancy import Occupancy, l1_bytes
+from kernelwright.target import Gpu
+
+L1_WAYS = 16
+"""The real one is nearly fully associative; 16 ways with mixed set numbers come close to that."""
+L2_ASSUMED = 0.5
+"""Of a launch that was not logged: the share of what reaches L2 that is found there."""
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Sectors of 32 bytes over the whole launch. Loads that hit in L1 go no further; stores and atomics all reach L2.
+
+    ``latency``: per access, the cycles a request waits on average; None for accesses that were never logged.
+    ``hot_turns``: atomics on the line that most of them hit. ``logged`` says whether any of it was replayed.
+    """
+
+    requested: float
+    at_l1: float
+    at_l2: float
+    dram_read: float
+    dram_written: float
+    latency: tuple[float | None, ...]
+    to_l2: tuple[float, ...]
+    """Per access: sectors that reach L2."""
+    hot_turns: float
+    logged: bool
+
+    @property
+    def l1_hit_rate(self) -> float:
+        return self.at_l1 / self.requested if self.requested else 0.0
+
+    @property
+    def l2_hit_rate(self) -> float:
+        return max(0.0, 1 - self.dram_read / self.at_l2) if self.at_l2 else 0.0
+
+    @property
+    def dram_bytes(self) -> float:
+        return SECTOR * (self.dram_read + self.dram_written)
+
+
+def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: float = 1.0) -> Traffic:
+    """What a launch moves on ``gpu`` with so many blocks resident. Deterministic."""
+    if any(len(t.requests) for t in observed.trace):
+        return _replayed(observed, gpu, resident, latency_factor)
+    sectors = [float(a.sectors) for a in observed.accesses]
+    total = sum(sectors)
+    footprint = observed.touched_bytes / SECTOR
+    read = sum(s for s, a in zip(sectors, observed.accesses, strict=True) if a.kind != "store")
+    missing = min(read * (1 - L2_ASSUMED), footprint) * (1 - observed.warm)
+    written = min(total - read, footprint) * (1 - observed.warm)
+    return Traffic(
+        total, 0.0, total, missing, written, (None,) * len(sectors), tuple(sectors), _hot_turns(observed, None), False
+    )
+
+
+def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) -> Traffic:
+    accesses = observed.accesses
+    run = _neighbours(observed.trace)
+    l1 = _sets(l1_bytes(gpu, resident.blocks, observed.geometry.shared_bytes) // resident.blocks, L1_WAYS)
+    at_once = min(observed.geometry.blocks, resident.blocks * gpu.multiprocessors)
+    l2 = _sets(gpu.l2_bytes * len(run) // at_once, gpu.l2_ways)
+    counts, by_block = _replay(run, accesses, l1, l2)
+    apart = [t for t in observed.trace if not any(t is each for each in run)]
+    # Blocks far apart share nothing: of them only what happens in L1 counts.
+    everywhere = counts + _replay(apart, accesses, l1, l2)[0] if apart else counts
+
+    hits = everywhere[:, 1] / np.maximum(1, everywhere[:, 0])
+    seen = everywhere[:, 0] > 0
+    loads = np.array([a.kind == "load" for a in accesses] or [False])
+    counted = everywhere[loads & seen]
+    usual = _share(float(counted[:, 1].sum()), float(counted[:, 0].sum()))
+    sectors = [float(a.sectors) for a in accesses]
+    at_l1 = [
+        s * (float(hits[i]) if seen[i] else usual) if a.kind == "load" or a.space == "local" else 0.0
+        for i, (s, a) in enumerate(zip(sectors, accesses, strict=True))
+    ]
+    to_l2 = [s - hit for s, hit in zip(sectors, at_l1, strict=True)]
+    footprint = observed.touched_bytes / SECTOR
+    read = _extrapolated(by_block[:, 0], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
+    written = _extrapolated(by_block[:, 1], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
+    read, written = (min(sum(to_l2), x) * (1 - observed.warm) for x in (read, written))
+    sampled_reads = _share(float(by_block[:, 0].sum()) * observed.geometry.blocks, len(run))
+    # The replay starts with a cold L2 cache; over the whole launch misses may be rarer, and waits shorter.
+    rarer = min(1.0, _share(read, sampled_reads)) if sampled_reads else 1.0
+    return Traffic(
+        sum(sectors), sum(at_l1), sum(to_l2), read, written, _latencies(everywhere, gpu, rarer, factor), tuple(to_l2),
+        _hot_turns(observed, run), True,
+    )  # fmt: skip
+
+
+def _replay(
+    blocks: Sequence[BlockTrace], accesses: Sequence[AccessCount], l1: tuple[int, int], l2: tuple[int, int]
+) -> tuple[native_loops.Integers, native_loops.Integers]:
+    kinds = np.array([_kind(a) for a in accesses] or [0], np.int32)
+    rows: list[npt.NDArray[Any]] = []
+    lines: list[npt.NDArray[np.uint64]] = []
+    offset = 0
+    for index, block in enumerate(blocks):
+        row = np.zeros(len(block.requests), native_loops.REQUEST)
+        row["access"], row["kind"] = block.requests["access"], kinds[block.requests["access"]]
+        row["block"] = index
+        row["first_line"] = block.requests["first_line"] + offset
+        row["last_line"] = block.requests["last_line"] + offset
+        rows.append(row)
+        lines.append(block.lines)
+        offset += len(block.lines)
+    requests = np.concatenate(rows) if rows else np.zeros(0, native_loops.REQUEST)
+    every = np.ascontiguousarray(np.concatenate(lines) if lines else np.zeros(0, np.uint64))
+    return native_loops.replay(requests, every, l1, l2, len(accesses), len(blocks))
+
+
+def _kind(access: AccessCount) -> int:
+    return native_loops.KINDS[f"local {access.kind}" if access.space == "local" else access.kind]
+
+
+def _neighbours(trace: Sequence[BlockTrace]) -> tuple[BlockTrace, ...]:
+    """The longest run of watched blocks with consecutive numbers."""
+    best: list[BlockTrace] = []
+    run: list[BlockTrace] = []
+    for each in sorted(trace, key=lambda t: t.number):
+        run = [*run, each] if run and each.number == run[-1].number + 1 else [each]
+        best = run if len(run) > len(best) else best
+    return tuple(best)
+
+
+def _sets(size: int, ways: int) -> tuple[int, int]:
+    """Sets and ways of a cache of ``size`` bytes, at least one set."""
+    return max(1, size // (ways * LINE)), ways
+
+
+def _extrapolated(by_block: native_loops.Integers, blocks: int, footprint: float, l2_sectors: float) -> float:
+    """Misses of all blocks, from those of a run of neighbours in order.
+
+    The first half of the run meets a cold cache and pays for what all share; each further block pays what the blocks of
+    the second half did. What fits into the cache is missed once: then no more than the buffers hold, else the part of it
+    that cannot stay.
+    """
+    n = len(by_block)
+    if not n or n >= blocks:
+        return float(by_block.sum())
+    half = n // 2
+    later = float(by_block[half:].sum()) / (n - half)
+    total = float(by_block.sum()) + later * (blocks - n)
+    if not footprint or total <= footprint:
+        return total
+    stays = min(1.0, l2_sectors / footprint)
+    return footprint + (total - footprint) * (1 - stays)
+
+
+def _latencies(counts: native_loops.Integers, gpu: Gpu, rarer: float, factor: float) -> tuple[float | None, ...]:
+    near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
+    found: list[float | None] = []
+    for at_l1, at_l2, at_dram in counts[:, 5:8].tolist():
+        total = at_l1 + at_l2 + at_dram
+        slow = at_dram * rarer
+        found.append((at_l1 * near + (at_l2 + at_dram - slow) * middle + slow * far) / total if total else None)
+    return tuple(found)
+
+
+def _hot_turns(observed: Observed, trace: Sequence[BlockTrace] | None) -> float:
+    """Turns of global atomics on the line that takes most of them, over the launch."""
+    accesses = [i for i, a in enumerate(observed.accesses) if a.kind == "atomic" and a.space == "global"]
+    total = sum(observed.accesses[i].requests + observed.accesses[i].serial for i in accesses)
+    if not total or trace is None:
+        return float(total)
+    lines = [_asked_lines(block, accesses) for block in trace]
+    hit = np.concatenate(lines) if lines else np.zeros(0, np.uint64)
+    if not len(hit):
+        return float(total)
+    _, counts = np.unique(hit >> np.uint64(4), return_counts=True)
+    return total * float(counts.max()) / float(counts.sum())
+
+
+def _asked_lines(block: BlockTrace, accesses: Sequence[int]) -> npt.NDArray[np.uint64]:
+    """The lines of a block's requests of these accesses, with repetition."""
+    asked = block.requests[np.isin(block.requests["access"], accesses)]
+    pieces = [block.lines[a:b] for a, b in zip(asked["first_line"].tolist(), asked["last_line"].tolist(), strict=True)]
+    return np.concatenate(pieces) if pieces else np.zeros(0, np.uint64)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0

@@ -1,0 +1,349 @@
+"""Counters → time: how long each part of the machine would be busy, and what that makes together.
+
+work of the busiest multiprocessor ─ issue, pipes, L1 and shared memory ┐
+work of the chip                   ─ L2, memory, atomics                ├─ (Σ cyclesⁿ)^(1/n), and the launch
+rounds of blocks × time of a block ─ latency and barriers               ┘
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.calibration import DEFAULT, Calibration
+from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.device.timing_model.caches import Traffic, traffic
+from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Observed
+from kernelwright.device.timing_model.occupancy import Occupancy, occupancy
+from kernelwright.device.timing_model.scoreboard import Layout, Scoreboard, scoreboard
+from kernelwright.target import PIPES, WARP, Gpu
+
+UNKNOWN_LINE = ("", 0)
+
+
+@dataclass(frozen=True)
+class Term:
+    """A part of the machine: the cycles it alone would take, and its share of the result."""
+
+    name: str
+    cycles: float
+    share: float
+
+
+@dataclass(frozen=True)
+class LineCost:
+    """A source line and its part of the estimate. ``line`` 0: what no line is known for."""
+
+    file: str
+    line: int
+    cycles: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """``time_us`` is what two events around the launch would measure, ``cycles`` the kernel alone.
+
+    ``terms`` largest first, ``lines`` dearest first. ``instructions``: warp instructions by class. ``sources`` says what the
+    figures were read from: weights, registers, paths, caches, calibration.
+    """
+
+    kernel: str
+    gpu: str
+    time_us: float
+    cycles: float
+    terms: tuple[Term, ...]
+    occupancy: Occupancy
+    waves: int
+    barriers: float
+    """Per thread block."""
+    registers: int
+    """Per thread."""
+    simt_efficiency: float
+    """Lanes that took part in the warp instructions, of 32."""
+    instructions: Mapping[str, float]
+    static_instructions: int
+    l1_hit_rate: float
+    l2_hit_rate: float
+    dram_bytes: float
+    lines: tuple[LineCost, ...]
+    sources: Mapping[str, str]
+
+    @property
+    def bound_by(self) -> str:
+        return self.terms[0].name if self.terms else "launch"
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "bound_by": self.bound_by}
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A launch before calibration: what keeps each part of the machine busy, and everything the estimate says besides."""
+
+    observed: Observed
+    weights: Weights
+    gpu: Gpu
+    resident: Occupancy
+    work: Work
+    board: Scoreboard
+    busy: Mapping[str, float]
+    """Cycles by part: ``latency`` and ``barriers`` with their factors, all others without."""
+
+    @property
+    def waves(self) -> int:
+        """Rounds of blocks on the busiest multiprocessor."""
+        return -(-_busiest(self.observed, self.gpu) // self.resident.blocks)
+
+
+def estimate(observed: Observed, weights: Weights, gpu: Gpu, calibration: Calibration = DEFAULT) -> Estimate:
+    """The time of a launch on ``gpu``. The same arguments give the same figures, bit for bit.
+
+    Raises ``DeviceError`` for a block that does not fit on a multiprocessor.
+    """
+    return finish(take_apart(observed, weights, gpu, calibration.latency, calibration.barrier), calibration)
+
+
+def take_apart(observed: Observed, weights: Weights, gpu: Gpu, latency: float = 1.0, barrier: float = 1.0) -> Parts:
+    """Everything that depends on the launch; ``latency`` and ``barrier`` are those factors of a calibration."""
+    resident = occupancy(gpu, observed.geometry.threads, weights.resources.registers, observed.geometry.shared_bytes)
+    layout = Layout(weights, observed)
+    moved = traffic(observed, gpu, resident, latency)
+    board = scoreboard(layout, weights, observed, gpu, moved.latency, (latency, barrier))
+    work = Work(layout, layout.executions(observed), observed, moved)
+    share = _busiest(observed, gpu) / observed.geometry.blocks
+    parts = Parts(observed, weights, gpu, resident, work, board, _busy(work, moved, gpu, share))
+    waiting = {"latency": parts.waves * board.cycles, "barriers": parts.waves * board.barrier_cycles}
+    return replace(parts, busy={**parts.busy, **waiting})
+
+
+def total_us(parts: Parts, calibration: Calibration) -> float:
+    """The estimated time alone."""
+    cycles = _together(_calibrated(parts.busy, calibration), calibration.norm)
+    return calibration.launch * parts.gpu.launch_us + cycles / parts.gpu.clock_mhz
+
+
+def finish(parts: Parts, calibration: Calibration = DEFAULT) -> Estimate:
+    """The estimate from its parts; their factors on latencies and barriers must be the calibration's."""
+    observed, weights, gpu, work, board = parts.observed, parts.weights, parts.gpu, parts.work, parts.board
+    busy = _calibrated(parts.busy, calibration)
+    cycles = _together(busy, calibration.norm)
+    shares = _shares(busy, calibration.norm)
+    terms = sorted((Term(n, c, shares[n]) for n, c in busy.items() if c > 0), key=lambda t: (-t.share, t.name))
+    return Estimate(
+        kernel=observed.kernel,
+        gpu=gpu.name,
+        time_us=total_us(parts, calibration),
+        cycles=cycles,
+        terms=tuple(terms),
+        occupancy=parts.resident,
+        waves=parts.waves,
+        barriers=board.barriers,
+        registers=weights.resources.registers,
+        simt_efficiency=work.simt_efficiency(),
+        instructions=work.kinds(),
+        static_instructions=weights.instructions,
+        l1_hit_rate=work.moved.l1_hit_rate,
+        l2_hit_rate=work.moved.l2_hit_rate,
+        dram_bytes=work.moved.dram_bytes,
+        lines=_lines(work, board, shares, cycles),
+        sources=_sources(weights, gpu, work.moved, board, work.layout, calibration),
+    )
+
+
+def _busiest(observed: Observed, gpu: Gpu) -> int:
+    """Blocks on the multiprocessor that gets most of them."""
+    return -(-observed.geometry.blocks // gpu.multiprocessors)
+
+
+FACTOR_OF = {
+    "issue": "issue", "l1": "l1", "shared": "l1", "l2": "l2", "memory": "dram", "atomics": "atomic",
+} | dict.fromkeys((p for p in PIPES if p not in ("imad", "lsu")), "pipes")  # fmt: skip
+"""Which factor of a calibration belongs to which part; latency and barriers have theirs inside."""
+
+
+def _calibrated(busy: Mapping[str, float], calibration: Calibration) -> dict[str, float]:
+    factors = {name: getattr(calibration, FACTOR_OF[name]) if name in FACTOR_OF else 1.0 for name in busy}
+    return {name: factors[name] * cycles for name, cycles in busy.items()}
+
+
+class Work:
+    """What the launch does in all: turns at each pipe, sectors, wavefronts; each also by source line."""
+
+    def __init__(self, layout: Layout, ran: npt.NDArray[np.float64], observed: Observed, moved: Traffic) -> None:
+        self.layout = layout
+        self.ran = ran
+        self.observed = observed
+        self.moved = moved
+        self.turns = dict.fromkeys((*PIPES, "issue"), 0.0)
+        for step, times in zip(layout.steps, ran.tolist(), strict=True):
+            for pipe, n in step.pipes:
+                self.turns["issue"] += n * times
+                if pipe:
+                    self.turns[pipe] += n * times
+        self.turns["fma"] += self.turns["imad"]
+
+    def kinds(self) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for step, times in zip(self.layout.steps, self.ran.tolist(), strict=True):
+            if times and step.issues:
+                found[step.kind] = found.get(step.kind, 0.0) + step.issues * times
+        return dict(sorted(found.items()))
+
+    def simt_efficiency(self) -> float:
+        """A piece of a block counts as much as it has steps; 0 where nothing ran."""
+        lanes = slots = 0
+        for (start, end), piece in zip(self.layout.ranges, self.observed.blocks, strict=True):
+            lanes += (end - start) * piece.lanes
+            slots += (end - start) * piece.executions * WARP
+        return lanes / slots if slots else 0.0
+
+    def by_line(self, term: str) -> dict[tuple[str, int], float]:
+        """The work of a term by source line, in any unit."""
+        if term in ("l1", "shared", "l2", "memory", "atomics"):
+            found: dict[tuple[str, int], float] = {}
+            for index, access in enumerate(self.observed.accesses):
+                amount = _of_access(term, access, self.moved.to_l2[index])
+                place = (access.file, access.line)
+                found[place] = found.get(place, 0.0) + amount
+            return found
+        found = {}
+        for step, times in zip(self.layout.steps, self.ran.tolist(), strict=True):
+            amount = sum(n for pipe, n in step.pipes if _feeds(pipe, term)) * times
+            if amount:
+                place = (step.position.file, step.position.line) if step.position else UNKNOWN_LINE
+                found[place] = found.get(place, 0.0) + amount
+        return found
+
+
+def _feeds(pipe: str, term: str) -> bool:
+    return term in ("issue", pipe) or (term == "fma" and pipe == "imad")
+
+
+def _of_access(term: str, access: AccessCount, to_l2: float) -> float:
+    shared = access.space == "shared"
+    turns = float(_shared_turns(access))
+    return {
+        "l1": turns + max(access.requests - access.shared_requests, access.sectors / 4),
+        "shared": turns,
+        "l2": to_l2,
+        "memory": to_l2,
+        "atomics": float(access.requests + access.serial) if access.kind == "atomic" and not shared else 0.0,
+    }[term]
+
+
+def _shared_turns(access: AccessCount) -> int:
+    """Wavefronts of shared memory, and the further turns of atomics there."""
+    return access.wavefronts + (access.serial if access.space == "shared" else 0)
+
+
+def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float]:
+    """Cycles that each part of the machine is busy: the busiest multiprocessor's ``share`` of the work, or the chip's whole."""
+    sm = gpu.sm
+    turns = {pipe: share * work.turns[pipe] * WARP / sm.rates[pipe] for pipe in PIPES}
+    # Integer multiply-adds are done by the multiply-add pipe, or a part of it.
+    turns["fma"] = max(turns["fma"], turns.pop("imad"))
+    requests = turns.pop("lsu")
+    accesses = work.observed.accesses
+    near = share * sum(
+        max(float(a.requests - a.shared_requests), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in accesses
+    )
+    inner = share * sum(map(_shared_turns, accesses)) * (WARP * 4 / sm.shared_bytes_per_cycle)
+    to_l2 = moved.at_l2 * SECTOR
+    return turns | {
+        "issue": share * work.turns["issue"] / sm.issue,
+        # From Volta on, shared memory and the L1 cache are one store behind one port.
+        "l1": max(requests, near + inner if sm.carveouts else near),
+        "shared": 0.0 if sm.carveouts else inner,
+        "l2": max(to_l2 / gpu.l2_bytes_per_cycle, share * to_l2 / sm.l2_bytes_per_cycle),
+        "memory": moved.dram_bytes / gpu.dram_bytes_per_cycle,
+        "atomics": moved.hot_turns,
+    }
+
+
+def _together(busy: Mapping[str, float], norm: int) -> float:
+    """Parts that overlap, more the larger the norm: its power mean without the mean. Latency and barriers do not overlap.
+
+    Roots of powers of two alone, which are exact to the last bit on every machine.
+    """
+    parts = _parts(busy)
+    most = max(parts.values(), default=0.0)
+    if most <= 0:
+        return 0.0
+    total = math.fsum(_power(part / most, norm) for part in parts.values())
+    for _ in range(norm.bit_length() - 1):
+        total = math.sqrt(total)
+    return most * total
+
+
+def _parts(busy: Mapping[str, float]) -> dict[str, float]:
+    parts = {n: x for n, x in busy.items() if n not in ("latency", "barriers")}
+    parts["latency"] = busy["latency"] + busy["barriers"]
+    return parts
+
+
+def _power(x: float, norm: int) -> float:
+    for _ in range(norm.bit_length() - 1):
+        x *= x
+    return x
+
+
+def _shares(busy: Mapping[str, float], norm: int) -> dict[str, float]:
+    """How much of the result each part answers for; they add up to 1."""
+    parts = _parts(busy)
+    most = max(parts.values(), default=0.0)
+    if most <= 0:
+        return dict.fromkeys(busy, 0.0)
+    powers = {n: _power(x / most, norm) for n, x in parts.items()}
+    total = math.fsum(powers.values())
+    found = {n: p / total for n, p in powers.items()}
+    both = found.pop("latency")
+    whole = parts["latency"]
+    for name in ("latency", "barriers"):
+        found[name] = both * busy[name] / whole if whole else 0.0
+    return found
+
+
+def _lines(work: Work, board: Scoreboard, shares: Mapping[str, float], cycles: float) -> tuple[LineCost, ...]:
+    """The estimate divided among source lines: each part by the lines that keep it busy."""
+    cost: dict[tuple[str, int], float] = {}
+
+    def add(by_line: Mapping[tuple[str, int], float], share: float) -> None:
+        total = math.fsum(by_line.values())
+        for place, amount in by_line.items():
+            cost[place] = cost.get(place, 0.0) + share * amount / total
+        if not total and share:
+            cost[UNKNOWN_LINE] = cost.get(UNKNOWN_LINE, 0.0) + share
+
+    waiting: dict[str, dict[tuple[str, int], float]] = {"latency": {}, "barriers": {}}
+    for index, amount in board.cost.items():
+        step = work.layout.steps[index]
+        place = (step.position.file, step.position.line) if step.position else UNKNOWN_LINE
+        part = waiting["barriers" if step.barrier else "latency"]
+        part[place] = part.get(place, 0.0) + amount
+    for name, share in shares.items():
+        if share:
+            add(waiting[name] if name in waiting else work.by_line(name), share)
+    lines = [LineCost(file, line, cycles * share, share) for (file, line), share in cost.items() if share > 0]
+    return tuple(sorted(lines, key=lambda each: (-each.share, each.file, each.line)))
+
+
+def _sources(
+    weights: Weights, gpu: Gpu, moved: Traffic, board: Scoreboard, layout: Layout, calibration: Calibration
+) -> dict[str, str]:
+    stand_in = weights.source == "machine code" and weights.arch != gpu.arch
+    found = {
+        "weights": f"{weights.source} of {weights.arch}" + (f", standing in for {gpu.arch}" if stand_in else ""),
+        "registers": "assembler" if weights.registers_from == "machine code" else "ptx",
+        "paths": "logged" if board.traced else "counts",
+        "caches": "replayed" if moved.logged else "assumed",
+        "calibration": str(calibration),
+    }
+    if layout.unmatched:
+        found["without frequency"] = f"{layout.unmatched} instructions of blocks that nobody counted"
+    return found

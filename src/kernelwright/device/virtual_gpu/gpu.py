@@ -1,0 +1,216 @@
+"""The virtual GPU: the compiled code of kernels, and launches of it on the memory of an arena, in this process.
+
+    gpu, arena = VirtualGpu(), Arena()
+    loaded = load(module, arena)
+    done = gpu.run(Execution(loaded, Launch("saxpy", (64, 1, 1), (256, 1, 1), parameters)), arena)
+
+A launch runs to its end or its first fault before the call returns. What a kernel does wrong is part of the result; what
+cannot be launched at all is an exception. ``run`` is an executor: what only needs one is given that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kernelwright.codegen.simt.launching.compiled_kernel import (
+    CompiledKernel,
+    HostFault,
+    LaunchResult,
+    Memory,
+    compile_host,
+)
+from kernelwright.codegen.simt.launching.watching import Watch
+from kernelwright.codegen.simt.lower import lower
+from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.device.arena import Arena
+from kernelwright.device.describe_access import describe_access
+from kernelwright.device.execution import Execution, Loaded
+from kernelwright.device.fault import Fault, Kind
+from kernelwright.device.geometry import MAX_GRID, check_geometry
+from kernelwright.device.locations import location_of
+from kernelwright.ir.module import Instruction
+from kernelwright.launch import Launch, Triple
+from kernelwright.lru import LruCache
+
+if TYPE_CHECKING:
+    from kernelwright.device.timing_model.estimate import Estimate
+
+_MESSAGES: dict[str, str] = {
+    "barrier": "threads wait at different barriers, or some wait for others that cannot come",
+    "trap": "the kernel executed a trap",
+    "assert": "an assertion failed",
+    "endless": "the kernel does not end: its budget of loop iterations is used up",
+    "printf": "the kernel printed more than its buffer holds",
+}
+
+
+@dataclass(frozen=True)
+class Launched:
+    """What one launch did."""
+
+    launch: Launch
+    fault: Fault | None
+    result: LaunchResult
+    """Counters per IR block and per access."""
+    compiled: CompiledKernel
+    """The code that ran; its tables say what the counters count."""
+    estimate: Estimate | None = None
+    """What the timing model says of it (``device/virtual_gpu/launch_estimates.py``), where it was asked."""
+
+    @property
+    def kernel(self) -> str:
+        """Its mangled name."""
+        return self.launch.kernel
+
+    @property
+    def grid(self) -> Triple:
+        return self.launch.grid
+
+    @property
+    def block(self) -> Triple:
+        return self.launch.block
+
+    @property
+    def time_us(self) -> float:
+        """Estimated time on the GPU that is simulated; 0 without an estimate."""
+        return self.estimate.time_us if self.estimate is not None else 0.0
+
+    @property
+    def text(self) -> str:
+        """What the kernel printed."""
+        return self.result.printed.decode("utf-8", "replace")
+
+
+class VirtualGpu:
+    """The virtual GPU with the code of the kernels that ran on it. Not for several threads at once.
+
+    A kernel is compiled once per block shape; of more than ``kept`` kernels the code of those used last is kept.
+    """
+
+    def __init__(self, kept: int | None = None) -> None:
+        self._compiled: LruCache[Hashable, CompiledKernel] = LruCache(kept)
+        self._running: tuple[str, CompiledKernel] | None = None
+
+    def compile(
+        self,
+        loaded: Loaded,
+        kernel: str,
+        block: Triple,
+        options: SimtOptions | None = None,
+        *,
+        split: bool = False,
+        followed: bool = False,
+    ) -> CompiledKernel:
+        """A kernel's code for one block shape, made at first use.
+
+        ``split``: for schedules that split warps; ``followed``: for the timing model, which follows warps. Raises
+        ``DeviceError`` for an impossible block, ``CompileError`` for code that the virtual GPU does not run.
+        """
+        # The code holds its module, so that no other gets its number.
+        key = (loaded.key or id(loaded.module), kernel, block, options, split, followed)
+
+        def make() -> CompiledKernel:
+            wanted = replace(options or SimtOptions(trace=followed), block=block, split=split)
+            check_geometry(kernel, (1, 1, 1), block)
+            return compile_host(lower(loaded.module, kernel, wanted))
+
+        return self._compiled.get_or_make(key, make)
+
+    def run(
+        self,
+        execution: Execution,
+        arena: Arena,
+        *,
+        compiled: CompiledKernel | None = None,
+        watch: Watch | None = None,
+        memory: Memory | None = None,
+    ) -> Launched:
+        """Runs a launch on the memory of ``arena``.
+
+        ``compiled``: the code that runs, where it is not the usual one for the schedule. ``memory``: what counts as in
+        bounds, where that is not the arena's buffers. Raises ``DeviceError`` for an impossible geometry or a parameter
+        buffer that is too short, ``CompileError`` for code that the virtual GPU does not run.
+        """
+        launch, schedule = execution.launch, execution.schedule
+        if compiled is None:
+            split = schedule.kind == "subwarp"
+            compiled = self.compile(execution.loaded, launch.kernel, launch.block, split=split)
+        x, y, z = launch.grid
+        if not (0 < x <= MAX_GRID[0] and 0 < y <= MAX_GRID[1] and 0 < z <= MAX_GRID[2]):
+            check_geometry(launch.kernel, launch.grid, launch.block)
+        self._running = launch.kernel, compiled
+        try:
+            result = compiled.launch(
+                memory or arena,
+                launch,
+                schedule=schedule,
+                budget=execution.budget,
+                symbols=execution.loaded.variables.addresses,
+                watch=watch,
+            )
+        finally:
+            self._running = None
+        fault = _fault(launch, result.fault, arena) if result.fault else None
+        return Launched(launch, fault, result, compiled)
+
+    def stop(self) -> bool:
+        """Ends the launch that runs, from another thread; its fault is then "endless". False when none runs.
+
+        The kernel may be just about to write its own count over ours, so ask again until the launch has ended.
+        """
+        running = self._running
+        return running is not None and running[1].stop()
+
+    def progress(self) -> tuple[str, int] | None:
+        """The kernel that runs and how many of its blocks are done, for another thread; None when none runs."""
+        running = self._running
+        return (running[0], running[1].blocks_done) if running is not None else None
+
+
+def _fault(launch: Launch, found: HostFault, arena: Arena) -> Fault:
+    """What the runtime recorded, with names and places."""
+    origin: Instruction | None = None
+    kind, message, buffer = found.kind, _MESSAGES.get(found.kind, found.kind), ""
+    if found.access is not None:
+        origin = found.access.origin
+        align = found.access.align
+        kind, message, buffer = describe_access(arena, found.address, found.size, align, found.write)
+    elif found.note is not None:
+        message, origin = found.note[0] or message, found.note[1]
+        if kind in ("out-of-bounds", "misaligned"):
+            kind, message, buffer = describe_access(arena, found.address, found.size, found.align, found.write)
+    return Fault(
+        kind=_kind(kind),
+        message=message,
+        kernel=launch.kernel,
+        where=location_of(origin) if origin is not None else None,
+        thread=position(found.thread, launch.block),
+        block=position(found.block, launch.grid),
+        address=found.address,
+        size=found.size,
+        write=found.write,
+        buffer=buffer,
+        other=location_of(found.other) if found.other is not None else None,
+    )
+
+
+def _kind(name: str) -> Kind:
+    known: dict[str, Kind] = {
+        "out-of-bounds": "out-of-bounds",
+        "read-only": "out-of-bounds",
+        "misaligned": "misaligned",
+        "use-after-free": "use-after-free",
+        "barrier": "barrier",
+        "trap": "trap",
+        "assert": "assert",
+        "endless": "endless",
+    }
+    return known.get(name, "trap")
+
+
+def position(linear: int, extent: Triple) -> Triple:
+    """A linear number of a thread or block as CUDA's three."""
+    x, y, _ = extent
+    return linear % x, linear // x % y, linear // (x * y)
