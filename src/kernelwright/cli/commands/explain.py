@@ -11,8 +11,9 @@ import typer
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
 from kernelwright.report.counters import besides_time, counters
+from kernelwright.report.explanation import Explanation, explanation_from_json
 from kernelwright.report.finding_words import RELATIONS, SAME_CODE, alone, gain, within
-from kernelwright.stories.explain import Explanation, explain, explanation_from_json
+from kernelwright.stories.explain import explain
 
 
 def command(
