@@ -31,6 +31,8 @@ class Draft:
         """What edits recorded for operands that may need another value."""
         self.repaired: dict[Use, str] = {}
         """The operands that needed another value, and which they got."""
+        self.broken: dict[Use, str] = {}
+        """Of these, what the edits had left there."""
         self._order: dict[int, list[Id]] = {}
         self._block: dict[Id, int] = {}
         self._operands: dict[Id, list[str]] = {}
@@ -67,6 +69,10 @@ class Draft:
         """The operands an instruction has now."""
         found = self._operands.get(id)
         return found if found is not None else list(self.known(id).operands)
+
+    def edited_operands(self, id: Id) -> list[str]:
+        """The operands as the edits left them: what a further edit meets, because repair comes after all of them."""
+        return [self.broken.get((id, n), value) for n, value in enumerate(self.operands(id))]
 
     def known(self, id: Id) -> Node:
         node = self.node(id)

@@ -25,6 +25,7 @@ def repair(draft: Draft) -> None:
     # First all that is wrong, then the repairs: a repair breaks nothing, so their order does not matter.
     for use in [u for u in draft.suspects() if not _holds(draft, u)]:
         value = _value_for(draft, use)
+        draft.broken[use] = draft.operands(use[0])[use[1]]
         draft.set_operand(use, value)
         draft.repaired[use] = value
 

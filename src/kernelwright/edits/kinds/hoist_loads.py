@@ -82,7 +82,7 @@ def together(draft: Draft, block: int, chains: bool, wanted: frozenset[Id] | Non
         if id in draft.dead:
             continue
         node = draft.known(id)
-        needed = [needs.get(made[operand]) for operand in draft.operands(id) if operand in made]
+        needed = [needs.get(made[operand]) for operand in draft.edited_operands(id) if operand in made]
         if not (is_plain_load(node) or _is_pure(node)) or None in needed:
             needs[id] = None
             continue
