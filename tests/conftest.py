@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Under nohup, or behind & of a shell, these are ignored, and every process that a test starts would ignore them, too.
+for _number in (signal.SIGHUP, signal.SIGINT):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.default_int_handler if _number == signal.SIGINT else signal.SIG_DFL)
 
 # Machines are shared and slow at times, so no example has a deadline. Under CI the examples are the same every time: a new
 # counterexample is found where somebody can look at it, not in a run that is about something else.
