@@ -1,6 +1,6 @@
 """A problem in Python: the median of three numbers, bred from minimum and maximum.
 
-    kw breed examples/median.py
+kw breed examples/median.py
 """
 
 import numpy as np

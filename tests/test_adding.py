@@ -201,7 +201,7 @@ def test_a_check_of_a_proof(copied: Copied) -> None:
         SIZE = CheckKind("size", "data-specific", "Is it no larger?", Turn.SEEN, _size)
         ''',
     )
-    copied.insert("prove/checks/table.py", "right_outputs, schedules", "size, ")
+    copied.insert("prove/checks/table.py", "    schedules,\n", "    size,\n")
     copied.insert("prove/checks/table.py", "        right_outputs.TOO_GOOD,\n", "        size.SIZE,\n")
     said = copied.says(
         WORKLOAD
@@ -224,9 +224,9 @@ for changed in (text, larger):
     assert said == [
         "Is it no larger? True",
         "clean | size: passed - no more instructions",
-        "11 True",
+        "14 True",
         f"data-specific | size: failed - {said[3].rpartition(' - ')[2]}",
-        "11 True",
+        "14 True",
     ]
     assert "instructions, the original" in said[3]
 
@@ -303,9 +303,6 @@ class GridIsLine:
     def __str__(self) -> str:
         return "grid is a line"
 
-    @property
-    def settles(self) -> int | None:
-        return None
 
     def in_words(self, names: Names) -> str:
         return "the grid has one dimension"

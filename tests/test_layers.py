@@ -9,7 +9,20 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1] / "src" / "kernelwright"
 
 LAYERS: tuple[tuple[str, ...], ...] = (
-    ("errors", "values", "architectures", "target", "search", "cache", "lru", "elf", "guards", "launch", "calibration"),
+    (
+        "errors",
+        "values",
+        "architectures",
+        "target",
+        "search",
+        "cache",
+        "lru",
+        "elf",
+        "guards",
+        "launch_relations",
+        "launch",
+        "calibration",
+    ),
     ("ir",),
     ("cuda", "passes", "edits", "grammar"),
     ("codegen",),
@@ -26,7 +39,19 @@ LAYERS: tuple[tuple[str, ...], ...] = (
 LEVEL = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
 
 # Within the first line `search` is an island; the others are its neighbours' foundations and may use one another.
-FOUNDATION = {"errors", "values", "architectures", "target", "cache", "lru", "elf", "guards", "launch", "calibration"}
+FOUNDATION = {
+    "errors",
+    "values",
+    "architectures",
+    "target",
+    "cache",
+    "lru",
+    "elf",
+    "guards",
+    "launch_relations",
+    "launch",
+    "calibration",
+}
 
 
 def room_of(path: Path) -> str:

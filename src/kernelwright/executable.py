@@ -52,7 +52,7 @@ def build_executable(
     ``progress`` is told what takes long. Raises ``Misuse``, ``CompileError`` (also for CUDA calls that our runtime does not
     implement, by name) and ``ToolError``; nothing half-written stays behind.
     """
-    clang = program.units[0].clang
+    clang = program.clang
     options = program.options.source
     _let_zig_keep_its_cache()
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
@@ -75,10 +75,19 @@ def build_executable(
         return output, "".join(o.warnings for o in objects)
 
 
+_NO_SUCH_TEXTURE = "__kw_layered_cubic_mipmapped_or_surface_access"
+"""What our stand-in below NVIDIA's texture functions calls for those that our runtime has no objects for."""
+
+
 def _refuse_missing_device_code(unit: Unit) -> None:
     """Raises ``CompileError`` for what a kernel uses and another file defines: device code is not linked across files."""
     text = unit.optimised
     found = next((n for n in (*_DECLARED.findall(text), *_ELSEWHERE.findall(text)) if n not in _SYSTEM_CALLS), None)
+    if found == _NO_SUCH_TEXTURE:
+        raise CompileError(
+            f"a kernel of {unit.path} uses a surface, or a texture of layers, cube faces or mipmap levels",
+            hint="textures of one, two and three dimensions work: tex1Dfetch, tex1D, tex2D and tex3D",
+        )
     if found:
         raise CompileError(
             f"a kernel of {unit.path} uses {readable(found)}, which that file declares and does not define",

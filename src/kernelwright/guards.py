@@ -2,7 +2,7 @@
 
 argument 3 == i32 1024        block == 16x16x1        block has at most 32 threads        grid == 64x1x1        argument 0 shares no memory
 
-Each kind is a class here; what it asks, how it reads and what it settles is its own.
+Each kind is a class here; what it asks and how it reads is its own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,6 @@ from typing import Protocol
 from kernelwright.launch import Launch, Triple
 
 WARP = 32
-GRID = -1
-"""Stands for the grid where arguments have their numbers."""
 
 
 class Names(Protocol):
@@ -45,10 +43,6 @@ class Guard(Protocol):
 
     def holds(self, facts: LaunchFacts) -> bool: ...
 
-    @property
-    def settles(self) -> int | None:
-        """The argument whose value it leaves no choice in, or ``GRID``."""
-
     def in_words(self, names: Names) -> str: ...
 
     def as_python(self) -> str:
@@ -69,10 +63,6 @@ class ArgumentIs:
     def __str__(self) -> str:
         return f"argument {self.index} == {self.value}"
 
-    @property
-    def settles(self) -> int | None:
-        return self.index
-
     def in_words(self, names: Names) -> str:
         return f"{names.argument(self.index)} == {names.constant(self.value)}"
 
@@ -92,10 +82,6 @@ class BlockIs:
     def __str__(self) -> str:
         return f"block == {'x'.join(map(str, self.shape))}"
 
-    @property
-    def settles(self) -> int | None:
-        return None
-
     def in_words(self, names: Names) -> str:
         return f"block == {' x '.join(map(str, self.shape))}"
 
@@ -113,10 +99,6 @@ class BlockIsWarp:
 
     def __str__(self) -> str:
         return f"block has at most {WARP} threads"
-
-    @property
-    def settles(self) -> int | None:
-        return None
 
     def in_words(self, names: Names) -> str:
         return str(self)
@@ -136,10 +118,6 @@ class GridIs:
 
     def __str__(self) -> str:
         return f"grid == {'x'.join(map(str, self.shape))}"
-
-    @property
-    def settles(self) -> int | None:
-        return GRID
 
     def in_words(self, names: Names) -> str:
         return f"grid == {' x '.join(map(str, self.shape))}"
@@ -166,10 +144,6 @@ class Apart:
 
     def __str__(self) -> str:
         return f"argument {self.index} shares no memory"
-
-    @property
-    def settles(self) -> int | None:
-        return None
 
     def in_words(self, names: Names) -> str:
         return f"no other argument reaches the memory behind '{names.argument(self.index)}'"

@@ -71,8 +71,7 @@ class Unit:
 
     @functools.cached_property
     def clang(self) -> Clang:
-        options = self.options
-        return find_clang(options.clang, options.cuda_path, options.hermetic, options.headers)
+        return _clang_for(self.options)
 
     @functools.cached_property
     def source(self) -> DeviceSource:
@@ -246,7 +245,12 @@ class Program:
 
     def __init__(self, units: Sequence[Unit], options: CompileOptions) -> None:
         self.units = tuple(units)
+        """None for a program of host code alone, which calls the CUDA runtime and launches no kernel of its own."""
         self.options = options
+
+    @functools.cached_property
+    def clang(self) -> Clang:
+        return self.units[0].clang if self.units else _clang_for(self.options)
 
     @property
     def module(self) -> Module:
@@ -364,6 +368,10 @@ def compile(
     for unit in units:
         _ = unit.source
     return Program(units, options)
+
+
+def _clang_for(options: CompileOptions) -> Clang:
+    return find_clang(options.clang, options.cuda_path, options.hermetic, options.headers)
 
 
 def _check_name(path: str) -> None:

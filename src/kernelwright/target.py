@@ -7,7 +7,7 @@ beside it: ``gpu("a100").source("l2_latency")``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernelwright.architectures import ARCHITECTURES, architecture
 from kernelwright.errors import Misuse
@@ -24,12 +24,23 @@ V100 = "NVIDIA, Tesla V100 GPU Architecture WP-08608-001 (2017), table 1"
 A100 = "NVIDIA, A100 Tensor Core GPU Architecture v1.0 (2020)"
 H100 = "NVIDIA, H100 Tensor Core GPU Architecture v1.04 (2023)"
 H200 = "NVIDIA, H200 Tensor Core GPU data sheet (2024)"
+TURING_PAPER = "NVIDIA, Turing GPU Architecture WP-09183-001 (2018), appendix A and figure 4"
+T4 = "NVIDIA, T4 70W Low Profile PCIe GPU Accelerator product brief PB-09256-001 (2019)"
+GA102 = "NVIDIA, Ampere GA102 GPU Architecture v2.1 (2021)"
+A4000 = "NVIDIA, RTX A4000 data sheet (2021)"
+A10 = "NVIDIA, A10 Tensor Core GPU data sheet (2021)"
+ADA_PAPER = "NVIDIA, Ada GPU Architecture v2.1 (2023)"
+L40S = "NVIDIA, L40S GPU data sheet (2023)"
+L4 = "NVIDIA, L4 Tensor Core GPU data sheet (2023)"
 PROPERTIES = "the driver's device properties, as programs print them"
 VOLTA = "Jia, Maggioni, Staiger, Scarpazza, arXiv:1804.06826 (2018)"
 AMPERE = "Abdelkhalik, Arafa, Santhi, Badawy, arXiv:2208.11174 (2022)"
+TURING = "Jia, Maggioni, Smith, Scarpazza, arXiv:1903.07486 (2019)"
 HOPPER = "Luo, Fan, Li, Du, Wang, Chu, arXiv:2402.13499 (2024)"
 ACCEL = "Accel-Sim, tested configurations SM7_QV100, SM80_A100 and SM90_H200 (fitted to microbenchmarks)"
-LINK = "four fifths of the nominal rate of 16 lanes of PCIe 3.0 (Pascal, Volta), 4.0 (Ampere) or 5.0 (Hopper)"
+ACCEL_SMALL = "Accel-Sim, tested configurations SM75_RTX2060 and SM86_RTX3070 (fitted to microbenchmarks)"
+BENCHES = "te42kyfo/gpu-benches 1c36d50, measured on an A40 (Ampere) and an L40 (Ada)"
+LINK = "four fifths of the nominal rate of 16 lanes of PCIe 3.0 (Pascal to Turing), 4.0 (Ampere, Ada) or 5.0 (Hopper)"
 ASSUMED = "no published figure that we trust; an assumption, to be calibrated"
 
 PIPES = ("fma", "imad", "alu", "fp64", "fp16", "xu", "lsu", "warp", "branch", "tensor")
@@ -157,7 +168,7 @@ _COMMON = {
     "rates.fp16": RATES + ", 16-bit floating-point multiply-add, two to an instruction",
     "rates.xu": RATES + ", reciprocal and the like; conversions",
     "rates.warp": RATES + ", warp shuffle",
-    "rates.lsu": "32 lanes of load and store units per multiprocessor: the architecture's white paper",
+    "rates.lsu": "lanes of load and store units per multiprocessor: the architecture's white paper",
     "rates.branch": ASSUMED,
     "rates.tensor": ASSUMED,
     "warp_latency": ASSUMED,
@@ -165,8 +176,8 @@ _COMMON = {
 }
 
 
-def _rates(fma: int, imad: int, alu: int, fp64: int, fp16: int, tensor: int) -> dict[str, int]:
-    figures = (fma, imad, alu, fp64, fp16, 16, 32, 32, 32, tensor)
+def _rates(fma: int, imad: int, alu: int, fp64: int, fp16: int, tensor: int, lsu: int = 32) -> dict[str, int]:
+    figures = (fma, imad, alu, fp64, fp16, 16, lsu, 32, 32, tensor)
     return dict(zip(PIPES, figures, strict=True))
 
 
@@ -198,6 +209,21 @@ VOLTA_SM = Multiprocessor(
         "fp64_latency": VOLTA, "constant_latency": VOLTA,
     },
 )  # fmt: skip
+TURING_SM = Multiprocessor(
+    warps=32, blocks=16, registers=65536, register_unit=256, partitions=4, registers_per_thread=255,
+    shared_bytes=64 * KIB, shared_per_block=64 * KIB, shared_unit=256, shared_reserved=0,
+    carveouts=tuple(k * KIB for k in (32, 64)),
+    l1_bytes=96 * KIB, issue=4.0, rates=_rates(64, 64, 64, 2, 64, 16, 16),
+    l1_bytes_per_cycle=64, shared_bytes_per_cycle=64, l2_bytes_per_cycle=64,
+    alu_latency=4, special_latency=21, warp_latency=23, fp64_latency=40, shared_latency=19, l1_latency=32,
+    constant_latency=26, barrier_latency=20, barrier_warp_cycles=2,
+    sources=_COMMON | {
+        "l1_bytes": TURING_PAPER, "issue": TURING_PAPER + ": four schedulers",
+        "l1_bytes_per_cycle": GA102 + ": 64 bytes per clock in Turing", "shared_bytes_per_cycle": GA102 + ", likewise",
+        "alu_latency": TURING, "special_latency": ACCEL_SMALL, "shared_latency": TURING, "l1_latency": TURING,
+        "constant_latency": TURING,
+    },
+)  # fmt: skip
 AMPERE_SM = Multiprocessor(
     warps=64, blocks=32, registers=65536, register_unit=256, partitions=4, registers_per_thread=255,
     shared_bytes=164 * KIB, shared_per_block=163 * KIB, shared_unit=128, shared_reserved=KIB,
@@ -209,6 +235,28 @@ AMPERE_SM = Multiprocessor(
     sources=_COMMON | {
         "l1_bytes": A100, "issue": A100 + ": four schedulers", "l1_bytes_per_cycle": A100, "shared_bytes_per_cycle": A100,
         "alu_latency": AMPERE, "special_latency": ACCEL, "shared_latency": HOPPER, "l1_latency": HOPPER,
+    },
+)  # fmt: skip
+AMPERE_SMALL_SM = Multiprocessor(
+    warps=48, blocks=16, registers=65536, register_unit=256, partitions=4, registers_per_thread=255,
+    shared_bytes=100 * KIB, shared_per_block=99 * KIB, shared_unit=128, shared_reserved=KIB,
+    carveouts=tuple(k * KIB for k in (0, 8, 16, 32, 64, 100)),
+    l1_bytes=128 * KIB, issue=4.0, rates=_rates(128, 64, 64, 2, 64, 16, 16),
+    l1_bytes_per_cycle=128, shared_bytes_per_cycle=128, l2_bytes_per_cycle=64,
+    alu_latency=4, special_latency=21, warp_latency=23, fp64_latency=40, shared_latency=29, l1_latency=39,
+    constant_latency=27, barrier_latency=20, barrier_warp_cycles=2,
+    sources=_COMMON | {
+        "l1_bytes": GA102, "issue": GA102 + ": four schedulers",
+        "l1_bytes_per_cycle": GA102 + ": 128 bytes per clock", "shared_bytes_per_cycle": GA102 + ": 128 bytes per clock",
+        "alu_latency": AMPERE, "special_latency": ACCEL_SMALL, "shared_latency": ACCEL_SMALL, "l1_latency": ACCEL_SMALL,
+    },
+)  # fmt: skip
+ADA_SM = replace(
+    AMPERE_SMALL_SM, blocks=24, shared_latency=30, l1_latency=43,
+    sources=dict(AMPERE_SMALL_SM.sources) | {
+        "l1_bytes": ADA_PAPER, "issue": ADA_PAPER + ": four schedulers",
+        "l1_bytes_per_cycle": "as the GA102's: " + GA102, "shared_bytes_per_cycle": "as the GA102's: " + GA102,
+        "shared_latency": HOPPER, "l1_latency": HOPPER, "special_latency": "as the GA102's: " + ACCEL_SMALL,
     },
 )  # fmt: skip
 HOPPER_SM = Multiprocessor(
@@ -232,6 +280,11 @@ def _sources(paper: str, **others: str) -> dict[str, str]:
     usual = {"launch_us": ASSUMED, "l2_ways": ASSUMED, "copy_engines": PROPERTIES, "host_gb_per_s": LINK}
     return usual | dict.fromkeys(fields, paper) | others
 
+
+SLICES_32 = "32 bytes per cycle for each of 4 slices to a memory controller; " + ASSUMED
+AS_A40 = BENCHES + ": 2,300 GB/s at 1740 MHz"
+AS_L40 = BENCHES + ": 5,230 GB/s at 2490 MHz"
+BY_CONTROLLERS = ", scaled by memory controllers"
 
 GPUS: dict[str, Gpu] = {
     g.name: g
@@ -280,6 +333,71 @@ GPUS: dict[str, Gpu] = {
                 l2_bytes_per_cycle="as the A100's; " + ASSUMED,
             ),
         ),
+        Gpu(
+            "t4", "NVIDIA Tesla T4 16 GB", "sm_75", TURING_SM, multiprocessors=40, clock_mhz=1590,
+            l2_bytes=4 * MIB, l2_ways=16, l2_bytes_per_cycle=1024, dram_gb_per_s=320, memory_bytes=16 << 30,
+            l2_latency=188, dram_latency=375, launch_us=3.5,
+            memory_bus_bits=256, copy_engines=3, host_gb_per_s=12.6,
+            sources=_sources(
+                T4, l2_latency=TURING, dram_latency="as the V100's; " + ASSUMED, l2_bytes=TURING, l2_bytes_per_cycle=SLICES_32
+            ),
+        ),
+        Gpu(
+            "rtx2080ti", "NVIDIA GeForce RTX 2080 Ti", "sm_75", TURING_SM, multiprocessors=68, clock_mhz=1545,
+            l2_bytes=5632 * KIB, l2_ways=16, l2_bytes_per_cycle=1408, dram_gb_per_s=616, memory_bytes=11 << 30,
+            l2_latency=188, dram_latency=375, launch_us=3.5,
+            memory_bus_bits=352, copy_engines=3, host_gb_per_s=12.6,
+            sources=_sources(
+                TURING_PAPER, l2_latency="as the T4's: " + TURING, dram_latency="as the V100's; " + ASSUMED,
+                l2_bytes_per_cycle=SLICES_32,
+            ),
+        ),
+        Gpu(
+            "titan-rtx", "NVIDIA TITAN RTX", "sm_75", TURING_SM, multiprocessors=72, clock_mhz=1770,
+            l2_bytes=6 * MIB, l2_ways=16, l2_bytes_per_cycle=1536, dram_gb_per_s=672, memory_bytes=24 << 30,
+            l2_latency=188, dram_latency=375, launch_us=3.5,
+            memory_bus_bits=384, copy_engines=3, host_gb_per_s=12.6,
+            sources=_sources(
+                TURING_PAPER, l2_latency="as the T4's: " + TURING, dram_latency="as the V100's; " + ASSUMED,
+                l2_bytes_per_cycle=SLICES_32,
+            ),
+        ),
+        *(
+            Gpu(
+                name, title, "sm_86", AMPERE_SMALL_SM, multiprocessors=multiprocessors, clock_mhz=clock_mhz,
+                l2_bytes=l2_bytes * MIB, l2_ways=16, l2_bytes_per_cycle=l2_bytes_per_cycle, dram_gb_per_s=dram_gb_per_s,
+                memory_bytes=gigabytes << 30, l2_latency=262, dram_latency=466, launch_us=3.0,
+                memory_bus_bits=bits, copy_engines=2, host_gb_per_s=25.2,
+                sources=_sources(
+                    paper, l2_latency="as the A100's; " + ASSUMED, dram_latency="as the A100's; " + ASSUMED,
+                    l2_bytes_per_cycle=AS_A40 + (BY_CONTROLLERS if bits != 384 else ""), l2_bytes=GA102,
+                ),
+            )
+            for name, title, multiprocessors, clock_mhz, l2_bytes, l2_bytes_per_cycle, dram_gb_per_s, gigabytes, bits, paper in (
+                ("a4000", "NVIDIA RTX A4000", 48, 1560, 4, 880, 448, 16, 256, A4000),
+                ("a10", "NVIDIA A10", 72, 1695, 6, 1320, 600, 24, 384, A10),
+                ("rtx3090", "NVIDIA GeForce RTX 3090", 82, 1695, 6, 1320, 936, 24, 384, GA102),
+                ("a6000", "NVIDIA RTX A6000", 84, 1800, 6, 1320, 768, 48, 384, GA102),
+            )
+        ),
+        *(
+            Gpu(
+                name, title, "sm_89", ADA_SM, multiprocessors=multiprocessors, clock_mhz=clock_mhz,
+                l2_bytes=l2_bytes * MIB, l2_ways=16, l2_bytes_per_cycle=l2_bytes_per_cycle, dram_gb_per_s=dram_gb_per_s,
+                memory_bytes=gigabytes << 30, l2_latency=l2_latency, dram_latency=dram_latency, launch_us=2.5,
+                memory_bus_bits=bits, copy_engines=2, host_gb_per_s=25.2,
+                sources=_sources(
+                    paper, l2_latency=measured, dram_latency=measured,
+                    l2_bytes_per_cycle=AS_L40 + (BY_CONTROLLERS if bits != 384 else ""),
+                ),
+            )
+            for name, title, multiprocessors, clock_mhz, l2_bytes, l2_bytes_per_cycle, dram_gb_per_s, gigabytes, l2_latency,
+            dram_latency, bits, paper, measured in (
+                ("l4", "NVIDIA L4", 58, 2040, 48, 1050, 300, 24, 276, 632, 192, L4, BENCHES),
+                ("rtx4090", "NVIDIA GeForce RTX 4090", 128, 2520, 72, 2100, 1008, 24, 273, 541, 384, ADA_PAPER, HOPPER),
+                ("l40s", "NVIDIA L40S", 142, 2520, 96, 2100, 864, 48, 276, 632, 384, L40S, BENCHES),
+            )
+        ),
     )
 }  # fmt: skip
 DEFAULT_GPU = "h200"
@@ -291,6 +409,13 @@ def gpu(name: str) -> Gpu:
     if found is None:
         raise Misuse(f"unknown GPU {name!r}", hint=f"choose one of {', '.join(GPUS)}")
     return found
+
+
+def gpu_called(title: str) -> Gpu | None:
+    """The GPU of the table that a driver or a data sheet calls so: ``NVIDIA GeForce RTX 2080 Ti``, ``NVIDIA A100-PCIE-40GB``."""
+    words = title.lower().replace("-", " ").split()
+    runs = {"".join(words[i:j]) for i in range(len(words)) for j in range(i + 1, len(words) + 1)}
+    return next((g for g in GPUS.values() if g.name.replace("-", "") in runs), None)
 
 
 def stand_ins(arch: str) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ def test_minimize_says_what_was_left(folder: Path, best: str) -> None:
 
 def test_prove_shows_the_proof_there_is_and_makes_one_of_another_variant(folder: Path, best: str) -> None:
     known = kw(folder, "prove", "again-1")
-    assert known.returncode == 0 and known.stdout.startswith(f"{best}: clean - ")
+    assert known.returncode == 0 and known.stdout.startswith(f"{best}: proven - ")
     with EvolveRun.open(folder / "kw-runs" / "again-1", GENOMES) as run:
         other = [f.name for f in run.accepted if f.candidate and f.is_gain and f.name != best][-1]
     made = json.loads(kw(folder, "prove", f"again-1:{other}", "--json").stdout)
@@ -128,7 +128,7 @@ def test_export_and_report_say_where_they_are(folder: Path, best: str) -> None:
 
 def test_show_names_the_edits(folder: Path, best: str) -> None:
     said = kw(folder, "show", "again-1").stdout
-    assert f"{best}, 1." in said and ", clean, in " in said
+    assert f"{best}, 1." in said and ", proven, in " in said
     assert "specialised input in again: passes is always 5" in said
 
 

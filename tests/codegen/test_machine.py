@@ -10,7 +10,7 @@ from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.codegen.machine.block_counts import SLOW, _home, _hot, _marked, _Piece, machine_code
 from kernelwright.codegen.machine.control_flow import Flow
-from kernelwright.codegen.machine.sass import BRANCH, EXIT, Instruction
+from kernelwright.codegen.machine.sass import BRANCH, EXIT, MEET, Instruction
 from kernelwright.codegen.ptx import generate
 from kernelwright.codegen.ptx_text import read_ptx
 from tests.passes.listing import example
@@ -55,6 +55,9 @@ def test_a_home_where_nothing_comes_first() -> None:
 
 def test_branches_do_not_decide_the_home() -> None:
     assert _home(FLOW, piece(ADD, BRANCH, BRANCH), [2, 1, 1], 1) == 2
+    diamond = Flow([[1, 2], [2], []])
+    assert _home(diamond, piece(MEET, LOAD, ADD), [1, 2, 2], 0) == 2, "lanes wait there for those of the block before"
+    assert _home(diamond, piece(MEET, LOAD, EXIT), [1, 2, 2], 0) == 2
 
 
 def test_what_only_a_slow_call_leads_to_is_cold() -> None:

@@ -155,10 +155,10 @@ def test_memory_instructions_stay_in_the_block_of_their_ptx(arch: str) -> None:
     ptx = generate(example("figure4"), arch).ptx
     counts = machine_counts(ptx, arch)["_Z4walkPfPKfi"]
     virtual = ptx_counts(ptx)["_Z4walkPfPKfi"]
-    assert set(counts.blocks) == set(virtual.blocks)
+    assert set(counts.blocks) <= set(virtual.blocks)  # a block of arithmetic may become empty
     for block in virtual.blocks:
         for name in ("load_shared", "load_global", "store_shared", "store_global"):
-            assert counts.blocks[block].get(name, 0) == virtual.blocks[block].get(name, 0)
+            assert counts.blocks.get(block, {}).get(name, 0) == virtual.blocks[block].get(name, 0)
     assert counts.total()["barrier"] >= 1
 
 

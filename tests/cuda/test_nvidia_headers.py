@@ -139,6 +139,42 @@ def test_thrust_and_cub_compute_what_they_should(extra: None, tmp_path: Path) ->
     assert by_thread.arrays[1][0] == keys.sum(dtype=np.uint32)
 
 
+FETCHES = """
+extern "C" __global__ void k(unsigned long long *descriptor, float *texels, float4 *out) {
+    if (threadIdx.x == 0) descriptor[0] = (unsigned long long)texels;
+    __syncthreads();
+    cudaTextureObject_t object = (cudaTextureObject_t)descriptor;
+    float x = threadIdx.x, three;
+    tex3D(&three, object, x, 1.0f, 0.0f);
+    float fetched = tex1Dfetch<float>(object, 2 * (int)x);
+    out[threadIdx.x] = make_float4(fetched, tex1D<float>(object, x), tex2D<float>(object, x, 3), three);
+}
+int main() { return 0; }
+"""
+
+
+def test_textures_are_those_of_our_runtime(extra: None, tmp_path: Path) -> None:
+    """NVIDIA's functions would be instructions of the texture unit, which knows nothing of our texture objects."""
+    module = program(tmp_path, FETCHES, NVIDIA).module
+    texels = np.arange(100, 164, dtype=np.float32)
+    # Where the texels are, bytes of a row and a slice; extents, channels of 32 bits that are floats; clamped, point, as stored.
+    descriptor = np.zeros(13, np.uint64)
+    descriptor[1:3] = 32, 256
+    descriptor.view(np.int32)[6:17] = [8, 8, 1, 1, 32, 2, 1, 1, 1, 0, 0]
+    with Arena() as arena:
+        ran = Case(module, "k", 1, 8, descriptor, texels, np.zeros(32, np.float32)).agree(arena)
+    i = np.arange(8)
+    fetched = np.where(2 * i < 8, 100 + 2 * i, 0)
+    assert np.array_equal(ran.arrays[2].reshape(8, 4), np.stack([fetched, 100 + i, 124 + i, 108 + i], 1))
+
+
+@pytest.mark.parametrize("call", ["tex2DLayered<float>(object, x, x, 1)", "tex2DLod<float>(object, x, x, 1)"])
+def test_textures_that_our_runtime_does_not_have(extra: None, tmp_path: Path, call: str) -> None:
+    made = program(tmp_path, FETCHES.replace("tex1D<float>(object, x)", call), NVIDIA)
+    with pytest.raises(CompileError, match="texture of layers, cube faces or mipmap levels"):
+        build_executable(made, [], tmp_path / "app")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("which", ["wheels", "toolkit"])
 def test_a_thrust_program_to_the_executable(which: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:

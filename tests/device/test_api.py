@@ -14,6 +14,7 @@ import pytest
 
 import kernelwright as kw
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.virtual_gpu.gpu import Launched
 from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.pipeline import Program
 
@@ -141,10 +142,25 @@ def test_geometry_that_does_not_fit(program: Program, device: kw.Device) -> None
 def test_a_fault_is_a_result(program: Program, device: kw.Device) -> None:
     a, b, c = (np.ones(100, np.float32) for _ in range(3))
     done = device.launch(program.kernel("add"), 1, 128, (a, b, c, 128))
-    assert done.fault is not None and done.fault.kind == "out-of-bounds" and done.fault.buffer == "a"
+    assert (
+        done.fault is not None and done.fault.kind == "out-of-bounds" and done.fault.buffer == "c" and done.fault.write
+    )
     assert done.fault.thread == (100, 0, 0) and done.fault.where is not None
     # The device is as good as before.
     assert device.launch(program.kernel("add"), 1, 128, (a, b, c, 100)).fault is None
+
+
+def test_reads_past_an_array_are_told_or_stop_a_strict_device(program: Program, device: kw.Device) -> None:
+    a, b, c = np.ones(100, np.float32), np.ones(100, np.float32), np.zeros(128, np.float32)
+    done = device.launch(program.kernel("add"), 1, 128, (a, b, c, 128))
+    assert done.fault is None and isinstance(done, Launched)
+    assert c.tolist() == [2.0] * 100 + [0.0] * 28
+    assert {(one.buffer.name, one.count, one.farthest) for one in done.overreads} == {("a", 28, 112), ("b", 28, 112)}
+    with kw.Device("a100", strict=True) as strict:
+        done = strict.launch(program.kernel("add"), 1, 128, (a, b, c, 128))
+    assert done.fault is not None and done.fault.kind == "out-of-bounds" and done.fault.buffer == "a"
+    with pytest.raises(Misuse, match="--strict works on a virtual GPU"):
+        kw.Device("cuda:0", strict=True)
 
 
 def test_a_read_only_array_is_read_only(program: Program, device: kw.Device) -> None:

@@ -228,8 +228,11 @@ def test_a_run_goes_on_where_its_gpu_is(gpu: Fake, tmp_path: Path, monkeypatch: 
         ("NVIDIA H200", "sm_90", "h200"),
         ("NVIDIA H100 80GB HBM3", "sm_90", "h100"),
         ("NVIDIA A100-SXM4-40GB", "sm_80", "a100"),
-        ("NVIDIA GeForce RTX 3060", "sm_86", "a100"),
-        ("Tesla T4", "sm_75", "v100"),
+        ("NVIDIA GeForce RTX 2080 Ti", "sm_75", "rtx2080ti"),
+        ("NVIDIA TITAN RTX", "sm_75", "titan-rtx"),
+        ("NVIDIA A10", "sm_86", "a10"),
+        ("NVIDIA GeForce RTX 3060", "sm_86", "a6000"),
+        ("Tesla T4", "sm_75", "t4"),
         ("NVIDIA B200", "sm_100", "h200"),
     ],
 )

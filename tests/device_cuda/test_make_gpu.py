@@ -275,7 +275,7 @@ def test_ranks_are_spearmans() -> None:
 @pytest.mark.parametrize(
     ("name", "arch", "model"),
     [("NVIDIA H200", "sm_90", "h200"), ("NVIDIA A100-SXM4-80GB", "sm_80", "a100"), ("NVIDIA GH9", "sm_90", "h100"),
-     ("Tesla T4", "sm_75", None)],
+     ("Tesla T4", "sm_75", "t4"), ("Tesla M40", "sm_52", None)],
 )  # fmt: skip
 def test_which_model_stands_for_a_gpu(name: str, arch: str, model: str | None) -> None:
     assert gpu_like(GpuInfo(0, name, arch, "", 12080, DeviceProperties())) == model

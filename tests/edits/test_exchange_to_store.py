@@ -52,7 +52,7 @@ def test_it_is_a_store_of_the_whole_device(mark: Original) -> None:
 @pytest.mark.parametrize("written", ["volatile ", ""])
 @pytest.mark.parametrize(
     ("type", "value", "ordering"),
-    [("i32", "%n", 'syncscope("block") release'), ("float", "%x", "monotonic"), ("ptr", "%q", "monotonic")],
+    [("i32", "%n", 'syncscope("block") monotonic'), ("float", "%x", "monotonic"), ("ptr", "%q", "monotonic")],
 )
 def test_what_it_was_it_stays(type: str, value: str, ordering: str, written: str) -> None:
     asked = f"atomicrmw {written}xchg ptr %p, {type} {value} {ordering}, align 8"

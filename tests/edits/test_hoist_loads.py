@@ -14,6 +14,7 @@ from kernelwright.edits import Edit, Original, apply, draw
 from kernelwright.edits.kinds.copy import Copy
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.kinds.hoist_loads import LEVELS, HoistLoads, far_hoistings, hoistings
+from kernelwright.edits.kinds.recipe import Recipe
 from kernelwright.ir import verify
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with
@@ -109,10 +110,10 @@ def test_what_is_listed_is_what_can_be_drawn(guarded: Original) -> None:
 
 
 def test_llvm_leaves_them_there(guarded: Original) -> None:
-    """It would put a load back behind the branch, where its only user is."""
+    """A recipe that sinks would put a load back behind the branch, where its only user is."""
     pinned = apply(guarded, (HoistLoads(THEN_END),)).text
     loose = "\n".join(line for line in pinned.splitlines() if "asm" not in line)
-    before = [optimise_with(text, None, "sm_80").partition("br i1")[0] for text in (pinned, loose)]
+    before = [optimise_with(text, Recipe(passes=("sink",)), "sm_80").partition("br i1")[0] for text in (pinned, loose)]
     assert ["load i32, ptr %at" in text for text in before] == [True, False]
     ptx = emit_ptx(optimise_with(pinned, None, "sm_80"), "sm_80")
     assert ptx.index("bra") > [m.start() for m in re.finditer("ld.global", ptx)][1]

@@ -115,7 +115,8 @@ def test_what_is_drawn_applies(seed: int) -> None:
     draft = apply(original, edits).draft
     for _ in range(5):
         edit = draw(draft, rng, operators=EVERY_KIND)
-        assert edit is not None and apply(original, (*edits, edit)).inert[len(apply(original, edits).inert) :] == ()
+        # It may take back what an earlier edit promised of memory, never itself.
+        assert edit is not None and len(edits) not in [each.index for each in apply(original, (*edits, edit)).inert]
 
 
 @relaxed

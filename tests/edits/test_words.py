@@ -24,12 +24,14 @@ from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.recipe import Recipe
 from kernelwright.edits.kinds.replace_instruction import ReplaceInstruction
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json
 from kernelwright.edits.kinds.swap import Swap
 from kernelwright.edits.kinds.unroll import Unroll
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers
 from kernelwright.edits.table import KINDS
 from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs
 from kernelwright.ir import parse_module
+from kernelwright.launch_relations import Product, Relation, quantity
 from tests.edits.conftest import HEAD, kernel
 
 DECLARED = """
@@ -132,6 +134,11 @@ WORDS: list[tuple[Edit, str, str]] = [
     (Unroll(BACK, 0), "compile recipe", "the loop is wholly unrolled"),
     (Unroll(BACK, 1), "compile recipe", "the loop is not unrolled"),
     (Recipe(), "compile recipe", "compiled with the usual passes"),
+    (
+        RequireLaunch(guard_json(Relation((quantity("argument", 2),), ">=", (Product(1),)))),
+        "promise",
+        "at each launch: argument 2 >= 1",
+    ),
     (
         Recipe(2, 2, ("sink",), ("slp",), 32),
         "compile recipe",

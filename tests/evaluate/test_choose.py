@@ -64,6 +64,19 @@ def test_the_rest_is_for_the_proof() -> None:
     assert len(rest(1, launches, chosen)) == len(held) or rest(1, launches, chosen)
 
 
+def test_shapes_and_code_that_are_not_chosen_are_in_the_rest() -> None:
+    launches = [replace(each, grid=(4, 1, 1)) for each in looked(*range(1, 100))]
+    launches[41] = replace(launches[41], grid=(4, 7, 1))
+    launches[67] = replace(launches[67], grid=(9, 1, 1))
+    chosen = choose(0, launches)
+    # Blocks in a second dimension are looked at by every candidate, other numbers of blocks by the proof.
+    assert 41 in {c.launch for c in chosen}
+    held = rest(0, launches, chosen)
+    assert 67 in {c.launch for c in held} and len(held) <= 12
+    few = rest(0, launches, chosen, most=1)
+    assert [c.launch for c in few] == [67]
+
+
 @dataclass(frozen=True)
 class Named:
     """As much of a launch as sampling looks at."""

@@ -269,9 +269,30 @@ def test_an_original_that_fails_its_own_check(make: Make) -> None:
 def test_an_original_that_races_is_compared_by_place(make: Make) -> None:
     text = RACE.replace("%same = mul i32 %t, 0", "%same = and i32 %t, 1")
     case = Case((1,), (32,), {"last": np.zeros(1, np.int32), "out": np.zeros(32, np.int32)})
-    fitness = make(text, "race", case, tolerance={"last": "ignore", "*": "exact"})
+    for accept in ACCEPT:
+        fitness = make(text, "race", case, tolerance={"last": "ignore", "*": "exact"}, accept=accept)
+        fitness.reference()
+        (said,) = fitness.remarks_on_original()
+        assert (
+            "the original races itself in race: write at 'store void' and write at 'store void', by lanes of one warp"
+            in said
+        )
+        assert "'as safe as the original', not clean" in said and ("--accept safe takes" in said) == (accept == "clean")
+        assert isinstance(fitness.evaluate((gene(fitness, "race", "getelementptr"),)).outcome, Ok | Rejected)
+
+
+def test_a_race_in_which_all_write_the_same_is_said_too(make: Make) -> None:
+    case = Case((2,), (32,), {"last": np.zeros(1, np.int32), "out": np.zeros(32, np.int32)})
+    fitness = make(RACE, "race", case, tolerance={"out": "ignore", "*": "exact"}, accept="any")
     fitness.reference()
-    assert any("races already" in note for note in fitness.notes)
+    (said,) = fitness.remarks_on_original()
+    assert "by different blocks and lanes of one warp (no value differed)" in said
+
+
+def test_an_original_that_does_nothing_undefined_is_not_spoken_of(make: Make) -> None:
+    fitness = make(REVERSE, "reverse", reversing())
+    fitness.reference()
+    assert fitness.remarks_on_original() == []
 
 
 def test_what_makes_gains_doubtful_is_noted(make: Make) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import socket
 from pathlib import Path
@@ -13,6 +14,8 @@ from kernelwright.edits import Gene
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.evaluate.judging.program_outputs import COMPARED
+from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.whole_program import Program, WholeProgram
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload.rule_text import Rules, parse_rules
@@ -85,7 +88,8 @@ def kernel(builder: GenomeBuilder) -> str:
 
 
 def test_the_original_agrees_with_itself_but_for_the_time(program: Program) -> None:
-    assert WholeProgram(program, "h200", Rules()).judge({}) == Ok(0.0, 0.0)
+    outcome = WholeProgram(program, "h200", Rules()).judge({})
+    assert isinstance(outcome, Ok) and outcome.error == 0.0 and outcome.metrics[COMPARED] > 0
     assert sorted(p.name for p in Path(program.folder).iterdir()) == ["n.txt"]  # the inputs are left alone
 
 
@@ -99,9 +103,20 @@ def test_a_wrong_kernel_is_noticed(program: Program, builder: GenomeBuilder) -> 
 
 
 def test_a_constant_that_is_right_passes_and_a_wrong_one_is_not_used(program: Program, builder: GenomeBuilder) -> None:
-    assert judged(program, builder, Gene(kernel(builder), FixArgument(1, "i32 100"))) == Ok(0.0, 0.0)
+    right = judged(program, builder, Gene(kernel(builder), FixArgument(1, "i32 100")))
+    assert isinstance(right, Ok) and right.error == 0.0
     with pytest.raises(Misuse, match="none of its launches meets the guards"):  # so nothing is known of it
         judged(program, builder, Gene(kernel(builder), FixArgument(1, "i32 99")))
+
+
+def test_a_read_past_a_buffer_that_the_original_has_not(program: Program, builder: GenomeBuilder) -> None:
+    (built,) = builder.build(()).kernels.values()
+    (pointer,) = re.findall(r"define .*@\w+\(ptr .*?(%[\w.]+),", built.text)
+    reads = f"  %b = getelementptr i8, ptr {pointer}, i64 -4\n  %past = load volatile i32, ptr %b\n  ret void"
+    changed = Built(built.kernel, built.text.replace("  ret void", reads, 1), "changed")
+    outcome = WholeProgram(program, "h200", Rules()).judge({built.kernel: changed})
+    assert isinstance(outcome, Rejected) and outcome.stage == "fault"
+    assert "reads past a buffer in fill" in outcome.reason and "where the original does not" in outcome.reason
 
 
 def test_kernels_that_the_program_does_not_launch(program: Program, builder: GenomeBuilder) -> None:
@@ -119,7 +134,7 @@ def test_pipes_and_sockets_in_its_folder_are_left_out(program: Program, tmp_path
         listener.bind(str(tmp_path / "in" / "socket"))
         there = Program(program.executable, (), str(tmp_path / "in"))
         assert there.trouble == ""
-        assert WholeProgram(there, "h200", Rules()).judge({}) == Ok(0.0, 0.0)
+        assert isinstance(WholeProgram(there, "h200", Rules()).judge({}), Ok)
 
 
 @pytest.mark.parametrize("error", [PermissionError(13, "Permission denied", "/data/secret.bin"), None])

@@ -38,6 +38,7 @@ def step(
     times: float = 1.0,
     line: int = 0,
     block: str = "entry",
+    bytes: int = 0,
 ) -> Step:
     return Step(
         kind=kind,
@@ -49,6 +50,7 @@ def step(
         barrier=kind == "barrier",
         block=block,
         position=Position("k.cu", line, 1) if line else None,
+        bytes=bytes,
     )
 
 

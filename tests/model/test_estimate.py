@@ -195,6 +195,7 @@ def test_the_estimate_says_what_it_was_read_from() -> None:
         "weights": "ptx of sm_90",
         "registers": "ptx",
         "paths": "counts",
+        "accesses": "IR",
         "caches": "assumed",
         "calibration": "uncalibrated",
         "without frequency": "1 instructions of blocks that nobody counted",

@@ -136,10 +136,11 @@ def test_intrinsics_without_an_instruction_become_library_calls(name: str, kind:
     emit_ptx(optimise(text), isolate=True)
 
 
-def test_approximate_sine_keeps_its_instruction() -> None:
-    text = calls_of("llvm.sin.f32", "float", "afn")
-    assert "call afn float @llvm.sin.f32" in libdevice.library_calls(text)
-    assert "sin.approx.f32" in emit_ptx(optimise(text), isolate=True)
+@pytest.mark.parametrize("name", ["sin", "cos", "tanh"])
+def test_an_approximation_keeps_its_instruction(name: str) -> None:
+    text = calls_of(f"llvm.{name}.f32", "float", "afn")
+    assert f"call afn float @llvm.{name}.f32" in libdevice.library_calls(text)
+    assert f"{name}.approx.f32" in emit_ptx(optimise(text), isolate=True)
 
 
 def test_other_intrinsics_are_left_alone() -> None:

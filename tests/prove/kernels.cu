@@ -32,6 +32,24 @@ extern "C" __global__ void looks_ahead_again(const volatile float *in, float *ou
   out[i] = i + 1 < n ? next : 0.0f;
 }
 
+// The last thread reads past the end and uses zero instead; the variant uses what it read.
+extern "C" __global__ void lucky(const volatile float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float next = in[i + 1];
+#ifdef VARIANT
+  out[i] = in[i] + next;
+#else
+  out[i] = in[i] + (i + 1 < n ? next : 0.0f);
+#endif
+}
+
+// What lies past the end is added.
+extern "C" __global__ void adds_the_next(const volatile float *in, float *out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float next = in[i + 1];
+  out[i] = in[i] + next;
+}
+
 // The variant writes one element past the end.
 extern "C" __global__ void writes_behind(const volatile float *in, volatile float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.bench.planted import SOUND, UNSAFE, Planted
+from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
 from kernelwright.evaluate.judging.case_runner import Modules, by_kernel
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.workload import Workload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kernelwright.bench.planted import SOUND, UNSAFE
+from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.prove import CHECKS, LABELS
 
 TEXT = (Path(__file__).parents[2] / "docs" / "proof.md").read_text()

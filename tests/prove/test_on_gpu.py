@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.bench.planted import Planted
+from kernelwright.bench.prove.planted import Planted
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.workload.subject import Given

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kernelwright.bench.planted import SOUND, UNSAFE, Planted
+from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
 from kernelwright.ir import print_function
 from kernelwright.prove import Prover, prove
 from kernelwright.prove.checked_run import Device
@@ -71,7 +71,7 @@ def test_a_prover_serves_several_variants() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("planted", [*UNSAFE, *SOUND], ids=lambda p: p.kernel)
 def test_labels_in_a_hundred_seeds(planted: Planted) -> None:
-    from kernelwright.bench.prove import label_all
+    from kernelwright.bench.prove.measure import label_all
 
     labels, _ = label_all(planted, 100)
     assert labels == {planted.label: 100}

@@ -214,6 +214,7 @@ def test_a_worker_that_nobody_asked_for(tmp_path: Path) -> None:
         ("KERNELWRIGHT_DEVICE", "h300", "unknown GPU 'h300'"),
         ("KERNELWRIGHT_BUDGET", "much", "KERNELWRIGHT_BUDGET=much is no whole number"),
         ("KERNELWRIGHT_MEMORY", "0", "no amount of memory"),
+        ("KERNELWRIGHT_STRICT", "yes", "KERNELWRIGHT_STRICT=yes is neither 0 nor 1"),
     ],
 )
 def test_bad_settings_of_a_program_started_by_hand(

@@ -250,12 +250,58 @@ def test_events_tell_the_same_time_twice(run: Here, tmp_path: Path) -> None:
     assert copied == pytest.approx((1 << 24) / 50.4e6, rel=0.02), "16 MiB over the link of an H200, in milliseconds"
 
 
+HOST_ALONE = """
+#include <cuda_runtime.h>
+#include <stdio.h>
+int main(void) {
+    struct cudaDeviceProp about;
+    int *device, host[4] = {1, 2, 3, 4}, back[4];
+    cudaGetDeviceProperties(&about, 0);
+    cudaMalloc((void **)&device, sizeof host);
+    cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice);
+    cudaMemset(device, 0, 4);
+    cudaMemcpy(back, device, sizeof back, cudaMemcpyDeviceToHost);
+    printf("%s %d %d\\n", about.name, back[0], back[3]);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["app.c", "app.cpp"])
+def test_a_program_without_kernels(name: str, run: Here, tmp_path: Path) -> None:
+    """Host code that only calls the runtime, as device queries do: there is no CUDA source."""
+    (tmp_path / name).write_text(HOST_ALONE)
+    assert run(name).out == "NVIDIA H200 SXM 141 GB (virtual) 0 4\n"
+
+
+PLACES = """
+#include <cstdio>
+__global__ void k(int *p) { p[threadIdx.x] += 1; }
+int main() {
+    int *m;
+    cudaMallocManaged(&m, 128);
+    for (int i = 0; i < 32; i++) m[i] = i;
+    cudaMemLocation device = {cudaMemLocationTypeDevice, 0}, host = {cudaMemLocationTypeHost, 0}, none = {cudaMemLocationTypeDevice, 9};
+    printf("%d %d ", cudaMemPrefetchAsync(m, 128, device, 0), cudaMemAdvise(m, 128, cudaMemAdviseSetPreferredLocation, host));
+    printf("%d %d ", cudaMemPrefetchAsync(m, 128, device, 7), cudaMemPrefetchAsync(m, 128, none, 0));
+    k<<<1, 32>>>(m);
+    printf("%d ", cudaMemPrefetchAsync(m, 128, host, 0, 0));
+    cudaDeviceSynchronize();
+    printf("%d\\n", m[31]);
+}
+"""
+
+
+def test_places_of_managed_memory_as_cuda_13_names_them(run: Here, tmp_path: Path) -> None:
+    (tmp_path / "app.cu").write_text(PLACES)
+    assert run("app.cu").out == "0 0 1 101 0 32\n"
+
+
 BAD = {
     "a missing source": (("no.cu",), 2, "no.cu does not exist"),
     "a missing program": (("./no",), 2, "no does not exist"),
     "no program at all": (("notes.txt",), 2, "neither a program nor a source"),
     "arguments without --": (("ok.cu", "100"), 2, "arguments go behind --"),
-    "C alone": (("ok.c",), 2, "no CUDA file"),
     "a real GPU that is none": (("--device", "cuda:x", "ok.cu"), 2, "unknown GPU 'cuda:x'"),
     "no GPU": (("--device", "h300", "ok.cu"), 2, "unknown GPU 'h300'"),
     "a budget": (("--budget", "many", "ok.cu"), 2, "--budget many is no number that makes sense"),

@@ -90,6 +90,15 @@ static void memory() {
     CHECK(cudaMemset(device + 24, 9, 8));
     CHECK(cudaMemcpy(host, device, 64, cudaMemcpyDeviceToHost));
     printf("%d %d %d %d %d\n", host[0], host[8], host[16], host[24], host[32]);
+    CHECK(cudaMemcpy(device + 32, device + 16, 8, cudaMemcpyHostToDevice));   /* the addresses say where it goes */
+    CHECK(cudaMemcpy(device + 40, device + 24, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(device + 48, pinned, 8, cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(pinned + 8, device + 24, 8, cudaMemcpyHostToDevice));
+    CHECK(cudaMemcpy(host, device, 64, cudaMemcpyDeviceToHost));
+    printf("%d %d %d %d\n", host[32], host[40], host[48], pinned[8]);
+    SAY(cudaMemcpy(host, device, 8, cudaMemcpyDeviceToDevice));
+    SAY(cudaMemcpy(device, host, 8, cudaMemcpyDeviceToHost));
+    SAY(cudaMemcpy(device, device + 8, 8, cudaMemcpyHostToHost));
     CHECK(cudaPointerGetAttributes(&about, device + 3)); printf("%d ", about.type);
     CHECK(cudaPointerGetAttributes(&about, pinned)); printf("%d ", about.type);
     CHECK(cudaPointerGetAttributes(&about, managed)); printf("%d ", about.type);

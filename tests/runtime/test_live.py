@@ -165,6 +165,8 @@ def test_copies_wait_only_when_something_is_under_way(live: Live) -> None:
 
 MEMORY = [
     "1 2 3 9 1",
+    "3 9 2 9",
+    *["cudaErrorInvalidValue"] * 3,
     "2 1 3 0",
     "1",
     "3 8",
@@ -202,7 +204,7 @@ def test_memory_in_the_arena(live: Live) -> None:
         Allocate(size=64, kind=MemoryKind.MANAGED),
     ]
     # Only copies between memory that the device sees are messages; bytes of the host's own are copied by the client.
-    assert len(worker.of(M.COPY)) == 2
+    assert len(worker.of(M.COPY)) == 6
     fill = worker.of(M.FILL)[0].body
     assert isinstance(fill, Fill) and (fill.value, fill.width, fill.height) == (9, 8, 1)
 

@@ -88,6 +88,14 @@ def test_how_much_worse_is_a_choice() -> None:
     assert strategy.result is not None and strategy.result.candidate == ("large",)
 
 
+def test_what_is_kept_stays_in_its_place_and_is_asked_about_with_every_part() -> None:
+    strategy: Minimise[str] = Minimise(("idle", "guard", "fast", "other guard"), keep=lambda gene: "guard" in gene)
+    while batch := strategy.ask():
+        assert all({"guard", "other guard"} <= set(each) for each in batch)
+        strategy.tell([Result(each, (1.0 if "fast" in each else 2.0,)) for each in batch])
+    assert strategy.result is not None and strategy.result.candidate == ("guard", "fast", "other guard")
+
+
 def test_nothing_matters_and_nothing_is_there() -> None:
     for whole in (genes(7), genes(1), ()):
         strategy = Minimise(whole)

@@ -128,11 +128,17 @@ class Case:
             packed[p.offset : p.offset + len(data)] = data
         return bytes(packed)
 
-    def reference(self, arena: Arena, schedule: Schedule | None = None, watch: ReferenceWatch | None = None) -> Run:
+    def reference(
+        self,
+        arena: Arena,
+        schedule: Schedule | None = None,
+        watch: ReferenceWatch | None = None,
+        overread: int | None = None,
+    ) -> Run:
         packed, buffers, _, variables = self._memory(arena)
         result = run_reference(
             self.module, self.kernel, self.grid, self.block, packed, arena, variables=variables,
-            shared_bytes=self.shared, schedule=schedule or Schedule(), budget=self.budget, watch=watch,
+            shared_bytes=self.shared, schedule=schedule or Schedule(), budget=self.budget, watch=watch, overread=overread,
         )  # fmt: skip
         return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 BENCHMARKS: dict[str, tuple[str, str]] = {
     "compile": (
         "kernelwright.bench.compile",
-        "CUDA to PTX against nvcc, stage by stage, and the ablation of each step.",
+        "CUDA to PTX against nvcc, stage by stage, the ablation of each step, and machine code beside nvcc's.",
     ),
     "simt": ("kernelwright.bench.simt", "The virtual GPU against PoCL, and what it costs to make a variant runnable."),
     "run": ("kernelwright.bench.run", "Running programs: what a launch costs, and starting a worker."),
@@ -21,7 +21,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "Random edit sequences over the suite: LLVM accepts whatever comes out, and it comes out quickly.",
     ),
     "prove": (
-        "kernelwright.bench.prove",
+        "kernelwright.bench.prove.measure",
         "Variants with a known truth: every unsafe one gets its label, no sound one is called unsafe.",
     ),
     "evolve": (

@@ -1,4 +1,5 @@
-"""CUDA to PTX: our time against ``nvcc -ptx`` side by side, our stages apart, and what each optimisation is worth.
+"""CUDA to PTX: our time against ``nvcc -ptx`` side by side, our stages apart, what each optimisation is worth, and our machine
+code beside nvcc's (``machine_code.py``).
 
 Promises: at most half of nvcc's wall time with a cold cache, at most a tenth from the cache, one process per file; every
 output accepted by ptxas for three architectures. Processor time is shown beside the wall time: we use two processors where
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from kernelwright.bench.machine_code import compare, suite_files
 from kernelwright.bench.result import Measured, Row, Say, toolkit_versions
 from kernelwright.passes.options import PassOptions
 from kernelwright.passes.pipeline import STEPS
@@ -68,6 +70,7 @@ def measure(quick: bool, say: Say) -> Measured:
     result.at_most("wall time, cold cache, over nvcc's", _ratio(totals, "cold") if nvcc else None, 0.5)
     result.at_most("wall time from the cache over nvcc's", _ratio(totals, "cached") if nvcc else None, 0.1)
     result.at_least("share of outputs ptxas accepts", accepted / tried if tried else None, 1.0)
+    compare(suite_files(names), result, say)
     return result
 
 

@@ -34,6 +34,7 @@ from kernelwright.device.fault import Fault
 from kernelwright.device.reference import ReferenceResult, Watch, execute_reference
 from kernelwright.device.reference.nans import negative_nans
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.settings import OVERREAD
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.edits import Edit, Genome, Original, apply, draw, dumps
 from kernelwright.errors import ToolError
@@ -154,6 +155,8 @@ class Done:
     arrays: Arrays
     text: str
     result: Any
+    overreads: frozenset[tuple[object, ...]] = frozenset()
+    """Reads past a buffer, which are let pass: place, buffer, side, how many, how far."""
 
 
 def judged(subject: Subject, seed: int) -> Verdict:
@@ -209,7 +212,8 @@ def launched(case: RecordedCase, module: Module, executor: Executor, schedule: S
     """A launch from the recorded memory; a sentence when the executor refuses the code."""
     with case.arena() as arena:
         kernel = case.launch.kernel
-        runner = Runner({kernel: module}, executor, arena, schedule=schedule or Schedule.forward(), budget=BUDGET)
+        order = schedule or Schedule.forward()
+        runner = Runner({kernel: module}, executor, arena, schedule=order, budget=BUDGET, overread=OVERREAD)
         try:
             output = case.run(runner, kernel)
         except Stopped as stopped:
@@ -217,7 +221,8 @@ def launched(case: RecordedCase, module: Module, executor: Executor, schedule: S
                 return stopped.rejected.reason
             return Done(runner.results[-1].fault, {}, "", runner.results[-1])
         result = cast(Any, runner.results[-1])
-        return Done(None, {n: a.copy() for n, a in output.arrays.items()}, result.text, result)
+        past = frozenset((str(o.where), o.buffer, o.before, o.count, o.farthest) for o in result.overreads)
+        return Done(None, {n: a.copy() for n, a in output.arrays.items()}, result.text, result, past)
 
 
 def differs(want: Done, got: Done) -> str:
@@ -232,6 +237,8 @@ def differs(want: Done, got: Done) -> str:
         wrong = _wrong(expected, got.arrays[name])
         if wrong:
             return f"{name}: {wrong}"
+    if want.overreads != got.overreads:
+        return f"reads past buffers: {sorted(map(str, want.overreads ^ got.overreads))[:4]}"
     return "" if want.text == got.text else f"printed {got.text[:80]!r} instead of {want.text[:80]!r}"
 
 

@@ -45,7 +45,8 @@ class VirtualGpu:
             path = Path(folder, "population.ll")
             path.write_bytes(image.data)
             self._program = load(path)
-        self._device = Device(DEFAULT_GPU, timing=False)
+        # What an individual reads past its rows is no answer.
+        self._device = Device(DEFAULT_GPU, timing=False, strict=True)
 
     def launch(self, kernel: str, grid: tuple[int, int], threads: int, arrays: Sequence[NDArray[Any]]) -> Fault | None:
         assert self._device is not None and self._program is not None

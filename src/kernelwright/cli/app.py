@@ -35,6 +35,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("kernelwright.cli.commands.report", "A run as one self-contained page."),
     "suite": ("kernelwright.cli.commands.suite", "The CUDA programs that ship with the package."),
     "bench": ("kernelwright.cli.commands.bench", "Measure what the project promises."),
+    "model": ("kernelwright.cli.commands.model.command", "Estimates held against times that a tuner measured."),
     "doctor": ("kernelwright.cli.commands.doctor", "What this machine has, what is missing, and how to mend it."),
 }
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from kernelwright.errors import IRError
+from kernelwright.ir.constants import InlineAsm
 from kernelwright.ir.data_layout import DataLayout
 from kernelwright.ir.module import Function, GlobalVariable, Instruction, Module
 from kernelwright.ir.types import StructType, Type, parse_type
@@ -116,6 +117,9 @@ def _type_in(text: str, start: int, module: Module | None) -> Type:
     return parse_type(text[start : end - 1], named)
 
 
+RESERVED_BYTES = 1024
+"""What GPUs from compute capability 8.0 on keep back of a block's shared memory (CUDA programming guide, compute capabilities)."""
+
 # -- shared variables --------------------------------------------------------------------------------------------------
 
 
@@ -128,6 +132,8 @@ class SharedLayout:
     """The end of the last static variable: dynamic shared memory starts at ``dynamic_offset``, not before."""
     dynamic_offset: int
     """Where every ``extern __shared__`` array starts: behind the static ones, at the largest alignment among them."""
+    reserved: int = -1
+    """Where the memory starts that a GPU keeps back in each block for system software; -1 where the kernel never asks."""
 
     def total(self, dynamic_bytes: int) -> int:
         """Bytes of shared memory of a block that was launched with so many dynamic ones."""
@@ -150,10 +156,24 @@ def shared_layout(kernel: Function) -> SharedLayout:
         start = round_up(end, variable.align or align_of(variable.value_type))
         offsets[variable.name] = start
         end = start + alloc_size(variable.value_type)
+    reserved = -1
+    if _asks_for_reserved_memory(kernel):
+        reserved = round_up(end, 16)
+        end = reserved + RESERVED_BYTES
     arrays = [v for v in variables if is_dynamic(v)]
     dynamic = round_up(end, max((v.align or align_of(v.value_type) for v in arrays), default=1))
     offsets.update({v.name: dynamic for v in arrays})
-    return SharedLayout(offsets, end, dynamic)
+    return SharedLayout(offsets, end, dynamic, reserved)
+
+
+def _asks_for_reserved_memory(kernel: Function) -> bool:
+    """Whether the kernel, or what it calls, reads ``%reserved_smem_offset_1`` or one of its siblings in inline PTX."""
+    return any(
+        isinstance(i.callee, InlineAsm) and "%reserved_smem_offset" in i.callee.text
+        for f in reachable_functions(kernel)
+        for i in f.instructions()
+        if i.opcode == "call"
+    )
 
 
 def is_dynamic(variable: GlobalVariable) -> bool:

@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 from kernelwright.architectures import architecture
+from kernelwright.codegen.bulk_pieces import in_pieces
+from kernelwright.codegen.rematerialisation import rematerialised
 from kernelwright.errors import ToolError
 from kernelwright.passes import isolation
 from kernelwright.passes.llvm import architecture_of, binding, parsed, retarget, target_machine
@@ -77,6 +79,7 @@ def _rounds(options: PassOptions) -> tuple[PassOptions, ...]:
 
 
 def _emit_text(ir_text: str, arch: str, options: PassOptions) -> str:
+    ir_text = in_pieces(ir_text)
     with parsed(retarget(ir_text, arch)) as module:
         return _emit(module, ir_text, arch, options)
 
@@ -93,7 +96,8 @@ def _emit(module: Any, ir_text: str, arch: str, options: PassOptions) -> str:
     machine = _machine(module, arch, options)
     # Verbose: labels carry the names of the IR's blocks, and .loc the chain of inlined calls; ptx_text.py reads both.
     machine.set_asm_verbosity(True)
-    return _in_ascii(str(machine.emit_assembly(module)))
+    ptx = _in_ascii(str(machine.emit_assembly(module)))
+    return rematerialised(ptx) if options.level else ptx
 
 
 def _in_ascii(ptx: str) -> str:

@@ -2,8 +2,8 @@
 
 Most of a small program's front-end time goes into the C++ library's ``<cmath>``. clang keeps the parsed header in a file,
 one per set of flags that can change it. The file belongs to the installation, not to any program: it is made at the
-first compile with these flags. clang checks it against the headers' time stamps and refuses one that is out of date;
-the caller then compiles without.
+first compile with these flags. clang checks it against the time stamps of headers that are not the system's and refuses
+one that is out of date; the caller then compiles without.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def precompiled_header(clang: Clang, flags: Sequence[str]) -> Path | None:
     if "-include" not in flags:
         return None
     folder = cache_folder() / "header"
-    key = content_key([clang.fingerprint(), *_MAKE, *flags, *_header_folders()])
+    key = content_key([clang.fingerprint(), *_MAKE, *flags, *_header_stamps()])
     found = _intact(folder, key)
     if found:
         return found
@@ -77,9 +77,13 @@ def precompiled_header(clang: Clang, flags: Sequence[str]) -> Path | None:
     return path
 
 
-def _header_folders() -> list[str]:
-    """Our folders of headers with the times at which a file last came or went. That one changed, clang notices itself."""
-    return [f"{folder} {os.stat(folder).st_mtime_ns}" for folder, _, _ in os.walk(HEADERS)]
+def _header_stamps() -> list[str]:
+    """Our headers with the time of their last change: they are system headers, whose changes clang does not notice."""
+    return [
+        f"{entry.path} {entry.stat().st_mtime_ns}"
+        for folder, _, _ in os.walk(HEADERS)
+        for entry in sorted(os.scandir(folder), key=lambda entry: entry.name)
+    ]
 
 
 def _intact(folder: Path, key: str) -> Path | None:

@@ -43,15 +43,22 @@ class Device:
 
     ``budget`` bounds the loop iterations of a launch on a virtual GPU, ``timeout_s`` the seconds of a launch on any (0: no
     bound): a kernel that exceeds either ends with an ``endless`` fault. Ctrl-C ends a launch, too. A virtual GPU without
-    ``timing`` is a millisecond or two quicker per launch, and ``time_us`` is 0. A module's device variables keep their
+    ``timing`` is a millisecond or two quicker per launch, and ``time_us`` is 0. ``strict``: a read past a buffer that a GPU
+    would let pass ends its launch; else it is among the result's ``overreads``. A module's device variables keep their
     values from launch to launch. Not for several threads at once. Raises ``Misuse`` for a name nobody knows, ``ToolError``
     and ``DeviceError`` for a real GPU that this machine lacks.
     """
 
     def __init__(
-        self, name: str = "auto", *, budget: int = BUDGET, timeout_s: float = TIMEOUT_S, timing: bool = True
+        self,
+        name: str = "auto",
+        *,
+        budget: int = BUDGET,
+        timeout_s: float = TIMEOUT_S,
+        timing: bool = True,
+        strict: bool = False,
     ) -> None:
-        settings = Settings.for_device(name, budget=budget, timeout_s=timeout_s)
+        settings = Settings.for_device(name, budget=budget, timeout_s=timeout_s, strict=strict)
         self.name = settings.name
         """As it can be asked for again: ``h200``, ``cuda:0``."""
         self._on: Launcher

@@ -65,7 +65,8 @@ class VirtualLauncher:
             raise
 
     def _run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> Launched:
-        execution = Execution(loaded, launch, schedule or FORWARD, self._settings.budget)
+        settings = self._settings
+        execution = Execution(loaded, launch, schedule or FORWARD, settings.budget, overread=settings.overread)
         if schedule is not None or self._timing is None:
             return self._gpu.run(execution, self.arena)
         return self._timing.launch(self._gpu, execution)

@@ -47,11 +47,19 @@ class Execution:
     """Bounds the work, in the executor's own unit."""
     stream: int = 0
     """Of the program that launched; executors run one launch at a time."""
+    overread: int | None = None
+    """The byte that a read past a buffer gives (``overread.py``); None: such a read is a fault."""
 
     def __init__(
-        self, loaded: Loaded, launch: Launch, schedule: Schedule = FORWARD, budget: int = BUDGET, stream: int = 0
+        self,
+        loaded: Loaded,
+        launch: Launch,
+        schedule: Schedule = FORWARD,
+        budget: int = BUDGET,
+        stream: int = 0,
+        overread: int | None = None,
     ) -> None:
         # As in ``Launch``.
         fields = self.__dict__
         fields["loaded"], fields["launch"], fields["schedule"] = loaded, launch, schedule
-        fields["budget"], fields["stream"] = budget, stream
+        fields["budget"], fields["stream"], fields["overread"] = budget, stream, overread

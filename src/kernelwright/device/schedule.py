@@ -16,8 +16,8 @@ from kernelwright.errors import Misuse
 WARP = 32
 MASK = (1 << WARP) - 1
 
-Kind = Literal["forward", "reverse", "random", "subwarp"]
-KINDS: tuple[Kind, ...] = ("forward", "reverse", "random", "subwarp")
+Kind = Literal["forward", "reverse", "random", "subwarp", "weak"]
+KINDS: tuple[Kind, ...] = ("forward", "reverse", "random", "subwarp", "weak")
 GROUPS = (2, 4, 8, 16, 32)
 
 
@@ -27,7 +27,10 @@ class Schedule:
 
     ``forward``: by rising number. ``reverse``: by falling number. ``random``: blocks, and the warps of each block, in
     an order drawn from ``seed``. ``subwarp``: like ``random``, and each warp is split into ``groups`` groups of lanes
-    that do not run in step: between two synchronisations of the warp one group is through before the next starts.
+    that do not run in step: between two synchronisations of the warp one group is through before the next starts. ``weak``:
+    like ``random``, and global memory is as weak as PTX's model has it (``codegen/simt/runtime/weak.c``): stores wait, and by
+    every other four seeds plain loads are late, until a fence, a barrier or an atomic orders them. On the reference executor memory is
+    never weak.
     """
 
     kind: Kind = "forward"
@@ -59,10 +62,16 @@ class Schedule:
     def subwarp(cls, groups: int, seed: int) -> Schedule:
         return cls("subwarp", seed, groups)
 
+    @classmethod
+    def weak(cls, seed: int) -> Schedule:
+        return cls("weak", seed)
+
     def __str__(self) -> str:
-        return {"random": f"random({self.seed})", "subwarp": f"subwarp({self.groups}, {self.seed})"}.get(
-            self.kind, self.kind
-        )
+        return {
+            "random": f"random({self.seed})",
+            "weak": f"weak({self.seed})",
+            "subwarp": f"subwarp({self.groups}, {self.seed})",
+        }.get(self.kind, self.kind)
 
     def blocks(self, count: int) -> list[int]:
         """The linear block numbers in the order they start."""
@@ -100,7 +109,7 @@ class Schedule:
         order = list(range(count))
         if self.kind == "reverse":
             order.reverse()
-        elif self.kind in ("random", "subwarp"):
+        elif self.kind in ("random", "subwarp", "weak"):
             random.Random(f"{self.seed} {what}").shuffle(order)
         return order
 

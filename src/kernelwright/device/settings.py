@@ -4,6 +4,7 @@ KERNELWRIGHT_DEVICE    the device: auto, the name of a GPU for a virtual one, or
 KERNELWRIGHT_BUDGET    times that the warps of one launch may go back in loops before it counts as endless
 KERNELWRIGHT_TIMEOUT   seconds that one launch may run; 0: as long as it wants
 KERNELWRIGHT_MEMORY    bytes of memory that the worker may use, device memory included; also 512M, 16G
+KERNELWRIGHT_STRICT    1: a read past a buffer that a GPU would let pass ends its launch
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ BUDGET = 1 << 34
 """Times that the warps of one launch may go back in loops before it counts as endless: a minute or two."""
 TIMEOUT_S = 600.0
 """Ends a kernel without loops but with a billion blocks, which no budget of loop iterations ends."""
+
+OVERREAD = 0
+"""The byte that a read past a buffer gives: memory that a GPU hands to a new process holds zeros."""
 
 _CUDA = re.compile(r"cuda(?::(\d+))?")
 _SIZE = re.compile(r"(\d+)([KMGT]?)(i?B)?", re.I)
@@ -36,6 +40,8 @@ class Settings:
     memory_bytes: int | None = None
     real: str = ""
     """``cuda:0``: a real GPU, to which ``gpu``, ``budget`` and ``memory_bytes`` mean nothing. Empty: the virtual one."""
+    strict: bool = False
+    """Whether a read past a buffer that a GPU would let pass ends its launch (``overread.py``)."""
 
     @property
     def name(self) -> str:
@@ -45,12 +51,15 @@ class Settings:
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Settings:
         """From the environment of a worker. Raises ``Misuse`` naming the variable that makes no sense."""
-        memory = environment.get("KERNELWRIGHT_MEMORY")
+        memory, strict = environment.get("KERNELWRIGHT_MEMORY"), environment.get("KERNELWRIGHT_STRICT") or "0"
+        if strict not in ("0", "1"):
+            raise Misuse(f"KERNELWRIGHT_STRICT={strict} is neither 0 nor 1", hint="set it to 1, or leave it out")
         return cls.for_device(
             environment.get("KERNELWRIGHT_DEVICE") or "auto",
             budget=_number(environment, "KERNELWRIGHT_BUDGET"),
             timeout_s=_number(environment, "KERNELWRIGHT_TIMEOUT"),
             memory_bytes=size_in_bytes(memory) if memory else None,
+            strict=strict == "1",
         )
 
     @classmethod
@@ -61,6 +70,7 @@ class Settings:
         timeout_s: float | None = None,
         memory_bytes: int | None = None,
         virtual_for: str = "",
+        strict: bool = False,
     ) -> Settings:
         """The device that ``name`` asks for: ``auto`` is a real GPU where there is one that we can use.
 
@@ -68,6 +78,7 @@ class Settings:
         refused. Nobody waits for a real GPU with less patience than the program has, unless told so. Raises ``Misuse`` for
         a name nobody knows.
         """
+        virtual_for = virtual_for or ("--strict" if strict else "")
         real = "" if virtual_for and name == "auto" else real_gpu(name)
         if real and virtual_for:
             raise Misuse(
@@ -75,7 +86,14 @@ class Settings:
             )
         if timeout_s is None:
             timeout_s = 0.0 if real else TIMEOUT_S
-        return cls(virtual_gpu(name), BUDGET if budget is None else budget, float(timeout_s), memory_bytes, real)
+        return cls(
+            virtual_gpu(name), BUDGET if budget is None else budget, float(timeout_s), memory_bytes, real, strict
+        )
+
+    @property
+    def overread(self) -> int | None:
+        """The byte that a read past a buffer gives; None where that is a fault."""
+        return None if self.strict else OVERREAD
 
     @property
     def ordinal(self) -> int:

@@ -6,7 +6,7 @@ edits can still say "before this one". ``repair`` then puts right what is no lon
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,6 +55,9 @@ class Draft:
         """How LLVM is to compile the variant."""
         self.guards: dict[Guard, None] = {}
         """What must hold at a launch."""
+        self.conditions: dict[Any, Callable[[Draft], str | None]] = {}
+        """By edit, what is asked once all edits are made and repaired: why it does not hold any longer, and is taken back; None
+        where it does."""
 
     # -- asking
 

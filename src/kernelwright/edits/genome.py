@@ -59,13 +59,18 @@ def apply(kernel: Original, genome: Iterable[Edit]) -> Applied:
     """
     draft = Draft(kernel)
     inert = []
-    for index, edit in enumerate(genome):
+    edits = tuple(genome)
+    for index, edit in enumerate(edits):
         reason = edit.apply(draft)
         if reason is not None:
             inert.append(Inert(index, edit, reason))
         else:
             draft.applied.add(edit)
     repair(draft)
+    for taken, condition in draft.conditions.items():
+        reason = condition(draft)
+        if reason is not None:
+            inert.append(Inert(next(n for n, edit in enumerate(edits) if edit == taken), taken, reason))
     return Applied(draft.text(), tuple(inert), draft.repaired, draft, tuple(draft.guards), draft.recipe)
 
 

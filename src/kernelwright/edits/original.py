@@ -37,6 +37,7 @@ from kernelwright.ir import (
     zero,
 )
 from kernelwright.ir.constants import float_value
+from kernelwright.ir.fences import is_fence
 from kernelwright.ir.text.printer import instruction_line
 from kernelwright.ir.types import FloatType, IntType, StructType, VectorType
 
@@ -72,7 +73,7 @@ class Node:
     blocks: tuple[int, ...]
     """Of a phi: the block each operand comes from."""
     is_free: bool
-    """Whether it can be copied, moved and deleted: no phi, no terminator, no stack slot."""
+    """Whether it can be copied, moved and deleted: no phi, no terminator, no stack slot, no fence."""
 
     @property
     def is_phi(self) -> bool:
@@ -342,9 +343,9 @@ def _dominating(block: BasicBlock, dominators: Dominators, place: dict[BasicBloc
 def _is_free(i: Instruction) -> bool:
     if i.is_phi or i.is_terminator or i.is_opaque or i.opcode == "alloca" or i.type.text == "token":
         return False
-    if i.opcode == "call":
-        return i.tail != "musttail" and not i.bundles
-    return True
+    if is_fence(i):  # no run here shows what becomes possible without it
+        return False
+    return i.opcode != "call" or (i.tail != "musttail" and not i.bundles)
 
 
 _KEEP_POINTERS = frozenset({"getelementptr", "phi", "select", "addrspacecast", "bitcast", "freeze", "alloca"})

@@ -22,6 +22,7 @@ from kernelwright.edits.kinds import (
     recipe,
     replace_instruction,
     replace_operand,
+    require_launch,
     swap,
     unroll,
     warp_barriers,
@@ -48,6 +49,7 @@ KINDS: tuple[EditKind, ...] = (
     exchange_to_store.KIND,
     cache_policy.KIND,
     fast_math.KIND,
+    require_launch.KIND,
 )
 BY_NAME: dict[str, EditKind] = {kind.name: kind for kind in sorted(KINDS, key=lambda kind: kind.name)}
 _BY_TYPE: dict[type, EditKind] = {kind.type: kind for kind in KINDS}

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.device.guard_facts import facts_of_execution
+from kernelwright.device.settings import OVERREAD
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.edits.genome import apply
 from kernelwright.edits.original import Id, Original
@@ -60,7 +61,7 @@ def hot(workload: Workload, originals: Mapping[str, Original]) -> Heat:
             return gpu.run(execution, arena)
 
         with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
-            runner = Runner(modules, run, arena)
+            runner = Runner(modules, run, arena, overread=OVERREAD)
             with suppress(Stopped):  # the original is judged elsewhere; here it only says where it has been
                 case.run(runner, workload.kernel)
             for launched in runner.results:

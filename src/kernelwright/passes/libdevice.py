@@ -31,10 +31,10 @@ _ATTRIBUTE_GROUP = re.compile(r" #\d+$")
 _DECLARED = re.compile(r'^declare [^@\n]*@"?(__nv_\w+)"?\(', re.MULTILINE)
 
 # LLVM's own math intrinsics for which NVPTX has no instruction; code generation would abort on them. exp2 has one in single
-# precision, and sin and cos do where the call allows an approximation.
+# precision, and sin, cos and tanh do where the call allows an approximation.
 _WITHOUT_INSTRUCTION = "sin cos tan asin acos atan sinh cosh tanh exp exp10 log log2 log10 pow"
 _INTRINSIC = re.compile(rf"@llvm\.(?:({_WITHOUT_INSTRUCTION.replace(' ', '|')})\.(f32|f64)|(exp2)\.(f64))(?=\()")
-_APPROXIMATE = re.compile(r"\bcall\b[^@]*\b(?:fast|afn)\b[^@]*@llvm\.(?:sin|cos)\.f32\(")
+_APPROXIMATE = re.compile(r"\bcall\b[^@]*\b(?:fast|afn)\b[^@]*@llvm\.(?:sin|cos|tanh)\.f32\(")
 
 
 def find_libdevice(cuda_path: Path | None = None) -> Path | None:

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 
 TRIPLE = "nvptx64-nvidia-cuda"
 
+SWITCHES = ("-instcombine-code-sinking=0", "-disable-machine-sink")
+"""How LLVM is configured in every process: what is computed stays where the program computes it. Sunk into a guarded store, a long
+sum keeps all that it is made of in registers until there (``docs/decisions/0015``)."""
+
 _ATTRIBUTE = re.compile(r'"target-(cpu|features)"="[^"]*"')
 _CPU = re.compile(r'"target-cpu"="(sm_\w+)"')
 _LINE = re.compile(r"<string>:(\d+):(\d+): error: (.*)")
@@ -48,6 +52,8 @@ def _ready(llvm: Any) -> Any:
     llvm.initialize_all_asmprinters()
     if TRIPLE.partition("-")[0] not in _target_names(llvm):
         raise ToolError("this llvmlite was built without the NVPTX target", hint="pip install 'llvmlite==0.50.*'")
+    for switch in SWITCHES:
+        llvm.set_option("kernelwright", switch)
     return llvm
 
 

@@ -116,6 +116,13 @@ STEPS: tuple[Step, ...] = (
         after="t = b * c; while (i < n) a[i++] = t;",
     ),
     Step(
+        "indvars", "induction variables", "", ("indvars",), "middle end",
+        "counts a loop in one counter of the width that its addresses have, up to its number of iterations",
+        before="for (int i = 0; i < n; ++i) a[(long)i] = 0;",
+        after="for (long i = 0; i != n; ++i) a[i] = 0;",
+        aliases=("ivs",),
+    ),
+    Step(
         "unroll", "loop unrolling", "3.1", ("loop-unroll-full", "loop-unroll"), "middle end",
         "repeats a loop's body, wholly for a small known count, else in part",
         before="for (y = 0; y < 3; ++y) s += a[y];",

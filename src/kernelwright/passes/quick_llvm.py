@@ -31,6 +31,7 @@ FUNCTIONS: dict[str, tuple[Any, ...]] = {
     "InitializeAllTargets": (None,),
     "InitializeAllTargetMCs": (None,),
     "InitializeAllAsmPrinters": (None,),
+    "SetCommandLine": (None, _TEXT, _TEXT),
     "ContextCreate": (_POINTER,),
     "ParseAssembly": (_POINTER, _POINTER, _TEXT, _POINTER),
     "ParseBitcode": (_POINTER, _POINTER, _TEXT, _SIZE, _POINTER),
@@ -102,6 +103,10 @@ def initialize_all_targets() -> None:
 
 def initialize_all_asmprinters() -> None:
     _calls["InitializeAllAsmPrinters"]()
+
+
+def set_option(name: str, option: str) -> None:
+    _calls["SetCommandLine"](name.encode(), option.encode())
 
 
 class _Reference:

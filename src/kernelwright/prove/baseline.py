@@ -7,35 +7,36 @@ survive, races on as it does not in training, or answers differently in another 
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.device.describe_access import plural
-from kernelwright.device.fault import Fault
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.settings import OVERREAD
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.judging.idle_check import idle_warnings
+from kernelwright.evaluate.judging.past_buffers import OTHER_BYTES
 from kernelwright.evaluate.workload.case import Arrays, Case, Output
 from kernelwright.evaluate.workload.program_case import ProgramCase
 from kernelwright.evaluate.workload.workload import AnyCase, InProcessCase, Workload
-from kernelwright.guards import GRID
-from kernelwright.prove.changed_inputs import Change, ChangedCase, SurveyedCase, changes
-from kernelwright.prove.checked_run import SLACK, CaseRun, Device, Runnable, run_case
+from kernelwright.prove.changed_inputs.changed_case import ChangedCase
+from kernelwright.prove.checked_run import CaseRun, Device, Runnable, is_past_a_buffer, run_case
 from kernelwright.prove.effort import WATCHED, Effort, divided
+from kernelwright.prove.fences import has_fences
 from kernelwright.prove.output_difference import difference
 from kernelwright.prove.sightings import Site, Sites, add
 
 FORWARD = Schedule.forward()
 Shape = tuple[object, ...]
-Settled = frozenset[tuple[str, int]]
-"""Numbers that kernels are launched with, by kernel and argument, which are not to be changed; ``GRID`` for the grid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,8 +68,6 @@ class CaseSet:
 
     references: list[Reference] = field(default_factory=list)
     dropped: Counter[str] = field(default_factory=Counter)
-    settled: Counter[tuple[str, int]] = field(default_factory=Counter)
-    """Changes that were not made, by what they would have changed."""
 
     def __str__(self) -> str:
         left_out = ", ".join(f"{count} {why}" for why, count in self.dropped.items())
@@ -103,7 +102,10 @@ class Baseline:
             self.orders, self.split = self.effort.other_orders(seed), self.effort.split_warps(seed)
         else:
             self.orders, self.split = divided(schedules)
-        self.slack = 0
+        self.overread: int | None = None
+        """The byte that reads past a buffer give; None where the original makes none, so that they are faults."""
+        self.depends_on_overreads = False
+        """Whether its outputs are others when such reads give other bytes."""
         self.sites: Sites = {}
         """Everything undefined that the original was seen to do."""
         self.notes: list[str] = []
@@ -111,10 +113,11 @@ class Baseline:
         """The schedule with split warps under which the original's own results change; empty when there is none."""
         self.training = self._training()
         self._shapes = {shape_of(one.run) for one in self.training}
+        self._results = {results_of(one) for one in self.training}
         self._note_sites()
+        self._ask_past_buffers()
         self._reorder()
         self.held_out, self.different = self._further(held_out, different)
-        self._changed: dict[tuple[frozenset[str], Reference, Settled], CaseSet] = {}
 
     # -- the workload's own cases --------------------------------------------------------------------------------------
 
@@ -122,8 +125,8 @@ class Baseline:
         found = []
         for case in self.workload.in_process:
             run = self._run(case)
-            if run.rejected is not None and _is_read_past_the_end(run.fault) and not self.slack:
-                self.slack = SLACK
+            if run.rejected is not None and is_past_a_buffer(run.fault) and self.overread is None:
+                self.overread = OVERREAD
                 self.sites.clear()
                 self.notes.clear()
                 return self._training()
@@ -165,13 +168,28 @@ class Baseline:
                 f"the first: {self.sites[races[0]].evidence.sentence}"
             )
         for kind, what in (
-            ("out-of-bounds", "reads past the end of its buffers"),
+            ("out-of-bounds", "reads past its buffers"),
             ("uninitialised", "reads memory that nobody wrote"),
         ):
             places = [site for site in self.sites if site.kind == kind]
             if places:
                 sentence = self.sites[places[0]].evidence.sentence
                 self.notes.append(f"the original {what}, at {plural(len(places), 'place')}; the first: {sentence}")
+
+    def _ask_past_buffers(self) -> None:
+        """Does the original's own result depend on what it reads past its buffers?"""
+        for reference in self.training if self.overread is not None else ():
+            for byte in OTHER_BYTES:
+                run = self._run(reference.case, watch=False, overread=byte)
+                wrong = difference(run, reference.expected, reference.output, self.workload.rules)
+                if wrong is not None and not self.depends_on_overreads:
+                    self.depends_on_overreads = True
+                    self.notes.append(f"the original's output depends on what lies past its buffers: {wrong.sentence}")
+
+    def byte_past_buffers(self, case: Runnable) -> int | None:
+        """What reads past a buffer give in a case: on changed inputs something else than in the recording."""
+        is_other = isinstance(case, ChangedCase) and self.overread is not None and not self.depends_on_overreads
+        return OTHER_BYTES[0] if is_other else self.overread
 
     def _reorder(self) -> None:
         """Is the original's own result independent of the order of its threads?"""
@@ -195,6 +213,21 @@ class Baseline:
                     )
                     break
 
+    @cached_property
+    def weak_orders(self) -> dict[Schedule, bool]:
+        """Schedules in which memory is weak, and whether the original's results are the same there: on the cases that run a kernel
+        with fences."""
+        fenced = {name for name, module in self.original.items() if has_fences(module.functions[name])}
+        cases = [one for one in self.reordered(self.training) if one.kernels & fenced]
+        return {
+            schedule: all(self._is_same(one, schedule) for one in cases)
+            for schedule in self.effort.weak_orders(self.seed)
+        }
+
+    def _is_same(self, one: Reference, schedule: Schedule) -> bool:
+        run = self._run(one.case, schedule, watch=False)
+        return difference(run, one.expected, one.output, self.workload.rules) is None
+
     def reordered(self, references: Sequence[Reference]) -> list[Reference]:
         """The cases that are run under other schedules: of each kernel the cheapest two, and more as far as the effort goes."""
         turns = WATCHED + len(self.orders) + sum(schedule.groups for schedule in self.split)
@@ -209,6 +242,10 @@ class Baseline:
                 taken[one.kernels] += 1
                 chosen.append(one)
         return chosen
+
+    def is_like_training(self, one: Reference) -> bool:
+        """Whether a case differs from a training case in nothing that matters: the same launches, and the same results."""
+        return results_of(one) in self._results
 
     # -- other cases -------------------------------------------------------------------------------------------------
 
@@ -250,40 +287,19 @@ class Baseline:
         else:
             same.references.append(reference)
 
-    def changed(
-        self, kernels: frozenset[str], *, base: Reference | None = None, settled: Settled = frozenset(), more: int = 1
-    ) -> CaseSet:
-        """Changed inputs for the kernels, made from ``base``, or else the cheapest training case that launches just these.
-
-        ``more``: so many times the effort.
-        """
-        bases = [one for one in self.training if one.kernels == kernels]
-        base = base or min(bases, key=lambda one: one.run.work)
-        known = self._changed.get((kernels, base, settled)) if more == 1 else None
-        if known is not None:
-            return known
-        found = CaseSet()
-        tries = self.effort.tries_of(base.run.work) * more
-        survey = SurveyedCase(base.case)
-        run_case(self.device, self.original, survey, self.workload.kernel, FORWARD, watch=False, slack=self.slack)
-        for change in changes(survey.survey, self.seed):
-            if not tries or len(found.references) >= self.effort.changes * more:
-                break
-            if broken := settled & touched_by(change):
-                found.settled[min(broken)] += 1
-                continue
-            tries -= 1
-            self._sort(ChangedCase(base.case, change), found, None)
-        if more == 1:
-            self._changed[kernels, base, settled] = found
-        return found
+    @property
+    def most_turns(self) -> int:
+        """Turns of loops that a launch of the original may take on other data."""
+        return 4 * max(one.run.turns for one in self.training) + 1_000_000
 
     def accept(self, case: Runnable) -> Reference | str:
-        """The case as one to judge by, or why it is none."""
+        """The case as one to judge by, or why it is none; empty for a change that changes nothing."""
         try:
-            run = self._run(case, budget=4 * max(one.run.turns for one in self.training) + 1_000_000)
+            run = self._run(case, budget=self.most_turns)
         except KernelwrightError as error:
             return f"that do not fit the kernel: {error.message}"
+        if isinstance(case, ChangedCase) and not case.changed:
+            return ""
         if run.output is None or run.rejected is not None:
             return "that the original does not survive"
         known = {site for site in self.sites if not site.silent}
@@ -291,7 +307,9 @@ class Baseline:
             return "on which the original itself does what is undefined"
         reference = Reference(case, run, run.output, run.output.arrays)
         others = [Schedule.reverse(), Schedule.random(self.seed)]
-        others += [] if self.leans_on_lock_step else [Schedule.subwarp(8, self.seed)]
+        if not self.leans_on_lock_step and not (isinstance(case, ChangedCase) and case.change.has_other_blocks):
+            # Of other blocks the code for split warps would have to be made for this run alone; races are watched all the same.
+            others.append(Schedule.subwarp(8, self.seed))
         for schedule in others:
             again = self._run(case, schedule, watch=False)
             if difference(again, reference.expected, reference.output, self.workload.rules) is not None:
@@ -300,11 +318,13 @@ class Baseline:
         return reference
 
     def _run(
-        self, case: Runnable, schedule: Schedule = FORWARD, *, watch: bool = True, budget: int | None = None
-    ) -> CaseRun:
+        self, case: Runnable, schedule: Schedule = FORWARD, *, watch: bool = True, budget: int | None = None,
+        overread: int | None = None,
+    ) -> CaseRun:  # fmt: skip
+        byte = self.byte_past_buffers(case) if overread is None else overread
         return run_case(
             self.device, self.original, case, self.workload.kernel, schedule,
-            watch=watch, slack=self.slack, budget=(budget or self.effort.budget) * schedule.groups,
+            watch=watch, overread=byte, budget=(budget or self.effort.budget) * schedule.groups,
         )  # fmt: skip
 
     def _merge(self, run: CaseRun) -> None:
@@ -316,18 +336,17 @@ class Baseline:
         return site in self.sites or replace(site, silent=False) in self.sites
 
 
-def touched_by(change: Change) -> Settled:
-    numbers = [(number.kernel, number.index) for number, _ in change.numbers]
-    return frozenset([*numbers, *((kernel, GRID) for (kernel, _), _ in change.grids)])
+def results_of(one: Reference) -> tuple[object, ...]:
+    """The shapes of a case's launches, and a hash of what they leave."""
+    digest = hashlib.sha256()
+    for name, values in one.output.arrays.items():
+        digest.update(name.encode() + str(values.dtype).encode() + values.tobytes())
+    return (*(made.launch.geometry for made in one.run.launches), digest.digest())
 
 
 def shape_of(run: CaseRun) -> Shape:
     """What makes two cases the same but for their values: the launches, their geometry and the sizes of memory."""
     return tuple((*one.launch.geometry, tuple(len(r) for r in one.regions)) for one in run.launches)
-
-
-def _is_read_past_the_end(fault: Fault | None) -> bool:
-    return fault is not None and fault.kind == "out-of-bounds" and not fault.write and bool(fault.buffer)
 
 
 def _as_output(values: NDArray[Any], output: NDArray[Any]) -> NDArray[Any]:

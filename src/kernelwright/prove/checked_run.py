@@ -4,23 +4,21 @@
     run = run_case(device, modules, case, "blur", Schedule.forward())
     run.output, run.rejected, run.sites
 
-With ``slack`` the bytes behind each buffer may be touched: an original that reads past its buffers can then be proven
-against, site by site, where the virtual GPU would otherwise end its launch.
+``overread`` is the byte that reads past a buffer give: an original that makes some can then be proven against, site by site,
+where they would end a launch otherwise.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.lower import HostKernel
-from kernelwright.device.arena import BOUNDS, GAP, Arena
-from kernelwright.device.checking.touched_bytes import STORED
+from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.schedule import Schedule
@@ -32,15 +30,11 @@ from kernelwright.evaluate.workload.case import Output
 from kernelwright.ir import Function, Module
 from kernelwright.launch import Launch
 from kernelwright.lru import LruCache
-from kernelwright.prove.evidence import Evidence
 from kernelwright.prove.fences import Fences, FencesOf
-from kernelwright.prove.sightings import End, Places, Site, Sites, add, note
+from kernelwright.prove.sightings import Places, Sites, note, note_overread
 
-SLACK = 4096
-"""Bytes behind a buffer that may be touched when slack is given."""
 KEPT = 48
 """Modules of which something is kept."""
-assert SLACK < GAP
 
 
 class Runnable(Protocol):
@@ -78,6 +72,8 @@ class CaseRun:
     """How often a warp ran a block of instructions, all launches together."""
     turns: int = 0
     """How often the warps of the dearest launch went back in loops."""
+    covered: set[tuple[str, int]] = field(default_factory=set)
+    """By kernel, the blocks of instructions that ran."""
     incomplete: bool = False
     """Whether the checker ran out of memory."""
     fences: Fences = field(default_factory=Counter)
@@ -102,12 +98,10 @@ class Device:
 class Watcher:
     """An executor for one run of one case."""
 
-    def __init__(self, device: Device, run: CaseRun, *, watch: bool, slack: int) -> None:
+    def __init__(self, device: Device, run: CaseRun, *, watch: bool) -> None:
         self._device = device
         self._run = run
-        self._watch = watch
-        self._slack = slack
-        self._flags: dict[int, NDArray[np.uint8]] = {}
+        self._watch = Watch(races=True, unwritten=True) if watch else None
 
     def __call__(self, execution: Execution, arena: Arena) -> Ran:
         run, loaded, launch = self._run, execution.loaded, execution.launch
@@ -117,55 +111,27 @@ class Watcher:
         split = execution.schedule.kind == "subwarp"
         compiled = self._device.gpu.compile(loaded, launch.kernel, launch.block, split=split)
         run.launches.append(LaunchMade(launch, regions, own))
-        watch = self._watching(arena) if self._watch or self._slack else None
-        memory = _Wider(arena, self._slack) if self._slack else arena
-        launched = self._device.gpu.run(execution, arena, compiled=compiled, watch=watch, memory=memory)
-        run.work += int(launched.result.executions.sum())
+        launched = self._device.gpu.run(execution, arena, compiled=compiled, watch=self._watch)
+        executions = launched.result.executions
+        run.work += int(executions.sum())
+        run.covered.update((launch.kernel, block) for block in np.flatnonzero(executions).tolist())
         run.turns = max(run.turns, execution.budget - launched.result.budget_left)
         run.fault = launched.fault
         run.fences += self._device.fences(launched.compiled.kernel).executed(launch.kernel, launched.result)
-        if watch is not None:
-            self._collect(launched, loaded.module, arena)
+        self._collect(launched, loaded.module, arena)
         return launched
-
-    def _watching(self, arena: Arena) -> Watch:
-        if not self._slack:
-            return Watch(races=True, unwritten=True)
-        for buffer in arena.buffers:
-            if buffer.address not in self._flags:
-                flags = np.zeros(buffer.size + self._slack, np.uint8)
-                flags[: buffer.size] = 1
-                self._flags[buffer.address] = flags
-        return Watch(races=self._watch, unwritten=True, touched=True, written=self._flags)
 
     def _collect(self, launched: Launched, module: Module, arena: Arena) -> None:
         run = self._run
         run.incomplete |= launched.result.incomplete
         kernel = module.functions[launched.kernel]
-        places = self._device.places(kernel) if launched.result.found else None
+        if not launched.result.found and not launched.overreads:
+            return
+        places = self._device.places(kernel)
         for found in launched.result.found:
-            assert places is not None
             note(run.sites, found, places, launched.launch.grid, launched.launch.block, arena)
-        for buffer in arena.buffers if self._slack else ():
-            behind = self._flags[buffer.address][buffer.size :]
-            written = int(np.count_nonzero(behind & STORED))
-            if written:
-                site = Site("out-of-bounds", kernel.name, f"'{buffer.name}'", (End("write", "", 0, 0, "store"),))
-                sentence = f"{written} bytes past the end of '{buffer.name}' are written"
-                add(run.sites, site, Evidence(sentence, "out-of-bounds", kernel=kernel.name, count=written), written)
-            # What was written there is nobody's: whoever reads it reads past the end all the same.
-            behind[:] = 0
-
-
-class _Wider:
-    """The bounds of an arena whose buffers end ``slack`` bytes later."""
-
-    def __init__(self, arena: Arena, slack: int) -> None:
-        rows = [(b.address, b.end + slack, i, b.writable) for i, b in enumerate(arena.buffers)]
-        self._bounds = np.array(rows, dtype=BOUNDS)
-
-    def bounds(self) -> NDArray[Any]:
-        return self._bounds
+        for one in launched.overreads:
+            note_overread(run.sites, one, places)
 
 
 def run_case(
@@ -176,7 +142,7 @@ def run_case(
     schedule: Schedule,
     *,
     watch: bool = True,
-    slack: int = 0,
+    overread: int | None = None,
     budget: int = BUDGET,
     launches: int = LAUNCHES,
 ) -> CaseRun:
@@ -187,10 +153,15 @@ def run_case(
     run = CaseRun(case.name, schedule)
     own = getattr(case, "arena", None)
     with own() if own is not None else Arena() as arena:
-        watcher = Watcher(device, run, watch=watch, slack=slack)
-        runner = Runner(modules, watcher, arena, schedule=schedule, budget=budget, launches=launches)
+        watcher = Watcher(device, run, watch=watch)
+        runner = Runner(modules, watcher, arena, schedule=schedule, budget=budget, launches=launches, overread=overread)
         try:
             run.output = case.run(runner, kernel)
         except Stopped as stopped:
             run.rejected = stopped.rejected
     return run
+
+
+def is_past_a_buffer(fault: Fault | None) -> bool:
+    """Whether a launch ended at a read past a buffer."""
+    return fault is not None and fault.kind == "out-of-bounds" and not fault.write and bool(fault.buffer)

@@ -19,12 +19,16 @@ class Effort:
     """Random orders of blocks and warps, besides the reverse one."""
     sub_warps: int = 1
     """Random schedules for each size of lane group."""
+    weak: int = 8
+    """Schedules of weak memory, for kernels with fences; 8 have one of each kind."""
     draws: int = 8
     """Cases asked of the workload's generator."""
     changes: int = 40
     """Changed inputs that the original accepts, for each kernel."""
     tries: int = 96
     """Changed inputs that are tried to find so many."""
+    aims: int = 96
+    """Changed inputs that are aimed at sides of conditions, for each kernel; each is one run of the original."""
     reordered: int = 6
     """Cases of each kernel that are run under other schedules."""
     budget: int = 1 << 27
@@ -37,8 +41,15 @@ class Effort:
         """How many changed inputs are tried of a case that takes so much work."""
         return max(8, min(self.tries, self.work // (50 * max(work, 1))))
 
+    def aims_of(self, work: int) -> int:
+        """How many inputs are aimed at conditions of a case that takes so much work."""
+        return min(self.aims, 3 * self.changes, self.work // (4 * max(work, 1)))
+
     def other_orders(self, seed: int) -> tuple[Schedule, ...]:
         return (Schedule.reverse(), *(Schedule.random(seed * 100 + n) for n in range(self.orders)))
+
+    def weak_orders(self, seed: int) -> tuple[Schedule, ...]:
+        return tuple(Schedule.weak(seed * 64 + n) for n in range(self.weak))
 
     def split_warps(self, seed: int) -> tuple[Schedule, ...]:
         return tuple(Schedule.subwarp(g, seed * 100 + n) for n in range(self.sub_warps) for g in GROUPS)

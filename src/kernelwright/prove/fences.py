@@ -1,49 +1,25 @@
-"""How often a launch executes memory fences: no schedule here shows what an absent one changes, so they are counted.
+"""How often a launch executes memory fences: schedules of weak memory do not show all that an absent one changes, so they are counted.
 
     __threadfence()      call void @llvm.nvvm.membar.gl()      fence syncscope("device") seq_cst      asm "membar.gl;"
 
-Every store is seen at once on the virtual GPU. On a real one a thread may see a flag before the data that it stands for,
+Under most schedules every store is seen at once. On a real GPU a thread may see a flag before the data that it stands for,
 unless a fence keeps them in order; one that is narrower (``__threadfence_block``) does so for fewer threads. Barriers are no
 fences: what a missing barrier changes shows.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from kernelwright.codegen.simt.launching.launch_result import LaunchResult
 from kernelwright.codegen.simt.lower import HostKernel
-from kernelwright.ir import Function, InlineAsm, Instruction
-from kernelwright.prove.comparison_constants import instructions_of
+from kernelwright.ir import Function
+from kernelwright.ir.fences import WIDTHS, fences_in
+from kernelwright.prove.changed_inputs.comparison_constants import instructions_of
 
-WIDTHS = ("block", "cluster", "device", "system")
-"""For whom a fence keeps the order, from the narrowest."""
 Fences = Counter[tuple[str, str]]
 """By kernel and width, how often lanes executed a fence that is at least so wide."""
-
-_INTRINSIC = re.compile(r"llvm\.nvvm\.(?:membar|fence)\.(.*)")
-_ASSEMBLY = re.compile(r"(?<![\w.])(?:membar|fence)\.([\w.:]*)")
-_CALLED = {"cta": "block", "block": "block", "cluster": "cluster", "gl": "device", "gpu": "device", "device": "device"}
-
-
-def fences_in(instruction: Instruction) -> tuple[str, ...]:
-    """The widths of the fences that an instruction is: none, one, or several in inline assembly."""
-    if instruction.opcode == "fence":
-        scope = instruction.syncscope or ""
-        return () if scope == "singlethread" else (_CALLED.get(scope, "system"),)
-    if instruction.opcode != "call":
-        return ()
-    callee = instruction.callee
-    if isinstance(callee, InlineAsm):
-        return tuple(map(_width, _ASSEMBLY.findall(callee.text)))
-    found = _INTRINSIC.match(callee.name) if isinstance(callee, Function) else None
-    return (_width(found[1]),) if found else ()
-
-
-def _width(words: str) -> str:
-    return next((_CALLED[word] for word in words.split(".") if word in _CALLED), "system")
 
 
 def has_fences(kernel: Function) -> bool:

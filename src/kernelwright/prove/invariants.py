@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from kernelwright.device.describe_access import plural
+from kernelwright.device.settings import OVERREAD
 from kernelwright.edits.barriers import is_barrier
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.genome import Applied, apply
@@ -27,8 +28,8 @@ from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.workload.workload import Workload, data_sets
 from kernelwright.prove.affected_places import Asked, Edited, added, gone, place_of, questions
 from kernelwright.prove.baseline import FORWARD
-from kernelwright.prove.checked_run import CaseRun, Device, Runnable, run_case
-from kernelwright.prove.checks.variant_runs import as_guards_see
+from kernelwright.prove.checked_run import CaseRun, Device, Runnable, is_past_a_buffer, run_case
+from kernelwright.prove.domain import as_guards_see
 from kernelwright.prove.instrumentation import Count, ObservedCase, Probe, Reached, counts, instrumented
 from kernelwright.prove.output_difference import difference
 from kernelwright.prove.sightings import SCOPES, Sites, add
@@ -103,7 +104,12 @@ class _Observer:
         self.workload = workload
         self.device = device
         self.modules = workload.modules()
-        self.runs = [(case, run) for case in cases if (run := self._run(self.modules, case)).output is not None]
+        self.overread: int | None = None
+        ran = [(case, self._run(self.modules, case)) for case in cases]
+        if any(is_past_a_buffer(run.fault) for _, run in ran):
+            self.overread = OVERREAD
+            ran = [(case, self._run(self.modules, case)) for case in cases]
+        self.runs = [(case, run) for case, run in ran if run.output is not None]
 
     def observe(self, number: int, edit: Edit, original: Original) -> Iterator[Invariant]:
         kernel = original.kernel
@@ -216,7 +222,8 @@ class _Observer:
         return counts(probes, found)
 
     def _run(self, modules: Modules, case: Runnable, *, watch: bool = True) -> CaseRun:
-        return run_case(self.device, modules, case, self.workload.kernel, FORWARD, watch=watch)
+        kernel = self.workload.kernel
+        return run_case(self.device, modules, case, kernel, FORWARD, watch=watch, overread=self.overread)
 
 
 # -- words -------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from kernelwright.errors import Misuse
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.evidence import Check, Evidence, Status
 from kernelwright.prove.labels import LABELS, Label, worst
+from kernelwright.prove.obligations.obligation import Obligation, all_hold, obligation_from_json
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class Proof:
     """What the orders, held-out cases and changed inputs were drawn from."""
     notes: tuple[str, ...] = ()
     """What is to be known of the original or its workload: races it has itself, a tolerance that doing nothing passes."""
+    obligations: tuple[Obligation, ...] = ()
+    """What the variant owes beyond the tests. None at all: nobody asked."""
 
     def __post_init__(self) -> None:
         for check in self.checks:
@@ -32,7 +35,11 @@ class Proof:
 
     @property
     def label(self) -> Label:
-        return worst(CHECKS[check.name].label for check in self.checks if check.status == "failed")
+        failed = [CHECKS[check.name].label for check in self.checks if check.status == "failed"]
+        not_run = {check.name: CHECKS[check.name].not_run for check in self.checks if check.status == "not run"}
+        if not failed and "wrong" not in not_run.values() and self.obligations and all_hold(self.obligations):
+            return "proven"
+        return worst([*failed, *not_run.values()])
 
     def check(self, name: str) -> Check:
         """The check of that name. Raises ``KeyError``."""
@@ -44,6 +51,7 @@ class Proof:
             "seed": self.seed,
             "checks": [check.as_json() for check in self.checks],
             "notes": list(self.notes),
+            "obligations": [one.as_json() for one in self.obligations],
         }
 
     def __str__(self) -> str:
@@ -59,7 +67,8 @@ def proof_from_json(value: Mapping[str, Any] | str) -> Proof:
     try:
         given = json.loads(value) if isinstance(value, str) else value
         checks = tuple(_check(check) for check in given["checks"])
-        proof = Proof(checks, int(given["seed"]), tuple(str(note) for note in given["notes"]))
+        obligations = tuple(obligation_from_json(one) for one in given.get("obligations", ()))
+        proof = Proof(checks, int(given["seed"]), tuple(str(note) for note in given["notes"]), obligations)
         if given["label"] not in LABELS or proof.label != given["label"]:
             raise ValueError(f"its checks make it {proof.label!r}, it says {given['label']!r}")
         return proof

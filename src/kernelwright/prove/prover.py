@@ -24,7 +24,9 @@ from kernelwright.prove.baseline import Baseline
 from kernelwright.prove.checked_run import Device
 from kernelwright.prove.checks.check_kind import Answer, Turn, not_run
 from kernelwright.prove.checks.table import CHECKS, in_turn
-from kernelwright.prove.checks.variant_runs import CheckInputs, Guards, Trial, VariantRuns
+from kernelwright.prove.checks.variant_runs import CheckInputs, Trial, VariantRuns
+from kernelwright.prove.coverage.accepted_changes import AcceptedChanges
+from kernelwright.prove.domain import Guards
 from kernelwright.prove.effort import Effort
 from kernelwright.prove.evidence import Check
 from kernelwright.prove.proof import Proof
@@ -58,6 +60,7 @@ class Prover:
             workload.modules() if original is None else original,
             schedules=schedules, seed=seed, held_out=held_out, different=different, effort=effort, device=device,
         )  # fmt: skip
+        self.changes = AcceptedChanges(self.baseline)
         self.sanitizer = sanitizer
         self.why_no_sanitizer = why_no_sanitizer
 
@@ -77,7 +80,7 @@ class Prover:
         ``whole_program``: runs it with the variant in it; None where there is none.
         """
         inputs = CheckInputs(speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer)
-        runs = VariantRuns(self.baseline, variant, guards or {}, inputs)
+        runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs)
         answers = _answers(runs)
         checks = (Check(name, a.status, a.detail, tuple(a.evidence[:SHOWN])) for name, a in answers.items())
         return Proof(tuple(checks), self.baseline.seed, _notes(runs))

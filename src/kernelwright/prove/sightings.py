@@ -6,8 +6,17 @@ from dataclasses import dataclass
 
 from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.device.arena import Arena
+from kernelwright.device.overread import Overread
 from kernelwright.device.virtual_gpu.gpu import position
-from kernelwright.evaluate.judging.fault_sites import SCOPES, End, Places, Site, SiteKind, site_of
+from kernelwright.evaluate.judging.fault_sites import (
+    SCOPES,
+    End,
+    Places,
+    Site,
+    SiteKind,
+    overread_site,
+    site_of,
+)
 from kernelwright.launch import Triple
 from kernelwright.prove.evidence import Evidence
 
@@ -31,33 +40,34 @@ def add(sites: Sites, site: Site, evidence: Evidence, count: int) -> None:
         known.count += count
 
 
-def memory_at(address: int, size: int, places: Places, arena: Arena) -> tuple[str, bool]:
-    """The memory at an address, and whether the access leaves it."""
-    if own := places.own_memory(address):
-        return own, False
+def memory_at(address: int, places: Places, arena: Arena) -> str:
+    """The memory at an address."""
     inside = arena.find(address)
-    if inside is not None and address + size <= inside.end:
-        return f"'{inside.name}'", False
-    near = inside or arena.nearest(address)
-    return (f"'{near.name}'" if near else "memory"), True
+    return places.own_memory(address) or (f"'{inside.name}'" if inside else "memory")
 
 
 def note(sites: Sites, found: Found, places: Places, grid: Triple, block: Triple, arena: Arena) -> None:
     """Puts what a watched launch noticed among ``sites``."""
-    memory, beyond = memory_at(found.address, found.size, places, arena)
-    site = site_of(found, places, memory, beyond=beyond)
+    site = site_of(found, places, memory_at(found.address, places, arena))
     if site in sites:
         sites[site].count += found.count
     else:
         sites[site] = Sight(_evidence(site, found, places, grid, block), found.count)
 
 
+def note_overread(sites: Sites, one: Overread, places: Places) -> None:
+    """Puts reads past a buffer among ``sites``."""
+    site = overread_site(one, places, f"'{one.buffer.name}'")
+    place = str(site.ends[0])
+    sentence = f"block {one.block} thread {one.thread} reads past a buffer at {place}, {one.reach}"
+    add(sites, site, Evidence(sentence, site.kind, kernel=site.kernel, place=place, count=one.count), one.count)
+
+
 def _evidence(site: Site, found: Found, places: Places, grid: Triple, block: Triple) -> Evidence:
     here = f"block {position(found.block, grid)} thread {position(found.thread, block)}"
     if found.other is None:
         end = site.ends[0]
-        what = "past the end of" if site.kind == "out-of-bounds" else "that nobody has written, of"
-        sentence = f"{here} reads {found.size} bytes {what} {site.memory} at {end}"
+        sentence = f"{here} reads {found.size} bytes that nobody has written, of {site.memory} at {end}"
         return Evidence(sentence, site.kind, kernel=site.kernel, place=str(end), count=found.count)
     first, second = places.end(found.verbs[0], found.other), places.end(found.verbs[1], found.origin)
     there = f"block {position(found.other_block, grid)} thread {position(found.other_thread, block)}"
@@ -68,4 +78,4 @@ def _evidence(site: Site, found: Found, places: Places, grid: Triple, block: Tri
     return Evidence(sentence, "race", kernel=site.kernel, place=str(first), other=str(second), count=found.count)
 
 
-__all__ = ["SCOPES", "End", "Places", "Sight", "Site", "SiteKind", "Sites", "add", "memory_at", "note"]
+__all__ = ["SCOPES", "End", "Places", "Sight", "Site", "SiteKind", "Sites", "add", "memory_at", "note", "note_overread"]

@@ -13,7 +13,7 @@ from kernelwright.target import gpu
 
 LIMIT = 10.0
 """A speed-up beyond this is looked into whatever the model says."""
-MEMORY = frozenset({"l1", "shared", "l2", "memory", "atomics"})
+MEMORY = frozenset({"l1", "shared", "constant", "l2", "memory", "atomics"})
 WAITING = frozenset({"latency", "barriers"})
 
 

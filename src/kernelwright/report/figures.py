@@ -10,8 +10,10 @@ from typing import Any
 INK, SOFT = "#777777", "#bbbbbb"
 BLUE, ORANGE = "#4878a8", "#d08030"
 LABEL_COLOURS: Mapping[str, str] = {
+    "proven": "#1f6f5f",
     "clean": "#3a8f4c",
-    "benign": "#8fae3a",
+    "as safe as the original": "#6a9f3a",
+    "benign": "#a8a83a",
     "lock-step only": "#d0a030",
     "data-specific": "#d08030",
     "schedule-dependent": "#c04040",

@@ -55,6 +55,7 @@ def facts(row: dict[str, Any]) -> list[tuple[str, str]]:
         ("time of one launch", f"{row['mean_us']:.2f} µs"),
         ("warp instructions", f"{sum(row['instructions'].values()):,.0f}"),
         ("SIMT efficiency", f"{100 * row['simt_efficiency']:.0f} %"),
+        ("requests to memory", ", ".join(f"{n:,.0f} {memory}" for memory, n in row["requests"].items()) or "none"),
         ("sectors per request", figure(row["sectors_per_request"])),
         ("shared wavefronts per request", figure(row["wavefronts_per_shared_request"])),
         ("barriers per block", figure(row["barriers_per_block"], "{:.0f}")),

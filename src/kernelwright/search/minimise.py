@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from typing import Any, Generic, Literal, TypeVar
 
@@ -83,7 +83,8 @@ def _cut(genome: tuple[G, ...], parts: int) -> list[tuple[G, ...]]:
 class Minimise(Planned[tuple[G, ...]]):
     """Down to the genes that matter: ``result`` is 1-minimal among those not worse than the whole by the share ``by``.
 
-    Raises ``ValueError`` when told that the whole is rejected. ``result`` is None until the end.
+    ``keep``: genes that stay whatever they do for the objectives. Raises ``ValueError`` when told that the whole is rejected.
+    ``result`` is None until the end.
     """
 
     def __init__(
@@ -91,11 +92,12 @@ class Minimise(Planned[tuple[G, ...]]):
         genome: tuple[G, ...],
         *,
         by: float = TIE,
+        keep: Callable[[G], bool] = lambda gene: False,
         budget: Budget | None = None,
         same: Callable[[tuple[G, ...]], Hashable] = lambda genome: genome,
     ) -> None:
         super().__init__(budget=budget, same=same)
-        self._genome, self._by = genome, by
+        self._genome, self._by, self._keep = genome, by, keep
         self.result: Result[tuple[G, ...]] | None = None
 
     def plan(self) -> Plan[tuple[G, ...]]:
@@ -105,7 +107,24 @@ class Minimise(Planned[tuple[G, ...]]):
             raise ValueError(
                 f"what is to be minimised is rejected{f' ({whole.cause})' if whole and whole.cause else ''}"
             )
-        self.result = yield from ddmin(whole, not_worse(whole.objectives, self._by), self.evaluate)
+        loose = tuple(gene for gene in self._genome if not self._keep(gene))
+        least = yield from ddmin(
+            replace(whole, candidate=loose), not_worse(whole.objectives, self._by), self._evaluate_with_kept
+        )
+        self.result = replace(least, candidate=self._with_kept(least.candidate))
+
+    def _with_kept(self, part: tuple[G, ...]) -> tuple[G, ...]:
+        return tuple(gene for gene in self._genome if gene in part or self._keep(gene))
+
+    def _evaluate_with_kept(
+        self, parts: list[tuple[G, ...]]
+    ) -> Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]:
+        """Of each part with what is kept, as if it were the part's own."""
+        results = yield from self.evaluate([self._with_kept(part) for part in parts])
+        return [
+            None if result is None else replace(result, candidate=part)
+            for part, result in zip(parts, results, strict=True)
+        ]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from kernelwright.edits.kinds.require_launch import RequireLaunch
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.variant_answers import VariantAnswers
 from kernelwright.evaluate.run.variant_run import Found
@@ -21,7 +22,8 @@ def minimise(run: EvolveRun, name: str, *, jobs: int | None = None) -> Found[Gen
     found = run.variant(name)
     if not found.candidate:
         raise Misuse(f"{found.name} is the original: it has no edits", hint=f"kw show {run.folder}")
-    strategy: Minimise[Any] = Minimise(found.candidate)
+    # Guards cost no time; what is proven is proven with them.
+    strategy: Minimise[Any] = Minimise(found.candidate, keep=lambda gene: isinstance(gene.edit, RequireLaunch))
     with VariantAnswers(run, jobs) as answers:
         answers.reference()
         try:

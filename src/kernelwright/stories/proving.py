@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Generic
 
@@ -25,17 +26,25 @@ from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.checks.table import CHECKS
+from kernelwright.prove.domain import training_facts
 from kernelwright.prove.evidence import Check, Evidence
 from kernelwright.prove.gpu_cases import LONGEST_S, Watched
 from kernelwright.prove.labels import LABELS, Label
 from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.prove.prover import Prover
 from kernelwright.prove.speedup_ceiling import ceiling
+from kernelwright.stories.obligations import Launches, Obligations
 
 TIMEOUT_S = 600.0
 ASKED = "it takes minutes: kw prove --again makes it, where there is a GPU"
 
-WORST: dict[str, Label] = {"clean": "clean", "benign": "benign", "lockstep": "lock-step only", "any": "data-specific"}
+WORST: dict[str, Label] = {
+    "clean": "clean",
+    "safe": "as safe as the original",
+    "benign": "benign",
+    "lockstep": "lock-step only",
+    "any": "data-specific",
+}
 """By what was demanded, the worst label that meets it."""
 
 
@@ -54,6 +63,8 @@ class Proofs(Generic[C]):
         asked = (run.subject, run.kind, settings.virtual, settings.seed, sanitizer)
         self._seed = settings.seed
         self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
+        self._launches: Launches = {}
+        self._obligations = Obligations(run.subject, run.kind, settings.virtual)
 
     def of(self, candidate: C, speedup: float) -> Proof:
         """The proof of a candidate. Raises ``Misuse`` for an original that proves nothing, ``ToolError`` when it cannot be made.
@@ -69,10 +80,18 @@ class Proofs(Generic[C]):
             if isinstance(found.error, KernelwrightError):
                 raise found.error
             raise ToolError(f"proving failed: {found.reason}", hint="report it with the run") from found.error
-        return proof_from_json(found)
+        proof, self._launches = proof_from_json(found["proof"]), found["launches"]
+        if proof.label != "clean":
+            return proof  # nothing that it owes could make it more
+        return replace(proof, obligations=tuple(self._obligations.of(candidate, found["launches"])))
+
+    def provable(self, candidate: C) -> C | None:
+        """What of a candidate can be proven for all launches, with the guards that this takes; None for nothing."""
+        return self._obligations.provable(candidate, self._launches)
 
     def close(self) -> None:
         self._pool.close()
+        self._obligations.close()
 
     def __enter__(self) -> Proofs[C]:
         return self
@@ -95,6 +114,7 @@ def _setup(
     whole = _whole(subject, device, workload)
     estimates, weights = zip(*Fitness(workload, virtual_gpu(device), kind=kind).estimates(), strict=True)
     most = ceiling(estimates, weights)
+    launches = training_facts(prover.baseline)
 
     def work(asked: tuple[C, float]) -> dict[str, Any]:
         candidate, speedup = asked
@@ -104,7 +124,7 @@ def _setup(
         if whole is not None:
             trial = functools.partial(_trial, whole, {name: variant.kernels[name] for name in changed})
         proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=most, whole_program=trial)
-        return proof.as_json()
+        return {"proof": proof.as_json(), "launches": launches}
 
     return work
 

@@ -47,7 +47,7 @@ ALONE = 15
 NEAR = Rules(default=Change(0.01))
 """How far the original's outputs may lie from the recorded ones and still be the same program's."""
 UNLIKE = "the original's outputs are others than those recorded"
-CLAIMS = frozenset({"clean", "benign", "data-specific"})
+CLAIMS = frozenset({"proven", "clean", "as safe as the original", "benign", "data-specific"})
 """Labels that call a variant right on the training cases, on any GPU."""
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -176,7 +176,7 @@ def headlines(rows: Sequence[Row]) -> list[Row]:
     for arm, wanted in (("found", "winners right on the training cases"), ("clean", "winners with the label clean")):
         own: dict[str, Row] = {}
         for row in (r for r in plain if r["arm"] == arm and r["over ours"] is not None):
-            if arm == "found" or row["label"] == "clean":
+            if arm == "found" or row["label"] in ("proven", "clean"):
                 best = own.get(row["program"])
                 own[row["program"]] = row if best is None or row["over ours"] > best["over ours"] else best
         if own:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +17,7 @@ from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import Misuse
 
 ALL = "all"
+COMPILE = "compile"
 Measure = Callable[[bool, Say], Measured]
 
 
@@ -23,11 +25,20 @@ def command(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(BENCHMARKS)}, or all.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer programs and rounds.")] = False,
+    programs: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--programs", help="For compile: only the machine code, of these .cu files or of those in this folder."
+        ),
+    ] = None,
 ) -> None:
     """Measure what the project promises. Exit code 1 when a promise does not hold."""
     if name not in (*BENCHMARKS, ALL):
         raise Misuse(f"there is no benchmark {name!r}", hint=f"the benchmarks are {', '.join(BENCHMARKS)}, and {ALL}")
-    results = [_measured(one, quick) for one in (BENCHMARKS if name == ALL else (name,))]
+    if programs and name != COMPILE:
+        raise Misuse(f"{name} takes no programs", hint=f"kw bench {COMPILE} --programs {programs[0]}")
+    names = tuple(BENCHMARKS) if name == ALL else (name,)
+    results = [_of_programs(programs)] if programs else [_measured(one, quick) for one in names]
     if as_json:
         objects = [result.as_json() for result in results]
         print(json.dumps(objects if name == ALL else objects[0], indent=1))
@@ -41,6 +52,12 @@ def command(
 def _measured(name: str, quick: bool) -> Measured:
     measure: Measure = importlib.import_module(BENCHMARKS[name][0]).measure
     return measure(quick, lambda line: say(f"  {name}: {line}\n"))  # a reader who goes away ends no benchmark
+
+
+def _of_programs(places: Sequence[Path]) -> Measured:
+    from kernelwright.bench.machine_code import measure_programs
+
+    return measure_programs(places, lambda line: say(f"  {COMPILE}: {line}\n"))
 
 
 def _show(result: Measured) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.plain_flags import Flag
-from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.device.serving.run_program import Ran, run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.errors import KernelwrightError, Misuse
@@ -22,6 +22,7 @@ from kernelwright.evaluate.capture.writer import end_capture
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("output", ("-o", "--output"), "text", "The recording; default the program's name with .capture."),
+    STRICT,
     *PROGRAM_FLAGS,
 )
 

@@ -83,9 +83,13 @@ def compile_files(
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     others = [s for s in sources if s not in cuda]
     _check_sources(sources, cuda, others, what)
-    targets = _targets(cuda, what, output)
+    targets = _targets(cuda or others, what, output)
     _check_targets(targets, cuda, others)
-    program = compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
+    program = (
+        compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
+        if cuda
+        else Program((), flags.options)
+    )
     warnings = "".join(unit.source.warnings for unit in program.units)
     say(warnings)
     for stage in print_after or ():
@@ -151,8 +155,8 @@ def _check_sources(sources: list[Path], cuda: list[Path], others: list[Path], wh
             raise Misuse(f"{path} is neither CUDA nor C nor C++ by its suffix", hint=f"known suffixes are {known}")
     if others and what != "link":
         raise Misuse(f"{others[0]} has no device side", hint="C and C++ files belong to --emit exe")
-    if not cuda:
-        raise Misuse("there is no CUDA file among the sources", hint="a C compiler does what is left")
+    if not cuda and what != "link":
+        raise Misuse("there is no CUDA file among the sources", hint="give a .cu file, or --emit exe")
 
 
 def _check_output(output: str | None) -> None:

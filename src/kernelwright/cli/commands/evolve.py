@@ -88,7 +88,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("population", ("--population",), "text", "Individuals of a generation."),
     Flag("seed", ("--seed",), "text", "Seed of all that is random.", "0"),
     Flag("preset", ("--preset",), "text", f"{listed()}.", DEFAULT),
-    Flag("accept", ("--accept",), "text", "What a variant must be: clean, benign, lockstep, any.", "clean"),
+    Flag(
+        "accept",
+        ("--accept",),
+        "text",
+        "What a variant must be: clean, safe (as the original), benign, lockstep, any.",
+        "safe",
+    ),
     Flag("jobs", ("--jobs",), "text", "Worker processes; default the cores there are."),
     Flag(
         "cluster", ("--cluster",), "text", "Work on a Ray cluster: HOST:PORT of its head, or auto for this machine's."
@@ -346,6 +352,8 @@ def _result(run: EvolveRun, seconds: float, finished: Finished | None) -> dict[s
         "speedup": round(best.speedup, 4) if best else 1.0,
         "speedup_any": round(max(speedup_any, best.speedup if best else 1.0), 4),
         "best_any": trained or None,
+        "best_proven": run.proven.name if run.proven else None,
+        "speedup_proven": round(run.proven.speedup, 4) if run.proven else 1.0,
         "measured_on": run.settings.gpu or None,
         "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
         "label": proof.get("label"),
@@ -392,6 +400,10 @@ def _lines(result: dict[str, Any]) -> str:
         f"{result['best']}: {result['speedup']:.3f}x{measured}{label}, error {result['error']:g}, "
         f"{plural(len(result['edits']), 'edit')}; {tried}"
     ]
+    if result["best_proven"] not in (None, result["best"]):
+        said.append(
+            f"proven for all launches that its guards admit: {result['speedup_proven']:.3f}x ({result['best_proven']})"
+        )
     if result["speedup_any"] > result["speedup"] * 1.005:
         said.append(
             f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})"

@@ -14,7 +14,7 @@ from typing import Any
 from kernelwright.cache import write_atomically
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.plain_flags import Flag
-from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.device.profiling.profile_rows import merged, profile_rows
@@ -32,6 +32,7 @@ AUTO = "auto"
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("as_json", ("--json",), "switch", "The rows as JSON; the program's own output goes to standard error.", False),
     Flag("html", ("--html",), "text", "Write a self-contained page to this file."),
+    STRICT,
     *PROGRAM_FLAGS,
 )
 

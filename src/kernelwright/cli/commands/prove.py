@@ -18,6 +18,9 @@ from kernelwright.stories.proving import Proofs, meets
 
 def command(
     run: RunAndVariant,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="What it owes: each obligation, how it is settled, and the solver's time.")
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Also when the run has a proof of it already.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
@@ -35,6 +38,12 @@ def command(
             print(f"  {check.name}: {check.status} - {for_people(check.detail)}")
             for sentence in evidence(check.as_json()):
                 print(f"      {sentence}")
+        open_ones = sum(not one.holds for one in proof.obligations)
+        if proof.obligations:
+            settled = len(proof.obligations) - open_ones
+            print(f"  obligations: {settled} of {len(proof.obligations)} hold for all launches that its guards admit")
+        for one in proof.obligations if explain else ():
+            print(f"      {for_people(str(one))}")
         for note in proof.notes:
             print(f"  note: {for_people(note)}")
     if not meets(proof.label, accept):

@@ -14,13 +14,14 @@ from typing import Any
 from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, takes_flags
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick
-from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
 from kernelwright.device.serving.run_program import Ran, run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("report", ("--report",), "switch", "At the end, what each kernel did: launches and time.", False),
+    STRICT,
     *PROGRAM_FLAGS,
 )
 

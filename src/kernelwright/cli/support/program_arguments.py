@@ -28,7 +28,7 @@ from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
 from kernelwright.cuda.inputs import now_ns
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, size_in_bytes
 from kernelwright.errors import Misuse
-from kernelwright.pipeline import CUDA_SUFFIXES
+from kernelwright.pipeline import CUDA_SUFFIXES, Program
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.target import GPUS
 
@@ -43,6 +43,8 @@ PROGRAM_FLAGS: tuple[Flag, ...] = (
     Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
     Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker."),
 )
+STRICT = Flag("strict", ("--strict",), "switch", "Stop at the first read past a buffer, which a GPU lets pass.", False)
+"""For commands that let such reads pass otherwise."""
 SEPARATOR = "--"
 
 
@@ -76,7 +78,7 @@ class GivenProgram:
         own: dict[str, Any],
         virtual_for: str = "",
     ) -> GivenProgram:
-        """From the values of ``PROGRAM_FLAGS`` by name; takes them out of ``own``.
+        """From the values of ``PROGRAM_FLAGS`` and ``STRICT`` by name; takes them out of ``own``.
 
         Sources are compiled for the device's architecture when the flags name none. ``virtual_for`` as ``Settings`` has it.
         Raises ``Misuse`` for bad values, ``ToolError`` and ``DeviceError`` for a GPU that this machine lacks.
@@ -88,6 +90,7 @@ class GivenProgram:
             timeout_s=_number("--timeout", value["timeout"], float),
             memory_bytes=size_in_bytes(value["memory"]) if value["memory"] else None,
             virtual_for=virtual_for,
+            strict=own.pop(STRICT.name, False),
         )
         if not paths:
             raise Misuse("there is no program to run", hint="give a .cu file, or a program that kw compile made")
@@ -158,13 +161,14 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
 
     cuda = [path for path in program.paths if path.suffix in CUDA_SUFFIXES]
     others = [path for path in program.paths if path not in cuda]
-    if not cuda:
-        raise Misuse("there is no CUDA file among the sources", hint="a C compiler does what is left")
     for path in others:
         if path.suffix not in HOST_SUFFIXES:
             _checked(path)
             raise Misuse(f"{path} is a program among sources", hint="give sources, or one program")
-    compiled = compile_program(list(cuda), options=program.flags.options, cache=program.flags.use_cache)
+    options = program.flags.options
+    compiled = (
+        compile_program(list(cuda), options=options, cache=program.flags.use_cache) if cuda else Program((), options)
+    )
     messages = "".join(unit.source.warnings for unit in compiled.units)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -177,10 +181,10 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     _, warnings = build_executable(compiled, others, target, link, progress)
     messages += warnings
     sys.stderr.write(messages)
-    clang, options = compiled.units[0].clang, program.flags.options.source
+    clang = compiled.clang
     if any(program.link[1:]) or not program.flags.use_cache:
         return target  # libraries of the user's own may change, and nobody tells us which they are
     inputs = [unit.inputs for unit in compiled.units]
-    inputs += [host_inputs(path, options, clang, since_ns) for path in program.paths]
+    inputs += [host_inputs(path, options.source, clang, since_ns) for path in program.paths]
     leave_receipt(receipt, functools.reduce(operator.add, inputs), {str(target): target.read_bytes()}, messages)
     return target

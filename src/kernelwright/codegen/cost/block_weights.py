@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Literal
 
 from kernelwright.codegen.cost.ptx_counts import origins
-from kernelwright.codegen.cost.ptx_steps import pressure, steps_of
+from kernelwright.codegen.cost.ptx_steps import has_register_address, pressure, steps_of
 from kernelwright.codegen.cost.scoreboard_steps import Segments, Step, split_at_barriers
 from kernelwright.codegen.machine.assemble import Assembler, assemble
 from kernelwright.codegen.machine.block_counts import MachineModule, Placed, machine_code
 from kernelwright.codegen.machine.resources import Resources, resources
 from kernelwright.codegen.machine.sass import BARRIER
-from kernelwright.codegen.ptx_text import PtxFunction, read_ptx
+from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
 from kernelwright.codegen.source_lines import user_position
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.target import stand_ins
@@ -156,7 +156,16 @@ def _step(placed: Placed) -> Step:
         barrier=each.opcode == BARRIER,
         block=placed.block,
         position=user_position(placed.ptx.source) if placed.ptx else None,
+        bytes=each.bytes if each.kind != "load_const" or _names_constants(placed.ptx) else 0,
+        guarded=each.guarded,
     )
+
+
+def _names_constants(ptx: PtxInstruction | None) -> bool:
+    """Whether it reads a variable in constant memory, or a chosen element of a parameter: plain parameters are no accesses."""
+    if ptx is None:
+        return False
+    return ptx.opcode.startswith("ld.const") or (ptx.opcode.startswith("ld.param") and has_register_address(ptx))
 
 
 def _from_ptx(functions: tuple[PtxFunction, ...], kernel: str, arch: str, labels: Labels | None) -> Weights:

@@ -53,6 +53,12 @@ EXTRA_REGISTERS = 2
 """What the assembler needs beyond the values that are alive; measured over the suite's kernels."""
 LEAST_REGISTERS = 10
 
+REQUESTING = frozenset(
+    f"{what}_{where}" for what in ("load", "store") for where in ("global", "shared", "local", "generic", "const")
+)
+"""Classes whose instructions ask memory for something."""
+
+_TYPE = re.compile(r"[bsuf](8|16|32|64|128)")
 _REGISTER = re.compile(r"%[a-z]+\d+")
 _PREDICATE = re.compile(r"%p\d+")
 _WIDE = re.compile(r"%(?:rd|fd|d)\d+")
@@ -92,7 +98,24 @@ def steps_of(block: PtxBlock, function: str, label: str, slots: dict[str, int]) 
             barrier=bool(_BARRIER.match(each.opcode)),
             block=label,
             position=user_position(each.source),
+            bytes=_bytes(each, kind),
+            guarded=bool(each.guard),
         )
+
+
+def _bytes(instruction: PtxInstruction, kind: str) -> int:
+    """What each lane asks memory for; nothing for a constant at a fixed address, which becomes an operand."""
+    if kind not in REQUESTING or (kind == "load_const" and not has_register_address(instruction)):
+        return 0
+    parts = instruction.opcode.split(".")
+    bits = next((int(p[1:]) for p in reversed(parts) if _TYPE.fullmatch(p)), 0)
+    many = next((int(p[1:]) for p in parts if p in ("v2", "v4", "v8")), 1)
+    return bits * many // 8
+
+
+def has_register_address(instruction: PtxInstruction) -> bool:
+    """Whether the address of a load is computed, not known beforehand."""
+    return "%" in instruction.operands.partition("[")[2].partition("]")[0]
 
 
 def operands(instruction: PtxInstruction) -> tuple[list[str], list[str]]:

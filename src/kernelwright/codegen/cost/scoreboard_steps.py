@@ -15,7 +15,8 @@ class Step:
     ``pipes``: where it is done and how many turns it takes there; the empty name stands for a turn of the scheduler
     alone. ``stall``: cycles until the next step may start. ``waits``: results that must be there before it starts;
     ``sets``: the result it makes, ``frees``: what is done with when its operands have been read; -1 for none.
-    ``block``: the IR block it was made from, which need not be the one that issues it.
+    ``block``: the IR block it was made from, which need not be the one that issues it. ``bytes``: what each lane asks memory
+    for, 0 for what is no load or store; ``guarded``: whether it may be issued for no lane.
     """
 
     kind: str
@@ -27,6 +28,8 @@ class Step:
     barrier: bool
     block: str
     position: Position | None
+    bytes: int = 0
+    guarded: bool = False
 
     @property
     def issues(self) -> float:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantFloat, ConstantInt, zero
 from kernelwright.ir.module import Function, Instruction
-from kernelwright.ir.types import FloatType, FunctionType, IntType, PointerType, Type
+from kernelwright.ir.types import FloatType, FunctionType, IntType, PointerType, Type, VectorType
 from kernelwright.ir.values import Value
 
 
@@ -19,10 +19,23 @@ class UnknownPtx(Exception):
 
 
 @dataclass
+class Guarded:
+    """Instructions that only the threads run for which a condition holds."""
+
+    condition: Value
+    instructions: list[Instruction]
+
+
+Step = Instruction | Guarded
+
+
+@dataclass
 class Builder:
     """Makes IR instructions and knows what each PTX register holds."""
 
-    instructions: list[Instruction] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    inside: Guarded | None = None
+    """What instructions are put into at present instead."""
     registers: dict[str, Value] = field(default_factory=dict)
     kinds: dict[str, Type] = field(default_factory=dict)
     """The type of each register that was declared or is an output."""
@@ -31,7 +44,7 @@ class Builder:
 
     def make(self, opcode: str, type: Type, *operands: Value, **fields: object) -> Instruction:
         made = Instruction(opcode, type, operands, **fields)  # type: ignore[arg-type]
-        self.instructions.append(made)
+        (self.steps if self.inside is None else self.inside.instructions).append(made)
         return made
 
     def call(self, name: str, result: Type, *arguments: Value) -> Instruction:
@@ -54,6 +67,8 @@ class Builder:
         source = value.type
         if source is type:
             return value
+        if source is ty.i1 and isinstance(type, IntType):
+            return self.make("zext", type, value)
         if not isinstance(source, IntType):
             value = self.make("ptrtoint" if _is_pointer(source) else "bitcast", IntType(_bits(source)), value)
         if isinstance(value, ConstantInt) and isinstance(type, IntType):
@@ -84,16 +99,29 @@ class Builder:
             return self.cast(self.call(f"llvm.nvvm.read.ptx.sreg.{name}", ty.i64 if wide else ty.i32), type)
         raise UnknownPtx(f"operand '{text}'")
 
-    def write(self, text: str, value: Value) -> None:
-        """Puts a value into a register, in the register's own type."""
+    def type_of(self, text: str) -> Type | None:
+        """The type of what a register holds; ``None`` for other operands."""
+        found = self.registers.get(text)
+        return found.type if found is not None else self.kinds.get(text)
+
+    def write(self, text: str, value: Value, is_signed: bool = False) -> None:
+        """Puts a value into a register, in the register's own type: extended where that is wider."""
         text = text.strip()
         if text == "_":
             return
         kind = self.kinds.get(text)
-        self.registers[text] = self.cast(value, kind) if kind is not None else value
+        self.registers[text] = self.cast(value, kind, is_signed) if kind is not None else value
 
 
-_REGISTER_TYPE = {"pred": ty.i1, "f32": ty.f32, "f64": ty.f64, "f16": ty.f16}
+_REGISTER_TYPE: dict[str, Type] = {
+    "pred": ty.i1,
+    "f32": ty.f32,
+    "f64": ty.f64,
+    "f16": ty.f16,
+    "bf16": ty.bf16,
+    "f16x2": VectorType(2, ty.f16),
+    "bf16x2": VectorType(2, ty.bf16),
+}
 
 
 def type_of(word: str) -> Type:
@@ -132,6 +160,8 @@ def _float_of(bits: ConstantInt, type: Type) -> Value:
 def _bits(type: Type) -> int:
     if isinstance(type, IntType | FloatType):
         return type.bits
+    if isinstance(type, VectorType):
+        return type.count * _bits(type.element)
     if _is_pointer(type):
         return 64
     raise UnknownPtx(f"operands of type {type}")

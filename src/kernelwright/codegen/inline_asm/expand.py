@@ -16,8 +16,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from kernelwright.codegen.inline_asm.builder import Builder, UnknownPtx, type_of
-from kernelwright.codegen.inline_asm.ptx_effects import CONDITIONAL, EFFECTS
+from kernelwright.codegen.inline_asm.builder import Builder, Guarded, Step, UnknownPtx, type_of
+from kernelwright.codegen.inline_asm.ptx_effects import EFFECTS, HARMLESS
 from kernelwright.codegen.inline_asm.ptx_instructions import translate
 from kernelwright.errors import CompileError, Place
 from kernelwright.ir import types as ty
@@ -30,15 +30,17 @@ from kernelwright.ir.values import Value
 
 @dataclass
 class Expansion:
-    """The instructions that stand for an ``asm``, in order and in no block, and the value of each output."""
+    """The instructions that stand for an ``asm``, in order and in no block, and the value of each output. What a thread
+    skips has no value for it: zero stands for that."""
 
-    instructions: list[Instruction]
+    steps: list[Step]
     results: list[Value]
 
     def drop(self) -> None:
         """Forgets the operands, so that the values of the function no longer count these instructions as users."""
-        for instruction in self.instructions:
-            instruction.operands = ()
+        for step in self.steps:
+            for instruction in step.instructions if isinstance(step, Guarded) else [step]:
+                instruction.operands = ()
 
 
 def expand_asm(call: Instruction) -> Expansion:
@@ -55,7 +57,7 @@ def expand_asm(call: Instruction) -> Expansion:
             _run(builder, statement)
         results = [builder.read(f"${n}", kind) for n, kind in enumerate(operands.outputs)]
     except UnknownPtx as error:
-        Expansion(builder.instructions, []).drop()
+        Expansion(builder.steps, []).drop()
         function = call.function
         place = Place(f"<ir of {function.name}>" if function else "<ir>", text=str(call).strip())
         raise CompileError(
@@ -63,7 +65,7 @@ def expand_asm(call: Instruction) -> Expansion:
             place=place,
             hint="write it in CUDA, or run the program on a GPU",
         ) from None
-    return Expansion(builder.instructions, results)
+    return Expansion(builder.steps, results)
 
 
 def statements(text: str) -> list[str]:
@@ -110,16 +112,21 @@ def _run(builder: Builder, statement: str) -> None:
     match = _STATEMENT.match(statement)
     if match is None:
         raise UnknownPtx(f"'{statement}'")
-    operands = _OPERAND.findall(match["operands"] or "")
+    operands = [o.strip() for o in _OPERAND.findall(match["operands"] or "")]
     words = match["opcode"].split(".")
-    if match["guard"] and words[0] in EFFECTS and words[0] not in CONDITIONAL:
-        raise UnknownPtx(f"'{statement}' is conditional and has effects")
+    if not match["guard"]:
+        translate(builder, words, operands)
+        return
     before = dict(builder.registers)
-    translate(builder, words, [o.strip() for o in operands])
-    if match["guard"]:
-        condition = builder.read(match["not"] + match["guard"], ty.i1)
-        for name, value in list(builder.registers.items()):
-            old = before.get(name)
-            if old is not value:
-                kept = zero(value.type) if old is None else builder.cast(old, value.type)
-                builder.registers[name] = builder.select(condition, value, kept)
+    condition = builder.read(match["not"] + match["guard"], ty.i1)
+    if words[0] in EFFECTS and words[0] not in HARMLESS:
+        # Only some threads touch memory or wait: the others go round it.
+        builder.inside = Guarded(condition, [])
+        builder.steps.append(builder.inside)
+    translate(builder, words, operands)
+    builder.inside = None
+    for name, value in list(builder.registers.items()):
+        old = before.get(name)
+        if old is not value:
+            kept = zero(value.type) if old is None else builder.cast(old, value.type)
+            builder.registers[name] = builder.select(condition, value, kept)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kernelwright.codegen.inline_asm.builder import SPACES, Builder, Family, Texts, Words, type_of, typed_as
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantInt, Poison
-from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, VectorType
+from kernelwright.ir.types import FloatType, PointerType, StructType, VectorType
 from kernelwright.ir.values import Value
 
 # -- memory ------------------------------------------------------------------------------------------------------------
@@ -26,12 +26,12 @@ def _load(b: Builder, words: Words, operands: Texts) -> None:
     pointer = _address(b, words, operands[1])
     count = next((int(w[1]) for w in words if w in ("v2", "v4")), 1)
     whole = VectorType(count, type) if count > 1 else type
-    value = b.make("load", whole, pointer, volatile="volatile" in words)
+    value = b.make("load", whole, pointer, **_seen_by_others(words))
     if count == 1:
-        b.write(operands[0], b.cast(value, IntType(32), is_signed) if type in (ty.i8,) else value)
+        b.write(operands[0], value, is_signed)
         return
     for n, name in enumerate(operands[0].strip("{} ").split(",")):
-        b.write(name, b.make("extractelement", type, value, ConstantInt(ty.i32, n)))
+        b.write(name, b.make("extractelement", type, value, ConstantInt(ty.i32, n)), is_signed)
 
 
 def _store(b: Builder, words: Words, operands: Texts) -> None:
@@ -39,13 +39,20 @@ def _store(b: Builder, words: Words, operands: Texts) -> None:
     pointer = _address(b, words, operands[0])
     count = next((int(w[1]) for w in words if w in ("v2", "v4")), 1)
     if count == 1:
-        b.make("store", ty.void, b.read(operands[1], type), pointer, volatile="volatile" in words)
+        b.make("store", ty.void, b.read(operands[1], type), pointer, **_seen_by_others(words))
         return
     whole = VectorType(count, type)
     value: Value = Poison(whole)
     for n, name in enumerate(operands[1].strip("{} ").split(",")):
         value = b.make("insertelement", whole, value, b.read(name, type), ConstantInt(ty.i32, n))
-    b.make("store", ty.void, value, pointer, volatile="volatile" in words)
+    b.make("store", ty.void, value, pointer, **_seen_by_others(words))
+
+
+def _seen_by_others(words: Words) -> dict[str, object]:
+    """How IR says that other threads take part: volatile, or an ordering."""
+    ordering = {"relaxed": "monotonic", "acquire": "acquire", "release": "release"}
+    found = next((ordering[w] for w in words if w in ordering), "")
+    return {"ordering": found} if found else {"volatile": "volatile" in words}
 
 
 _OPERATIONS = {"add": "add", "exch": "xchg", "and": "and", "or": "or", "xor": "xor", "inc": "uinc_wrap"}
@@ -66,7 +73,7 @@ def _atom(b: Builder, words: Words, operands: Texts) -> None:
         made = b.make("extractvalue", type, both, indices=(0,))
     else:
         word = next(w for w in words[1:] if w in ("min", "max") or w in _OPERATIONS)
-        if isinstance(type, FloatType):
+        if isinstance(type, FloatType | VectorType):
             operation = {"add": "fadd", "exch": "xchg"}[word]
         elif word in ("min", "max"):
             operation = word if is_signed else f"u{word}"
@@ -113,12 +120,45 @@ def _shuffle(b: Builder, words: Words, operands: Texts) -> None:
     b.write(names[1], b.make("extractvalue", ty.i1, both, indices=(1,)))
 
 
+def _match(b: Builder, words: Words, operands: Texts) -> None:
+    """``match.any.sync.b32 d, a, mask``, and ``match.all`` with a predicate."""
+    type = type_of(words[-1])
+    value, mask = b.read(operands[1], type), b.read(operands[2], ty.i32)
+    name = f"llvm.nvvm.match.{words[1]}.sync.{type}"
+    names = operands[0].split("|")
+    if words[1] == "any":
+        b.write(names[0], b.call(name, ty.i32, mask, value))
+        return
+    both = b.call(f"{name}p", StructType((ty.i32, ty.i1)), mask, value)
+    b.write(names[0], b.make("extractvalue", ty.i32, both, indices=(0,)))
+    if len(names) > 1:
+        b.write(names[1], b.make("extractvalue", ty.i1, both, indices=(1,)))
+
+
+def _redux(b: Builder, words: Words, operands: Texts) -> None:
+    """``redux.sync.add.s32 d, a, mask``."""
+    word = f"u{words[2]}" if words[2] in ("min", "max") and words[-1][0] == "u" else words[2]
+    value, mask = b.read(operands[1], ty.i32), b.read(operands[2], ty.i32)
+    b.write(operands[0], b.call(f"llvm.nvvm.redux.sync.{word}", ty.i32, value, mask))
+
+
 def _active(b: Builder, words: Words, operands: Texts) -> None:
     b.write(operands[0], b.call("llvm.nvvm.activemask", ty.i32))
 
 
+def _fence(b: Builder, words: Words, operands: Texts) -> None:
+    """``membar.gl``, ``fence.acq_rel.gpu``: one for everybody where no width is named."""
+    scopes = {"cta": "block", "cluster": "cluster", "gl": "device", "gpu": "device"}
+    b.make("fence", ty.void, ordering="seq_cst", syncscope=next((scopes[w] for w in words if w in scopes), ""))
+
+
 def _no_effect(b: Builder, words: Words, operands: Texts) -> None:
-    """Fences, prefetches and waits for copies that are done at once."""
+    """Prefetches and waits for copies that are done at once."""
+
+
+def _policy(b: Builder, words: Words, operands: Texts) -> None:
+    """``createpolicy``: caches here have one policy, so its name is enough."""
+    b.write(operands[0], ConstantInt(ty.i64, 0))
 
 
 def _stop(b: Builder, words: Words, operands: Texts) -> None:
@@ -130,33 +170,49 @@ def _sleep(b: Builder, words: Words, operands: Texts) -> None:
 
 
 def _copy_async(b: Builder, words: Words, operands: Texts) -> None:
-    """``cp.async.ca.shared.global [to], [from], 16;`` and the waits for it."""
+    """``cp.async.ca.shared.global [to], [from], 16;`` and the waits for it.
+
+    After the size may come how many bytes of it are read, or a predicate under which none are; the rest of the target is
+    filled with zeros. A cache policy is the last operand.
+    """
     if words[2] in ("commit_group", "wait_group", "wait_all"):
         return
-    size = int(operands[2], 0)
-    to, source = operands[0].strip("[] "), operands[1].strip("[] ")
-    target = b.make("inttoptr", PointerType(3), b.read(to, ty.i64))
-    origin = b.make("inttoptr", PointerType(1), b.read(source, ty.i64))
-    name = f"llvm.nvvm.cp.async.{words[2]}.shared.global.{size}"
-    if len(operands) > 3:
-        b.call(f"{name}.s", ty.void, target, origin, b.read(operands[3], ty.i32))
-    else:
+    if words[2] not in ("ca", "cg"):
+        raise ValueError(words[2])
+    further = operands[3:-1] if "L2::cache_hint" in words else operands[3:]
+    size = b.read(operands[2], ty.i32)
+    if not isinstance(size, ConstantInt) or size.value not in (4, 8, 16) or len(further) > 1:
+        raise ValueError(operands[2])
+    target, origin = _address(b, ["shared"], operands[0]), _address(b, ["global"], operands[1])
+    name = f"llvm.nvvm.cp.async.{words[2]}.shared.global.{size.value}"
+    if not further:
         b.call(name, ty.void, target, origin)
+        return
+    many: Value
+    if b.type_of(further[0]) is ty.i1:
+        many = b.select(b.read(further[0], ty.i1), ConstantInt(ty.i32, 0), size)
+    else:
+        many = b.read(further[0], ty.i32)
+    b.call(f"{name}.s", ty.void, target, origin, many)
 
 
 EFFECTS: dict[str, Family] = {
     **dict.fromkeys(("atom", "red"), _atom),
     **dict.fromkeys(("bar", "barrier"), _barrier),
-    **dict.fromkeys(("membar", "fence", "prefetch", "prefetchu", "discard", "applypriority"), _no_effect),
+    **dict.fromkeys(("membar", "fence"), _fence),
+    **dict.fromkeys(("prefetch", "prefetchu", "discard", "applypriority"), _no_effect),
+    "createpolicy": _policy,
     **dict.fromkeys(("trap", "exit"), _stop),
     **dict.fromkeys(("ld", "ldu"), _load),
     "st": _store,
     "vote": _vote,
     "shfl": _shuffle,
+    "match": _match,
+    "redux": _redux,
     "activemask": _active,
     "nanosleep": _sleep,
     "cp": _copy_async,
 }
 
-CONDITIONAL = frozenset(name for name, family in EFFECTS.items() if family in (_no_effect, _load))
-"""Those that a guard may stand before: what they do where the guard is false, nobody can tell."""
+HARMLESS = frozenset(name for name, family in EFFECTS.items() if family is _no_effect)
+"""Those that do nothing here, under whatever predicate they stand."""

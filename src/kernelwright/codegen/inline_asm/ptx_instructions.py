@@ -5,11 +5,16 @@ Arguments are the builder, the words after the first (``["lo", "cc", "u32"]``) a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kernelwright.codegen.inline_asm.builder import SPACES, Builder, Family, Texts, UnknownPtx, Words, type_of, typed_as
+from kernelwright.codegen.inline_asm.narrow_floats import each
+from kernelwright.codegen.inline_asm.ptx_arithmetic import ARITHMETIC
+from kernelwright.codegen.inline_asm.ptx_conversions import convert
 from kernelwright.codegen.inline_asm.ptx_effects import EFFECTS
 from kernelwright.ir import types as ty
-from kernelwright.ir.constants import ConstantInt
-from kernelwright.ir.types import FloatType, IntType, PointerType, Type
+from kernelwright.ir.constants import ConstantFloat, ConstantInt, zero
+from kernelwright.ir.types import FloatType, IntType, PointerType, Type, VectorType
 from kernelwright.ir.values import Value
 
 
@@ -26,155 +31,6 @@ def translate(b: Builder, words: Words, operands: Texts) -> None:
         raise UnknownPtx(f"'{whole} {', '.join(operands)}'") from None
 
 
-# -- integer and floating point arithmetic -----------------------------------------------------------------------------
-
-
-def _add(b: Builder, words: Words, operands: Texts) -> None:
-    type, _, flags = typed_as(words)
-    if isinstance(type, FloatType):
-        _float_add(b, words, operands, type, flags)
-        return
-    subtract = words[0] in ("sub", "subc")
-    x, y = b.read(operands[1], type), b.read(operands[2], type)
-    carry_in = b.carry if words[0] in ("addc", "subc") else None
-    if carry_in is None and words[0] in ("addc", "subc"):
-        raise UnknownPtx(f"'{'.'.join(words)}' without a carry before it")
-    total, carry = _with_carry(b, subtract, x, y, carry_in)
-    if "cc" in flags:
-        b.carry = carry
-    b.write(operands[0], total)
-
-
-def _with_carry(b: Builder, subtract: bool, x: Value, y: Value, carry: Value | None) -> tuple[Value, Value]:
-    """``x ± y ± carry`` and the carry (or borrow) out of it."""
-    opcode = "sub" if subtract else "add"
-    total: Value = b.make(opcode, x.type, x, y)
-    out: Value = b.compare("ult", x, y) if subtract else b.compare("ult", total, x)
-    if carry is not None:
-        step = b.make("zext", x.type, carry)
-        again = b.make(opcode, x.type, total, step)
-        second = b.compare("ult", total, step) if subtract else b.compare("ult", again, total)
-        total, out = again, b.make("or", ty.i1, out, second)
-    return total, out
-
-
-def _float_add(b: Builder, words: Words, operands: Texts, type: FloatType, flags: set[str]) -> None:
-    x, y = b.read(operands[1], type), b.read(operands[2], type)
-    if words[0] == "sub":
-        y = b.make("fneg", type, y)
-    elif words[0] != "add":
-        raise UnknownPtx(f"'{'.'.join(words)}'")
-    b.write(operands[0], b.call(_rounded_name("add", type, flags), type, x, y))
-
-
-def _rounded_name(name: str, type: FloatType, flags: set[str]) -> str:
-    """``llvm.nvvm.add.rz.ftz.f``; rounding to nearest is the default."""
-    mode = next((m for m in ("rz", "rm", "rp") if m in flags), "rn")
-    ending = {"float": "f", "double": "d", "half": "f16"}[type.kind]
-    return f"llvm.nvvm.{name}.{mode}{'.ftz' * ('ftz' in flags)}{'.sat' * ('sat' in flags)}.{ending}"
-
-
-def _product(b: Builder, words: Words, x: str, y: str) -> tuple[Value, Type]:
-    """The low half, high half or whole of an integer product, and its type."""
-    type, is_signed, flags = typed_as(words)
-    assert isinstance(type, IntType)
-    left, right = b.read(x, type), b.read(y, type)
-    if "lo" in flags:
-        return b.make("mul", type, left, right), type
-    wide = IntType(2 * type.bits)
-    extend = "sext" if is_signed else "zext"
-    product = b.make("mul", wide, b.make(extend, wide, left), b.make(extend, wide, right))
-    if "wide" in flags:
-        return product, wide
-    if "hi" not in flags:
-        raise UnknownPtx(f"'{'.'.join(words)}'")
-    return b.make("trunc", type, b.make("lshr", wide, product, ConstantInt(wide, type.bits))), type
-
-
-def _mul(b: Builder, words: Words, operands: Texts) -> None:
-    type, _, flags = typed_as(words)
-    if isinstance(type, FloatType):
-        x, y = b.read(operands[1], type), b.read(operands[2], type)
-        b.write(operands[0], b.call(_rounded_name("mul", type, flags), type, x, y))
-    else:
-        b.write(operands[0], _product(b, words, operands[1], operands[2])[0])
-
-
-def _mad(b: Builder, words: Words, operands: Texts) -> None:
-    if isinstance(type_of(words[-1]), FloatType):
-        _fma(b, words, operands)
-        return
-    product, type = _product(b, words, operands[1], operands[2])
-    carry_in = b.carry if words[0] == "madc" else None
-    total, carry = _with_carry(b, False, product, b.read(operands[3], type), carry_in)
-    if "cc" in words:
-        b.carry = carry
-    b.write(operands[0], total)
-
-
-def _fma(b: Builder, words: Words, operands: Texts) -> None:
-    type, _, flags = typed_as(words)
-    assert isinstance(type, FloatType)
-    values = [b.read(o, type) for o in operands[1:4]]
-    b.write(operands[0], b.call(_rounded_name("fma", type, flags), type, *values))
-
-
-def _div(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, flags = typed_as(words)
-    x, y = b.read(operands[1], type), b.read(operands[2], type)
-    if isinstance(type, IntType):
-        opcode = ("s" if is_signed else "u") + words[0]
-        b.write(operands[0], b.make(opcode, type, x, y))
-        return
-    assert isinstance(type, FloatType)
-    kind = next((k for k in ("approx", "full") if k in flags), None)
-    ftz = ".ftz" * ("ftz" in flags)
-    endings = {"approx": f"approx{ftz}.f", "full": f"full{ftz}"}
-    name = f"llvm.nvvm.div.{endings[kind]}" if kind else _rounded_name("div", type, flags)
-    b.write(operands[0], b.call(name, type, x, y))
-
-
-def _unary_float(b: Builder, words: Words, operands: Texts) -> None:
-    """``rcp``, ``sqrt``, ``rsqrt``, ``sin``, ``cos``, ``lg2``, ``ex2``, ``tanh``."""
-    type, _, flags = typed_as(words)
-    assert isinstance(type, FloatType)
-    x = b.read(operands[1], type)
-    if "approx" in flags:
-        ending = {"float": "f", "double": "d"}[type.kind]
-        if words[0] == "ex2":
-            ending = "f32"
-        name = f"llvm.nvvm.{words[0]}.approx{'.ftz' * ('ftz' in flags)}.{ending}"
-    else:
-        name = _rounded_name(words[0], type, flags)
-    b.write(operands[0], b.call(name, type, x))
-
-
-def _min_max(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, flags = typed_as(words)
-    x, y = b.read(operands[1], type), b.read(operands[2], type)
-    if isinstance(type, FloatType):
-        nan = ".nan" * ("NaN" in flags)
-        ending = {"float": "f", "double": "d", "half": "f16"}[type.kind]
-        name = f"llvm.nvvm.f{words[0]}{'.ftz' * ('ftz' in flags)}{nan}.{ending}"
-    else:
-        name = f"llvm.{'s' if is_signed else 'u'}{words[0]}.{type}"
-    b.write(operands[0], b.call(name, type, x, y))
-
-
-def _abs_neg(b: Builder, words: Words, operands: Texts) -> None:
-    type, _, flags = typed_as(words)
-    if "ftz" in flags:
-        raise UnknownPtx(f"'{'.'.join(words)}'")
-    x = b.read(operands[1], type)
-    if words[0] == "neg":
-        made = b.make("fneg", type, x) if isinstance(type, FloatType) else b.make("sub", type, ConstantInt(type, 0), x)
-    elif isinstance(type, FloatType):
-        made = b.call(f"llvm.fabs.f{type.bits}", type, x)
-    else:
-        made = b.call(f"llvm.abs.{type}", type, x, ConstantInt(ty.i1, 0))
-    b.write(operands[0], made)
-
-
 # -- bits --------------------------------------------------------------------------------------------------------------
 
 
@@ -189,7 +45,10 @@ def _logic(b: Builder, words: Words, operands: Texts) -> None:
 
 def _shift(b: Builder, words: Words, operands: Texts) -> None:
     type, is_signed, _ = typed_as(words)
-    amount = b.cast(b.read(operands[2], ty.i32), type)
+    assert isinstance(type, IntType)
+    # Amounts beyond the width count as the width.
+    limit = ConstantInt(ty.i32, type.bits)
+    amount = b.cast(b.call("llvm.umin.i32", ty.i32, b.read(operands[2], ty.i32), limit), type)
     opcode = "shl" if words[0] == "shl" else "ashr" if is_signed else "lshr"
     b.write(operands[0], b.make(opcode, type, b.read(operands[1], type), amount))
 
@@ -281,13 +140,6 @@ def _permute(b: Builder, words: Words, operands: Texts) -> None:
     b.write(operands[0], b.call("llvm.nvvm.prmt", ty.i32, *(b.read(o, ty.i32) for o in operands[1:4])))
 
 
-def _dot(b: Builder, words: Words, operands: Texts) -> None:
-    """``dp4a.s32.u32 d, a, b, c``."""
-    signs = ".".join(w[0] for w in words[1:3])
-    values = [b.read(o, ty.i32) for o in operands[1:4]]
-    b.write(operands[0], b.call(f"llvm.nvvm.idp4a.{signs}", ty.i32, *values))
-
-
 # -- moves and conversions ---------------------------------------------------------------------------------------------
 
 
@@ -319,47 +171,6 @@ def _packed(b: Builder, parts: Texts, type: Type) -> Value:
     return total
 
 
-def _cvt(b: Builder, words: Words, operands: Texts) -> None:
-    """Between integers; between floats; and across, rounded as the modifier says."""
-    target, source = type_of(words[-2]), type_of(words[-1])
-    to_signed, from_signed = words[-2][0] == "s", words[-1][0] == "s"
-    flags = set(words[1:-2])
-    x = b.read(operands[1], source)
-    if isinstance(target, IntType) and isinstance(source, IntType):
-        if flags:
-            raise UnknownPtx(f"'{'.'.join(words)}'")
-        b.write(operands[0], b.cast(x, target, from_signed))
-    elif isinstance(target, FloatType) and isinstance(source, FloatType):
-        _cvt_float(b, words, operands[0], target, x, flags)
-    elif isinstance(target, IntType):
-        mode = next((m[:2] for m in ("rni", "rzi", "rmi", "rpi") if m in flags), "rz")
-        word = {(32, True): "i", (32, False): "ui", (64, True): "ll", (64, False): "ull"}[target.bits, to_signed]
-        letter = {"float": "f", "double": "d"}[source.text]
-        ftz = ".ftz" * ("ftz" in flags)
-        b.write(operands[0], b.call(f"llvm.nvvm.{letter}2{word}.{mode}{ftz}", target, x))
-    else:
-        assert isinstance(source, IntType)
-        mode = next((m for m in ("rz", "rm", "rp") if m in flags), "rn")
-        word = {(32, True): "i", (32, False): "ui", (64, True): "ll", (64, False): "ull"}[source.bits, from_signed]
-        letter = {"float": "f", "double": "d"}[target.text]
-        b.write(operands[0], b.call(f"llvm.nvvm.{word}2{letter}.{mode}", target, x))
-
-
-def _cvt_float(b: Builder, words: Words, to: str, target: FloatType, x: Value, flags: set[str]) -> None:
-    assert isinstance(x.type, FloatType)
-    if target.bits > x.type.bits and not flags - {"ftz"}:
-        b.write(to, b.make("fpext", target, x))
-    elif target.bits < x.type.bits and flags <= {"rn"}:
-        b.write(to, b.make("fptrunc", target, x))
-    elif target is x.type and flags & {"rni", "rzi", "rmi", "rpi"}:
-        name = {"rni": "rint", "rzi": "trunc", "rmi": "floor", "rpi": "ceil"}[next(iter(flags - {"ftz", "sat"}))]
-        b.write(to, b.call(f"llvm.{name}.f{target.bits}", target, x))
-    elif target is x.type and flags == {"sat"}:
-        b.write(to, b.call("llvm.nvvm.saturate.f" if target is ty.f32 else "llvm.nvvm.saturate.d", target, x))
-    else:
-        raise UnknownPtx(f"'{'.'.join(words)}'")
-
-
 def _cvta(b: Builder, words: Words, operands: Texts) -> None:
     """``cvta.to.global.u64`` and back."""
     to = "to" in words
@@ -370,24 +181,68 @@ def _cvta(b: Builder, words: Words, operands: Texts) -> None:
     b.write(operands[0], b.make("ptrtoint", type_of(words[-1]), made))
 
 
+_CONNECT = ("and", "or", "xor")
+
+
 def _setp(b: Builder, words: Words, operands: Texts) -> None:
-    type, is_signed, _ = typed_as(words)
-    if len(words) != 3:
+    """``setp.lt.and.f32 p|q, a, b, r``: ``p`` is the comparison, ``q`` its opposite, each joined with ``r``. Of pairs of
+    16-bit numbers ``p`` and ``q`` are the comparisons of the halves."""
+    type = type_of(words[-1])
+    _only(words, {words[1], "ftz", *_CONNECT})
+    x, y = b.read(operands[1], type), b.read(operands[2], type)
+    if isinstance(type, VectorType):
+        halves = [_compared(b, words, *(b.make("extractelement", type.element, v, ConstantInt(ty.i32, n)) for v in (x, y)))
+                  for n in range(2)]  # fmt: skip
+    else:
+        made = _compared(b, words, x, y)
+        halves = [made, b.make("xor", ty.i1, made, ConstantInt(ty.i1, 1))]
+    for name, value in zip(operands[0].split("|"), halves, strict=False):
+        b.write(name, _joined(b, words, value, operands[3:]))
+
+
+def _set(b: Builder, words: Words, operands: Texts) -> None:
+    """``set.lt.u32.f32 d, a, b``: all bits set, or 1 where the result is a floating-point number."""
+    result, type = type_of(words[-2]), type_of(words[-1])
+    _only(words[:-1], {words[1], "ftz", *_CONNECT})
+    values = [b.read(o, type) for o in operands[1:3]]
+
+    def one(v: Sequence[Value]) -> Value:
+        met = _joined(b, words, _compared(b, words, *v), operands[3:])
+        kind = result.element if isinstance(result, VectorType) else result
+        if isinstance(type, VectorType) and not isinstance(result, VectorType):
+            return b.make("sext", ty.i16, met)
+        return b.make("sext", kind, met) if isinstance(kind, IntType) else b.make("uitofp", kind, met)
+
+    if isinstance(type, VectorType) and not isinstance(result, VectorType):
+        made = b.cast(each(b, type, values, one, ty.i16), result)
+    else:
+        made = each(b, type, values, one, result.element if isinstance(result, VectorType) else result)
+    b.write(operands[0], made)
+
+
+def _only(words: Words, known: set[str]) -> None:
+    if set(words[1:-1]) - known:
         raise UnknownPtx(f"'{'.'.join(words)}'")
+
+
+def _compared(b: Builder, words: Words, x: Value, y: Value) -> Value:
     word = words[1]
-    if isinstance(type, FloatType):
-        predicate = {"num": "ord", "nan": "uno"}.get(word) or (word if len(word) == 3 else f"o{word}")
-        predicate = "une" if word == "ne" else predicate
+    if isinstance(x.type, FloatType):
+        # "leu" holds for NaNs as well, "le" does not.
+        predicate = {"num": "ord", "nan": "uno"}.get(word) or (f"u{word[:2]}" if len(word) == 3 else f"o{word}")
+        if "ftz" in words:
+            x, y = (b.call("llvm.nvvm.add.rn.ftz.f", ty.f32, v, ConstantFloat.of(ty.f32, -0.0)) for v in (x, y))
     elif word in ("eq", "ne"):
         predicate = word
     else:
         plain = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}.get(word, word)
-        predicate = ("s" if is_signed else "u") + plain
-    made = b.compare(predicate, b.read(operands[1], type), b.read(operands[2], type))
-    names = operands[0].split("|")
-    b.write(names[0], made)
-    if len(names) > 1:
-        b.write(names[1], b.make("xor", ty.i1, made, ConstantInt(ty.i1, 1)))
+        predicate = ("s" if words[-1][0] == "s" else "u") + plain
+    return b.compare(predicate, x, y)
+
+
+def _joined(b: Builder, words: Words, value: Value, further: Texts) -> Value:
+    connect = next((w for w in _CONNECT if w in words), None)
+    return b.make(connect, ty.i1, value, b.read(further[0], ty.i1)) if connect else value
 
 
 def _selp(b: Builder, words: Words, operands: Texts) -> None:
@@ -396,29 +251,38 @@ def _selp(b: Builder, words: Words, operands: Texts) -> None:
     b.write(operands[0], b.select(condition, b.read(operands[1], type), b.read(operands[2], type)))
 
 
+def _slct(b: Builder, words: Words, operands: Texts) -> None:
+    """``slct.f32.s32 d, a, b, c``: ``a`` where ``c`` is not negative."""
+    type, sign = type_of(words[-2]), type_of(words[-1])
+    of = b.read(operands[3], sign)
+    chosen = b.compare("oge" if isinstance(sign, FloatType) else "sge", of, zero(sign))
+    b.write(operands[0], b.select(chosen, b.read(operands[1], type), b.read(operands[2], type)))
+
+
+def _is_in_space(b: Builder, words: Words, operands: Texts) -> None:
+    """``isspacep.shared p, a``."""
+    pointer = b.make("inttoptr", PointerType(0), b.read(operands[1], ty.i64))
+    b.write(operands[0], b.call(f"llvm.nvvm.isspacep.{words[1].partition('::')[0]}", ty.i1, pointer))
+
+
 FAMILIES: dict[str, Family] = {
     **EFFECTS,
-    **dict.fromkeys(("add", "sub", "addc", "subc"), _add),
-    **dict.fromkeys(("mad", "madc"), _mad),
-    **dict.fromkeys(("div", "rem"), _div),
-    **dict.fromkeys(("rcp", "sqrt", "rsqrt", "sin", "cos", "lg2", "ex2", "tanh"), _unary_float),
-    **dict.fromkeys(("min", "max"), _min_max),
-    **dict.fromkeys(("abs", "neg"), _abs_neg),
+    **ARITHMETIC,
     **dict.fromkeys(("and", "or", "xor", "not"), _logic),
     **dict.fromkeys(("shl", "shr"), _shift),
     **dict.fromkeys(("popc", "clz", "brev"), _count),
-    "mul": _mul,
-    "fma": _fma,
     "shf": _funnel,
     "lop3": _lop3,
     "bfind": _find,
     "bfe": _extract_field,
     "bfi": _insert_field,
     "prmt": _permute,
-    "dp4a": _dot,
     "mov": _mov,
-    "cvt": _cvt,
+    "cvt": convert,
     "cvta": _cvta,
     "setp": _setp,
+    "set": _set,
     "selp": _selp,
+    "slct": _slct,
+    "isspacep": _is_in_space,
 }

@@ -36,6 +36,7 @@ from kernelwright.codegen.machine.sass import (
     EXIT,
     INDIRECT,
     INSTRUCTION_BYTES,
+    MEET,
     RETURN,
     Instruction,
     read_instructions,
@@ -335,10 +336,11 @@ def _home(flow: Flow, piece: _Piece, blocks: Sequence[int], depth: int) -> int:
     Of the blocks that issue something unconditionally, those as deep in loops as the machine block, those that a fair
     share comes from, the one that comes before the others on every path; else the one most come from.
     """
+    # Where lanes meet again, the instruction that makes them wait was made from the block before.
     steady = [
         b
         for b, i in zip(blocks, piece.instructions, strict=True)
-        if not i.guarded and i.opcode not in (BRANCH, EXIT, RETURN)
+        if not i.guarded and i.opcode not in (BRANCH, EXIT, RETURN, MEET)
     ]
     counts = Counter(steady or blocks)
     level = {b: n for b, n in counts.items() if flow.depths.get(b, 0) == depth} or dict(counts)

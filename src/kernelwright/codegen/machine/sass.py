@@ -67,9 +67,14 @@ PIPE_OF_OPCODE = (
     | dict.fromkeys((0x006,), "alu")  # VOTE
 )
 
+WIDTHS = (1, 1, 2, 2, 4, 8, 16, 16)
+"""Bytes of a load or store by bits 73 to 75: U8, S8, U16, S16, 32, 64, 128. Source: found with PTX of known widths."""
+
 CLASS_OF = {code: name for name, codes in OPCODES.items() for code in codes}
 
 BRANCH, CALL_ABSOLUTE, CALL_RELATIVE, INDIRECT, EXIT, RETURN, BARRIER = 0x147, 0x143, 0x144, 0x149, 0x14D, 0x150, 0x11D
+MEET = 0x141
+"""BSYNC: waits for the lanes that left at a branch."""
 ALWAYS = 7
 """The predicate that is always true."""
 NO_COUNTER = 7
@@ -101,6 +106,8 @@ class Instruction:
     flavour: int = PLAIN
     conditional: bool = False
     """Whether control can also go on behind it, for branches, exits and returns."""
+    bytes: int = 0
+    """What each lane asks memory for, of loads and stores."""
 
 
 def opcode_class(instruction: int) -> str:
@@ -141,6 +148,7 @@ def _read(address: int, low: int, high: int, arch_number: int) -> Instruction:
         target,
         flavour,
         conditional,
+        WIDTHS[high >> 9 & 7] if kind.startswith(("load", "store")) else 0,
     )
 
 

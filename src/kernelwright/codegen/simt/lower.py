@@ -46,6 +46,8 @@ class AccessInfo:
     type: str
     volatile: bool
     """Volatile, or an atomic load or store: what others do at the same address is meant to be seen."""
+    constant: bool
+    """A load from constant memory or from kernel parameters alone."""
     form: dict[str, int]
     origin: Instruction
     function: str
@@ -142,7 +144,7 @@ def _tables(module: Module, program: Program, emitter: Emitter, text: str, optio
         accesses=tuple(
             AccessInfo(
                 a.index, a.kind, a.space, bytes_of(a.type), a.components, a.align, a.operation, a.type,
-                a.volatile, a.form, a.origin,
+                a.volatile, a.constant, a.form, a.origin,
                 a.function, home.get(a.index, 0),
             )
             for a in program.accesses

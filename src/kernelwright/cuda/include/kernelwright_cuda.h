@@ -42,6 +42,7 @@
 #include "kernelwright/synchronization.h"
 #include "kernelwright/warp.h"
 #include "kernelwright/atomics.h"
+#include "kernelwright/atomics_with_order.h"
 #include "kernelwright/memory_access.h"
 #include "kernelwright/texture_reference.h"
 #include "kernelwright/texture_fetch.h"

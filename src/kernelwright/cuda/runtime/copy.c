@@ -35,15 +35,17 @@ static int find_side(const void *address, size_t bytes, enum side *side)
     return 0;
 }
 
+/* With unified addressing the end that a kind calls the host's is found by its address and may be memory of the device:
+ * cuMemcpyHtoD copies between two device buffers. The end called the device's must be memory that the driver knows. */
 static int check_direction(enum cudaMemcpyKind kind, enum side to, enum side from)
 {
     switch (kind) {
     case cudaMemcpyHostToHost:
         return to != DEVICE && from != DEVICE ? 0 : cudaErrorInvalidValue;
     case cudaMemcpyHostToDevice:
-        return to != HOST && from != DEVICE ? 0 : cudaErrorInvalidValue;
+        return to != HOST ? 0 : cudaErrorInvalidValue;
     case cudaMemcpyDeviceToHost:
-        return to != DEVICE && from != HOST ? 0 : cudaErrorInvalidValue;
+        return from != HOST ? 0 : cudaErrorInvalidValue;
     case cudaMemcpyDeviceToDevice:
         return to != HOST && from != HOST ? 0 : cudaErrorInvalidValue;
     case cudaMemcpyDefault:

@@ -4,8 +4,9 @@
     Session(connection, settings, [checker]).serve()
     for finding in checker.findings.defects: ...
 
-Every launch is watched for races and reads of unwritten memory; a fault ends it as on a GPU, everything else is noted and
-the program goes on. What the program does between launches is followed by ``stream_waits.py``, other orders by ``reordering.py``.
+Every launch is watched for races and reads of unwritten memory; a fault ends it as on a GPU, everything else, reads past a
+buffer that a GPU lets pass among it, is noted and the program goes on. What the program does between launches is followed by
+``stream_waits.py``, other orders by ``reordering.py``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from kernelwright.device.describe_access import plural
 from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.locations import location_of
+from kernelwright.device.overread import Overread
 from kernelwright.device.serving.errors import CudaError, Failure
 from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.replies import Answer
@@ -107,14 +109,16 @@ class Checker(Observer):
         launched = gpu.run(execution, arena, watch=watch)
         if launched.fault is not None:
             self.findings.add(self._of_fault(launched.fault, execution))
+        for one in launched.overreads:
+            self.findings.add(self._of_overread(one, execution))
         # The widest scope of a race first: it says what helps.
         for found in sorted(launched.result.found, key=lambda found: _WIDEST_FIRST.index(found.scope)):
             self.findings.add(self._of_found(found, execution))
         if launched.result.incomplete and execution.launch.kernel not in self.incomplete:
             self.incomplete.append(execution.launch.kernel)
         if before and launched.fault is None:
-            for one in self._reordering.try_others(execution, gpu, arena, before, self._touched):
-                self.findings.add(self._about(execution, one))
+            for other in self._reordering.try_others(execution, gpu, arena, before, self._touched):
+                self.findings.add(self._about(execution, other))
         if follows:
             self._issue(execution)
             self._touched.clear()
@@ -161,6 +165,23 @@ class Checker(Observer):
             block=fault.block,
             address=fault.address,
             buffer=self._buffer_name(fault.address, execution) or fault.buffer,
+        )
+
+    def _of_overread(self, one: Overread, execution: Execution) -> CheckFinding:
+        """What a GPU lets pass is a defect all the same: the bytes are nobody's."""
+        place = one.where if one.where.line else self._definition(execution)
+        return CheckFinding(
+            "out-of-bounds",
+            one.message(self._arena),
+            "out-of-bounds",
+            kernel=readable(one.kernel),
+            file=place.file,
+            line=place.line,
+            thread=one.thread,
+            block=one.block,
+            address=one.address,
+            buffer=self._buffer_name(one.address, execution),
+            count=one.count,
         )
 
     def _of_found(self, found: Found, execution: Execution) -> CheckFinding:

@@ -39,10 +39,12 @@ KEYS: dict[str, str] = {
     "geometries": "every geometry with its launches and its time",
     "instructions": "warp instructions of one launch by class",
     "simt_efficiency": "lanes that took part in them, of 32",
+    "requests": "warp requests of one launch by memory (global, shared, local, constant), as the code makes them",
     "sectors_per_request": "32-byte sectors for each request of a warp to global or local memory",
     "load_sectors_per_request": "of loads",
     "store_sectors_per_request": "of stores",
     "wavefronts_per_shared_request": "turns of shared memory for each request; 1 without bank conflicts",
+    "turns_per_constant_request": "addresses for each request of constants that is no operand; 1 where a warp reads one",
     "turns_per_atomic_request": "turns for each request of an atomic; 1 where lanes hit different addresses",
     "barriers_per_block": "barriers that a thread block passes",
     "registers": "of a thread, the most of all launches",
@@ -145,12 +147,19 @@ def _traffic(observed: Observed) -> dict[str, float]:
     found = dict.fromkeys(
         (
             "requests", "sectors", "load requests", "load sectors", "store requests", "store sectors", "shared requests",
-            "wavefronts", "atomic requests", "atomic turns",
+            "wavefronts", "atomic requests", "atomic turns", "constant requests", "constant turns", "at global", "at shared",
+            "at local", "at constant",
         ),
         0.0,
     )  # fmt: skip
     for access in observed.accesses:
         outer = access.requests - access.shared_requests
+        found["at shared"] += access.shared_requests
+        found[f"at {'global' if access.space == 'shared' else access.space}"] += outer
+        if access.space == "constant":
+            found["constant requests"] += access.requests
+            found["constant turns"] += access.requests + access.serial
+            continue
         found["requests"] += outer
         found["sectors"] += access.sectors
         found["shared requests"] += access.shared_requests
@@ -190,10 +199,12 @@ def _kernel_row(rows: list[Row]) -> Row:
         "most_us": max(row["most_us"] for row in timed),
         "instructions": _named(totals, "instructions ", launches),
         "simt_efficiency": _rate(totals, "lanes", "weight") or 0.0,
+        "requests": {name: n for name, n in _named(totals, "at ", launches).items() if n},
         "sectors_per_request": _rate(totals, "sectors", "requests"),
         "load_sectors_per_request": _rate(totals, "load sectors", "load requests"),
         "store_sectors_per_request": _rate(totals, "store sectors", "store requests"),
         "wavefronts_per_shared_request": _rate(totals, "wavefronts", "shared requests"),
+        "turns_per_constant_request": _rate(totals, "constant turns", "constant requests"),
         "turns_per_atomic_request": _rate(totals, "atomic turns", "atomic requests"),
         "barriers_per_block": _rate(totals, "barriers", "blocks") or 0.0,
         "registers": int(totals["registers"]),

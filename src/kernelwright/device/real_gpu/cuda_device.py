@@ -145,7 +145,7 @@ class CudaDevice:
         """What each kernel took, by geometry, where that was asked for."""
         return self.times.rows() if self.times is not None else []
 
-    def untimed(self) -> list[str]:
+    def remarks(self) -> list[str]:
         return []
 
     def definition(self, kernel: str) -> None:

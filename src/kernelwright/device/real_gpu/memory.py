@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
 
+from kernelwright.device.arena import GAP
 from kernelwright.device.real_gpu.driver import Driver, DriverError
 
 
@@ -108,11 +109,13 @@ class CudaMemory:
         self._kept, self._ranges, self._buffers = [], [], []
 
     def _spans(self) -> list[tuple[int, int]]:
-        """What the driver has to map: the buffers, rounded to its granularity, neighbours together."""
+        """What the driver has to map: the buffers, rounded to its granularity, neighbours together; and what lies so close to
+        one that the virtual GPU lets reads pass there."""
         unit = self._driver.granularity()
         spans: list[tuple[int, int]] = []
         for address, size in sorted(self._buffers):
-            low, high = address // unit * unit, -(-(address + max(size, 1)) // unit) * unit
+            low = max(address - GAP, 0) // unit * unit
+            high = -(-(address + max(size, 1) + GAP) // unit) * unit
             if spans and low <= spans[-1][1]:
                 spans[-1] = spans[-1][0], max(high, spans[-1][1])
             else:

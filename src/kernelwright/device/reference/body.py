@@ -266,7 +266,8 @@ class Body:
                 self.emit(f"s = {total}")
                 test = "s != s"
             decode, site = self.program.keep("D", decoder(type)), self.site(instruction)
-            self.emit(f"if {test}: {name} = {decode}(read_bytes(T, {self.generic(pointer)}, {size}, {align}, {site}))")
+            again = f"read_bytes(T, {self.generic(pointer)}, {size}, {align}, {site}, True)"
+            self.emit(f"if {test}: {name} = {decode}({again})")
 
     def store(self, instruction: Instruction, value: Value, pointer: Value, align: int) -> None:
         start = len(self.lines)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.codegen.bulk_copies import promised_alignment
+from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import store_size
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
@@ -19,7 +20,7 @@ from kernelwright.device.reference.unsupported import refuse
 from kernelwright.device.reference.warp import OPERATIONS
 from kernelwright.device.value_layout import decoder, encoder
 from kernelwright.ir import types as ty
-from kernelwright.ir.constants import InlineAsm
+from kernelwright.ir.constants import InlineAsm, zero
 from kernelwright.ir.module import Function, Instruction
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
@@ -336,14 +337,28 @@ def _inline_asm(body: Body, i: Instruction) -> None:
     """Inline PTX runs as the IR that stands for it; its faults are the call's."""
     expansion = expand_asm(i)
     body.standing_for = i
-    for instruction in expansion.instructions:
-        body.instruction(instruction)
+    for step in expansion.steps:
+        if isinstance(step, Guarded):
+            _guarded(body, step)
+        else:
+            body.instruction(step)
     body.standing_for = None
     if isinstance(i.type, StructType):
         body.define(i, f"({', '.join(body.ref(v) for v in expansion.results)},)")
     elif i.has_result:
         body.alias(i, expansion.results[0])
     expansion.drop()
+
+
+def _guarded(body: Body, step: Guarded) -> None:
+    """An ``if`` around the instructions. A thread that does not run them finds zeros for what they make."""
+    condition, start, known = body.ref(step.condition), len(body.lines), set(body.names.values())
+    for instruction in step.instructions:
+        body.instruction(instruction)
+    inside = [f"    {line}" for line in body.lines[start:]] or ["    pass"]
+    made = {body.names[i]: i for i in step.instructions if i in body.names}
+    zeros = [f"{n} = {body.ref(zero(i.type))}" for n, i in made.items() if n not in known and n.isidentifier()]
+    body.lines[start:] = [*zeros, f"if {condition}:", *inside]
 
 
 _SPECIAL: dict[str, Callable[[Body, Instruction], None]] = {

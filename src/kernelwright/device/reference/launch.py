@@ -10,6 +10,7 @@ from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
 from kernelwright.device.geometry import check_geometry
 from kernelwright.device.locations import location_of
+from kernelwright.device.overread import Overread
 from kernelwright.device.reference.block_scheduler import BlockScheduler
 from kernelwright.device.reference.program import Translation
 from kernelwright.device.reference.race_watch import Finding, Watch
@@ -40,6 +41,8 @@ class ReferenceResult:
     """Instructions executed, all threads together. Phis and terminators count."""
     findings: tuple[Fault, ...] = ()
     """What a watched launch noticed without stopping: races, reads of memory nobody wrote."""
+    overreads: tuple[Overread, ...] = ()
+    """Reads past a buffer that were let pass."""
     exited_early: bool = False
     """Whether threads had exited when the rest of their block met at a barrier."""
 
@@ -92,6 +95,20 @@ class ReferenceRun:
             other.block.position if other else None,
         )
 
+    def overreads(self) -> tuple[Overread, ...]:
+        """Reads past a buffer, with names and places, by place, side and buffer."""
+        sites, arena = self.translation.program.sites, self.launch.memory.arena
+        kernel = self.translation.kernel.name
+        made = []
+        for (site, before, address), seen in sorted(self.launch.overreads.items(), key=lambda item: item[0]):
+            buffer, thread = arena.find(address), seen.thread
+            assert buffer is not None
+            who = thread.position, thread.block.position
+            made.append(
+                Overread(kernel, sites[site], buffer, before, seen.count, seen.farthest, *who, seen.address, seen.size)
+            )
+        return tuple(made)
+
     def fault_of_finding(self, finding: Finding) -> Fault:
         """What a watch noticed, with names and places."""
         stop = Stop(
@@ -116,6 +133,7 @@ def run_reference(
     schedule: Schedule = FORWARD,
     budget: int = BUDGET,
     watch: Watch | None = None,
+    overread: int | None = None,
 ) -> ReferenceResult:
     """Runs one kernel on the memory of ``arena``.
 
@@ -123,7 +141,8 @@ def run_reference(
     included. ``shared_bytes`` is the dynamic shared memory, ``budget`` the loop iterations that all threads together may
     make. ``variables`` are the module's device variables when they are in memory already (``load_variables``); otherwise
     they are loaded, with their initial values, for this launch. ``watch`` looks for races and for reads of memory nobody
-    wrote; what it sees is in the result's ``findings``. A ``Translation`` in place of the module saves the work of
+    wrote; what it sees is in the result's ``findings``. ``overread`` is the byte that a read past a buffer gives, None where that
+    is a fault. A ``Translation`` in place of the module saves the work of
     translating again; it must have been made with the same choice of ``watched``.
 
     What the kernel does wrong is the result's ``fault``. Raises ``CompileError`` for code that the virtual GPU refuses,
@@ -140,7 +159,7 @@ def run_reference(
         raise Misuse("A launch is watched exactly when its translation was made for it.", hint="pass watched=True")
     values = translation.arguments(parameters)
     launch = RunningLaunch(
-        translation.entry, values, GlobalMemory(arena), grid, block,
+        translation.entry, values, GlobalMemory(arena, overread), grid, block,
         shared_bytes, translation.shared.total(shared_bytes), translation.local_bytes, schedule, budget, watch,
     )  # fmt: skip
     run = ReferenceRun(translation, launch)
@@ -160,6 +179,7 @@ def run_reference(
         translation.block_counts(),
         translation.executed(),
         tuple(map(run.fault_of_finding, watch.findings)) if watch else (),
+        run.overreads(),
         exited_early,
     )
 
@@ -170,7 +190,7 @@ def execute_reference(execution: Execution, arena: Arena, *, watch: Watch | None
     return run_reference(
         loaded.module, launch.kernel, launch.grid, launch.block, launch.parameters, arena,
         variables=loaded.variables, shared_bytes=launch.shared_bytes, schedule=execution.schedule,
-        budget=execution.budget, watch=watch,
+        budget=execution.budget, watch=watch, overread=execution.overread,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.describe_access import describe_access, plural
+from kernelwright.device.reference.past_buffer import bytes_past_buffer, read_past_buffer
 from kernelwright.device.reference.thread_state import Region, Stop, Thread
 
 Place = tuple[int, int, Any, int]
@@ -35,7 +36,11 @@ def find_global(t: Thread, address: int, size: int, align: int, code: str, site:
     memory = t.block.launch.memory
     buffer = memory.arena.find(address)
     if buffer is None or address + size > buffer.end or (write and not buffer.writable):
-        _outside(t, address, size, site, write)
+        past = None if write else read_past_buffer(t, address, size, site)
+        if past is None:
+            _outside(t, address, size, site, write)
+        # No address lies between these bounds: each such read comes here.
+        return 1, 0, memoryview(past).cast(code), address  # type: ignore[call-overload]
     return buffer.address, buffer.end - size, memory.items(code), memory.arena.base
 
 
@@ -64,10 +69,12 @@ FIND = {0: find_generic, 1: find_global, 3: find_shared, 4: find_global, 5: find
 """By the address space of the pointer."""
 
 
-def read_bytes(t: Thread, generic: int, size: int, align: int, site: int) -> bytes:
-    """Bytes at a generic address, checked as one access."""
+def read_bytes(t: Thread, generic: int, size: int, align: int, site: int, again: bool = False) -> bytes:
+    """Bytes at a generic address, checked as one access. ``again``: the access was made already, in another form."""
     if size == 0:
         return b""
+    if again and (past := bytes_past_buffer(t.block.launch.memory, generic, size)) is not None:
+        return past
     _, _, items, base = find_generic(t, generic, size, align, "B", site)
     return bytes(items[generic - base : generic - base + size])
 
@@ -84,6 +91,8 @@ def read_string(t: Thread, generic: int, site: int) -> str:
     """The zero-terminated text at a generic address."""
     found = bytearray()
     while True:
+        if bytes_past_buffer(t.block.launch.memory, generic + len(found), 1) is not None:
+            _outside(t, generic + len(found), 1, site, False)  # what prints stops at the end of a buffer
         byte = read_bytes(t, generic + len(found), 1, 1, site)
         if byte == b"\0":
             return found.decode("utf-8", "replace")

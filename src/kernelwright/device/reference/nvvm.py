@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from kernelwright.codegen.memory_layout import RESERVED_BYTES
+
 # -- NVVM: special registers -------------------------------------------------------------------------------------------
 
 _REGISTERS = {
@@ -37,6 +39,13 @@ _REGISTERS = {
     **{f"nclusterid.{axis}": f"T.nctaid_{axis}" for axis in "xyz"},
     "cluster.ctarank": "0",
     "cluster.nctarank": "1",
+    # What a driver leaves for its own use: nothing here.
+    **{f"envreg{n}": "0" for n in range(32)},
+    "reserved_smem_offset_begin": "RESERVED",
+    "reserved_smem_offset_0": "RESERVED",
+    "reserved_smem_offset_1": f"RESERVED + {RESERVED_BYTES // 2}",
+    "reserved_smem_offset_end": f"RESERVED + {RESERVED_BYTES}",
+    "reserved_smem_offset_cap": f"{RESERVED_BYTES}",
 }
 
 # -- NVVM: arithmetic --------------------------------------------------------------------------------------------------

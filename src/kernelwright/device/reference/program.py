@@ -37,6 +37,7 @@ class Translation:
         self.shared: SharedLayout = shared_layout(self.kernel)
         addresses = {**variables.addresses, **self.shared.offsets}
         self.program = Program(Constants(addresses, GENERIC), watched=watched)
+        self.program.namespace["RESERVED"] = self.shared.reserved
         functions = [f for f in reachable_functions(self.kernel) if f.blocks]
         self.calls = {f: _callees(f) for f in functions}
         _refuse_recursion(self.kernel, self.calls, ())

@@ -78,8 +78,10 @@ class Region:
 class GlobalMemory:
     """The arena, with its buffers as they are while a launch runs."""
 
-    def __init__(self, arena: Arena) -> None:
+    def __init__(self, arena: Arena, overread: int | None = None) -> None:
+        """``overread``: the byte that a read past a buffer gives; None: such a read is a fault."""
         self.arena = arena
+        self.overread = overread
         self._items: dict[str, Any] = {}
 
     def items(self, code: str) -> Any:
@@ -130,6 +132,17 @@ class AccessWatch(Protocol):
 
 
 @dataclass
+class SeenOverread:
+    """Reads past one side of a buffer at one site: how many, and the farthest."""
+
+    count: int
+    farthest: int
+    thread: Thread
+    address: int
+    size: int
+
+
+@dataclass
 class RunningLaunch:
     """A running launch, as its blocks and threads see it."""
 
@@ -149,6 +162,8 @@ class RunningLaunch:
     budget: int
     watch: AccessWatch | None
     text: list[str] = field(default_factory=list)
+    overreads: dict[tuple[int, bool, int], SeenOverread] = field(default_factory=dict)
+    """By site, side and address of the buffer."""
     time: int = 0
 
     def __post_init__(self) -> None:

@@ -118,7 +118,10 @@ class Engine:
             if ready is None:
                 ready = self.registered.prepare(number, block, followed=self._timed)
                 self._ready[number, block[0], block[1], block[2]] = ready
-            execution = Execution(ready.loaded, launch, budget=self.settings.budget, stream=stream)
+            settings = self.settings
+            execution = Execution(
+                ready.loaded, launch, budget=settings.budget, stream=stream, overread=settings.overread
+            )
             for observer in self._observers:
                 observer.before_launch(execution)
             under_way.timed_out = False

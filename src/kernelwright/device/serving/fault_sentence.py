@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from kernelwright.codegen.memory_layout import parameter_layout
 from kernelwright.cuda.names import readable
 from kernelwright.device.arena import Arena
 from kernelwright.device.fault import Fault, Location
 from kernelwright.device.locations import location_of
-from kernelwright.ir.module import Module
+from kernelwright.ir.module import Function, Module
 from kernelwright.ir.types import PointerType
 
 
@@ -27,18 +29,24 @@ def sentence_of(fault: Fault, module: Module | None = None, parameters: bytes = 
 
 def _argument(fault: Fault, module: Module, parameters: bytes, arena: Arena) -> str:
     """`` (argument 'c')`` when the buffer is one that the kernel was given."""
-    kernel = module.functions[fault.kernel]
-    named = []
-    for argument, parameter in zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True):
-        if not isinstance(parameter.type, PointerType) or parameter.byval:
-            continue
-        address = int.from_bytes(parameters[parameter.offset : parameter.offset + parameter.size], "little")
+
+    def is_the_one(address: int) -> bool:
         buffer = arena.find(address) or arena.find_freed(address)
-        if buffer is not None and buffer.name == fault.buffer:
-            named.append(f"'{argument.name}'")
-    if not named:
-        return ""
-    return f"; it is the kernel's argument {' and '.join(named)}"
+        return buffer is not None and buffer.name == fault.buffer
+
+    named = [f"'{name}'" for name in arguments_that(is_the_one, module.functions[fault.kernel], parameters)]
+    return f"; it is the kernel's argument {' and '.join(named)}" if named else ""
+
+
+def arguments_that(fit: Callable[[int], bool], kernel: Function, parameters: bytes) -> list[str]:
+    """The names of a kernel's pointers whose values in a launch's parameters fit."""
+    return [
+        argument.name
+        for argument, parameter in zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True)
+        if isinstance(parameter.type, PointerType)
+        and not parameter.byval
+        and fit(int.from_bytes(parameters[parameter.offset : parameter.offset + parameter.size], "little"))
+    ]
 
 
 def _start(fault: Fault, module: Module | None) -> Location | None:

@@ -37,6 +37,8 @@ class Observer:
 
     tells = False
     """Whether it reports faults itself: the program's standard error then stays free of them."""
+    tells_overreads = False
+    """Whether it, or who made it, says itself where the program reads past its buffers."""
     welcome_flags = 0
     """``wire.WelcomeFlags`` that it wants set: what else the program is to tell."""
 

@@ -54,8 +54,8 @@ class ServedDevice(Protocol):
     def report(self) -> list[dict[str, Any]]:
         """What each kernel did."""
 
-    def untimed(self) -> list[str]:
-        """A sentence for each kernel that has no time and should."""
+    def remarks(self) -> list[str]:
+        """Sentences for the person when the program has ended: of kernels that have no time and should, for instance."""
 
     def definition(self, kernel: str) -> Location | None:
         """Where the kernel with this mangled name is defined; None when nobody knows."""

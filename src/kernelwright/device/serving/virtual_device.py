@@ -21,6 +21,7 @@ from kernelwright.device.serving.engine import Engine
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
 from kernelwright.device.serving.kernel_tally import Tally
 from kernelwright.device.serving.observer import Observer
+from kernelwright.device.serving.overread_places import OverreadPlaces
 from kernelwright.device.serving.properties import properties_of
 from kernelwright.device.serving.replies import Answer, handle_of
 from kernelwright.device.serving.served_device import Tell
@@ -57,10 +58,11 @@ class VirtualDevice:
     ) -> None:
         self.under_way = UnderWay()
         self.tally = Tally()
+        self._overreads = OverreadPlaces()
         self.text: list[bytes] = []
         """What kernels have printed since somebody took it."""
         self._settings = settings
-        self._observers = (self.tally, *observers)
+        self._observers = (self.tally, self._overreads, *observers)
         self._timed = timed
         self._properties = properties_of(settings.gpu)
         self._begin(arena)
@@ -128,9 +130,12 @@ class VirtualDevice:
         running = self.engine.running
         return running.progress() if running is not None else None
 
-    def untimed(self) -> list[str]:
-        """A sentence for each kernel that was launched and that the timing model could not take."""
-        return [f"kernel {readable(k)} has no estimated time: {why}" for k, why in self.engine.untimed.items()]
+    def remarks(self) -> list[str]:
+        """Kernels that were launched and that the timing model could not take, and reads past a buffer, unless those have been
+        told otherwise."""
+        untimed = [f"kernel {readable(k)} has no estimated time: {why}" for k, why in self.engine.untimed.items()]
+        is_told = any(observer.tells or observer.tells_overreads for observer in self._observers)
+        return untimed if is_told else [*untimed, *self._overreads.sentences()]
 
     # -- registration ----------------------------------------------------------------------------------------------
 

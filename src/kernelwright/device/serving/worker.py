@@ -116,7 +116,7 @@ def serve(
         refuse(connection, error)
         return None
     session.serve()
-    for sentence in session.device.untimed():
+    for sentence in session.device.remarks():
         say(sentence)
     if session.untold is not None and session.untold.sentence:
         say(session.untold.sentence)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from kernelwright.device.timing_model import native_loops
 from kernelwright.device.timing_model.counters import LINE, SECTOR, AccessCount, BlockTrace, Observed
 from kernelwright.device.timing_model.occupancy import Occupancy, l1_bytes
+from kernelwright.device.timing_model.spilled_registers import spilled_registers
 from kernelwright.target import Gpu
 
 L1_WAYS = 16
@@ -74,8 +75,10 @@ def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: f
 
 def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) -> Traffic:
     accesses = observed.accesses
+    logged = len(observed.executed or accesses)
     run = _neighbours(observed.trace)
-    l1 = _sets(l1_bytes(gpu, resident.blocks, observed.geometry.shared_bytes) // resident.blocks, L1_WAYS)
+    l1_part = l1_bytes(gpu, resident.blocks, observed.geometry.shared_bytes) // resident.blocks
+    l1 = _sets(l1_part, L1_WAYS)
     at_once = min(observed.geometry.blocks, resident.blocks * gpu.multiprocessors)
     l2 = _sets(gpu.l2_bytes * len(run) // at_once, gpu.l2_ways)
     counts, by_block = _replay(run, accesses, l1, l2)
@@ -89,11 +92,13 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
     counted = everywhere[loads & seen]
     usual = _share(float(counted[:, 1].sum()), float(counted[:, 0].sum()))
     sectors = [float(a.sectors) for a in accesses]
-    at_l1 = [
-        s * (float(hits[i]) if seen[i] else usual) if a.kind == "load" or a.space == "local" else 0.0
-        for i, (s, a) in enumerate(zip(sectors, accesses, strict=True))
+    spills = spilled_registers(observed, accesses[logged:], gpu, l1_part, at_once)
+    rates = [
+        0.0 if a.kind != "load" else spills.in_l1 if i >= logged else float(hits[i]) if seen[i] else usual
+        for i, a in enumerate(accesses)
     ]
-    to_l2 = [s - hit for s, hit in zip(sectors, at_l1, strict=True)]
+    to_l2 = _beyond_l1(observed, sectors, rates)
+    at_l1 = [s - missing for s, missing in zip(sectors, to_l2, strict=True)]
     footprint = observed.touched_bytes / SECTOR
     read = _extrapolated(by_block[:, 0], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
     written = _extrapolated(by_block[:, 1], observed.geometry.blocks, footprint, gpu.l2_bytes / SECTOR)
@@ -101,8 +106,12 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
     sampled_reads = _share(float(by_block[:, 0].sum()) * observed.geometry.blocks, len(run))
     # The replay starts with a cold L2 cache; over the whole launch misses may be rarer, and waits shorter.
     rarer = min(1.0, _share(read, sampled_reads)) if sampled_reads else 1.0
+    known = _latencies(everywhere, gpu, rarer, factor)[:logged] + (spills.latency(gpu, factor),) * len(
+        accesses[logged:]
+    )
     return Traffic(
-        sum(sectors), sum(at_l1), sum(to_l2), read, written, _latencies(everywhere, gpu, rarer, factor), tuple(to_l2),
+        sum(sectors), sum(at_l1), sum(to_l2), read + spills.from_memory, written + spills.to_memory,
+        _without_joined(observed, known, factor * gpu.sm.l1_latency), tuple(to_l2),
         _hot_turns(observed, run), True,
     )  # fmt: skip
 
@@ -176,6 +185,27 @@ def _latencies(counts: native_loops.Integers, gpu: Gpu, rarer: float, factor: fl
     return tuple(found)
 
 
+def _without_joined(observed: Observed, latencies: tuple[float | None, ...], near: float) -> tuple[float | None, ...]:
+    """The waits of accesses of which only some are requests of the code: those left out found their data in L1."""
+    if not observed.executed:
+        return latencies
+    found = list(latencies)
+    groups: dict[int, list[int]] = {}
+    for i, access in enumerate(observed.accesses):
+        if access.group >= 0 and latencies[i] is not None and access.requests:
+            groups.setdefault(access.group, []).append(i)
+    for members in groups.values():
+        waits = [(found[i] or 0.0) * observed.executed[i].requests for i in members]
+        made = sum(observed.accesses[i].requests for i in members)
+        fewer = sum(observed.executed[i].requests for i in members) - made
+        if fewer:
+            slowest = max(found[i] or 0.0 for i in members)
+            mean = min(slowest, max(near, (sum(waits) - fewer * near) / made))
+            for i in members:
+                found[i] = mean
+    return tuple(found)
+
+
 def _hot_turns(observed: Observed, trace: Sequence[BlockTrace] | None) -> float:
     """Turns of global atomics on the line that takes most of them, over the launch."""
     accesses = [i for i, a in enumerate(observed.accesses) if a.kind == "atomic" and a.space == "global"]
@@ -195,6 +225,23 @@ def _asked_lines(block: BlockTrace, accesses: Sequence[int]) -> npt.NDArray[np.u
     asked = block.requests[np.isin(block.requests["access"], accesses)]
     pieces = [block.lines[a:b] for a, b in zip(asked["first_line"].tolist(), asked["last_line"].tolist(), strict=True)]
     return np.concatenate(pieces) if pieces else np.zeros(0, np.uint64)
+
+
+def _beyond_l1(observed: Observed, sectors: Sequence[float], hit_rates: Sequence[float]) -> list[float]:
+    """Per access: the sectors that L1 does not have. Where accesses were joined, what is left out is what hit in L1."""
+    executed = [float(a.sectors) for a in observed.executed] or list(sectors)
+    executed += sectors[len(executed) :]
+    missing = [s * (1 - rate) for s, rate in zip(executed, hit_rates, strict=True)]
+    groups: dict[int, list[int]] = {}
+    for i, access in enumerate(observed.accesses):
+        groups.setdefault(access.group if access.group >= 0 else -1 - i, []).append(i)
+    for members in groups.values():
+        whole = sum(missing[i] for i in members)
+        there = sum(sectors[i] for i in members)
+        if whole > there:
+            for i in members:
+                missing[i] *= there / whole
+    return missing
 
 
 def _share(part: float, whole: float) -> float:

@@ -17,7 +17,9 @@ from kernelwright.launch import Triple
 from kernelwright.target import WARP
 
 Kind = Literal["load", "store", "atomic"]
-Space = Literal["global", "shared", "local"]
+Space = Literal["global", "shared", "local", "constant"]
+CountedIn = Literal["IR", "ptx", "machine code"]
+"""Whose loads and stores the accesses count."""
 Integers = npt.NDArray[np.int64]
 
 SECTOR = 32
@@ -67,7 +69,7 @@ class AccessCount:
     requests went; ``shared_requests`` went to shared memory.
 
     ``sectors`` of 32 bytes (global and local memory), ``wavefronts`` of shared memory, ``serial``: turns beyond the first
-    that lanes of one request take at the same address (atomics).
+    that lanes of one request take: atomics at the same address, constants at different ones.
     """
 
     function: str
@@ -83,6 +85,8 @@ class AccessCount:
     file: str = ""
     line: int = 0
     """Of the source; 0: unknown."""
+    group: int = -1
+    """Accesses of one block that code generation may have joined have the same number; -1: none."""
 
 
 REQUEST = np.dtype([("access", "<i4"), ("first_line", "<i4"), ("last_line", "<i4")])
@@ -122,7 +126,11 @@ def in_turns(warps: Integers, phases: Integers) -> Integers:
 @dataclass(frozen=True, eq=False)
 class Observed:
     """One launch. ``buffers``: addresses (start, end) of global memory. ``warm``: the share of what the launch touches that
-    the L2 cache holds already when it starts."""
+    the L2 cache holds already when it starts.
+
+    ``counted_in`` says what ``accesses`` are: the executor's, which are the IR's, or those of the code that runs on the GPU
+    (``machine_accesses.py``). ``executed`` are then the executor's, which the log speaks of.
+    """
 
     kernel: str
     geometry: Geometry
@@ -131,6 +139,8 @@ class Observed:
     trace: tuple[BlockTrace, ...] = ()
     buffers: tuple[tuple[int, int], ...] = ()
     warm: float = 0.0
+    counted_in: CountedIn = "IR"
+    executed: tuple[AccessCount, ...] = ()
 
     @cached_property
     def warps(self) -> int:

@@ -19,6 +19,7 @@ from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Observed
+from kernelwright.device.timing_model.machine_accesses import machine_accesses
 from kernelwright.device.timing_model.occupancy import Occupancy, occupancy
 from kernelwright.device.timing_model.scoreboard import Layout, Scoreboard, scoreboard
 from kernelwright.target import PIPES, WARP, Gpu
@@ -112,6 +113,7 @@ def estimate(observed: Observed, weights: Weights, gpu: Gpu, calibration: Calibr
 def take_apart(observed: Observed, weights: Weights, gpu: Gpu, latency: float = 1.0, barrier: float = 1.0) -> Parts:
     """Everything that depends on the launch; ``latency`` and ``barrier`` are those factors of a calibration."""
     resident = occupancy(gpu, observed.geometry.threads, weights.resources.registers, observed.geometry.shared_bytes)
+    observed = machine_accesses(observed, weights)
     layout = Layout(weights, observed)
     moved = traffic(observed, gpu, resident, latency)
     board = scoreboard(layout, weights, observed, gpu, moved.latency, (latency, barrier))
@@ -152,7 +154,7 @@ def finish(parts: Parts, calibration: Calibration = DEFAULT) -> Estimate:
         l2_hit_rate=work.moved.l2_hit_rate,
         dram_bytes=work.moved.dram_bytes,
         lines=_lines(work, board, shares, cycles),
-        sources=_sources(weights, gpu, work.moved, board, work.layout, calibration),
+        sources=_sources(observed, weights, gpu, work.moved, board, work.layout, calibration),
     )
 
 
@@ -205,7 +207,7 @@ class Work:
 
     def by_line(self, term: str) -> dict[tuple[str, int], float]:
         """The work of a term by source line, in any unit."""
-        if term in ("l1", "shared", "l2", "memory", "atomics"):
+        if term in ("l1", "shared", "constant", "l2", "memory", "atomics"):
             found: dict[tuple[str, int], float] = {}
             for index, access in enumerate(self.observed.accesses):
                 amount = _of_access(term, access, self.moved.to_l2[index])
@@ -229,8 +231,9 @@ def _of_access(term: str, access: AccessCount, to_l2: float) -> float:
     shared = access.space == "shared"
     turns = float(_shared_turns(access))
     return {
-        "l1": turns + max(access.requests - access.shared_requests, access.sectors / 4),
+        "l1": turns + max(_outer_requests(access), access.sectors / 4),
         "shared": turns,
+        "constant": float(_constant_turns(access)),
         "l2": to_l2,
         "memory": to_l2,
         "atomics": float(access.requests + access.serial) if access.kind == "atomic" and not shared else 0.0,
@@ -242,6 +245,16 @@ def _shared_turns(access: AccessCount) -> int:
     return access.wavefronts + (access.serial if access.space == "shared" else 0)
 
 
+def _outer_requests(access: AccessCount) -> int:
+    """Requests to global and local memory."""
+    return 0 if access.space == "constant" else access.requests - access.shared_requests
+
+
+def _constant_turns(access: AccessCount) -> int:
+    """The constant cache serves one address after the other."""
+    return access.requests + access.serial if access.space == "constant" else 0
+
+
 def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float]:
     """Cycles that each part of the machine is busy: the busiest multiprocessor's ``share`` of the work, or the chip's whole."""
     sm = gpu.sm
@@ -250,9 +263,7 @@ def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float
     turns["fma"] = max(turns["fma"], turns.pop("imad"))
     requests = turns.pop("lsu")
     accesses = work.observed.accesses
-    near = share * sum(
-        max(float(a.requests - a.shared_requests), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in accesses
-    )
+    near = share * sum(max(float(_outer_requests(a)), a.sectors * SECTOR / sm.l1_bytes_per_cycle) for a in accesses)
     inner = share * sum(map(_shared_turns, accesses)) * (WARP * 4 / sm.shared_bytes_per_cycle)
     to_l2 = moved.at_l2 * SECTOR
     return turns | {
@@ -260,6 +271,7 @@ def _busy(work: Work, moved: Traffic, gpu: Gpu, share: float) -> dict[str, float
         # From Volta on, shared memory and the L1 cache are one store behind one port.
         "l1": max(requests, near + inner if sm.carveouts else near),
         "shared": 0.0 if sm.carveouts else inner,
+        "constant": share * sum(map(_constant_turns, accesses)),
         "l2": max(to_l2 / gpu.l2_bytes_per_cycle, share * to_l2 / sm.l2_bytes_per_cycle),
         "memory": moved.dram_bytes / gpu.dram_bytes_per_cycle,
         "atomics": moved.hot_turns,
@@ -315,10 +327,11 @@ def _lines(work: Work, board: Scoreboard, shares: Mapping[str, float], cycles: f
 
     def add(by_line: Mapping[tuple[str, int], float], share: float) -> None:
         total = math.fsum(by_line.values())
+        if not total:
+            cost[UNKNOWN_LINE] = cost.get(UNKNOWN_LINE, 0.0) + share
+            return
         for place, amount in by_line.items():
             cost[place] = cost.get(place, 0.0) + share * amount / total
-        if not total and share:
-            cost[UNKNOWN_LINE] = cost.get(UNKNOWN_LINE, 0.0) + share
 
     waiting: dict[str, dict[tuple[str, int], float]] = {"latency": {}, "barriers": {}}
     for index, amount in board.cost.items():
@@ -334,13 +347,20 @@ def _lines(work: Work, board: Scoreboard, shares: Mapping[str, float], cycles: f
 
 
 def _sources(
-    weights: Weights, gpu: Gpu, moved: Traffic, board: Scoreboard, layout: Layout, calibration: Calibration
+    observed: Observed,
+    weights: Weights,
+    gpu: Gpu,
+    moved: Traffic,
+    board: Scoreboard,
+    layout: Layout,
+    calibration: Calibration,
 ) -> dict[str, str]:
     stand_in = weights.source == "machine code" and weights.arch != gpu.arch
     found = {
         "weights": f"{weights.source} of {weights.arch}" + (f", standing in for {gpu.arch}" if stand_in else ""),
         "registers": "assembler" if weights.registers_from == "machine code" else "ptx",
         "paths": "logged" if board.traced else "counts",
+        "accesses": observed.counted_in,
         "caches": "replayed" if moved.logged else "assumed",
         "calibration": str(calibration),
     }

@@ -33,7 +33,7 @@ from kernelwright.launch import Launch, Triple
 EVENTS = 1 << 20
 """Of the watched blocks; what does not fit is not logged."""
 THREAD_BLOCK, BLOCK, GLOBAL, SHARED, BARRIER, LINES = range(6)
-SPACES: tuple[Space, ...] = ("global", "shared", "local")
+SPACES: tuple[Space, ...] = ("global", "shared", "local", "constant")
 BARRIERS = ("llvm.nvvm.barrier", "llvm.nvvm.bar.")
 """How intrinsics begin that all warps of a block meet at; those of a single warp begin like them too."""
 OF_A_WARP = "llvm.nvvm.bar.warp"
@@ -174,6 +174,8 @@ def _accesses(kernel: HostKernel, result: LaunchResult, names: _Names) -> tuple[
 
 def _space(access: AccessInfo, in_shared: int, requests: int) -> Space:
     """A generic pointer counts as what most of its requests were."""
+    if access.constant:
+        return "constant"
     return "shared" if access.space == 0 and in_shared * 2 > requests else SPACES[access.space]
 
 

@@ -221,6 +221,8 @@ class _Memory:
             wait = known if known is not None else self.fixed[access.space]
             if access.space == "shared":
                 wait = self.fixed["shared"] + max(0, access.wavefronts / access.requests - 1)
+            elif access.space == "constant":
+                wait += access.serial / access.requests
             elif access.kind == "atomic":
                 wait = self.fixed["global"] + access.serial / access.requests
             key = "atomic" if access.kind == "atomic" else access.space

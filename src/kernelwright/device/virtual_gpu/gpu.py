@@ -21,6 +21,7 @@ from kernelwright.codegen.simt.launching.compiled_kernel import (
     Memory,
     compile_host,
 )
+from kernelwright.codegen.simt.launching.launch_result import HostOverread
 from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.lower import lower
 from kernelwright.codegen.simt.options import SimtOptions
@@ -30,6 +31,7 @@ from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.fault import Fault, Kind
 from kernelwright.device.geometry import MAX_GRID, check_geometry
 from kernelwright.device.locations import location_of
+from kernelwright.device.overread import Overread
 from kernelwright.ir.module import Instruction
 from kernelwright.launch import Launch, Triple
 from kernelwright.lru import LruCache
@@ -56,6 +58,8 @@ class Launched:
     """Counters per IR block and per access."""
     compiled: CompiledKernel
     """The code that ran; its tables say what the counters count."""
+    overreads: tuple[Overread, ...] = ()
+    """Reads past a buffer that were let pass."""
     estimate: Estimate | None = None
     """What the timing model says of it (``device/virtual_gpu/launch_estimates.py``), where it was asked."""
 
@@ -149,11 +153,13 @@ class VirtualGpu:
                 budget=execution.budget,
                 symbols=execution.loaded.variables.addresses,
                 watch=watch,
+                overread=execution.overread,
             )
         finally:
             self._running = None
         fault = _fault(launch, result.fault, arena) if result.fault else None
-        return Launched(launch, fault, result, compiled)
+        overreads = tuple(_overread(launch, one, arena) for one in result.overreads)
+        return Launched(launch, fault, result, compiled, overreads)
 
     def stop(self) -> bool:
         """Ends the launch that runs, from another thread; its fault is then "endless". False when none runs.
@@ -167,6 +173,15 @@ class VirtualGpu:
         """The kernel that runs and how many of its blocks are done, for another thread; None when none runs."""
         running = self._running
         return (running[0], running[1].blocks_done) if running is not None else None
+
+
+def _overread(launch: Launch, found: HostOverread, arena: Arena) -> Overread:
+    buffer = arena.find(found.buffer)
+    assert buffer is not None
+    return Overread(
+        launch.kernel, found.origin, buffer, found.before, found.count, found.farthest,
+        position(found.thread, launch.block), position(found.block, launch.grid), found.address, found.size,
+    )  # fmt: skip
 
 
 def _fault(launch: Launch, found: HostFault, arena: Arena) -> Fault:

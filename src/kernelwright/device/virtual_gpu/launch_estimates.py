@@ -22,6 +22,7 @@ from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.timing_model.counters import BlockTrace, Observed
 from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
+from kernelwright.device.timing_model.machine_accesses import machine_accesses
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import Module, print_module
@@ -90,7 +91,7 @@ class Timing:
         """Forgets all launches: caches are cold, and the next launch of each kernel is logged again."""
         self._history = L2History(self.gpu.l2_bytes)
         self._logs: dict[tuple[object, ...], tuple[BlockTrace, ...]] = {}
-        self._estimates: LruCache[tuple[object, ...], Estimate] = LruCache(KEPT)
+        self._estimates: LruCache[tuple[object, ...], tuple[Observed, Estimate]] = LruCache(KEPT)
         self.last: tuple[Observed, Estimate] | None = None
         """Of the last launch that has an estimate."""
 
@@ -115,7 +116,8 @@ class Timing:
         return replace(launched, estimate=self.last[1])
 
     def examine(self, loaded: Loaded, launched: Launched) -> tuple[Observed, Estimate]:
-        """What was observed of a launch, and its estimate. Of a launch that nobody logged, only what was counted is known.
+        """What was observed of a launch, accesses as its code makes them, and its estimate. Of a launch that nobody logged,
+        only what was counted is known.
 
         A launch is looked at once: asking again finds its own data in the caches. Raises ``CompileError`` for code that has
         no PTX or that the assembler refuses, ``DeviceError`` for a block that does not fit on a multiprocessor.
@@ -132,10 +134,12 @@ class Timing:
             observed = replace(observed, warm=self._history.warm(observed))
         counted = tuple(b.executions for b in observed.blocks) + observed.accesses
 
-        def make() -> Estimate:
-            return estimate(observed, self.weights(loaded, launched.kernel), self.gpu, self.calibration)
+        def make() -> tuple[Observed, Estimate]:
+            weights = self.weights(loaded, launched.kernel)
+            as_made = machine_accesses(observed, weights)
+            return as_made, estimate(as_made, weights, self.gpu, self.calibration)
 
-        return observed, self._estimates.get_or_make((shape, counted, observed.warm), make)
+        return self._estimates.get_or_make((shape, counted, observed.warm), make)
 
     def weights(self, loaded: Loaded, kernel: str) -> Weights:
         """What a kernel's blocks cost, made at the first use of its module. Raises as ``examine``."""

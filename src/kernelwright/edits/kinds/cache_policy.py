@@ -3,10 +3,13 @@
     before   %a = load float, ptr %p                    after   %a = load float, ptr %p, !invariant.load !{}
              ld.global.b32 %r1, [%rd1];                         ld.global.nc.b32 %r1, [%rd1];
 
-``nc`` goes through the read-only cache, and lets LLVM hoist and join the load; it relies on nobody writing the word while the
-kernel runs. The others keep the meaning: ``cg`` leaves the first level out, ``cs`` expects no second use, ``lu`` the last
-one, ``no_allocate`` takes no line of the first level. LLVM has no form for those (it ignores ``!nontemporal``), so they become
-``ld.global.cg.b32`` in inline assembly, which stays where it is. The virtual GPU's time does not know the difference.
+``nc`` goes through the read-only cache, and lets LLVM hoist and join the load; nobody may write the word while the kernel runs.
+So its address must come from one pointer argument that the kernel only reads through, and at the launch nothing else may point
+into that allocation (guard ``Apart``); else it is inert.
+
+The others keep the meaning: ``cg`` leaves the first level out, ``cs`` expects no second use, ``lu`` the last one, ``no_allocate``
+takes no line of the first level. LLVM has no form for those (it ignores ``!nontemporal``), so they become ``ld.global.cg.b32`` in
+inline assembly, which stays where it is. The virtual GPU's time does not know the difference.
 """
 
 from __future__ import annotations
@@ -15,12 +18,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
-from kernelwright.edits.draft import Draft
+from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.edit_kind import SAME_RESULT, EditKind
 from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_id, read_word
 from kernelwright.edits.line_templates import POLICIES, WIDTHS
+from kernelwright.edits.memory.pointers import Pointers
+from kernelwright.edits.memory.sharing import writes_through
 from kernelwright.edits.original import Id, Node, Original
+from kernelwright.guards import Apart
+
+READ_ONLY = "nc"
 
 
 @dataclass(frozen=True)
@@ -41,8 +49,41 @@ class CachePolicy:
             return f"instruction {self.subject} is no load that can be {self.policy}"
         if self.policy in draft.extras.get(self.subject, ()):
             return f"instruction {self.subject} is {self.policy} already"
+        if self.policy == READ_ONLY:
+            source = _read_only_source(draft, self.subject)
+            if isinstance(source, str):
+                return source
+            draft.guards[Apart(source)] = None
+            draft.conditions[self] = self._taken_back
         draft.extras[self.subject] = (self.policy,)
         return None
+
+    def _taken_back(self, draft: Draft) -> str | None:
+        """The load and its copies, as the other edits left them."""
+        refused = None
+        for id in [id for id, extras in draft.extras.items() if READ_ONLY in extras and id not in draft.dead]:
+            if id == self.subject or draft.known(id).origin == draft.known(self.subject).origin:
+                source = _read_only_source(draft, id)
+                if isinstance(source, str):
+                    del draft.extras[id]
+                    refused = source if id == self.subject else refused
+                else:
+                    draft.guards[Apart(source)] = None
+        return refused
+
+
+def _read_only_source(draft: Draft, load: Id) -> int | str:
+    """The argument behind the words that a load reads and that nobody writes; or why nothing says that."""
+    if draft.original.finds_pointers:
+        return "the kernel finds pointers in memory, through which somebody may write"
+    sources = Pointers(draft).roots(draft.operands(load)[0])
+    source = next(iter(sources), None)
+    arguments = draft.original.function.arguments
+    if source is None or len(sources) > 1 or "byval" in arguments[source].attributes:
+        return f"the address of instruction {load} does not come from one pointer argument"
+    if writes_through(draft, source):
+        return f"the kernel may write through argument {source}, from which instruction {load} reads"
+    return source
 
 
 def is_open(node: Node) -> bool:
@@ -69,6 +110,8 @@ def draw(dice: Dice) -> CachePolicy | None:
         return None
     had = draft.extras.get(subject, ())
     others = [p for p in policies(draft.known(subject)) if p not in had]
+    if READ_ONLY in others and isinstance(_read_only_source(draft, subject), str):
+        others.remove(READ_ONLY)
     return CachePolicy(subject, dice.one(others)) if others else None
 
 
@@ -76,7 +119,8 @@ def cache_policies(original: Original) -> Iterator[CachePolicy]:
     """Every load with each policy it can have."""
     for id in original.free:
         for policy in policies(original.nodes[id]):
-            yield CachePolicy(id, policy)
+            if policy != READ_ONLY or not isinstance(_read_only_source(unchanged(original), id), str):
+                yield CachePolicy(id, policy)
 
 
 def in_words(original: Original, edit: CachePolicy) -> Words:

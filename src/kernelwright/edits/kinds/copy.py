@@ -17,6 +17,7 @@ from kernelwright.edits.draft import END, Draft, is_clone_name
 from kernelwright.edits.edit_kind import EditKind
 from kernelwright.edits.instruction_words import Words, describe_instruction, describe_operand
 from kernelwright.edits.json_fields import optional, read_choices, read_copy_name, read_id, read_use
+from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Original, Use
 
 
@@ -34,7 +35,11 @@ class Copy:
         """Changes the draft, or says why it cannot."""
         if not is_clone_name(self.name) or self.name in draft.clones:
             return f"{self.name} is the name of another copy" if self.name in draft.clones else "it has no proper name"
-        refused = draft.refuse(self.source) or draft.refuse_place(self.before)
+        refused = (
+            draft.refuse(self.source)
+            or draft.refuse_place(self.before)
+            or crossing(draft, self.source, draft.block_of(self.before), copied=True)
+        )
         if refused:
             return refused
         node = draft.known(self.source)

@@ -6,6 +6,10 @@
 The meaning stays: both write the word in one go, in the same order. But exchanges of one word take turns, the lanes of a warp
 too, and stores of a warp to one word are one request. PTX has no reduction for it (``red.exch``), so compilers keep it.
 
+In a kernel with fences, or accesses that acquire or release, the edit is inert: an exchange also reads, so that a fence behind it
+acquires what an earlier writer of the word released, and one before it keeps other accesses from being seen after it. A store
+does not read (llvm-project issue 60418).
+
 Should another edit ask for the old value after all, it gets the new one.
 """
 
@@ -20,10 +24,9 @@ from kernelwright.edits.edit_kind import SAME_RESULT, EditKind, Listing
 from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_id
 from kernelwright.edits.line_templates import AS_STORE
+from kernelwright.edits.memory.ordering import has_fences
 from kernelwright.edits.original import Id, Node, Original
 
-ORDERINGS = ("monotonic", "release")
-"""Those that a store can have, and that say the same of it; what is acquired, a store does not see."""
 TYPES = ("i8", "i16", "i32", "i64", "float", "double", "ptr")
 
 
@@ -43,6 +46,8 @@ class ExchangeToStore:
             return f"instruction {self.subject} is no exchange that a store could stand for"
         if node.result in draft.original.uses:
             return f"the old value that instruction {self.subject} finds is used"
+        if has_fences(draft.original):
+            return "the kernel has fences, and what an exchange orders a store does not"
         if AS_STORE in draft.extras.get(self.subject, ()):
             return f"instruction {self.subject} is a store already"
         draft.extras[self.subject] = (AS_STORE,)
@@ -54,12 +59,14 @@ def is_exchange(node: Node) -> bool:
     i = node.instruction
     if not node.is_free or i.opcode != "atomicrmw" or i.operation != "xchg":
         return False
-    return i.ordering in ORDERINGS and node.type in TYPES
+    return i.ordering == "monotonic" and node.type in TYPES
 
 
 def draw(dice: Dice) -> ExchangeToStore | None:
     """Any exchange that finds what nobody uses, and is none of those already."""
     draft = dice.draft
+    if has_fences(draft.original):
+        return None
     subject = dice.site(dice.sites.those(is_exchange))
     if subject is None or AS_STORE in draft.extras.get(subject, ()):
         return None
@@ -67,8 +74,8 @@ def draw(dice: Dice) -> ExchangeToStore | None:
 
 
 def exchanges(original: Original) -> Iterator[ExchangeToStore]:
-    """Every exchange that finds what nobody uses."""
-    for id in original.free:
+    """Every exchange that finds what nobody uses, in a kernel without fences."""
+    for id in original.free if not has_fences(original) else ():
         node = original.nodes[id]
         if is_exchange(node) and node.result not in original.uses:
             yield ExchangeToStore(id)

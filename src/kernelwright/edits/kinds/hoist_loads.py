@@ -10,7 +10,7 @@
 
 What was waited for twice is waited for once. No compiler does it: it would have to know that the addresses are good whatever
 the branch decides, and that nobody writes there in between; the edit relies on both. All loads of a block go together, for a
-wait is over when the last of them is there.
+wait is over when the last of them is there. They stay behind fences, and behind accesses that acquire.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.edit_kind import EditKind, Listing
 from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_id, read_number, read_truth
+from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.edits.pin import pin
 from kernelwright.ir import Function
@@ -61,7 +62,7 @@ class HoistLoads:
         path = draft.original.above[block]
         for level, (here, above) in enumerate(pairwise(path)):
             moved = together(draft, here, self.chains, loads) if level < self.levels else []
-            if not moved:
+            if not moved or any(crossing(draft, id, above) for id in moved):
                 return level
             end = draft.order(above)[-1]
             for id in moved:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 
 from kernelwright.edits.barriers import is_free_barrier
 from kernelwright.edits.dice import Choice, Dice
-from kernelwright.edits.draft import Draft
+from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.edit_kind import EditKind, Listing
 from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_choices, read_id
 from kernelwright.edits.kinds.copy import anywhere
+from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Node, Original
 
 
@@ -37,6 +38,9 @@ class Move:
             return refused
         if self.subject == self.before:
             return "an instruction cannot be moved before itself"
+        refused = crossing(draft, self.subject, draft.block_of(self.before))
+        if refused:
+            return refused
         draft.move(self.subject, self.before)
         for id, index, value in self.choices:
             draft.prefer((id, index), value)
@@ -56,13 +60,14 @@ def reorderings(original: Original) -> Iterator[Move]:
     A compiler does none of these where it cannot tell that the memory is another, or that nobody waits; nor does the assembler
     look beyond a slow path, which ends its block.
     """
+    draft = unchanged(original)
     for ids in original.order:
         nodes = [original.nodes[id] for id in ids]
         first = sum(node.is_phi for node in nodes)
         for at, node in enumerate(nodes):
             opcode = node.instruction.opcode
             slow = opcode in SLOW and bool(node.result)
-            if not node.is_free:
+            if not node.is_free or crossing(draft, node.id, node.block):
                 continue
             if opcode == "load" or slow:
                 earliest = max(

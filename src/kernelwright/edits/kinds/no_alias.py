@@ -1,11 +1,12 @@
-"""A pointer argument that shares no memory with anything else, as ``__restrict__`` says in the source.
+"""A pointer argument that shares no memory with anything else, nor with other threads, as ``__restrict__`` says in the source.
 
     before   define ptx_kernel void @k(ptr %in, ptr %out)          after   define ptx_kernel void @k(ptr noalias %in, ptr %out)
              ld.global.b32 %r1, [%in];                                     ld.global.nc.b32 %r1, [%in];
 
 LLVM then hoists its loads over stores through other pointers, and reads it through the read-only cache where the kernel
 never writes it. The meaning stays as long as the guard holds: at the launch nothing else points into that allocation. A
-kernel that loads pointers from memory could reach it in ways that no launch shows: there the edit is inert.
+kernel that loads pointers from memory could reach it in ways that no launch shows: there the edit is inert. So it is where
+threads may see each other's writes through the pointer (``edits/memory/sharing.py``), also where another edit makes it so.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kernelwright.edits.draft import Draft
+from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.edit_kind import EditKind
 from kernelwright.edits.instruction_words import Words, describe_argument
 from kernelwright.edits.json_fields import read_index
+from kernelwright.edits.memory.sharing import seen_by_others
 from kernelwright.edits.original import Original
 from kernelwright.guards import Apart, LaunchFacts
 from kernelwright.ir.types import PointerType
@@ -37,7 +39,15 @@ class NoAlias:
             return f"argument {self.index} shares no memory already"
         draft.setting = replace(draft.setting, apart=draft.setting.apart | {self.index})
         draft.guards[Apart(self.index)] = None
+        draft.conditions[self] = self._taken_back
         return None
+
+    def _taken_back(self, draft: Draft) -> str | None:
+        """Where the finished variant does not keep the promise, it is not made."""
+        refused = seen_by_others(draft, self.index)
+        if refused:
+            draft.setting = replace(draft.setting, apart=draft.setting.apart - {self.index})
+        return refused
 
 
 def apart(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[NoAlias]:
@@ -58,7 +68,7 @@ def _refused(original: Original, index: int) -> str | None:
         return f"argument {index} is known to share no memory"
     if original.finds_pointers:
         return "the kernel finds pointers in memory, which no launch shows"
-    return None
+    return seen_by_others(unchanged(original), index)
 
 
 def in_words(original: Original, edit: NoAlias) -> Words:

@@ -3,7 +3,8 @@
     before   the post-passes: LLVM's default pipeline, once
     after    the same twice, then jump threading; at most 32 registers (``Recipe(3, 2, ("jump-threading",), (), 32)``)
 
-The recipe keeps the meaning. At most one is in effect per kernel, the last. ``passes/recipe.py`` carries it out.
+The recipe keeps the meaning; a product that comes to stand beside its sum may be rounded with it.
+At most one is in effect per kernel, the last. ``passes/recipe.py`` carries it out.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from kernelwright.edits.draft import Draft, is_clone_name
 from kernelwright.edits.edit_kind import EditKind
 from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_choices, read_copy_name, read_id
+from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Original
 
 
@@ -33,7 +34,11 @@ class ReplaceInstruction:
         """Changes the draft, or says why it cannot."""
         if not is_clone_name(self.name) or self.name in draft.clones:
             return f"{self.name} is the name of another copy" if self.name in draft.clones else "it has no proper name"
-        refused = draft.refuse(self.subject) or draft.refuse(self.source)
+        refused = (
+            draft.refuse(self.subject)
+            or draft.refuse(self.source)
+            or crossing(draft, self.source, draft.block_of(self.subject), copied=True)
+        )
         if refused:
             return refused
         if self.subject == self.source:

@@ -16,6 +16,7 @@ from kernelwright.edits.draft import Draft
 from kernelwright.edits.edit_kind import EditKind
 from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_choices, read_id
+from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Original
 
 
@@ -34,6 +35,10 @@ class Swap:
             return refused
         if self.first == self.second:
             return "an instruction cannot be swapped with itself"
+        first, second = draft.block_of(self.first), draft.block_of(self.second)
+        refused = crossing(draft, self.first, second) or crossing(draft, self.second, first)
+        if refused:
+            return refused
         draft.swap(self.first, self.second)
         for id, index, value in self.choices:
             draft.prefer((id, index), value)

@@ -1,4 +1,5 @@
-"""How often one loop is unrolled: the part of a compile recipe that belongs to a place. It keeps the meaning.
+"""How often one loop is unrolled: the part of a compile recipe that belongs to a place. It keeps the meaning. Where a
+product of one turn meets its sum in the next, the two may then be fused, and rounded once (``prove/obligations/construction.py``).
 
 before   br i1 %more, label %loop, label %end          after   br i1 %more, label %loop, label %end, !llvm.loop !9
                                                                !9 = distinct !{!9, !10}

@@ -37,6 +37,7 @@ def record(
     def serve_connection(connection: socket.socket) -> bytes:
         part = target.with_name(f".{target.name}.{os.getpid()}")
         recorder = Recorder(part, identity)
+        recorder.tells_overreads = True  # a run says so of its original
         serve(connection, lambda: settings, [recorder], finish=True)
         return json.dumps({"part": str(part), "launches": recorder.launches, "cut": recorder.is_cut_short}).encode()
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from kernelwright.device.execution import FORWARD
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.settings import OVERREAD
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture, RecordedLaunch
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
@@ -87,8 +88,10 @@ def _replayed(
 ) -> ReplayedLaunch:
     begin = time.perf_counter()
     kernel = case.launch.kernel
+    # A launch that failed may have been strict about what it reads.
+    overread = None if case.recorded.fault else OVERREAD
     with case.arena() as arena:
-        runner = Runner({kernel: module}, executor, arena, schedule=schedule, budget=budget)
+        runner = Runner({kernel: module}, executor, arena, schedule=schedule, budget=budget, overread=overread)
         try:
             output = case.run(runner, kernel)
         except Stopped as stopped:

@@ -1,17 +1,19 @@
 """Which launches of a recording candidates are judged by, so that one evaluation takes milliseconds.
 
 A program may launch a kernel a thousand times, alike but for the data. Of the launches of a kernel with one block shape
-some are chosen: the one that does most, any that runs code no other chosen one runs, and the middle and the least of them.
+some are chosen: the one that does most, any that runs code no other chosen one runs or has blocks in dimensions in which no other
+has, and the middle and the least of them.
 Each stands for those that do about as much as it does, and its time counts as theirs together.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from kernelwright.device.arena import Arena
+from kernelwright.device.settings import OVERREAD
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture, RecordedLaunch
@@ -45,6 +47,12 @@ class Looked:
     code: frozenset[int]
     stands_for: float = 1.0
     """How many launches of its group it was taken from; a sample stands for more than itself."""
+    grid: Triple = (1, 1, 1)
+
+    @property
+    def covers(self) -> frozenset[Hashable]:
+        """The blocks of instructions that ran, and in which dimensions there is more than one block of threads."""
+        return frozenset((self.group, part) for part in (*self.code, tuple(n > 1 for n in self.grid)))
 
 
 def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
@@ -72,7 +80,7 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
             module = modules.setdefault(launch.module, parse_module(capture.ir(launch.module)))
             case = RecordedCase(capture, launch, module)
             arena = arena or case.arena()
-            runner = Runner({launch.kernel: module}, gpu.run, arena)
+            runner = Runner({launch.kernel: module}, gpu.run, arena, overread=OVERREAD)
             try:
                 case.run(runner, launch.kernel)
             except Stopped as stopped:
@@ -84,7 +92,7 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
             runs = done.result.executions.tolist()
             code = frozenset(i for i, count in enumerate(runs) if count)
             group = (launch.kernel, launch.launch.block)
-            found.append(Looked(launch.number, group, max(1, sum(runs)), code, stands_for))
+            found.append(Looked(launch.number, group, max(1, sum(runs)), code, stands_for, launch.launch.grid))
     finally:
         if arena is not None:
             arena.close()
@@ -116,11 +124,29 @@ def choose(recording: int, looked: Sequence[Looked]) -> tuple[Chosen, ...]:
 
 
 def rest(recording: int, looked: Sequence[Looked], chosen: Sequence[Chosen], most: int = HELD) -> tuple[Chosen, ...]:
-    """Launches that were not chosen, for a proof: at most so many, spread over the program."""
+    """Launches that were not chosen, for a proof: at most so many. First those that cover what no chosen one does, and one of each
+    grid and block that no chosen one has; then others, spread over the program."""
     taken = {each.launch for each in chosen if each.recording == recording}
-    left = [each.number for each in looked if each.number not in taken]
-    step = max(1, math.ceil(len(left) / most))
-    return tuple(Chosen(recording, number) for number in left[::step])
+    left = [each for each in looked if each.number not in taken]
+    covered: set[Hashable] = set()
+    for each in looked:
+        if each.number in taken:
+            covered |= _shapes_and_code(each)
+    found: list[int] = []
+    while left and len(found) < most:
+        best = max(left, key=lambda each: (len(_shapes_and_code(each) - covered), -each.number))
+        if not _shapes_and_code(best) - covered:
+            break
+        found.append(best.number)
+        left.remove(best)
+        covered |= _shapes_and_code(best)
+    step = max(1, math.ceil(len(left) / max(1, most - len(found))))
+    found += [each.number for each in left[::step]] if len(found) < most else []
+    return tuple(Chosen(recording, number) for number in sorted(found))
+
+
+def _shapes_and_code(each: Looked) -> frozenset[Hashable]:
+    return each.covers | {(each.group, "grid", each.grid)}
 
 
 def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
@@ -128,13 +154,13 @@ def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
     if len(ranked) <= PER_GROUP:
         return [Chosen(recording, each.number, round(each.stands_for, 3)) for each in ranked]
     picked = [ranked[0]]
-    covered = set(ranked[0].code)
+    covered = set(ranked[0].covers)
     while True:
-        best = max(ranked, key=lambda each: len(each.code - covered))
-        if not best.code - covered:
+        best = max(ranked, key=lambda each: len(each.covers - covered))
+        if not best.covers - covered:
             break
         picked.append(best)
-        covered |= best.code
+        covered |= best.covers
     middle, last = ranked[len(ranked) // 2], max(launches, key=lambda each: each.number)
     for other in (last, middle, ranked[-1]):
         # Launches that do the same work on other data: the first and the last of them are enough.

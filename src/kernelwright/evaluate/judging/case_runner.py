@@ -64,22 +64,25 @@ class Runner:
 
     def __init__(
         self, modules: Modules, executor: Executor, arena: Arena, *,
-        schedule: Schedule = FORWARD, budget: int = BUDGET, launches: int = LAUNCHES,
+        schedule: Schedule = FORWARD, budget: int = BUDGET, launches: int = LAUNCHES, overread: int | None = None,
     ) -> None:  # fmt: skip
+        """``overread``: the byte that a read past a buffer gives; None: such a read ends the case."""
         self.modules = modules
         self.executor = executor
         self.arena = arena
         self.schedule = schedule
         self.budget = budget
         self.launches = launches
+        self.overread = overread
         self.results: list[Ran] = []
         self._loaded: dict[int, Loaded] = {}
 
     def through(self, executor: Executor) -> Runner:
         """The same run, launches from now on made by another executor."""
         other = Runner(
-            self.modules, executor, self.arena, schedule=self.schedule, budget=self.budget, launches=self.launches
-        )
+            self.modules, executor, self.arena, schedule=self.schedule, budget=self.budget, launches=self.launches,
+            overread=self.overread,
+        )  # fmt: skip
         other.results, other._loaded = self.results, self._loaded
         return other
 
@@ -92,7 +95,8 @@ class Runner:
             raise Stopped(Rejected("timeout", f"the host launched more than {self.launches} kernels"))
         try:
             loaded = self._load(self.modules[launch.kernel], placed)
-            result = self.executor(Execution(loaded, launch, self.schedule, self.budget), self.arena)
+            execution = Execution(loaded, launch, self.schedule, self.budget, overread=self.overread)
+            result = self.executor(execution, self.arena)
         except CompileError as error:
             raise Stopped(Rejected("compile", error.message, str(error.place or ""))) from None
         except DeviceError as error:

@@ -16,6 +16,7 @@ from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.cuda.names import base_name, readable
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.locations import is_header
+from kernelwright.device.overread import Overread
 from kernelwright.ir import Function, Instruction, source_location
 
 _LOCAL = re.compile(r"E(\d+)(\w+)$")
@@ -58,7 +59,7 @@ class Site:
         if self.kind == "race":
             both = f"{ends[0].verb} at {ends[0]} and {ends[1].verb} at {ends[1]}"
             return f"a race in {kernel} ({both}, by {SCOPES[self.scope]})"
-        what = "past the end of a buffer" if self.kind == "out-of-bounds" else "of memory that nobody has written"
+        what = f"past {self.memory}" if self.kind == "out-of-bounds" else "of memory that nobody has written"
         return f"a read {what} in {kernel} (at {ends[0]})"
 
 
@@ -90,15 +91,20 @@ class Places:
         return "local memory" if LOCAL_BASE <= address < LOCAL_BASE + WINDOW else ""
 
 
-def site_of(found: Found, places: Places, memory: str, *, beyond: bool = False) -> Site:
-    """The site of what a watched launch noticed. ``beyond``: the access leaves its buffer."""
+def site_of(found: Found, places: Places, memory: str) -> Site:
+    """The site of what a watched launch noticed."""
     kernel = places.kernel.name
     if found.other is None:
-        kind: SiteKind = "out-of-bounds" if beyond else "uninitialised"
-        return Site(kind, kernel, memory, (places.end("read", found.origin),))
+        return Site("uninitialised", kernel, memory, (places.end("read", found.origin),))
     # A race has no first end: which one is met first is the schedule's choice.
     low, high = sorted((places.end(found.verbs[0], found.other), places.end(found.verbs[1], found.origin)))
     return Site("race", kernel, memory, (low, high), found.scope, found.benign)
+
+
+def overread_site(one: Overread, places: Places, memory: str) -> Site:
+    """The site of reads past one side of a buffer. ``memory``: the buffer's name."""
+    beside = f"{memory}, before its start" if one.before else memory
+    return Site("out-of-bounds", places.kernel.name, beside, (places.end("read", one.origin),))
 
 
 def _variable(mangled: str) -> str:

@@ -1,6 +1,6 @@
 """Fitness: a candidate → what came of it, on the virtual GPU, the same every time.
 
-    fitness = Fitness(workload, gpu("h200"), Demands("clean"), kind=kind)
+    fitness = Fitness(workload, gpu("h200"), Demands("safe"), kind=kind)
     original = fitness.reference()
     evaluated = fitness.evaluate(candidate)
 
@@ -15,15 +15,13 @@ It runs candidates in this process: for code that may do anything, a worker proc
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, cast
 
-from numpy.typing import NDArray
-
 from kernelwright.cuda.names import readable
-from kernelwright.device.describe_access import plural
 from kernelwright.device.schedule import Schedule
+from kernelwright.device.settings import OVERREAD
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
@@ -31,8 +29,11 @@ from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Mi
 from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import BUDGET, kernel_called
-from kernelwright.evaluate.judging.fault_sites import Places, Site, site_of
+from kernelwright.evaluate.judging.fault_sites import Site
 from kernelwright.evaluate.judging.judge import Judge
+from kernelwright.evaluate.judging.launch_sites import farthest_past_buffers, undefined_in
+from kernelwright.evaluate.judging.original_races import remarks
+from kernelwright.evaluate.judging.past_buffers import OTHER_BYTES, PastBuffers
 from kernelwright.evaluate.judging.variant import Variant, as_compiled
 from kernelwright.evaluate.judging.variant_launches import KEPT as CODE_KEPT
 from kernelwright.evaluate.judging.variant_launches import Done, VariantExecutor
@@ -44,9 +45,10 @@ from kernelwright.lru import LruCache
 from kernelwright.search.ties import TIE
 from kernelwright.target import Gpu
 
-Accept = Literal["clean", "benign", "lockstep", "any"]
+Accept = Literal["clean", "safe", "benign", "lockstep", "any"]
 ACCEPT: dict[Accept, str] = {
-    "clean": "right under every schedule, also of lanes that do not run in step, and no race that the original has not",
+    "clean": "right under every schedule, also of lanes that do not run in step, and no race at all",
+    "safe": "right under every schedule, also of lanes that do not run in step, and no race that the original has not",
     "benign": "right under every schedule, also of lanes that do not run in step",
     "lockstep": "right whatever the order of blocks and warps",
     "any": "right on the training cases, run in order",
@@ -57,6 +59,8 @@ KEPT = 4096
 """Outcomes of single cases, and of whole programs, that are kept."""
 SLACK = 2
 """How many times the original's loop iterations a candidate may make: one that needs more is not going to be faster."""
+MOST_WATCHED = 300_000
+"""Blocks of instructions that the warps of a case may run for it to be watched besides: some seconds."""
 SHORT_US = 1.0
 
 
@@ -64,7 +68,7 @@ SHORT_US = 1.0
 class Demands:
     """What decides whether a candidate is accepted, besides its outputs."""
 
-    accept: Accept = "clean"
+    accept: Accept = "safe"
     seed: int = 0
     """Of the schedules."""
 
@@ -76,7 +80,12 @@ class Demands:
     def schedules(self) -> tuple[Schedule, ...]:
         """The schedules after the first that a candidate must pass."""
         other, split = Schedule.random(self.seed + 1), Schedule.subwarp(4, self.seed + 2)
-        return {"clean": (other, split), "benign": (other, split), "lockstep": (other,), "any": ()}[self.accept]
+        return {"lockstep": (other,), "any": ()}.get(self.accept, (other, split))
+
+    @property
+    def no_new_races(self) -> bool:
+        """Whether a race that the original has not is refused, whatever its values."""
+        return self.accept in ("clean", "safe")
 
 
 @dataclass(frozen=True)
@@ -150,6 +159,8 @@ class Fitness(Generic[C]):
         self._order: list[int] = list(range(len(self._cases)))
         self._budgets = [BUDGET] * len(self._cases)
         self._races: frozenset[Site] = frozenset()
+        self._work = [0] * len(self._cases)
+        """By case, how many blocks of instructions all warps of the original run."""
         self._watched: frozenset[int] = frozenset()
         """The cases that are watched for races, which takes ten times as long: of each kernel the one that runs shortest, for
         a race is in the code and shows there too. All are watched when a variant is proven."""
@@ -163,6 +174,8 @@ class Fitness(Generic[C]):
         self._used = [_kernels_of(case, workload) for case in self._cases]
         """By case, the kernels it launches; none where only its host function knows."""
         self._baseline = Variant({})
+        self._past: PastBuffers | None = None
+        """What the original reads past its buffers; None before that is known."""
 
     # -- the original --------------------------------------------------------------------------------------------------
 
@@ -172,16 +185,19 @@ class Fitness(Generic[C]):
         Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
         """
         self._baseline = self.builder.build(self.kind.original)
-        self._judge.expect(self._baseline.modules, self._executor(self._baseline, follow=True))
+        self._past = None
+        self._judge.expect(self._baseline.modules, self._executor(self._baseline, follow=True), OVERREAD)
         self.notes = list(self._judge.warnings)
         spent = [self._spent(index) for index in range(len(self._cases))]
+        self._past = self._reads_past_buffers()
         self._budgets = [SLACK * loops + 1000 for loops, _ in spent]
         self._trials.clear()
         self._order.sort(key=lambda index: spent[index][1])
         self._watched = self._first_of_each(self._order)
         heaviest = self._first_of_each(self._order[::-1])
         self._reordered = [index for index in self._order if index in self._watched | heaviest]
-        self._races = self._races_of(self._baseline) if self.demands.accept == "clean" else frozenset()
+        self._work = [work for _, work in spent]
+        self._races = self._seen_of_original(self._watched) if self.demands.no_new_races else frozenset()
         evaluated = self.evaluate(self.kind.original)
         if isinstance(evaluated.outcome, Rejected):
             raise Misuse(f"the original is turned down: {evaluated.outcome}", hint=self._way_out(evaluated.outcome))
@@ -201,6 +217,16 @@ class Fitness(Generic[C]):
         self._logged.clear()
         return time_us
 
+    def _reads_past_buffers(self) -> PastBuffers:
+        """Of the original, as it has just been run; and whether anything comes of what it finds there."""
+        farthest = farthest_past_buffers(done for logged in self._logged.values() for done in logged)
+        trials = (
+            self._tried(index, self._baseline, FORWARD, watch=False, overread=byte)
+            for byte in OTHER_BYTES
+            for index in (range(len(self._cases)) if farthest else ())
+        )
+        return PastBuffers(farthest, any(trial.rejected is not None for trial in trials))
+
     def _spent(self, index: int) -> tuple[int, int]:
         """The most loop iterations that any launch of a case makes, and how many blocks of the kernel all its warps run: what
         it costs, counted and not measured, so that every process puts the cases in the same order."""
@@ -216,14 +242,8 @@ class Fitness(Generic[C]):
         return loops, sum(int(each.executions.sum()) for each in results)
 
     def _remark(self, original: Ok) -> None:
-        for kind, what in (("race", "races"), ("uninitialised", "reads memory that nobody has written")):
-            sites = [site for site in self._races if site.kind == kind]
-            if sites:
-                where = ", ".join(sorted({str(end) for site in sites for end in site.ends})[:3])
-                self.notes.append(
-                    f"the original {what} already, at {plural(len(sites), 'place')} ({where}): candidates are compared with it by "
-                    "place, and what keeps these is benign at best: --accept benign takes that"
-                )
+        if self._past is not None:
+            self.notes += self._past.remarks()
         if self.is_clock:
             self.notes += remarks_on_time(original, self.as_compiled_us)
         if self.workload.data_sets < 2:
@@ -249,7 +269,7 @@ class Fitness(Generic[C]):
         executor = self._executor(self._baseline, follow=True)
         found = []
         for case, weight in zip(self._cases, self._weights, strict=True):
-            runner, output = self._judge.run(self._baseline.modules, case, FORWARD, executor)
+            runner, output = self._judge.run(self._baseline.modules, case, FORWARD, executor, overread=OVERREAD)
             if isinstance(output, Rejected):
                 raise Misuse(f"the original fails: {output}", hint="mend the program or its workload first")
             done = cast(Sequence[Done], runner.results)
@@ -312,12 +332,14 @@ class Fitness(Generic[C]):
         for number, schedule in enumerate(self.demands.schedules):
             for index in self._reordered:
                 # Races show whatever the order, so the first further schedule is watched.
-                watch = self.demands.accept == "clean" and number == 0 and index in self._watched
-                trial = self._trial(index, variant, schedule, watch=watch)
+                watch = self.demands.no_new_races and number == 0 and index in self._watched
+                byte = self._past.byte_of(number) if self._past else None
+                trial = self._trial(index, variant, schedule, watch=watch, overread=byte)
                 if trial.rejected is not None:
-                    reason = f"under schedule {schedule}, {trial.rejected.reason}"
+                    past = ", and other bytes past its buffers" if byte else ""
+                    reason = f"under schedule {schedule}{past}, {trial.rejected.reason}"
                     return Rejected("order", reason, trial.rejected.where)
-                fresh = sorted(trial.sites - self._races) if watch else []
+                fresh = sorted(site for site in trial.sites - self._races if not site.silent) if watch else []
                 if fresh:
                     return Rejected("fault", f"it has {fresh[0]}, which the original has not", str(fresh[0].ends[-1]))
         return None
@@ -331,33 +353,48 @@ class Fitness(Generic[C]):
             found.setdefault(kind, index)
         return frozenset(found.values())
 
-    def _races_of(self, variant: Variant) -> frozenset[Site]:
-        schedule = self.demands.schedules[0]
-        trials = [self._trial(index, variant, schedule, watch=True) for index in sorted(self._watched)]
+    def remarks_on_original(self) -> list[str]:
+        """What it does undefined itself, on every kernel that is launched: seen on the cases that candidates are watched on, and
+        on the one of each kernel that does most, where that is not too much."""
+        heaviest = {index for index in self._reordered if self._work[index] <= MOST_WATCHED}
+        return remarks(self._seen_of_original(self._watched | heaviest), self.demands.accept)
+
+    def _seen_of_original(self, cases: Collection[int]) -> frozenset[Site]:
+        order, byte = Schedule.random(self.demands.seed + 1), self._past.byte_of(0) if self._past else None
+        trials = [self._trial(index, self._baseline, order, watch=True, overread=byte) for index in sorted(cases)]
         return frozenset().union(*(trial.sites for trial in trials))
 
     # -- one case ------------------------------------------------------------------------------------------------------
 
-    def _trial(self, index: int, variant: Variant, schedule: Schedule, *, watch: bool = False) -> _Trial:
-        """A case under a schedule. Kept under the kernels that the case launches: others may change and it is the same."""
-        asked = (index, str(schedule), watch, *self._keys(index, variant))
-        return self._trials.get_or_make(asked, lambda: self._tried(index, variant, schedule, watch))
+    def _trial(
+        self, index: int, variant: Variant, schedule: Schedule, *, watch: bool = False, overread: int | None = None
+    ) -> _Trial:
+        """A case under a schedule. Kept under the kernels that the case launches: others may change and it is the same.
+        ``overread``: what reads past a buffer give, where that is not the usual."""
+        asked = (index, str(schedule), watch, overread, *self._keys(index, variant))
+        return self._trials.get_or_make(asked, lambda: self._tried(index, variant, schedule, watch, overread))
 
-    def _tried(self, index: int, variant: Variant, schedule: Schedule, watch: bool) -> _Trial:
-        case = self._cases[index]
+    def _tried(
+        self, index: int, variant: Variant, schedule: Schedule, watch: bool, overread: int | None = None
+    ) -> _Trial:
+        case, past = self._cases[index], self._past
+        usual = past.overread if past else OVERREAD
         executor = self._executor(variant, follow=schedule.kind == "forward", watch=watch)
         # Each group of lanes goes back in a loop by itself.
         budget = self._budgets[index] * schedule.groups
-        runner, output = self._judge.run(variant.modules, case, schedule, executor, budget)
-        if isinstance(output, Rejected):
-            return _Trial(rejected=output)
-        verdict = self._judge.compare(case, output.arrays, self._judge.expected(index))
-        if isinstance(verdict, Rejected):
-            return _Trial(rejected=verdict)
+        byte = usual if overread is None else overread
+        runner, output = self._judge.run(variant.modules, case, schedule, executor, budget, byte)
         done = cast(Sequence[Done], runner.results)
-        if schedule == FORWARD:
+        forbidden = past.judge(done) if past and past.farthest and variant.changed else None
+        if forbidden is not None or isinstance(output, Rejected):
+            return _Trial(rejected=forbidden or cast(Rejected, output))
+        verdict = self._judge.compare(case, output.arrays, self._judge.expected(index))
+        sites = frozenset(undefined_in(done)) if watch else frozenset()
+        if isinstance(verdict, Rejected):
+            return _Trial(rejected=verdict, sites=sites)
+        if schedule == FORWARD and byte == usual:
             self._logged[index] = tuple(done)
-        return _Trial(verdict, sites=frozenset(_sites(done)) if watch else frozenset())
+        return _Trial(verdict, sites=sites)
 
     def _executor(self, variant: Variant, *, follow: bool, watch: bool = False) -> VariantExecutor:
         return VariantExecutor(self._gpu, variant.kernels, self._baseline.kernels, follow, watch)
@@ -445,20 +482,3 @@ def _kernels_of(case: InProcessCase, workload: Workload) -> tuple[str, ...]:
         return ()
     modules = workload.modules()
     return tuple(dict.fromkeys(kernel_called(modules, each.kernel or workload.kernel) for each in case.steps))
-
-
-def _sites(done: Sequence[Done]) -> set[Site]:
-    """Where the launches raced, or read memory that nobody has written, in ways that matter."""
-    sites = set()
-    for each in done:
-        places = Places(each.built.module.functions[each.built.kernel])
-        for found in each.launched.result.found:
-            if not found.benign:
-                memory = places.own_memory(found.address) or _buffer(found.address, each.bounds)
-                sites.add(site_of(found, places, memory))
-    return sites
-
-
-def _buffer(address: int, bounds: NDArray[Any]) -> str:
-    """A buffer by its number in the order of addresses, which is the same for every candidate."""
-    return f"buffer {int((bounds['start'] <= address).sum())}"

@@ -69,16 +69,16 @@ class Judge:
         self._original: Modules = {}
         self._expected: list[Output] = []
 
-    def expect(self, modules: Modules | Module, executor: Executor | None = None) -> None:
+    def expect(self, modules: Modules | Module, executor: Executor | None = None, overread: int | None = None) -> None:
         """Runs the original once and keeps what candidates should give. Raises ``Misuse`` when it fails on its own cases.
 
-        ``executor``: in place of the judge's own.
+        ``executor``: in place of the judge's own. ``overread``: as ``run`` has it.
         """
         self._original = by_kernel(modules) if isinstance(modules, Module) else modules
         self._expected, self.warnings = [], []
         most = 0
         for case in self.workload.in_process:
-            runner, output = self.run(self._original, case, FORWARD, executor)
+            runner, output = self.run(self._original, case, FORWARD, executor, overread=overread)
             if isinstance(output, Rejected):
                 raise Misuse(f"the original {_of(case)} fails: {output}", hint="mend the program or its workload first")
             most = max(most, len(runner.results))
@@ -99,13 +99,14 @@ class Judge:
         schedule: Schedule,
         executor: Executor | None = None,
         budget: int | None = None,
+        overread: int | None = None,
     ) -> tuple[Runner, Output | Rejected]:
         """Runs a case of the workload; what its launches did is in the runner's ``results``. ``executor``, ``budget``: in
-        place of the judge's own."""
+        place of the judge's own. ``overread``: the byte that a read past a buffer gives; None: it is a failure."""
         arena = self._arenas.of(case)
         runner = Runner(
             modules, executor or self.executor, arena,
-            schedule=schedule, budget=budget or self.budget, launches=self._launches,
+            schedule=schedule, budget=budget or self.budget, launches=self._launches, overread=overread,
         )  # fmt: skip
         try:
             return runner, case.run(runner, self.workload.kernel)

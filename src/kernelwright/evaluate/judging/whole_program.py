@@ -4,11 +4,12 @@
     whole.judge(variant.kernels, baseline.kernels)       # Ok or Rejected
 
 Every run has a fresh copy of the folder. Outputs are the standard output and all files that come or change; what two runs of
-the original do not agree on (times that it prints) is left out.
+the original do not agree on (lines with times that it prints) is left out; the rest is compared.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
@@ -18,11 +19,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kernelwright.cuda.names import readable
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.guard_facts import facts_of_execution
 from kernelwright.device.serving.observer import Observed, Observer
@@ -31,19 +29,17 @@ from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.errors import KernelwrightError, Misuse, ToolError
+from kernelwright.evaluate.judging.program_outputs import Outputs, StableOutputs
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.variant_launches import all_hold
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
-from kernelwright.evaluate.workload.comparison import judge
-from kernelwright.evaluate.workload.program_case import STDOUT, reader_of
+from kernelwright.evaluate.workload.program_case import STDOUT
 from kernelwright.evaluate.workload.rule_text import Rules
 
 LARGEST_FOLDER = 256 << 20
 """Bytes of a working folder that is copied for each run; a larger one is not."""
 MOST_FILES = 5000
 RUNS = "kw-runs"
-
-Outputs = dict[str, bytes]
 
 
 @dataclass(frozen=True)
@@ -78,6 +74,8 @@ class Exchange(Observer):
         self._kernels = kernels
         self._session: Observed | None = None
         self.exchanged = 0
+        self.past_buffers: set[str] = set()
+        """Where kernels read past a buffer: kernel and line."""
 
     def attach(self, session: Observed) -> None:
         self._session = session
@@ -94,6 +92,20 @@ class Exchange(Observer):
         self.exchanged += 1
         return gpu.run(exchanged, arena)
 
+    def after_launch(self, execution: Execution, launched: Launched, seconds: float) -> None:
+        for one in launched.overreads:
+            self.past_buffers.add(f"{readable(one.kernel)} at {one.where}")
+
+
+@dataclass(frozen=True)
+class _Whole:
+    """One run of the program."""
+
+    outputs: Outputs | Rejected
+    exchanged: int = 0
+    """Launches that were exchanged."""
+    past_buffers: frozenset[str] = frozenset()
+
 
 class WholeProgram:
     """Judges variants by runs of a whole program. Standard streams are redirected meanwhile, so: one per process.
@@ -106,20 +118,26 @@ class WholeProgram:
         self._settings = Settings.for_device(gpu)
         self._rules = rules
         self._uncopied: ToolError | None = None
-        self._expected: Outputs = {}
+        self._expected = StableOutputs({}, 0)
+        self._past_buffers: frozenset[str] = frozenset()
         try:
             self._expected = self._stable()
         except ToolError as error:
             self._uncopied = error
 
-    def _stable(self) -> Outputs:
+    def _stable(self) -> StableOutputs:
         """What two runs of the original agree on."""
-        runs = [self._run({})[0] for _ in range(2)]
+        runs = [self._run({}) for _ in range(2)]
+        found = []
         for run in runs:
-            if isinstance(run, Rejected):
-                raise Misuse(f"the whole program does not run again: {run}", hint="record it again: start a new run")
-        first, second = (run for run in runs if not isinstance(run, Rejected))
-        return {name: data for name, data in first.items() if second.get(name) == data}
+            if isinstance(run.outputs, Rejected):
+                raise Misuse(
+                    f"the whole program does not run again: {run.outputs}", hint="record it again: start a new run"
+                )
+            self._past_buffers |= run.past_buffers
+            found.append(run.outputs)
+        first, second = found
+        return StableOutputs.of(first, second)
 
     def judge(self, kernels: Mapping[str, Built]) -> Outcome:
         """What comes of the program with these kernels in place of its own. Time is not taken.
@@ -129,33 +147,18 @@ class WholeProgram:
         """
         if self._uncopied is not None:
             raise self._uncopied
-        found, exchanged = self._run(kernels)
-        outcome = found if isinstance(found, Rejected) else self._compared(found)
-        if kernels and not exchanged and isinstance(outcome, Ok):
+        run = self._run(kernels)
+        outcome = run.outputs if isinstance(run.outputs, Rejected) else self._expected.judge(run.outputs, self._rules)
+        new = sorted(run.past_buffers - self._past_buffers)
+        if new and isinstance(outcome, Ok):
+            return Rejected("fault", f"it reads past a buffer in {new[0]}, where the original does not")
+        if kernels and not run.exchanged and isinstance(outcome, Ok):
             guarded = any(built.guards for built in kernels.values())
             why = "none of its launches meets the guards" if guarded else "it launches none of the changed kernels"
             raise Misuse(why, hint="the program may read its standard input, which is empty here")
         return outcome
 
-    def _compared(self, found: Outputs) -> Outcome:
-        worst = 0.0
-        for name, expected in self._expected.items():
-            if name not in found:
-                return Rejected("program", f"it wrote no {name}")
-            if found[name] == expected:
-                continue
-            for part, values in _arrays(name, expected).items():
-                got = _arrays(name, found[name]).get(part)
-                if got is None:
-                    return Rejected("compare", f"'{name}' is of another form")
-                verdict = judge(self._rules.of(part), got, values)
-                if not verdict.accepted:
-                    return Rejected("compare", f"'{part}' {verdict.sentence}")
-                worst = max(worst, verdict.figure)
-        return Ok(0.0, worst)
-
-    def _run(self, kernels: Mapping[str, Built]) -> tuple[Outputs | Rejected, int]:
-        """What comes of the program, and how many launches were exchanged."""
+    def _run(self, kernels: Mapping[str, Built]) -> _Whole:
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as temporary:
             folder, said = Path(temporary) / "run", Path(temporary) / STDOUT
             _copy(self.program.folder, folder)
@@ -164,22 +167,24 @@ class WholeProgram:
             def serve_connection(connection: socket.socket) -> bytes:
                 exchange = Exchange(kernels)
                 serve(connection, lambda: self._settings, [exchange])
-                return str(exchange.exchanged).encode()
+                return json.dumps([exchange.exchanged, sorted(exchange.past_buffers)]).encode()
 
             executable = str(Path(self.program.executable).absolute())
             try:
                 with _streams_in(said, folder):
                     ran = run_program([executable, *self.program.arguments], self._settings, serve_connection)
             except KernelwrightError as error:
-                return Rejected("program", error.message), 0
+                return _Whole(Rejected("program", error.message))
             # A worker that was killed says nothing.
-            exchanged = sum(int(said_by or 0) for said_by in ran.results)
+            told = [json.loads(said_by) for said_by in ran.results if said_by]
+            exchanged = sum(count for count, _ in told)
+            past_buffers = frozenset(place for _, places in told for place in places)
             if ran.exit_code:
                 lines = said.read_bytes()[-2000:].decode(errors="replace").strip().splitlines()
                 why = f"it ended with exit code {ran.exit_code}: {lines[-1] if lines else ''}"
-                return Rejected("program", why), exchanged
+                return _Whole(Rejected("program", why), exchanged, past_buffers)
             changed = {name: data for name, data in _contents(folder).items() if before.get(name) != data}
-            return {**changed, STDOUT: said.read_bytes()}, exchanged
+            return _Whole({**changed, STDOUT: said.read_bytes()}, exchanged, past_buffers)
 
 
 def _copy(folder: str, target: Path) -> None:
@@ -206,19 +211,6 @@ def _is_plain(path: str) -> bool:
 
 def _contents(folder: Path) -> Outputs:
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def _arrays(name: str, data: bytes) -> Mapping[str, NDArray[Any]]:
-    """A file's numbers as far as they can be told: of a text its numbers and its words, else single-precision numbers."""
-    try:
-        data.decode("ascii")
-    except UnicodeDecodeError:
-        kind = "<f4" if len(data) % 4 == 0 else "u1"
-        return {name: np.frombuffer(data, dtype=kind)}
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(data)
-        file.flush()
-        return reader_of("text")(name, Path(file.name))
 
 
 @contextmanager

@@ -46,7 +46,8 @@ def setup(
     def work(candidate: C | None) -> Evaluated | Reference:
         if candidate is None:
             given = machine_code(as_compiled(workload.modules()), measured_arch, code) if measured_arch else {}
-            return Reference(original, fitness.as_compiled_us, tuple(fitness.notes), code, given)
+            notes = (*fitness.notes, *fitness.remarks_on_original())
+            return Reference(original, fitness.as_compiled_us, notes, code, given)
         evaluated = fitness.evaluate(candidate)
         if not measured_arch or not isinstance(evaluated.outcome, Ok):
             return evaluated

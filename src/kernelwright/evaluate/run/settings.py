@@ -13,7 +13,7 @@ from kernelwright.device.settings import real_gpu, virtual_gpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.fitness import ACCEPT, Demands
 from kernelwright.search.strategies import DEFAULT, PRESETS
-from kernelwright.target import GPUS
+from kernelwright.target import GPUS, gpu_called
 
 MOST_INDIVIDUALS = 10_000
 """Of a generation: the paper has 256, and a larger one is drawn for longer than anybody waits."""
@@ -26,7 +26,7 @@ class RunSettings:
     preset: str = DEFAULT
     """One of ``search.strategies.PRESETS``."""
     device: str = "auto"
-    accept: str = "clean"
+    accept: str = "safe"
     objectives: tuple[str, ...] = ("time",)
     evaluations: int | None = 2000
     generations: int | None = None
@@ -104,7 +104,7 @@ _OF_A_GPU = ("gpu", "arch")
 _KINDS: Mapping[str, tuple[Any, str, object]] = {
     "preset": (str, "a text", DEFAULT),
     "device": (str, "a text", "auto"),
-    "accept": (str, "a text", "clean"),
+    "accept": (str, "a text", "safe"),
     "evaluations": (int | None, "a whole number", 2000),
     "generations": (int | None, "a whole number", 20),
     "seconds": (int | float | None, "a number", 300),
@@ -118,4 +118,5 @@ def _most_like(gpu: str, arch: str) -> str:
     """A GPU of the table: the one of this name, else the newest that is not newer."""
     by_age = sorted(GPUS.values(), key=lambda each: architecture(each.arch).number)
     older = [g for g in by_age if architecture(g.arch).number <= architecture(arch).number] or by_age[:1]
-    return next((g.name for g in older if g.name.upper() in gpu.upper().split()), older[-1].name)
+    called = gpu_called(gpu)
+    return called.name if called in older else older[-1].name

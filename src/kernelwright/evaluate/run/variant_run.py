@@ -8,11 +8,11 @@
     run.best, run.front, run.history, run.variant("v17")
 
 Variants are named by their row in the journal. Events in the journal: ``phase``, ``generation``, ``conclude`` (the time was
-up before this batch), ``minimised``, ``proof``, ``fallen`` (a best whose proof said less than was
-demanded), ``salvaged`` (what came in its place), ``explained``, ``end``; where times are measured on a real GPU, also
-``reference`` (the original's), ``measured`` (what came of a program that was measured once more) and ``settled`` (which was best
-then). What is asked after the end, to explain or to minimise a variant, stands in the journal, too, and is no
-part of the search.
+up before this batch), ``minimised``, ``proof``, ``fallen`` (a best whose proof said less than was demanded), ``salvaged`` (what
+came in its place), ``proven`` (what of the best is proven for all launches), ``explained``, ``end``; where times are measured
+on a real GPU, also ``reference`` (the original's), ``measured`` (what came of a program that was measured once more) and
+``settled`` (which was best then). What is asked after the end, to explain or to minimise a variant, stands in the journal, too,
+and is no part of the search.
 """
 
 from __future__ import annotations
@@ -177,6 +177,9 @@ class VariantRun(Run[C]):
     def best(self) -> Found[C] | None:
         """The variant that the run stands for: what was left of the fastest after its proof, else the fastest minimised, or as
         it is so far; None when nothing beats the original by more than a tie, or nothing that does is proven as was demanded."""
+        for event in self.journal.events("proven"):
+            if event.data["best"]:
+                return self.variant(event.data["variant"])
         for event in self.journal.events("salvaged"):
             return self.variant(event.data["variant"])
         if self.ended and self.journal.events("fallen"):
@@ -185,6 +188,13 @@ class VariantRun(Run[C]):
             return self.variant(event.data["variant"])
         fastest = next((found for found in self.front if found.candidate), None)
         return fastest if fastest is not None and fastest.is_gain else None
+
+    @property
+    def proven(self) -> Found[C] | None:
+        """What of the best is proven for all launches that its guards admit; None where nothing is."""
+        for event in self.journal.events("proven"):
+            return self.variant(event.data["variant"])
+        return None
 
     @property
     def fallen(self) -> Found[C] | None:
@@ -208,7 +218,7 @@ class VariantRun(Run[C]):
         """The proof of the variant called ``v17`` as JSON (``prove.proof_from_json`` reads it); None when there is none."""
         for event in reversed(self.journal.events("proof")):
             if event.data.get("variant") == name:
-                return {key: event.data[key] for key in ("label", "seed", "checks", "notes")}
+                return {key: event.data.get(key, []) for key in ("label", "seed", "checks", "notes", "obligations")}
         return None
 
     def explained(self, name: str) -> Mapping[str, Any] | None:

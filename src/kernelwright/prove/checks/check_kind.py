@@ -49,6 +49,8 @@ class CheckKind:
     asks: str
     turn: Turn
     make: Callable[[VariantRuns], Answer]
+    not_run: Label = "clean"
+    """The best that a variant can be called where the check was not made."""
 
 
 def passed(detail: str) -> Answer:

@@ -16,11 +16,17 @@ from kernelwright.passes.llvm import binding
 from kernelwright.passes.llvm import parse as llvm_parse
 from kernelwright.prove.baseline import CaseSet, Reference
 from kernelwright.prove.checks.check_kind import Answer, CheckKind, Turn, failed, judged, not_run, passed
+from kernelwright.prove.checks.compared import Compared, changed_outputs, compared
 from kernelwright.prove.checks.variant_runs import VariantRuns
+from kernelwright.prove.coverage.accepted_changes import ChangedSet
 from kernelwright.prove.evidence import Evidence
 
 NO_HELD_OUT = 'there are none: evolve the program with --held-out "ARGUMENTS"'
 """The way to further cases of a recorded program."""
+NOTHING_CHANGED = "nothing is changed: every kernel is the original's"
+NOTHING_COMPARED = "nothing that the original computes was compared: its outputs are ignored, or no case changes any"
+DRAWN = 8
+"""Cases with values drawn anew, where none were held out."""
 
 
 def _training(runs: VariantRuns) -> Answer:
@@ -29,12 +35,15 @@ def _training(runs: VariantRuns) -> Answer:
     if refused:
         return failed(refused, [Evidence(refused, "fault")])
     if not runs.kernels:
-        return passed("nothing is changed: every kernel is the original's")
+        return passed(NOTHING_CHANGED)
     if not cases:
         why = "lies inside what the variant is meant for" if runs.outside else "launches a kernel that is changed"
         return failed(f"none of the training cases {why}: nothing is known of it")
+    amount = _amount(runs, cases)
     wrong = [runs.evidence(one, fences=runs.fences) for one in cases]
-    return judged(wrong, f"right on {plural(len(cases), 'case')}")
+    if not amount.output_bytes and not any(wrong):
+        return not_run(NOTHING_COMPARED)
+    return judged(wrong, f"right on {amount}")
 
 
 def _refused(variant: Modules) -> str:
@@ -49,28 +58,51 @@ def _refused(variant: Modules) -> str:
 
 
 def _held_out(runs: VariantRuns) -> Answer:
+    """On the cases that were held out. Where there are none that show anything new, on training data drawn anew."""
     baseline = runs.baseline
-    cases = runs.inside(baseline.held_out.references)
+    if not runs.kernels:
+        return passed(NOTHING_CHANGED)
+    given = runs.inside(baseline.held_out.references)
+    cases = [one for one in given if not baseline.is_like_training(one)]
+    alike = ""
+    if len(cases) < len(given):
+        alike = f"; {len(given) - len(cases)} of {len(given)} differ from the training data in nothing that matters"
     if not cases:
-        return not_run(_why_none(baseline.held_out, baseline.workload, NO_HELD_OUT))
+        why = _why_none(baseline.held_out, baseline.workload, NO_HELD_OUT) if not given else alike.removeprefix("; ")
+        return _drawn_anew(runs, why)
+    amount = _amount(runs, cases)
+    if not amount.output_bytes:
+        return not_run(NOTHING_COMPARED)
     other = Schedule.random(baseline.seed)
     wrong = [runs.evidence(one) or runs.evidence(one, other, watch=False) for one in cases]
-    return judged(wrong, f"right on {_counted(cases, baseline.held_out)}")
+    return judged(wrong, f"right on {amount}{_left_out(baseline.held_out)}{alike}")
+
+
+def _drawn_anew(runs: VariantRuns, why: str) -> Answer:
+    """On the training cases with their values drawn anew: the same launches, the same sizes, other data."""
+    cases = runs.inside(runs.drawn_anew())[:DRAWN]
+    amount = _amount(runs, cases)
+    if not amount.output_bytes:
+        return not_run(f"{why}, and no values drawn anew from the training data change what the original computes")
+    return judged(runs.on_different(cases), f"{why}; right on {amount} with values drawn anew from the training data")
 
 
 def _different(runs: VariantRuns) -> Answer:
-    sets = [runs.baseline.different, *runs.changed_sets()]
-    for place, count in sum((each.settled for each in sets), Counter[tuple[str, int]]()).items():
-        runs.outside[runs.settled()[place]] += count
+    changed = runs.changed_sets()
+    sets = [runs.baseline.different, *changed]
+    for each in changed:
+        runs.outside.update(each.outside)
     everything = CaseSet([r for s in sets for r in s.references], sum((s.dropped for s in sets), Counter()))
     cases = runs.inside(everything.references)
-    if not cases:
-        why = _why_none(everything, runs.baseline.workload, "no changed input was tried")
-        if everything.references and runs.outside:
+    amount = _amount(runs, cases)
+    if not amount.output_bytes:
+        why = NOTHING_COMPARED if cases else _why_none(everything, runs.baseline.workload, "no changed input was tried")
+        if not cases and everything.references and runs.outside:
             why = "every further case lies outside what the variant is meant for"
         return not_run(why)
     wrong = runs.on_different(cases)
-    return judged(wrong, f"right on {_counted(cases, everything)}; among those it is right on: {_examples(cases)}")
+    details = f"{_left_out(everything)}{_shown(changed)}; among those it is right on: {_examples(cases)}"
+    return judged(wrong, f"right on {amount}{details}")
 
 
 def _too_good(runs: VariantRuns) -> Answer:
@@ -102,9 +134,21 @@ def _demanded(runs: VariantRuns) -> list[Reference]:
     return runs.inside(made)
 
 
-def _counted(cases: Sequence[Reference], of: CaseSet) -> str:
-    left_out = "; left out: " + ", ".join(f"{n} {why}" for why, n in of.dropped.items()) if of.dropped else ""
-    return f"{plural(len(cases), 'case')}{left_out}"
+def _amount(runs: VariantRuns, cases: Sequence[Reference]) -> Compared:
+    return compared(cases, runs.baseline.workload.rules, changed_outputs([*runs.baseline.training, *cases]))
+
+
+def _left_out(of: CaseSet) -> str:
+    return "; left out: " + ", ".join(f"{n} {why}" for why, n in of.dropped.items()) if of.dropped else ""
+
+
+def _shown(sets: Sequence[ChangedSet]) -> str:
+    """How far the conditions of the original were seen both true and false on changed inputs."""
+    goals, unseen = sum(each.goals for each in sets), [words for each in sets for words in each.unseen]
+    if not goals:
+        return ""
+    first = f" (not {unseen[0]})" if unseen else ""
+    return f"; {goals - len(unseen)} of {plural(goals, 'side')} of conditions seen{first}"
 
 
 def _examples(cases: Sequence[Reference]) -> str:
@@ -124,9 +168,16 @@ def _why_none(found: CaseSet, workload: Workload, of_recordings: str) -> str:
 
 
 TRAINING = CheckKind(
-    "training", "wrong", "Are the outputs right on the workload's own cases?", Turn.TRAINING, _training
+    "training", "wrong", "Are the outputs right on the workload's own cases?", Turn.TRAINING, _training, not_run="wrong"
 )
-HELD_OUT = CheckKind("held-out", "data-specific", "... on further cases of the same kind?", Turn.HELD_OUT, _held_out)
+HELD_OUT = CheckKind(
+    "held-out",
+    "data-specific",
+    "... on further cases of the same kind?",
+    Turn.HELD_OUT,
+    _held_out,
+    not_run="data-specific",
+)
 DIFFERENT = CheckKind(
     "different",
     "data-specific",

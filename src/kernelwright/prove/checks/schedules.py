@@ -25,9 +25,6 @@ def _sub_warps(runs: VariantRuns) -> Answer:
     baseline = runs.baseline
     cases = baseline.reordered(runs.inside(baseline.training))
     split = baseline.split
-    if baseline.leans_on_lock_step:
-        why = f"the original itself leans on warps that run in step: under {baseline.leans_on_lock_step} it fails"
-        return not_run(why)
     if not split or not cases:
         return not_run("no schedule with split warps was asked for")
     found: list[Evidence | None] = []
@@ -40,6 +37,10 @@ def _sub_warps(runs: VariantRuns) -> Answer:
             if whole is not None:
                 in_whole_warps.append(whole)
             found.append(None if whole is not None else wrong)
+    if baseline.leans_on_lock_step and any(found):
+        runs.leans_on_lock_step = baseline.leans_on_lock_step
+        why = f"the original itself leans on warps that run in step: under {baseline.leans_on_lock_step} it fails"
+        return not_run(why)
     sizes = ", ".join(str(groups) for groups in sorted({s.groups for s in split}))
     answer = judged(found, f"right on {plural(len(cases), 'case')} with warps in {sizes} groups out of step")
     if in_whole_warps:

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from kernelwright.prove.checks import memory_fences, right_outputs, schedules, trials, undefined_behaviour
+from kernelwright.prove.checks import (
+    memory_fences,
+    past_buffers,
+    right_outputs,
+    schedules,
+    trials,
+    undefined_behaviour,
+    weak_memory,
+)
 from kernelwright.prove.checks.check_kind import CheckKind
 
 CHECKS: dict[str, CheckKind] = {
@@ -13,11 +21,14 @@ CHECKS: dict[str, CheckKind] = {
         right_outputs.DIFFERENT,
         schedules.ORDERS,
         schedules.SUB_WARPS,
+        weak_memory.WEAK_MEMORY,
+        past_buffers.PAST_BUFFERS,
         undefined_behaviour.RACES,
         undefined_behaviour.WARP_RACES,
         undefined_behaviour.BOUNDS,
         undefined_behaviour.INITIALISATION,
         memory_fences.FENCES,
+        undefined_behaviour.INHERITED,
         undefined_behaviour.UNDEFINED,
         right_outputs.TOO_GOOD,
         trials.WHOLE_PROGRAM,

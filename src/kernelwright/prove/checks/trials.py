@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from kernelwright.device.describe_access import plural
 from kernelwright.errors import KernelwrightError
+from kernelwright.evaluate.judging.program_outputs import COMPARED, FILES_LEFT_OUT, LINES_LEFT_OUT
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.prove.checks.check_kind import Answer, CheckKind, Turn, failed, not_run, passed
 from kernelwright.prove.checks.variant_runs import Trial, VariantRuns
@@ -27,7 +29,20 @@ def _tried(runs: VariantRuns, trial: Trial | None, why_not: str) -> Answer:
     if isinstance(outcome, Rejected):
         evidence = Evidence(outcome.reason, "fault" if outcome.stage != "compare" else "value", place=outcome.where)
         return failed(outcome.reason, [evidence])
-    return passed(f"right, error {outcome.error:g}")
+    amount = outcome.metrics
+    if COMPARED not in amount:
+        return passed(f"right, error {outcome.error:g}")
+    if not amount[COMPARED]:
+        return not_run(
+            "nothing that the program leaves is the same in two runs of the original, so nothing was compared"
+        )
+    left_out = [
+        f"{plural(int(amount[name]), what)} that differ{'s' if amount[name] == 1 else ''} between two runs of the original"
+        for name, what in ((LINES_LEFT_OUT, "line"), (FILES_LEFT_OUT, "file"))
+        if amount[name]
+    ]
+    rest = f"; left out: {', '.join(left_out)}" if left_out else ""
+    return passed(f"right, error {outcome.error:g}, {int(amount[COMPARED]):,} bytes of output compared{rest}")
 
 
 WHOLE_PROGRAM = CheckKind(

@@ -21,16 +21,23 @@ def _new(fits: Callable[[Site], bool], what: str) -> Callable[[VariantRuns], Ans
     return make
 
 
+def _inherited(runs: VariantRuns) -> Answer:
+    """What the original does undefined too, by place."""
+    known = [sight.evidence for site, sight in runs.sites.items() if runs.baseline.is_known(site)]
+    said = [f"{plural(len(known), 'place')}, the first: {known[0].sentence}"] if known else []
+    if runs.leans_on_lock_step:
+        said.append(f"results that change under {runs.leans_on_lock_step}, where warps do not run in step")
+    if not said:
+        return passed("no race, no access past an end, no read of unwritten memory that is the original's too")
+    return failed(f"as the original: {'; '.join(said)}", known)
+
+
 def _undefined(runs: VariantRuns) -> Answer:
-    new = runs.new_sites(runs.sites)
-    fresh = {id(evidence) for _, evidence in new}
-    rest = [sight.evidence for sight in runs.sites.values() if id(sight.evidence) not in fresh]
-    if not rest:
-        nothing = "no race, no access past an end, no read of unwritten memory"
-        return passed("nothing but what is new" if new else nothing)
-    silent = sum(site.silent and not runs.baseline.is_known(site) for site in runs.sites)
-    known = f"{plural(len(rest), 'place')}: the original does the same"
-    return failed(known + (f"; at {silent}, no value depends on it" if silent else ""), rest)
+    """What is new, but no value depends on it."""
+    own = [s.evidence for site, s in runs.sites.items() if site.silent and not runs.baseline.is_known(site)]
+    if not own:
+        return passed("nothing that the original does not do")
+    return failed(f"{plural(len(own), 'new race')} that changed no value: {own[0].sentence}", own)
 
 
 RACES = CheckKind(
@@ -50,7 +57,7 @@ WARP_RACES = CheckKind(
 BOUNDS = CheckKind(
     "bounds",
     "schedule-dependent",
-    "Are there accesses past the end of a buffer that the original has not?",
+    "Are there reads past a buffer that the original has not?",
     Turn.SEEN,
     _new(lambda site: site.kind == "out-of-bounds", "new place that leaves a buffer"),
 )
@@ -61,10 +68,17 @@ INITIALISATION = CheckKind(
     Turn.SEEN,
     _new(lambda site: site.kind == "uninitialised", "new place that reads unwritten memory"),
 )
+INHERITED = CheckKind(
+    "inherited",
+    "as safe as the original",
+    "Does nothing undefined happen that the original does too?",
+    Turn.SEEN,
+    _inherited,
+)
 UNDEFINED = CheckKind(
     "undefined",
     "benign",
-    "Does nothing undefined happen, not even what the original does too?",
+    "Are there no new races either in which no value differed?",
     Turn.SEEN,
     _undefined,
 )

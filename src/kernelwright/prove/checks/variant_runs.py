@@ -1,6 +1,6 @@
 """One variant, run on cases: what every check of a proof asks about it.
 
-runs = VariantRuns(baseline, {kernel: changed}, guards, inputs)
+runs = VariantRuns(baseline, changes, {kernel: changed}, guards, inputs)
 runs.evidence(reference)             what is wrong on a case, or None
 runs.new_sites(runs.sites)           what it does undefined and the original does not
 """
@@ -8,25 +8,24 @@ runs.new_sites(runs.sites)           what it does undefined and the original doe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from kernelwright.device.guard_facts import facts_of
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
-from kernelwright.guards import Guard, LaunchFacts
-from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
-from kernelwright.prove.checked_run import CaseRun, LaunchMade, run_case
+from kernelwright.prove.baseline import FORWARD, Baseline, Reference
+from kernelwright.prove.checked_run import CaseRun, run_case
+from kernelwright.prove.coverage.accepted_changes import AcceptedChanges, ChangedSet
+from kernelwright.prove.coverage.edited_lines import edited_lines
+from kernelwright.prove.domain import Domain, Guards
 from kernelwright.prove.evidence import Evidence
 from kernelwright.prove.fences import Fences
 from kernelwright.prove.output_difference import difference
 from kernelwright.prove.sightings import Site, Sites, add
 from kernelwright.prove.speedup_ceiling import LIMIT
 
-Guards = Mapping[str, Sequence[Guard]]
-"""By kernel, what must hold at a launch for a variant to be meant for it."""
 Trial = Callable[[Modules], Outcome]
 """Runs something with the kernels exchanged, and says what came of it: the whole program, or NVIDIA's checker on it."""
 
@@ -47,14 +46,23 @@ class CheckInputs:
 class VariantRuns:
     """``sites`` and ``outside`` gather what the runs have shown so far."""
 
-    def __init__(self, baseline: Baseline, variant: Modules, guards: Guards, inputs: CheckInputs) -> None:
+    def __init__(
+        self, baseline: Baseline, changes: AcceptedChanges, variant: Modules, guards: Guards, inputs: CheckInputs
+    ) -> None:
         self.baseline = baseline
         self.variant = variant
         self.inputs = inputs
         original = baseline.original
         self.modules = {**original, **variant}
         self.kernels = frozenset(k for k, module in variant.items() if module is not original.get(k))
-        self.guards = guards
+        self.domain = Domain(guards, original)
+        self.changes = changes
+        self.edited = {
+            kernel: edited_lines(original[kernel].functions[kernel], variant[kernel].functions[kernel])
+            for kernel in sorted(self.kernels)
+            if kernel in original and kernel in variant[kernel].functions
+        }
+        """By changed kernel, the source lines on which it differs."""
         self.sites: Sites = {}
         self.outside: Counter[str] = Counter()
         """By guard: the cases that do not meet it."""
@@ -62,20 +70,23 @@ class VariantRuns:
         """What the variant executed on ``trained``."""
         self.trained: list[Reference] = []
         """The training cases that it is meant for."""
+        self.leans_on_lock_step = ""
+        """A schedule with split warps under which it fails as the original does; empty when there is none."""
         self.incomplete = False
         """Whether some launches were too large for all their accesses to be followed."""
 
     def evidence(
         self, one: Reference, schedule: Schedule = FORWARD, *, watch: bool = True, sites: Sites | None = None,
-        fences: Fences | None = None,
+        fences: Fences | None = None, overread: int | None = None,
     ) -> Evidence | None:  # fmt: skip
         """Runs the variant on a case: what is wrong, or None. What it does undefined goes to ``sites``, the fences it
-        executes to ``fences``."""
+        executes to ``fences``. ``overread``: what reads past a buffer give, where that is not the case's own."""
         baseline = self.baseline
+        byte = baseline.byte_past_buffers(one.case) if overread is None else overread
         try:
             run = run_case(
                 baseline.device, self.modules, one.case, baseline.workload.kernel, schedule,
-                watch=watch, slack=baseline.slack, budget=one.budget * schedule.groups, launches=one.launches,
+                watch=watch, overread=byte, budget=one.budget * schedule.groups, launches=one.launches,
             )  # fmt: skip
         except KernelwrightError as error:
             return Evidence(error.message, "fault", one.case.name, str(schedule))
@@ -90,41 +101,31 @@ class VariantRuns:
         found = []
         for one in references:
             if one.kernels & self.kernels:
-                broken = self.broken_guard(one)
+                broken = self.domain.broken_by(one.run)
                 if broken:
                     self.outside[broken] += 1
                 else:
                     found.append(one)
         return found
 
-    def broken_guard(self, one: Reference) -> str:
-        for made in one.run.launches:
-            guards = self.guards.get(made.launch.kernel, ())
-            facts = as_guards_see(made, self.baseline.original) if guards else None
-            for guard in guards:
-                if facts is not None and not guard.holds(facts):
-                    return str(guard)
-        return ""
+    def drawn_anew(self) -> list[Reference]:
+        """The cases with other values in their buffers, of each kernel the one that inputs are made from."""
+        return [one for base in self._bases() for one in self.changes.drawn_anew(base)]
 
-    def settled(self) -> dict[tuple[str, int], str]:
-        """What launches of the variant cannot differ in, with the guard that says so."""
-        return {
-            (kernel, guard.settles): str(guard)
-            for kernel, guards in self.guards.items()
-            for guard in guards
-            if guard.settles is not None
-        }
+    def _bases(self) -> list[Reference]:
+        known = (*self.baseline.training, *self.baseline.held_out.references)
+        launching = [one for one in known if one.kernels & self.kernels]
+        return self.changes.bases([one for one in launching if not self.domain.broken_by(one.run)])
 
-    def changed_sets(self, more: int = 1) -> list[CaseSet]:
-        """Changed inputs of each kernel, made from the cheapest training case that the variant is meant for, without
-        changing what its guards demand."""
-        cheapest: dict[frozenset[str], Reference] = {}
-        for one in self.baseline.training:
-            if one.kernels & self.kernels and not self.broken_guard(one):
-                known = cheapest.setdefault(one.kernels, one)
-                cheapest[one.kernels] = one if one.run.work < known.run.work else known
-        settled = frozenset(self.settled())
-        return [self.baseline.changed(group, base=base, settled=settled, more=more) for group, base in cheapest.items()]
+    def changed_sets(self, more: int = 1) -> list[ChangedSet]:
+        """Changed inputs of each kernel, made from the training cases that cover most, as far as the guards admit them."""
+        groups: set[frozenset[str]] = set()
+        found = []
+        for base in self._bases():
+            first = base.kernels not in groups
+            groups.add(base.kernels)
+            found.append(self.changes.of(base, self.edited, self.domain, first=first, more=more))
+        return found
 
     def on_different(self, cases: Sequence[Reference]) -> list[Evidence | None]:
         """Everything that is wrong on other data, be it a value, a race or an access, says that the variant is not for it."""
@@ -153,12 +154,3 @@ def _merge(run: CaseRun, sites: Sites) -> None:
 
 def _in_case(evidence: Evidence, one: Reference) -> Evidence:
     return replace(evidence, case=one.case.name)
-
-
-def as_guards_see(made: LaunchMade, original: Modules) -> LaunchFacts:
-    kernel = original[made.launch.kernel].functions[made.launch.kernel]
-
-    def region(address: int) -> range | None:
-        return next((r for r in made.regions if address in r), None)
-
-    return facts_of(made.launch, kernel, region, made.variables)

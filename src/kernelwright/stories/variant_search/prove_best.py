@@ -30,6 +30,7 @@ def prove_best(search: Search[tuple[G, ...]]) -> None:
         label = proving.label_of_best(best)
         # Right on the training cases, run in order, is all that --accept any asks for.
         if accept == "any" if label is None else meets(label, accept):
+            proving.keep_proven(best, label)
             return
         search.note("fallen", {"name": "best", "variant": best.name})
         search.standing.best = None
@@ -40,6 +41,8 @@ def prove_best(search: Search[tuple[G, ...]]) -> None:
             if proving.holds(other):
                 kept = other
                 break
+        if kept is not None and kept.is_gain:
+            proving.keep_proven(kept, proving.label(kept))
     if kept is not None and kept.is_gain:
         search.note("salvaged", {"name": "best", "variant": kept.name, "of": best.name})
 
@@ -51,15 +54,30 @@ class _Proving(Generic[G]):
 
     def holds(self, found: Found[tuple[G, ...]]) -> bool:
         """Whether it is proven as was demanded."""
-        return meets(self._label(found), self._search.run.settings.accept)
+        return meets(self.label(found), self._search.run.settings.accept)
 
     def label_of_best(self, best: Found[tuple[G, ...]]) -> Label | None:
         """None, and a note that says why, for an original that proves nothing of any variant."""
         try:
-            return self._label(best)
+            return self.label(best)
         except Misuse as error:
             self._search.remark("proof", [f"nothing can be proven: {error.message}; {error.hint}"])
             return None
+
+    def keep_proven(self, best: Found[tuple[G, ...]], label: Label | None) -> None:
+        """What of the best is proven, and noted as such: all of it, or what is left without the edits that are not. Where that
+        is as fast, it becomes the best."""
+        search = self._search
+        if label not in ("proven", "clean"):
+            return
+        kept: Found[tuple[G, ...]] | None = best
+        if label == "clean":
+            search.say("prove for all launches")
+            candidate = self._proofs.provable(best.candidate)
+            kept = search.try_one(candidate) if candidate else None
+        if kept is None or not kept.is_gain or self.label(kept) != "proven":
+            return
+        search.note("proven", {"name": "best", "variant": kept.name, "best": not _slower(kept.speedup, best.speedup)})
 
     def without_faults(self, best: Found[tuple[G, ...]]) -> tuple[Found[tuple[G, ...]] | None, set[G]]:
         """The edits of a variant put together again one by one, each kept as long as what they make is proven as demanded
@@ -94,7 +112,7 @@ class _Proving(Generic[G]):
                 programs.setdefault(found.key, found)
         return list(programs.values())[:OTHERS]
 
-    def _label(self, found: Found[tuple[G, ...]]) -> Label:
+    def label(self, found: Found[tuple[G, ...]]) -> Label:
         known = self._search.run.proof(found.name)
         if known is None:
             self._search.say(f"prove {found.name}")

@@ -211,5 +211,6 @@ HANDLERS: dict[str, Callable[[Lanes, Op], None]] = {
     "warp": warp_cooperation.operation,
     "barrier-result": warp_cooperation.barrier_result,
     "arrive": warp_cooperation.arrive,
+    "fence": warp_cooperation.fence,
 }
 """Operations that are no plain arithmetic."""

@@ -22,7 +22,7 @@ from kernelwright.codegen.simt.emission.representation import stored
 from kernelwright.codegen.simt.program.program import Access
 
 SHARED, LOCAL = 1, 2
-SECTOR_SHIFT = 5
+SECTOR_SHIFT, WORD_SHIFT = 5, 2
 
 
 def site(e: Lanes, access: Access, field: str = "low") -> str:
@@ -146,7 +146,7 @@ class One(Way):
         return address.stride == 0 and one_result and access.space != LOCAL
 
     def count(self) -> None:
-        """How many different sectors the segments' addresses lie in, or how often their words share a bank."""
+        """How many different sectors (of constants: words) the segments' addresses lie in, or how often words share a bank."""
         e, access = self.e, self.access
         if len(self.bases) == 1:
             words = (access.bytes + 3) // 4
@@ -161,10 +161,11 @@ class One(Way):
                     clash = e.all_of([differ, e.let(f"icmp eq i64 {bank}, 0"), *self.all_busy()])
                     add_to(e, access, "waves", e.let(f"zext i1 {clash} to i64"))
             return
-        sectors = [e.let(f"lshr i64 {b}, {SECTOR_SHIFT}") for b in self.bases]
-        for i, a in enumerate(sectors[1:], 1):
-            new = e.all_of([*(e.let(f"icmp ne i64 {a}, {b}") for b in sectors[:i]), *self.all_busy()])
-            add_to(e, access, "sectors", e.let(f"zext i1 {new} to i64"))
+        shift, field = (WORD_SHIFT, "serial") if access.constant else (SECTOR_SHIFT, "sectors")
+        places = [e.let(f"lshr i64 {b}, {shift}") for b in self.bases]
+        for i, a in enumerate(places[1:], 1):
+            new = e.all_of([*(e.let(f"icmp ne i64 {a}, {b}") for b in places[:i]), *self.all_busy()])
+            add_to(e, access, field, e.let(f"zext i1 {new} to i64"))
 
     def conditions(self) -> list[str]:
         """Two addresses are counted in line; more where every segment has active lanes, in shared memory if they agree."""

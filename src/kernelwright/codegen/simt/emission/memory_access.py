@@ -30,8 +30,11 @@ def _checked(e: Lanes, op: Op) -> Access:
 
 
 def _choose(e: Lanes, access: Access, address: Address, one_result: bool, is_store: bool) -> Way | None:
-    """The way that fits, ``None`` when only the runtime can do it. ``one_result``: lanes of a segment get one number."""
-    for way in (One, Row, Steps, Own):
+    """The way that fits, ``None`` when only the runtime can do it: it counts constants that lanes read apart.
+
+    ``one_result``: lanes of a segment get one number.
+    """
+    for way in (One,) if access.constant else (One, Row, Steps, Own):
         if way.fits(e, access, address, one_result, is_store):
             return way(e, access, address)
     return None

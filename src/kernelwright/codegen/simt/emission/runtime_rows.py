@@ -54,7 +54,7 @@ def _is_plain(access: Access) -> bool:
 
 def _is_row(e: Lanes, access: Access, address: Address) -> bool:
     size = access.bytes
-    if not _is_plain(access) or address.stride != size or access.align < size:
+    if not _is_plain(access) or address.stride != size or access.align < size or access.constant:
         return False
     # Of two rows the sectors are only counted where a mask of both fits a word, the wavefronts where numbers fill banks.
     return e.parts == 1 or (e.parts == 2 == address.parts and size >= (4 if access.space == SHARED else 2))

@@ -63,7 +63,21 @@ EVEN = tuple(
     for size in EVEN_BYTES
 )
 """Accesses that run evenly, as one call: see ``runtime_rows.py``."""
-FUNCTIONS = ("load", "store", "atomic", "fill", "copy", "print", "stop", "synced", "trace", "arrive", *QUICK, *EVEN)
+FUNCTIONS = (
+    "load",
+    "store",
+    "atomic",
+    "fill",
+    "copy",
+    "print",
+    "stop",
+    "synced",
+    "trace",
+    "arrive",
+    "fence",
+    *QUICK,
+    *EVEN,
+)
 """Helpers that generated code calls, ``simt_...`` in C; ``row_functions.py`` names the row functions, ``row_...``."""
 
 

@@ -22,6 +22,11 @@ def arrive(e: Lanes, op: Op) -> None:
     e.line(e.helper("arrive", f"ptr %c, i32 {number}, i32 {threads}, i32 {e.whole_mask()}"))
 
 
+def fence(e: Lanes, op: Op) -> None:
+    """The active lanes' accesses before it come before those behind it; where memory is weak (``runtime/weak.c``) that shows."""
+    e.line(e.helper("fence", f"ptr %c, i32 {op.detail}, i32 {e.whole_mask()}"))
+
+
 def barrier_result(e: Lanes, op: Op) -> None:
     """What the barrier's reduction gave: count in the low bits, "any" in bit 30, "all" in bit 31."""
     pointer = e.let(f"getelementptr i8, ptr %c, i64 {struct_offsets.CONTEXT['barrier_result']}")

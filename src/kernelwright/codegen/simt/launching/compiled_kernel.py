@@ -22,6 +22,7 @@ from kernelwright.codegen.simt.emission.warp_cooperation import MODES
 from kernelwright.codegen.simt.emission.warp_cooperation import OPERATIONS as WARP_OPERATIONS
 from kernelwright.codegen.simt.launching import runtime_structs
 from kernelwright.codegen.simt.launching.launch_result import NO_EVENTS, Found, HostFault, LaunchResult
+from kernelwright.codegen.simt.launching.overread_table import OverreadTable
 from kernelwright.codegen.simt.launching.runtime_library import runtime
 from kernelwright.codegen.simt.launching.runtime_structs import ACCESS, BUFFER, FLOATS, KINDS, OPERATIONS, POINT, SITE
 from kernelwright.codegen.simt.launching.watching import Caches, Watch, Watching
@@ -54,6 +55,9 @@ class Schedule(Protocol):
 
     @property
     def kind(self) -> str: ...
+
+    @property
+    def seed(self) -> int: ...
 
     def __hash__(self) -> int: ...
 
@@ -152,6 +156,7 @@ class CompiledKernel:
         blind["index"] = np.arange(n)
         self._live = (true, blind, counts)
         self._fault = runtime_structs.Fault()
+        self._overreads = OverreadTable()
         self._bounds: npt.NDArray[Any] | None = None
         self._bounds_at = 0
         self._run = runtime().simt_run
@@ -229,11 +234,13 @@ class CompiledKernel:
         budget: int = 1 << 40,
         symbols: Mapping[str, int] | None = None,
         watch: Watch | None = None,
+        overread: int | None = None,
     ) -> LaunchResult:
         """Runs the kernel to its end or its first fault; effects are in the memory.
 
         ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is the number of times warps may go back in
-        loops. Raises ``DeviceError`` for a launch that cannot begin.
+        loops; ``overread`` the byte that a read past a buffer gives, None where that is a fault. Raises ``DeviceError`` for a
+        launch that cannot begin.
         """
         if self._patience < 0:
             self._improve()
@@ -255,11 +262,16 @@ class CompiledKernel:
         bounds = memory.bounds()
         if bounds is not self._bounds:
             self._bounds, self._bounds_at = bounds, bounds.ctypes.data
-        runtime_structs.REQUEST.pack_into(self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z)
+        past = self._overreads.prepare(overread, launch.context)
+        runtime_structs.REQUEST.pack_into(
+            self._request, 0, budget, symbols_at, self._bounds_at, len(bounds), x, y, z, past
+        )
         if kernel.parameter_bytes:
             self._parameters[:] = parameters[: kernel.parameter_bytes]
             for offset, size, at in kernel.by_value:
                 ctypes.memmove(launch.context.by_value_host + at, launch.context.parameters + offset, size)
+        if schedule is not None and schedule.kind == "weak":
+            watch = replace(watch or Watch(), weak=schedule.seed)
         watching = Watching(watch, launch, bounds) if watch is not None else None
         self._running = launch
         begin = perf_counter()
@@ -372,6 +384,7 @@ class CompiledKernel:
             counts.tobytes(),
             sites.tobytes(),
             self._accesses,
+            self._overreads.found(self.kernel),
             found,
             incomplete,
             events,
@@ -431,7 +444,7 @@ def _access_table(kernel: HostKernel) -> npt.NDArray[Any]:
         row["operation"] = OPERATIONS.index(operation) if operation else 0
         type, _, several = (packed or a.type).partition("x")
         row["is_float"], row["several"] = FLOATS.get(type, 0), int(several or 1)
-        row["is_volatile"] = a.volatile
+        row["is_volatile"], row["is_constant"] = a.volatile, a.constant
         for field, value in a.form.items():
             row[field] = value
     return table

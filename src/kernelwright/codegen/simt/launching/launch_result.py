@@ -64,6 +64,24 @@ class Found:
 
 
 @dataclass(frozen=True)
+class HostOverread:
+    """Reads of one instruction past one side of one buffer, which a GPU lets pass: ``count`` of them, and the farthest."""
+
+    origin: Instruction
+    buffer: int
+    """Its address."""
+    before: bool
+    """Whether they lie before its start, not behind its end."""
+    count: int
+    farthest: int
+    """Bytes from the buffer to the far end of the farthest."""
+    block: int
+    thread: int
+    address: int
+    size: int
+
+
+@dataclass(frozen=True)
 class LaunchResult:
     """``executions`` and ``lanes`` count per block of ``kernel.blocks``, the others per access of ``kernel.accesses``."""
 
@@ -78,6 +96,7 @@ class LaunchResult:
     raw_sites: bytes
     accesses: npt.NDArray[Any]
     """The table of accesses as the runtime has it."""
+    overreads: tuple[HostOverread, ...] = ()
     found: tuple[Found, ...] = ()
     incomplete: bool = False
     """Whether the checker ran out of memory, or of patience with atomics, and did not follow everything."""
@@ -123,8 +142,9 @@ class LaunchResult:
 
     @cached_property
     def sectors(self) -> Counts:
-        """32-byte sectors of global and local memory."""
-        return self.sites["sectors"] + self._runs - self._in_shared
+        """32-byte sectors of global and local memory; none of constants, which do not go there."""
+        constant = np.array([a.constant for a in self.kernel.accesses], bool)
+        return np.where(constant, 0, self.sites["sectors"] + self._runs - self._in_shared)
 
     @cached_property
     def wavefronts(self) -> Counts:
@@ -133,5 +153,5 @@ class LaunchResult:
 
     @cached_property
     def serial(self) -> Counts:
-        """Further turns of atomics, for lanes on one address."""
+        """Further turns: of atomics for lanes on one address, of constants for lanes on different ones."""
         return self.sites["serial"].copy()

@@ -78,7 +78,7 @@ def runtime() -> ctypes.CDLL:
     library = ctypes.CDLL(str(library_path()))
     library.simt_run.argtypes = [ctypes.c_void_p]
     library.simt_run.restype = None
-    library.simt_launch_bytes.restype = ctypes.c_uint64
+    library.simt_launch_bytes.restype = library.simt_overreads_bytes.restype = ctypes.c_uint64
     assert library.simt_launch_bytes() == ctypes.sizeof(LaunchStruct), "records.py and driver.c disagree"
     for name in [f"simt_{name}" for name in struct_offsets.FUNCTIONS] + [f"row_{name}" for name in ROWS]:
         binding().add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)

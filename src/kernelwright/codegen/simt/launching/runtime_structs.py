@@ -11,7 +11,7 @@ ACCESS = np.dtype(
     [
         ("kind", "u1"), ("space", "u1"), ("size", "u1"), ("components", "u1"), ("align", "u1"), ("form", "u1"),
         ("zero_extend", "u1"), ("segments", "u1"), ("segment_lanes", "u1"), ("spread", "u1"), ("operation", "u1"),
-        ("is_volatile", "u1"), ("is_float", "u1"), ("several", "u1"), ("footprint", "<u4"), ("stride", "<i8"),
+        ("is_volatile", "u1"), ("is_float", "u1"), ("several", "u1"), ("is_constant", "u1"), ("footprint", "<u4"), ("stride", "<i8"),
         ("coefficient", "<i8"), ("root_stride", "<i8"),
     ],
     align=True,
@@ -62,12 +62,23 @@ class Context(ctypes.Structure):
         ("block_linear", ctypes.c_uint32), ("frame", ctypes.c_void_p), ("fault", ctypes.c_void_p),
         ("check", ctypes.c_void_p), ("cache", ctypes.c_void_p), ("print", ctypes.c_void_p),
         ("print_size", ctypes.c_uint64), ("print_used", ctypes.c_uint64), ("print_lost", ctypes.c_uint64),
-        ("arrivals", ctypes.c_uint32 * 16),
+        ("arrivals", ctypes.c_uint32 * 16), ("overread", ctypes.c_uint32), ("pad", ctypes.c_uint32),
+        ("overreads", ctypes.c_void_p), ("weak", ctypes.c_void_p),
     ]  # fmt: skip
 
 
-REQUEST = struct.Struct("<qQQ4I")
-"""What differs from launch to launch: budget, addresses of symbols and of buffers, number of buffers, grid."""
+REQUEST = struct.Struct("<qQQ4IIxxxx")
+"""What differs from launch to launch: budget, addresses of symbols and of buffers, number of buffers, grid, and the byte that a
+read past a buffer gives, or ``NO_OVERREAD``."""
+NO_OVERREAD = 256
+OVERREAD = np.dtype(
+    [
+        ("buffer", "<u8"), ("address", "<u8"), ("size", "<u8"), ("farthest", "<u8"), ("count", "<u8"), ("place", "<u4"),
+        ("before", "<u4"), ("block", "<u4"), ("thread", "<u4"),
+    ]
+)  # fmt: skip
+OVERREAD_HEAD = np.dtype("<u8")
+"""The number of rows."""
 
 
 class LaunchStruct(ctypes.Structure):

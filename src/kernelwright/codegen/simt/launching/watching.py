@@ -46,6 +46,8 @@ class Watch:
     touched: bool = False
     written: Mapping[int, npt.NDArray[np.uint8]] | None = None
     caches: Caches | None = None
+    weak: int | None = None
+    """Memory is weak (``runtime/weak.c``), with choices drawn from this seed; None: it is sequentially consistent."""
     memory_limit: int = 4 << 30
     """Bytes that following accesses may take."""
     most_findings: int = 1000
@@ -59,6 +61,7 @@ class Watching:
         self.launch = launch
         self.check = 0
         self.cache = 0
+        self.weak = 0
         self._library = runtime()
         self._keep: list[npt.NDArray[Any]] = []
         context = launch.context
@@ -72,6 +75,11 @@ class Watching:
             if watch.unwritten:
                 self._follow_written(launch, bounds)
             context.check = self.check
+        if watch.weak is not None:
+            new = self._library.simt_weak_new
+            new.restype, new.argtypes = ctypes.c_void_p, [ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64]
+            self.weak = new(launch.n_threads, watch.weak, watch.memory_limit) or self._no_memory()
+            context.weak = self.weak
         if watch.caches is not None:
             c = watch.caches
             new = self._library.simt_cache_new
@@ -106,14 +114,15 @@ class Watching:
 
     def found(self, kernel: HostKernel) -> tuple[tuple[Found, ...], bool]:
         """What was noticed, and whether the checker had to stop looking."""
+        lacking = bool(self.weak and self._library.simt_weak_incomplete(ctypes.c_void_p(self.weak)))
         if not self.check:
-            return (), False
+            return (), lacking
         record = Check.from_address(self.check)
         count = record.n_findings
         rows = np.zeros(count, FINDING)
         if count:
             ctypes.memmove(rows.ctypes.data, record.findings, rows.nbytes)
-        return tuple(_found(row, kernel) for row in rows), bool(record.incomplete)
+        return tuple(_found(row, kernel) for row in rows), lacking or bool(record.incomplete)
 
     def events(self) -> tuple[npt.NDArray[np.uint64], int]:
         """What the watched blocks did, and how much of it was not kept."""
@@ -133,8 +142,10 @@ class Watching:
             self._library.simt_check_free(ctypes.c_void_p(self.check))
         if self.cache:
             self._library.simt_cache_free(ctypes.c_void_p(self.cache))
-        self.check = self.cache = 0
-        self.launch.context.check = self.launch.context.cache = None
+        if self.weak:
+            self._library.simt_weak_free(ctypes.c_void_p(self.weak))
+        self.check = self.cache = self.weak = 0
+        self.launch.context.check = self.launch.context.cache = self.launch.context.weak = None
         self.launch.watch_every = self.launch.n_watch_list = 0
 
 

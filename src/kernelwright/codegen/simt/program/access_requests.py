@@ -11,9 +11,12 @@ from kernelwright.codegen.simt.program.flattening_context import FlatteningConte
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE, places, scalars
 from kernelwright.codegen.simt.program.program import Access, Const, Operand, bits_of, bytes_of, integer, is_float
 from kernelwright.errors import CompileError
+from kernelwright.ir.fences import WIDTHS, fences_in
 from kernelwright.ir.module import Instruction
 from kernelwright.ir.types import PointerType, VectorType
 from kernelwright.ir.values import Value
+
+Handler = Callable[[FlatteningContext, Instruction], None]
 
 
 def _alloca(flat: FlatteningContext, instruction: Instruction) -> None:
@@ -37,8 +40,6 @@ def request(flat: FlatteningContext, kind: str, type: str, components: int, alig
         len(flat.program.accesses), kind, type, components, align, 0, flat.instruction,
         flat.function_now.name, flat.now.origin.name, operation,
     )  # fmt: skip
-    i = flat.instruction
-    made.volatile = i.opcode in ("load", "store") and (i.volatile or i.ordering != "")
     flat.program.accesses.append(made)
     return made
 
@@ -81,7 +82,7 @@ def _load(flat: FlatteningContext, instruction: Instruction) -> None:
     row: Row = []
     for at, type, kind, many, known in _pieces(instruction.type, align):
         access = request(flat, "load", _memory_type(type), many, known)
-        access.space = space
+        access.space, access.volatile = space, instruction.volatile or instruction.ordering != ""
         outs = flat.effect("load", (_place(flat, pointer, at, space),), access, ((access.type, kind),) * many)
         row += [_narrow(flat, o, type) for o in outs]
     flat.set(instruction, row)
@@ -102,7 +103,7 @@ def _store(flat: FlatteningContext, instruction: Instruction) -> None:
         parts = [o if o.type == wide else flat.emit("zext", (o,), wide) for o in row[first : first + many]]
         first += many
         access = request(flat, "store", wide, many, known)
-        access.space = space
+        access.space, access.volatile = space, instruction.volatile or instruction.ordering != ""
         flat.effect("store", (_place(flat, pointer, at, space), *parts), access)
 
 
@@ -142,8 +143,24 @@ def _cmpxchg(flat: FlatteningContext, instruction: Instruction) -> None:
     flat.set(instruction, [old, same])
 
 
-def _fence(flat: FlatteningContext, instruction: Instruction) -> None:
-    """Lanes run in one thread: every write is seen at once."""
+def fence(flat: FlatteningContext, instruction: Instruction) -> None:
+    """One for each width that the instruction orders accesses for; between the lanes of a block all are seen at once."""
+    for width in fences_in(instruction):
+        flat.effect("fence", (), WIDTHS.index(width))
+
+
+def _ordered(handler: Handler) -> Handler:
+    """An access that acquires or releases, as an access between fences of its width."""
+
+    def put(flat: FlatteningContext, instruction: Instruction) -> None:
+        ordering = instruction.ordering
+        if ordering in ("release", "acq_rel", "seq_cst"):
+            fence(flat, instruction)
+        handler(flat, instruction)
+        if ordering in ("acquire", "acq_rel", "seq_cst"):
+            fence(flat, instruction)
+
+    return put
 
 
 def _space(address: Value) -> int:
@@ -157,12 +174,12 @@ def _memory_type(type: str) -> str:
     return type if is_float(type) or bits_of(type) % 8 == 0 else f"i{8 * bytes_of(type)}"
 
 
-HANDLERS: dict[str, Callable[[FlatteningContext, Instruction], None]] = {
+HANDLERS: dict[str, Handler] = {
     "alloca": _alloca,
     "getelementptr": _get_element_pointer,
-    "load": _load,
-    "store": _store,
-    "atomicrmw": _atomicrmw,
-    "cmpxchg": _cmpxchg,
-    "fence": _fence,
+    "load": _ordered(_load),
+    "store": _ordered(_store),
+    "atomicrmw": _ordered(_atomicrmw),
+    "cmpxchg": _ordered(_cmpxchg),
+    "fence": fence,
 }

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kernelwright.codegen.fused_products import contractions
+from kernelwright.codegen.inline_asm.builder import Guarded
 from kernelwright.codegen.inline_asm.expand import expand_asm
 from kernelwright.codegen.memory_layout import (
     align_of,
@@ -27,8 +28,10 @@ from kernelwright.codegen.simt.program.program import (
     Op,
     Phi,
     Program,
+    Var,
     bytes_of,
     integer,
+    zero_of,
 )
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantInt, InlineAsm
@@ -44,6 +47,7 @@ def flatten(kernel: Function) -> Program:
     program.shared_bytes = layout.static_bytes
     program.dynamic_offset = layout.dynamic_offset
     flat = Flattener(program, layout.offsets)
+    flat.reserved = layout.reserved
     arguments, frame = _parameters(flat, kernel)
     flat.function(kernel, arguments, flat.block(kernel.name, kernel.entry), frame, ())
     return program
@@ -210,7 +214,7 @@ class Flattener(FlatteningContext):
     ) -> None:
         targets = tuple(blocks[b] for b in instruction.successors)
         match instruction.opcode:
-            case "br" if len(targets) == 1 or targets[0] is targets[1]:
+            case "br" | "switch" if all(t is targets[0] for t in targets):
                 term = Op("jump", (), (), None, instruction, targets[:1])
             case "br":
                 condition = self.one(instruction.operands[0])
@@ -264,13 +268,35 @@ class Flattener(FlatteningContext):
         """Inline PTX runs as the IR that stands for it. Raises ``CompileError`` with the PTX for what is not known."""
         expansion = expand_asm(instruction)
         self.standing_for = instruction
-        for step in expansion.instructions:
-            self.step(step)
+        for step in expansion.steps:
+            if isinstance(step, Guarded):
+                self._guarded(step)
+            else:
+                self.step(step)
         self.standing_for = None
         results = [o for v in expansion.results for o in self.row(v)]
         if results:
             self.rows[instruction] = results
         expansion.drop()
+
+    def _guarded(self, step: Guarded) -> None:
+        """A branch around the instructions. Who takes it finds zeros for what they make."""
+        condition = self.one(step.condition)
+        before = self.now
+        inside = self.cut("branch", (condition,))
+        for instruction in step.instructions:
+            self.step(instruction)
+        last = self.now
+        after = self.cut("jump")
+        before.term.targets = (inside, after)
+        for instruction in step.instructions:
+            row: Row = []
+            for made in self.rows.get(instruction, []):
+                out = self.program.var(made.type, made.pointer if isinstance(made, Var) else -1)
+                out.op = phi = Phi((made, zero_of(made.type)), (last, before), out)
+                after.phis.append(phi)
+                row.append(out)
+            self.rows[instruction] = row
 
     def _inline(self, instruction: Instruction, callee: Function) -> None:
         before = self.now

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from kernelwright.codegen.bulk_copies import promised_alignment
+from kernelwright.codegen.memory_layout import RESERVED_BYTES
 from kernelwright.codegen.simt.program import access_requests, intrinsics
-from kernelwright.codegen.simt.program.access_requests import atomic
+from kernelwright.codegen.simt.program.access_requests import atomic, fence
 from kernelwright.codegen.simt.program.flattening_context import FlatteningContext
 from kernelwright.codegen.simt.program.lane_scalars import BASES, scalars
 from kernelwright.codegen.simt.program.operation_builder import Make
@@ -19,11 +20,12 @@ from kernelwright.codegen.simt.program.program import Const, Op, Operand, bits_o
 from kernelwright.codegen.simt.program.warp_operations import Barrier, WarpOp
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantInt
+from kernelwright.ir.fences import is_fence
 from kernelwright.ir.module import Function, Instruction
 
 IGNORED = re.compile(
     r"llvm\.(lifetime\.|assume|dbg\.|experimental\.noalias|invariant\.|prefetch|sideeffect|donothing|annotation|var\.annotation)"
-    r"|llvm\.nvvm\.(membar|fence|prefetch|applypriority|discard|cp\.async\.(commit|wait)|griddepcontrol|pm\.event)"
+    r"|llvm\.nvvm\.(prefetch|applypriority|discard|cp\.async\.(commit|wait)|griddepcontrol|pm\.event)"
     r"|llvm\.(stackrestore|invariant\.end)"
 )
 
@@ -44,6 +46,9 @@ def intrinsic(flat: FlatteningContext, instruction: Instruction, callee: Functio
     """Put a call of a function without a body into the program. Raises ``CompileError`` naming what has no meaning here."""
     name = callee.name
     if IGNORED.match(name):
+        return
+    if is_fence(instruction):
+        fence(flat, instruction)
         return
     for pattern, handler in FAMILIES:
         found = pattern.match(name)
@@ -70,7 +75,12 @@ CONSTANTS = {
     # A grid launched without clusters is one of clusters of one block.
     **{f"cluster.ctaid.{axis}": 0 for axis in "xyzw"}, **{f"cluster.nctaid.{axis}": 1 for axis in "xyzw"},
     "cluster.ctarank": 0, "cluster.nctarank": 1, "clusterid.w": 0, "nclusterid.w": 1,
+    # What a driver leaves for its own use: nothing here.
+    **{f"envreg{n}": 0 for n in range(32)},
+    "reserved_smem_offset_cap": RESERVED_BYTES,
 }  # fmt: skip
+RESERVED = {"begin": 0, "0": 0, "1": RESERVED_BYTES // 2, "end": RESERVED_BYTES}
+"""Behind ``reserved_smem_offset_``: where in the block's reserved shared memory."""
 SIZES = ("dynamic_smem_size", "total_smem_size", "aggr_smem_size")
 
 
@@ -95,6 +105,8 @@ def _register(flat: FlatteningContext, instruction: Instruction, found: re.Match
     elif f"lanemask.{axis}" == name:
         lane = flat.program.source("lane", "", "i32")
         row = [intrinsics.TABLE[name](Make(flat), [lane], "i32")]
+    elif name.startswith("reserved_smem_offset_") and name.rpartition("_")[2] in RESERVED:
+        row = [integer(type, flat.reserved + RESERVED[name.rpartition("_")[2]])]
     elif name in SIZES:
         row = [flat.emit("shared-size", (), "i32", name)]
     else:

@@ -9,7 +9,7 @@ from typing import Any
 
 from kernelwright.codegen.fused_products import Fused
 from kernelwright.codegen.memory_layout import alloc_size, field_offsets
-from kernelwright.codegen.simt.program.lane_scalars import BASES, constant, scalars
+from kernelwright.codegen.simt.program.lane_scalars import BASES, CONSTANT_SPACE, constant, scalars
 from kernelwright.codegen.simt.program.program import Block, Const, Op, Operand, Program, Var, bits_of, integer
 from kernelwright.errors import CompileError
 from kernelwright.ir.constants import ConstantExpr
@@ -36,6 +36,8 @@ class FlatteningContext:
         self.program = program
         self.shared = shared
         """Offsets of shared variables."""
+        self.reserved = -1
+        """Offset of the block's reserved shared memory."""
         self.rows: dict[Value, Row] = {}
         self.now: Block = Block(-1)
         """The block that operations are appended to."""
@@ -84,6 +86,8 @@ class FlatteningContext:
                 return self.row(value.initializer)
             case GlobalVariable():
                 self.program.symbols.setdefault(value.name, len(self.program.symbols))
+                if value.address_space == CONSTANT_SPACE:
+                    self.program.constants.add(value.name)
                 return [self.program.source("symbol", value.name, "i64", 0)]
             case ConstantExpr(opcode="getelementptr"):
                 assert value.source_type is not None

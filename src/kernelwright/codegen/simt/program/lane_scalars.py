@@ -25,7 +25,8 @@ from kernelwright.ir.values import Value
 
 SHARED_BASE = 0x0100_0000_0000
 LOCAL_BASE = 0x0200_0000_0000
-BASES = {0: 0, 1: 0, 4: 0, 3: SHARED_BASE, 5: LOCAL_BASE}
+CONSTANT_SPACE = 4
+BASES = {0: 0, 1: 0, CONSTANT_SPACE: 0, 3: SHARED_BASE, 5: LOCAL_BASE}
 """``generic = pointer + BASES[address space]``; see ``device/arena.py``."""
 
 

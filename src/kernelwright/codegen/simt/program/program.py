@@ -209,6 +209,8 @@ class Access:
     """What is taken off a generic address whose space is known."""
     volatile: bool = False
     """Volatile, or an atomic load or store: what others do at the same address is meant to be seen."""
+    constant: bool = False
+    """A load that can name constant memory and kernel parameters alone, which have a cache of their own."""
     may_be_local: bool = False
     """Whether the address can name local memory, where every lane finds bytes of its own."""
     form: dict[str, int] = field(default_factory=dict)
@@ -231,6 +233,8 @@ class Program:
         self.accesses: list[Access] = []
         self.symbols: dict[str, int] = {}
         """Device variables by name; the value is the index in the table of addresses a launch brings."""
+        self.constants: set[str] = set()
+        """Those of them that lie in constant memory."""
         self.sources: dict[tuple[str, Any], Var] = {}
         """Values that exist before the kernel starts: parameters, addresses, thread and block numbers."""
         self.shared_bytes = 0

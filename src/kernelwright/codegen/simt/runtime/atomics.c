@@ -167,6 +167,7 @@ void simt_atomic(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
   if (c->counting) s->serial += turns(address, good);
   EACH_LANE(l, good) {
     u32 local = a->space == LOCAL || address[l] - LOCAL_BASE < WINDOW;
+    if (c->weak && a->space == GENERIC && host[l] == (u8 *)address[l]) simt_weak_atomic(c, l, address[l], size);
     if (size == 8 && local) turn_apart(a, host[l], l, out, operand, expected);
     else if (size == 8) turn(a, host[l], l, out, operand, expected, 8);
     else if (size == 4) turn(a, host[l], l, out, operand, expected, 4);

@@ -379,7 +379,7 @@ void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *co
   EACH_LANE(l, mask) {
     u64 generic = base + address[l];
     u32 local = generic - LOCAL_BASE < WINDOW, shared = generic - SHARED_BASE < WINDOW;
-    if (generic - c->by_value_host < c->by_value_size) continue;
+    if (generic - c->by_value_host < c->by_value_size || simt_overread_holds(c, host[l])) continue;
     u32 atomic = a->kind == ATOMIC || (a->is_volatile && !shared && !local);
     u8 fresh[256];
     if (a->kind == STORE && !local)

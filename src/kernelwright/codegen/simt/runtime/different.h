@@ -70,4 +70,11 @@ static inline u32 sectors_of(const u32 *offset, u32 skew, u32 mask) {
   return different((all + skew) >> 5, mask);
 }
 
+/* Words of 4 bytes that offsets lie in. */
+static inline u32 words_of(const u32 *offset, u32 mask) {
+  v32 all;
+  memcpy(&all, offset, sizeof all);
+  return different(all >> 2, mask);
+}
+
 #endif

@@ -8,6 +8,8 @@ typedef struct {
   const simt_buffer *buffers;
   u32 n_buffers;
   u32 grid[3];
+  u32 overread;
+  u32 pad;
 } simt_request;
 
 typedef struct {
@@ -66,9 +68,10 @@ static void start_block(simt_launch *l) {
     c->frame = NULL;
     if (c->watched) simt_cache_block(c);
   }
-  c->attention = c->check || c->watched;
+  c->attention = c->check || c->watched || c->weak;
   c->sites = c->attention ? c->blind_sites : c->true_sites;
   if (c->check) simt_check_block(c);
+  if (c->weak) simt_weak_block(c);
 }
 
 static void stop_at(simt_context *c, simt_frame *f, u32 point, u32 lane, u32 other) {
@@ -170,6 +173,7 @@ static int release_all(simt_launch *l, u8 *state) {
   }
   c->barrier_result = total | any << 30 | all << 31;
   if (c->check) simt_check_barrier(c);
+  if (c->weak) simt_weak_barrier(c);
   if (c->watched) c->frame = NULL, simt_trace(c, TRACE_BARRIER, point, 0);
   return 1;
 }
@@ -214,6 +218,7 @@ static int release(simt_launch *l, u8 *state) {
     c->arrivals[number] = 0;
     c->barrier_result = total | any << 30 | all << 31;
     if (c->check) simt_check_barrier(c);
+    if (c->weak) simt_weak_barrier(c);
     if (c->watched) c->frame = NULL, simt_trace(c, TRACE_BARRIER, point, 0);
     return 1;
   }
@@ -251,6 +256,7 @@ static void run_block(simt_launch *l, u64 block) {
       if (state[w] == STOPPED) return;
       left -= state[w] == ENDED;
       moved |= state[w] == YIELDED;
+      if (c->weak && state[w] == YIELDED) simt_weak_yield(c);
     }
     first_round = 0;
     if (left && !moved && !release(l, state)) return;
@@ -282,6 +288,8 @@ static void set_up(simt_launch *l) {
   for (u32 k = 0; k < 3; k++) c->nctaid[k] = r->grid[k];
   c->shared_host = (u64)l->shared;
   c->clock = c->print_used = c->print_lost = 0;
+  c->overread = r->overread;
+  if (c->overread <= 255) memset(c->overreads, 0, sizeof(u64)); /* no rows */
   memset(c->fault, 0, sizeof *c->fault);
   memset(c->counts, 0, l->n_counts * sizeof *c->counts);
   memcpy(c->true_sites, l->fresh_sites, c->n_sites * sizeof *c->true_sites);
@@ -301,6 +309,7 @@ void simt_run(simt_launch *l) {
     c->ctaid[2] = (u32)(block / plane);
     c->block_linear = (u32)block;
     run_block(l, block);
+    if (c->weak && (c->budget < 0 || c->fault->kind || i + 1 == n_blocks)) simt_weak_end(c);
     if (c->budget < 0) {
       if (!c->fault->kind) {
         c->fault->kind = FAULT_ENDLESS, c->fault->block = (u32)block;

@@ -53,6 +53,7 @@ ALWAYS void two(simt_context *c, simt_site *s, u64 first, u64 second, u32 mask, 
   if (high) memcpy(data + 16 * size, (const u8 *)(host + second), size);
   if (!c->counting || !low || !high) return;
   if (space == SHARED) s->waves += first != second && !((first ^ second) & 124);
+  else if (s->access->is_constant) s->serial += first >> 2 != second >> 2;
   else s->sectors += first >> 5 != second >> 5;
 }
 

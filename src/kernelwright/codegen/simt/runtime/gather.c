@@ -90,6 +90,7 @@ u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *poin
     if (!complete) continue;
     answer(f, p, members);
     if (p->operation == SYNC && c->check) simt_check_warp(c, members);
+    if (p->operation == SYNC && c->weak) simt_weak_warp(c, members);
     released |= members;
   }
   return released;
@@ -104,12 +105,13 @@ u32 simt_yielded(const simt_frame *f, const simt_point *points) {
 
 /* The lanes of ``member`` (per lane) that are in ``mask`` met at a barrier of the warp. */
 void simt_synced(simt_context *c, u32 mask, const u32 *member) {
-  if (!c->check) return;
+  if (!c->check && !c->weak) return;
   u32 done = 0;
   EACH_LANE(l, mask) {
     if (done >> l & 1) continue;
     u32 group = member[l] & mask;
-    simt_check_warp(c, group);
+    if (c->check) simt_check_warp(c, group);
+    if (c->weak) simt_weak_warp(c, group);
     done |= group;
   }
 }

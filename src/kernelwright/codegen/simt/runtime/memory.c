@@ -1,5 +1,5 @@
 /* Loads and stores that the inline path does not take: unknown buffers, scattered addresses, edges, watched launches. */
-#include "simt.h"
+#include "different.h"
 
 /* The address of every lane from the parts that arrive. Lanes that are not active get some address.
    linear:    rem[segment] + lane in segment * stride
@@ -129,6 +129,7 @@ u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8
     u32 space = GENERIC, read_only = 0;
     u64 generic = a->space == LOCAL ? LOCAL_BASE + address[l] : address[l];
     host[l] = locate(c, s, generic, bytes, l, &space, &read_only);
+    if (!host[l] && !write && space == GENERIC && !(address[l] & low_bits)) host[l] = simt_overread(c, s->index, l, generic, bytes);
     u32 kind = !host[l] ? (read_only ? FAULT_READ_ONLY : FAULT_BOUNDS) : address[l] & low_bits ? FAULT_MISALIGNED : FAULT_NONE;
     if (kind) {
       simt_fault_at(c, kind, s->index, l, generic, bytes, write);
@@ -169,6 +170,12 @@ static void count(simt_context *c, simt_site *s, const u64 *address, u32 mask, u
     ALL_LANES(l) offset[l] = (address[l] / 4) * 128 + l * 4;
     u32 sectors = simt_distinct_sectors(offset, mask, 4) * ((bytes + 3) / 4);
     s->sectors += (i64)sectors - 1;
+  } else if (a->is_constant) {
+    /* All from one variable or parameter, of at most 64 KiB. */
+    u64 first = address[__builtin_ctz(mask)] & ~3ull;
+    u32 place[WARP];
+    ALL_LANES(l) place[l] = (u32)(address[l] - first);
+    s->serial += (i64)words_of(place, mask) - 1;
   } else {
     s->sectors += (i64)simt_distinct_sectors(address, mask, bytes) - 1;
   }
@@ -190,7 +197,7 @@ void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *
   }
   if (c->counting) count(c, s, address, mask, space);
   if (!c->attention) return;
-  if (c->cache && c->watched && space != SHARED) {
+  if (c->cache && c->watched && space != SHARED && !a->is_constant) {
     u64 place[WARP];
     if (space == LOCAL) {
       /* Not where it lies in this process, which no two runs share. */
@@ -198,7 +205,7 @@ void simt_observe(simt_context *c, simt_site *s, const u64 *address, u8 *const *
       ALL_LANES(l) place[l] = base + (address[l] & (LOCAL_BASE - 1)) / 4 * 128 + l * 4;
     }
     simt_cache_access(c, s, space == LOCAL ? place : address, mask, a->size * a->components, a->kind);
-  } else if (c->cache && c->watched) {
+  } else if (c->cache && c->watched && space == SHARED) {
     u64 offset[WARP];
     ALL_LANES(l) offset[l] = address[l] & (SHARED_BASE - 1);
     simt_trace(c, TRACE_SHARED, s->index, simt_wavefronts(offset, mask, a->size * a->components));
@@ -259,6 +266,27 @@ static void spread(const simt_access *a, u32 mask, void *data) {
     }
 }
 
+/* Moves what lies in global memory as ``weak.c`` has it; returns the lanes that it was not asked about. */
+static u32 move_weakly(simt_context *c, const simt_access *a, const u64 *address, u8 *const *host, u32 mask, u32 space, u8 *data, u32 store) {
+  u32 bytes = a->size * a->components, left = 0;
+  if (!c->weak || a->space != GENERIC || space == SHARED || space == LOCAL) return mask;
+  EACH_LANE(l, mask) {
+    if (address[l] - SHARED_BASE < WINDOW || address[l] - LOCAL_BASE < WINDOW || host[l] != (u8 *)address[l] ||
+        address[l] - c->by_value_host < c->by_value_size) {
+      left |= 1u << l;
+      continue;
+    }
+    u8 row[256];
+    if (!store) memcpy(row, host[l], bytes), simt_weak_load(c, l, address[l], row, bytes, a->is_volatile);
+    for (u32 k = 0; k < a->components; k++) {
+      u8 *value = data + (k * WARP + l) * a->size;
+      memcpy(store ? row + k * a->size : value, store ? value : row + k * a->size, a->size);
+    }
+    if (store) simt_weak_store(c, l, address[l], row, bytes, a->is_volatile);
+  }
+  return left;
+}
+
 void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data) {
   s = c->true_sites + s->index;
   const simt_access *a = s->access;
@@ -273,7 +301,7 @@ void simt_load(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u
   u32 good = simt_resolve(c, s, address, mask, host, &space);
   if (good != mask) memset(data, 0, (size_t)a->size * a->components * WARP);
   simt_observe(c, s, address, host, good, space, data);
-  move(a, host, address, good, space, data, 0);
+  move(a, host, address, move_weakly(c, a, address, host, good, space, data, 0), space, data, 0);
   if (a->spread) spread(a, mask, data);
 }
 
@@ -287,5 +315,5 @@ void simt_store(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, 
   simt_addresses(a, rem, root, address);
   u32 good = simt_resolve(c, s, address, mask, host, &space);
   simt_observe(c, s, address, host, good, space, data);
-  move(a, host, address, good, space, data, 1);
+  move(a, host, address, move_weakly(c, a, address, host, good, space, data, 1), space, data, 1);
 }

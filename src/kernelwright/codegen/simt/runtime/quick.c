@@ -61,7 +61,8 @@ ALWAYS u32 place(simt_context *c, simt_site *s, const u64 *rem, const i32 *root,
     if (write && !s->writable) return 0;
     if (!offsets(a, rem, root, s->start, s->end - s->start, form, size, mask, offset)) return 0;
     *base = (u8 *)s->start;
-    if (c->counting) s->sectors += (i64)sectors_of(offset, (u32)s->start & 31, mask) - 1;
+    if (c->counting && a->is_constant) s->serial += (i64)words_of(offset, mask) - 1;
+    else if (c->counting) s->sectors += (i64)sectors_of(offset, (u32)s->start & 31, mask) - 1;
   } else if (space == SHARED) {
     if (!offsets(a, rem, root, 0, c->shared_size, form, size, mask, offset)) return 0;
     *base = (u8 *)c->shared_host;

@@ -3,8 +3,13 @@
 
 #include "simt.h"
 
+/* In place of an address: local memory, which is interleaved, and bytes that lie outside a buffer at least in part. Both are
+   handled byte by byte. */
+#define IN_LOCAL ((u8 *)1)
+#define PAST_BUFFER ((u8 *)2)
+
 /* Where ``bytes`` bytes of a lane's generic address lie; NULL and a fault when they are nobody's, or when the address is no
-   multiple of ``align``. Local memory is handled byte by byte by the caller, since it is interleaved. */
+   multiple of ``align``. */
 static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u32 align, u32 write) {
   u64 room = 0;
   u8 *host = NULL;
@@ -16,7 +21,7 @@ static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u3
   }
   if (address - LOCAL_BASE < WINDOW) {
     u64 offset = address - LOCAL_BASE;
-    if (offset < c->local_size && bytes <= c->local_size - offset) return (u8 *)1;
+    if (offset < c->local_size && bytes <= c->local_size - offset) return IN_LOCAL;
   } else if (address - SHARED_BASE < WINDOW) {
     u64 offset = address - SHARED_BASE;
     if (offset < c->shared_size && bytes <= c->shared_size - offset) return (u8 *)c->shared_host + offset;
@@ -27,6 +32,7 @@ static u8 *place(simt_context *c, u32 note, u32 lane, u64 address, u64 bytes, u3
     u32 writable = 0;
     host = (u8 *)simt_find(c, address, &room, &writable);
     if (host && bytes <= room && (writable || !write)) return host;
+    if (!write && simt_is_overread(c, ~note, lane, address, bytes)) return PAST_BUFFER;
   }
   simt_fault_at(c, FAULT_BULK, note, lane, address, (u32)bytes, write);
   return NULL;
@@ -37,25 +43,29 @@ static u8 *local_byte(simt_context *c, u32 lane, u64 offset) {
 }
 
 static void gather_bytes(simt_context *c, u32 lane, u64 address, u8 *host, u8 *to, u64 n) {
-  if (host != (u8 *)1) memcpy(to, host, n);
+  if (host == PAST_BUFFER) simt_overread_bytes(c, address, to, n);
+  else if (host != IN_LOCAL) memcpy(to, host, n);
   else for (u64 i = 0; i < n; i++) to[i] = *local_byte(c, lane, address - LOCAL_BASE + i);
 }
 
 static void scatter_bytes(simt_context *c, u32 lane, u64 address, u8 *host, const u8 *from, u64 n) {
-  if (host != (u8 *)1) memcpy(host, from, n);
+  if (host != IN_LOCAL) memcpy(host, from, n);
   else for (u64 i = 0; i < n; i++) *local_byte(c, lane, address - LOCAL_BASE + i) = from[i];
 }
 
 /* ``align``: what the addresses are multiples of, of the target in the lowest byte, of the source in the next. */
 void simt_copy(simt_context *c, u32 note, u32 mask, u32 align, const u64 *to, const u64 *from, const u64 *bytes) {
+  if (c->weak) simt_weak_settle(c);
   EACH_LANE(l, mask) {
     u64 n = bytes[l];
     if (!n) continue;
     u8 *source = place(c, note, l, from[l], n, align >> 8, 0);
     u8 *target = source ? place(c, note, l, to[l], n, align & 255, 1) : NULL;
     if (!target) continue;
-    if (c->check) simt_check_copy(c, note, l, to[l], from[l], n);
-    if (source != (u8 *)1 && target != (u8 *)1) {
+    if (c->check && source == PAST_BUFFER) simt_check_fill(c, note, l, to[l], n);
+    else if (c->check) simt_check_copy(c, note, l, to[l], from[l], n);
+    u32 has_address = source != IN_LOCAL && source != PAST_BUFFER;
+    if (has_address && target != IN_LOCAL) {
       memmove(target, source, n);
       continue;
     }
@@ -64,8 +74,8 @@ void simt_copy(simt_context *c, u32 note, u32 mask, u32 align, const u64 *to, co
     int backwards = to[l] > from[l];
     for (u64 done = 0; done < n;) {
       u64 m = n - done < sizeof piece ? n - done : sizeof piece, at = backwards ? n - done - m : done;
-      gather_bytes(c, l, from[l] + at, source == (u8 *)1 ? source : source + at, piece, m);
-      scatter_bytes(c, l, to[l] + at, target == (u8 *)1 ? target : target + at, piece, m);
+      gather_bytes(c, l, from[l] + at, has_address ? source + at : source, piece, m);
+      scatter_bytes(c, l, to[l] + at, target == IN_LOCAL ? target : target + at, piece, m);
       done += m;
     }
   }
@@ -82,12 +92,13 @@ static void fill_local(simt_context *c, u32 lane, u64 at, u8 value, u64 n) {
 }
 
 void simt_fill(simt_context *c, u32 note, u32 mask, u32 align, const u64 *to, const u8 *value, const u64 *bytes) {
+  if (c->weak) simt_weak_settle(c);
   EACH_LANE(l, mask) {
     if (!bytes[l]) continue;
     u8 *target = place(c, note, l, to[l], bytes[l], align & 255, 1);
     if (!target) continue;
     if (c->check) simt_check_fill(c, note, l, to[l], bytes[l]);
-    if (target != (u8 *)1) memset(target, value[l], bytes[l]);
+    if (target != IN_LOCAL) memset(target, value[l], bytes[l]);
     else fill_local(c, l, to[l] - LOCAL_BASE, value[l], bytes[l]);
   }
 }

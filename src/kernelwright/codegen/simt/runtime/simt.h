@@ -49,6 +49,7 @@ typedef struct {
   u8 is_volatile; /* or a load or store that is atomic */
   u8 is_float;    /* of the operand of an atomic: 0 no, 1 half, 2 bfloat, 3 float, 4 double; times the number of them */
   u8 several;
+  u8 is_constant; /* a load from constant memory alone: its turns are counted, one for each word that lanes ask for */
   u32 footprint; /* bytes that the inline path of one segment touches */
   i64 stride;    /* of the plain part, bytes from lane to lane */
   i64 coefficient;
@@ -62,7 +63,7 @@ typedef struct {
   u64 count;
   i64 sectors; /* 32-byte sectors beyond one per execution, atomics and global or generic accesses */
   i64 waves;   /* shared-memory wavefronts beyond one per execution */
-  i64 serial;  /* atomics: further turns for lanes that hit the same address */
+  i64 serial;  /* further turns: atomics of lanes that hit the same address, constants of lanes that read different ones */
   u64 in_shared; /* executions of a generic access that went to shared or local memory */
   u64 in_local;
   u64 start; /* the buffer behind low and count */
@@ -133,6 +134,8 @@ typedef struct simt_frame {
 
 struct simt_check;
 struct simt_cache;
+struct simt_overreads;
+struct simt_weak;
 
 typedef struct simt_context {
   i64 budget; /* back edges left; negative: unwind */
@@ -165,6 +168,10 @@ typedef struct simt_context {
   u8 *print;
   u64 print_size, print_used, print_lost;
   u32 arrivals[16]; /* threads that counted at a barrier without waiting there */
+  u32 overread; /* the byte that a read past a buffer gives; more than a byte: it is a fault */
+  u32 pad;
+  struct simt_overreads *overreads;
+  struct simt_weak *weak; /* NULL: memory is sequentially consistent */
 } simt_context;
 
 typedef i64 (*simt_kernel)(simt_context *, simt_frame *);
@@ -179,6 +186,12 @@ u32 simt_resolve(simt_context *c, simt_site *s, const u64 *address, u32 mask, u8
 u32 simt_buffer_index(const simt_context *c, u64 address);
 const simt_buffer *simt_by_value(const simt_context *c, u64 address);
 const u8 *simt_find(const simt_context *c, u64 address, u64 *room, u32 *writable);
+
+/* overread.c: reads past a buffer that a GPU lets pass. Places of bulk copies are counted from the end. */
+u8 *simt_overread(simt_context *c, u32 place, u32 lane, u64 address, u32 bytes);
+u32 simt_is_overread(simt_context *c, u32 place, u32 lane, u64 address, u64 bytes);
+void simt_overread_bytes(const simt_context *c, u64 address, u8 *to, u64 bytes);
+u32 simt_overread_holds(const simt_context *c, const u8 *host);
 
 /* quick.c */
 u32 simt_usual(simt_context *c, simt_site *s, const u64 *rem, const i32 *root, u32 mask, void *data);
@@ -223,6 +236,17 @@ void simt_check_copy(simt_context *c, u32 note, u32 lane, u64 to, u64 from, u64 
 void simt_check_block(simt_context *c);
 void simt_check_barrier(simt_context *c);
 void simt_check_warp(simt_context *c, u32 lanes);
+
+/* weak.c */
+void simt_weak_store(simt_context *c, u32 lane, u64 address, const u8 *data, u32 bytes, u32 strong);
+void simt_weak_load(simt_context *c, u32 lane, u64 address, u8 *data, u32 bytes, u32 strong);
+void simt_weak_atomic(simt_context *c, u32 lane, u64 address, u32 bytes);
+void simt_weak_barrier(simt_context *c);
+void simt_weak_warp(simt_context *c, u32 lanes);
+void simt_weak_yield(simt_context *c);
+void simt_weak_settle(simt_context *c);
+void simt_weak_block(simt_context *c);
+void simt_weak_end(simt_context *c);
 
 #define AGREES(type, field, offset) _Static_assert(offsetof(type, field) == (offset), #type "." #field)
 AGREES(simt_context, budget, ABI_CONTEXT_BUDGET);

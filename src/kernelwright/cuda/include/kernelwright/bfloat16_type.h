@@ -6,10 +6,17 @@
 KW_NARROW_FUNCTION float __kw_bfloat16_to_float(unsigned short bits) {
     return __builtin_bit_cast(float, (unsigned int)bits << 16);
 }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#define KW_NATIVE_BFLOAT16
+#endif
 KW_NARROW_FUNCTION unsigned short __kw_float_to_bfloat16(float value) {
+#if defined(KW_NATIVE_BFLOAT16)
+    return __builtin_bit_cast(unsigned short, (__bf16)value);
+#else
     unsigned int bits = __builtin_bit_cast(unsigned int, value);
     if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fff;
     return (unsigned short)((bits + 0x7fffu + (bits >> 16 & 1)) >> 16);  // nearest, ties to even
+#endif
 }
 
 struct __nv_bfloat16_raw { unsigned short x; };

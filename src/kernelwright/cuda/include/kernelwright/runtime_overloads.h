@@ -26,6 +26,18 @@ template <class T>
 static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t widthBytes, size_t height) {
     return ::cudaMallocPitch((void **)pointer, pitch, widthBytes, height);
 }
+// A place as CUDA 13 names it.
+static inline int __kw_device_at(cudaMemLocation place) {
+    return place.type == cudaMemLocationTypeDevice ? place.id : cudaCpuDeviceId;
+}
+static inline cudaError_t cudaMemAdvise(const void *pointer, size_t bytes, cudaMemoryAdvise advice,
+                                        cudaMemLocation place) {
+    return ::cudaMemAdvise(pointer, bytes, advice, __kw_device_at(place));
+}
+static inline cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, cudaMemLocation place,
+                                               unsigned int flags, cudaStream_t stream = 0) {
+    return flags ? cudaErrorInvalidValue : ::cudaMemPrefetchAsync(pointer, bytes, __kw_device_at(place), stream);
+}
 template <class T> static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
     return ::cudaMallocAsync((void **)pointer, bytes, stream);
 }

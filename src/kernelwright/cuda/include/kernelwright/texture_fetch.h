@@ -199,6 +199,8 @@ template <class T, bool stored> struct __kw_fetch<T, true, stored> {
 template <class T> struct __kw_is_float_texel { enum { value = __is_same(typename __kw_texel<T>::channel, float) }; };
 template <class T, bool stored> struct __kw_fetch_as : __kw_fetch<T, __kw_is_float_texel<T>::value, stored> {};
 
+#ifndef KW_FETCHES_ALONE  // with NVIDIA's headers, theirs are the functions that programs call
+
 // ---- texture objects ----
 
 template <class T> KW_DEVICE T tex1Dfetch(cudaTextureObject_t object, int x) {
@@ -253,3 +255,5 @@ KW_REFERENCE_FETCH tex3D(const texture<T, cudaTextureType3D, m> &reference, floa
 }
 #undef KW_FETCH_BEHIND
 #undef KW_REFERENCE_FETCH
+
+#endif

@@ -12,5 +12,6 @@
 #include <new>
 
 #include "../qualifiers.h"
+#include "../atomics_with_order.h"
 #define KW_MIN_MAX_SIDE KW_HOST
 #include "../min_max_overloads.h"

@@ -22,7 +22,7 @@ def compared_in(kernel: Function) -> tuple[int | float, ...]:
     """What the kernel and the functions it calls compare with, tests for equality first; zero and truth values are left out."""
     found: dict[int | float, int] = {}
     for instruction in instructions_of(kernel):
-        for constant in _of(instruction):
+        for constant in constants_of(instruction) if instruction.opcode != "call" else ():
             if constant:
                 equal = instruction.opcode == "switch" or instruction.predicate in ("eq", "ne", "oeq", "une")
                 found[constant] = min(0 if equal else 1, found.get(constant, 1))
@@ -41,10 +41,11 @@ def instructions_of(kernel: Function) -> Iterator[Instruction]:
                 waiting.append(callee)
 
 
-def _of(instruction: Instruction) -> Iterator[int | float]:
+def constants_of(instruction: Instruction) -> Iterator[int | float]:
+    """What one instruction compares with: a comparison, a switch, a call that gives the smaller or larger number."""
     if instruction.opcode == "switch":
         constants: list[Value] = list(instruction.cases)
-    elif instruction.opcode in ("icmp", "fcmp"):
+    elif instruction.opcode in ("icmp", "fcmp", "call"):
         constants = [v for v in instruction.operands if isinstance(v, ConstantInt | ConstantFloat)]
     else:
         return
@@ -81,4 +82,4 @@ def floats_like(compared: Sequence[int | float], dtype: np.dtype[Any]) -> tuple[
     return tuple(dict.fromkeys(float(each) for each in near if np.isfinite(each)))
 
 
-__all__ = ["compared_in", "floats_like", "instructions_of", "ints_like"]
+__all__ = ["compared_in", "constants_of", "floats_like", "instructions_of", "ints_like"]

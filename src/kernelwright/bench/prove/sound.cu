@@ -88,8 +88,9 @@ extern "C" __global__ void same_product(const float *a, const float *b, float *s
   difference[i] = product - b[i];
 }
 
-// Every thread has an address of its own and needs no atomic.
+// Every thread has an address of its own and needs no atomic: in one row of blocks of one row of threads.
 extern "C" __global__ void own_address(const int *in, int *out) {
+  if (blockIdx.y + blockIdx.z + threadIdx.y + threadIdx.z) return;
   int i = blockIdx.x * blockDim.x + threadIdx.x;
 #ifdef VARIANT
   out[i] += in[i];

@@ -1,0 +1,34 @@
+"""The families, a line each."""
+
+from __future__ import annotations
+
+from kernelwright.bench.prove.families import (
+    block_shape,
+    check_never_binds,
+    device_variable,
+    element_assumed,
+    fence_order,
+    launch_dimension,
+    loop_not_empty,
+    nothing_compared,
+    other_memory,
+    restricted,
+    same_values,
+    struct_field,
+)
+from kernelwright.bench.prove.families.family import Family
+
+FAMILIES: tuple[Family, ...] = (
+    launch_dimension.FAMILY,
+    block_shape.FAMILY,
+    device_variable.FAMILY,
+    struct_field.FAMILY,
+    other_memory.FAMILY,
+    loop_not_empty.FAMILY,
+    element_assumed.FAMILY,
+    check_never_binds.FAMILY,
+    nothing_compared.FAMILY,
+    fence_order.FAMILY,
+    restricted.FAMILY,
+    same_values.FAMILY,
+)

@@ -1,0 +1,1 @@
+"""``kw model``: the timing model against measured times."""

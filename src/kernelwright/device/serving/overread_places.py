@@ -1,0 +1,73 @@
+"""What ``kw run`` says of reads past a buffer that were let pass: a line for each place in the source, when the program ends."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kernelwright.device.serving.observer import Observer
+
+if TYPE_CHECKING:
+    from kernelwright.device.execution import Execution
+    from kernelwright.device.fault import Location
+    from kernelwright.device.overread import Overread
+    from kernelwright.device.virtual_gpu.gpu import Launched
+
+WHAT_IS_DONE = (
+    "a GPU lets such reads pass, and here they give zeros; --strict stops at the first, kw check names its thread"
+)
+
+
+@dataclass
+class _Place:
+    where: Location
+    kernel: str
+    reads: int = 0
+    farthest: Overread | None = None
+    arguments: list[str] = field(default_factory=list)
+    """The kernel's names for the buffer of the farthest read."""
+    buffers: set[tuple[str, bool]] = field(default_factory=set)
+    """Those that reads went past, and on which side."""
+
+
+class OverreadPlaces(Observer):
+    """Counts them by source line, over all launches."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[str, str], _Place] = {}
+
+    def after_launch(self, execution: Execution, launched: Launched, seconds: float) -> None:
+        for one in launched.overreads:
+            self._add(one, execution)
+
+    def _add(self, one: Overread, execution: Execution) -> None:
+        from kernelwright.device.serving.fault_sentence import arguments_that
+
+        place = self._places.setdefault((one.kernel, str(one.where)), _Place(one.where, one.kernel))
+        place.reads += one.count
+        place.buffers.add((one.buffer.name, one.before))
+        known = place.farthest
+        if known is None or one.farthest > known.farthest:
+            place.farthest = one
+            kernel = execution.loaded.module.functions[one.kernel]
+            inside = range(one.buffer.address, one.buffer.end)
+            place.arguments = arguments_that(inside.__contains__, kernel, execution.launch.parameters)
+
+    def sentences(self) -> list[str]:
+        """One for each place, and one that says how such reads are treated; none where there were none."""
+        told = [_sentence(place) for place in self._places.values()]
+        return [*told, WHAT_IS_DONE] if told else []
+
+
+def _sentence(place: _Place) -> str:
+    from kernelwright.cuda.names import readable
+    from kernelwright.device.describe_access import plural
+
+    assert place.farthest is not None
+    named = f", argument {' and '.join(place.arguments)}" if place.arguments else ""
+    others = len(place.buffers) - 1
+    more = f", and past {plural(others, 'other buffer')}" if others else ""
+    return (
+        f"{place.where}: kernel {readable(place.kernel)} reads past a buffer: {plural(place.reads, 'read')}, "
+        f"{place.farthest.reach}{named}{more}"
+    )

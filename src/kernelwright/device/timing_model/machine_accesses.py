@@ -1,0 +1,178 @@
+"""Accesses as the code on the GPU makes them: the executor counts the loads and stores of the IR, code generation makes fewer.
+
+    %a = load p; %b = load p + 4        LDS.64 R2, [R0]          joined: one request
+    %c = load q; ... %d = load q        LDS R4, [R1]             the same address, found only behind address arithmetic
+    %w = load @filter                   FFMA R5, R4, c[3][0]     a constant at a fixed address is an operand: no request
+
+Each machine instruction knows the IR block and the source line it was made from. What a block's instructions of a class
+(loads or stores; global, shared, local or constant memory) request is divided among its accesses of that class and line,
+then of that class, then of the class in other blocks. Sectors, wavefronts and turns go down as requests do: accesses that are
+joined touch the same sectors, and the same banks in turn.
+
+A short branch becomes a guard: such an instruction is issued more often, but hardware counts no request where no lane is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Kind, Observed
+from kernelwright.target import WARP
+
+GENERIC = "generic"
+SPACES = {"global": "global", "shared": "shared", "local": "local", "const": "constant", GENERIC: GENERIC}
+"""The memory that an instruction's class names, as accesses call it."""
+
+
+@dataclass
+class _Access:
+    """A load or store of the IR, and those of its requests that no instruction makes."""
+
+    counted: AccessCount
+    left: int
+
+
+@dataclass
+class _Instruction:
+    """A load or store of the code, and those of its requests that no access has."""
+
+    function: str
+    label: str
+    place: tuple[str, int]
+    kind: str
+    space: str
+    bytes: int
+    left: int
+
+
+def machine_accesses(observed: Observed, weights: Weights) -> Observed:
+    """The launch with its accesses as ``weights`` makes them; as it is where they tell of none, or where that is done already.
+
+    Atomics stay as they are. Local memory that only the code uses (spilled registers) is added, behind the others.
+    """
+    instructions = _instructions(observed, weights)
+    if observed.counted_in != "IR" or not instructions:
+        return observed
+    accesses = [_Access(a, a.requests if a.kind != "atomic" else 0) for a in observed.accesses]
+    _match([a for a in accesses if a.left], instructions)
+    groups: dict[Hashable, int] = {}
+    made = tuple(_as_made(each, groups) for each in accesses)
+    return replace(
+        observed,
+        accesses=(*made, *_spilled(instructions)),
+        counted_in=weights.source,
+        executed=observed.accesses,
+    )
+
+
+def _instructions(observed: Observed, weights: Weights) -> list[_Instruction]:
+    """Those that ask memory for something. A guarded one has lanes when its own block runs, any other whenever it is issued."""
+    runs: dict[tuple[str, str], int] = {}
+    for block in observed.blocks:
+        if block.starts and not block.barriers:
+            key = (block.function, block.label)
+            runs[key] = runs.get(key, 0) + block.executions
+    found = []
+    for (function, home), segments in weights.blocks.items():
+        issued = runs.get((function, home), 0)
+        for step in (s for segment in segments for s in segment if s.bytes):
+            kind, _, space = step.kind.partition("_")
+            times = min(issued, runs.get((function, step.block), 0)) if step.guarded else issued
+            place = (step.position.file, step.position.line) if step.position else ("", 0)
+            found.append(_Instruction(function, step.block, place, kind, SPACES[space], step.bytes, times))
+    return found
+
+
+def _match(accesses: Sequence[_Access], instructions: Sequence[_Instruction]) -> None:
+    """Divides what instructions request among accesses, from the nearest to the farthest."""
+    _divide(
+        accesses,
+        instructions,
+        lambda a: (a.function, a.label, a.file, a.line),
+        lambda i: (i.function, i.label, *i.place),
+    )
+    _divide(accesses, instructions, lambda a: (a.function, a.label), lambda i: (i.function, i.label))
+    # Of constants, what no access of the block has taken is a parameter, or a copy of one.
+    elsewhere = [a for a in accesses if a.counted.space != "constant"]
+    _divide(elsewhere, instructions, lambda a: (), lambda i: ())
+
+
+def _divide(
+    accesses: Sequence[_Access],
+    instructions: Sequence[_Instruction],
+    of_access: Callable[[AccessCount], tuple[Hashable, ...]],
+    of_instruction: Callable[[_Instruction], tuple[Hashable, ...]],
+) -> None:
+    """Among those with the same key, kind and memory; then instructions that can ask any memory serve what is left."""
+    offered: dict[Hashable, list[_Instruction]] = {}
+    for each in instructions:
+        offered.setdefault((*of_instruction(each), each.kind, each.space), []).append(each)
+    for generic in (False, True):
+        asked: dict[Hashable, list[_Access]] = {}
+        for access in accesses:
+            counted = access.counted
+            if not (generic and counted.space == "constant"):
+                key = (*of_access(counted), counted.kind, GENERIC if generic else counted.space)
+                asked.setdefault(key, []).append(access)
+        for wanted, some in asked.items():
+            _hand_out(some, offered.get(wanted, []))
+
+
+def _hand_out(accesses: Sequence[_Access], instructions: Sequence[_Instruction]) -> None:
+    given = min(sum(a.left for a in accesses), sum(i.left for i in instructions))
+    if not given:
+        return
+    everyone: list[Sequence[_Access | _Instruction]] = [accesses, instructions]
+    for side in everyone:
+        for each, share in zip(side, _proportional([e.left for e in side], given), strict=True):
+            each.left -= share
+
+
+def _proportional(weights: Sequence[int], total: int) -> list[int]:
+    """``total`` in whole parts, each within one of its exact part, and none above its weight where the total is not."""
+    whole, before, given = sum(weights), 0, 0
+    parts = []
+    for weight in weights:
+        before += weight
+        until = before * total // whole
+        parts.append(until - given)
+        given = until
+    return parts
+
+
+def _as_made(access: _Access, groups: dict[Hashable, int]) -> AccessCount:
+    it = access.counted
+    if it.kind == "atomic" or not it.requests:
+        return it
+    kept = it.requests - access.left
+
+    def part(count: int) -> int:
+        return (2 * count * kept + it.requests) // (2 * it.requests)
+
+    return replace(
+        it,
+        requests=kept,
+        shared_requests=part(it.shared_requests),
+        sectors=part(it.sectors),
+        wavefronts=part(it.wavefronts),
+        serial=part(it.serial),
+        group=groups.setdefault((it.function, it.label, it.kind, it.space), len(groups)),
+    )
+
+
+def _spilled(instructions: Sequence[_Instruction]) -> list[AccessCount]:
+    """Requests to local memory that no access of the IR makes: every lane has its words, four sectors for each."""
+    found = []
+    for i in instructions:
+        if i.space == "local" and i.left:
+            sectors = i.left * -(-i.bytes // 4) * (WARP * 4 // SECTOR)
+            file, line = i.place
+            found.append(
+                AccessCount(
+                    i.function, i.label, cast(Kind, i.kind), "local", i.bytes, i.left, 0, sectors, file=file, line=line
+                )
+            )
+    return found

@@ -1,0 +1,218 @@
+"""Guards that compare: ``iterations >= 1``, ``rows == 14 * grid.y``, ``64 <= bytes behind argument 2``, ``n`` divisible by 4.
+
+A quantity is an integer argument, a field of a struct argument, an extent of the grid or the block, or how many bytes of its memory lie
+behind a pointer. Both sides of a relation are sums of products of quantities. They are computed in Python's integers, so nothing wraps
+around at the check. A quantity that a launch does not have (null has no bytes behind it) meets no guard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from kernelwright.guards import LaunchFacts, Names
+
+Source = Literal["argument", "grid", "block", "bytes"]
+Comparison = Literal["==", "<=", ">="]
+SOURCES: tuple[Source, ...] = get_args(Source)
+COMPARE: Mapping[Comparison, Callable[[int, int], bool]] = {
+    "==": lambda x, y: x == y,
+    "<=": lambda x, y: x <= y,
+    ">=": lambda x, y: x >= y,
+}
+WIDTHS = (1, 2, 4, 8)
+
+
+@dataclass(frozen=True, order=True)
+class Quantity:
+    """A number that a launch has. Raises ``ValueError`` for one that no launch can have."""
+
+    source: Source
+    index: int
+    """Which argument; of a grid or block, which axis."""
+    offset: int = 0
+    """Of an argument: the byte that the number begins at, in a struct passed by value."""
+    size: int = 4
+    """Of an argument: its bytes."""
+    signed: bool = True
+
+    def __post_init__(self) -> None:
+        if self.source not in SOURCES or self.index < 0 or self.offset < 0 or self.size not in WIDTHS:
+            raise ValueError(f"no launch has {self.source} {self.index} at {self.offset}, {self.size} bytes")
+        if self.source in ("grid", "block") and self.index > 2:
+            raise ValueError(f"there is no axis {self.index}")
+
+    def of(self, facts: LaunchFacts) -> int | None:
+        """Its value in a launch; None where it has none."""
+        if self.source == "grid":
+            return facts.launch.grid[self.index]
+        if self.source == "block":
+            return facts.launch.block[self.index]
+        if self.index >= len(facts.arguments):
+            return None
+        data = facts.arguments[self.index]
+        if self.source == "bytes":
+            region = facts.regions[self.index] if self.index < len(facts.regions) else None
+            address = int.from_bytes(data, "little")
+            return region.stop - address if region is not None and address in region else None
+        part = data[self.offset : self.offset + self.size]
+        return int.from_bytes(part, "little", signed=self.signed) if len(part) == self.size else None
+
+    def __str__(self) -> str:
+        return self._called(f"argument {self.index}")
+
+    def in_words(self, names: Names) -> str:
+        return self._called(names.argument(self.index) if self.source in ("argument", "bytes") else "")
+
+    def _called(self, argument: str) -> str:
+        if self.source in ("grid", "block"):
+            return f"{self.source}.{'xyz'[self.index]}"
+        if self.source == "bytes":
+            return f"bytes behind {argument}"
+        return f"{argument} at byte {self.offset}" if self.offset else argument
+
+    def as_python(self) -> str:
+        if self.source in ("grid", "block"):
+            return f"_triple({self.source})[{self.index}]"
+        if self.source == "bytes":
+            return f"arguments[{self.index}].nbytes"
+        part = f"_bytes(arguments[{self.index}])[{self.offset}:{self.offset + self.size}]"
+        return f"int.from_bytes({part}, 'little', signed={self.signed})"
+
+
+@dataclass(frozen=True)
+class Product:
+    """``factor`` times some quantities; a number alone has none."""
+
+    factor: int
+    quantities: tuple[Quantity, ...] = ()
+
+    def of(self, facts: LaunchFacts) -> int | None:
+        value = self.factor
+        for quantity in self.quantities:
+            found = quantity.of(facts)
+            if found is None:
+                return None
+            value *= found
+        return value
+
+    def written(self, how: Callable[[Quantity], str]) -> str:
+        parts = [] if self.factor == 1 and self.quantities else [str(self.factor)]
+        return " * ".join([*parts, *map(how, self.quantities)])
+
+
+Sum = tuple[Product, ...]
+
+
+def value_of(sum: Sum, facts: LaunchFacts) -> int | None:
+    """The value of a sum in a launch; None where one of its quantities has none."""
+    total = 0
+    for product in sum:
+        found = product.of(facts)
+        if found is None:
+            return None
+        total += found
+    return total
+
+
+def _written(sum: Sum, how: Callable[[Quantity], str]) -> str:
+    return " + ".join(product.written(how) for product in sum) or "0"
+
+
+@dataclass(frozen=True)
+class Relation:
+    """``left`` compared with ``right``."""
+
+    left: Sum
+    comparison: Comparison
+    right: Sum
+
+    def __post_init__(self) -> None:
+        if self.comparison not in COMPARE:
+            raise ValueError(f"{self.comparison!r} compares nothing")
+
+    def holds(self, facts: LaunchFacts) -> bool:
+        left, right = value_of(self.left, facts), value_of(self.right, facts)
+        return left is not None and right is not None and COMPARE[self.comparison](left, right)
+
+    def __str__(self) -> str:
+        return f"{_written(self.left, str)} {self.comparison} {_written(self.right, str)}"
+
+    def in_words(self, names: Names) -> str:
+        def called(quantity: Quantity) -> str:
+            return quantity.in_words(names)
+
+        return f"{_written(self.left, called)} {self.comparison} {_written(self.right, called)}"
+
+    def as_python(self) -> str:
+        left, right = (_written(side, Quantity.as_python) for side in (self.left, self.right))
+        return f"{left} {self.comparison} {right}"
+
+
+@dataclass(frozen=True)
+class Divisible:
+    """A sum that ``by`` divides."""
+
+    sum: Sum
+    by: int
+
+    def __post_init__(self) -> None:
+        if self.by < 1:
+            raise ValueError(f"nothing is divided by {self.by}")
+
+    def holds(self, facts: LaunchFacts) -> bool:
+        found = value_of(self.sum, facts)
+        return found is not None and found % self.by == 0
+
+    def __str__(self) -> str:
+        return f"{_written(self.sum, str)} is divisible by {self.by}"
+
+    def in_words(self, names: Names) -> str:
+        return f"{_written(self.sum, lambda quantity: quantity.in_words(names))} is divisible by {self.by}"
+
+    def as_python(self) -> str:
+        return f"({_written(self.sum, Quantity.as_python)}) % {self.by} == 0"
+
+
+LaunchRelation = Relation | Divisible
+
+
+def quantity(source: Source, index: int, factor: int = 1, **more: Any) -> Product:
+    """One quantity, or so many times it."""
+    return Product(factor, (Quantity(source, index, **more),))
+
+
+# -- as JSON
+
+
+def relation_as_json(guard: LaunchRelation) -> dict[str, Any]:
+    """A JSON value; ``relation_from_json`` reads it."""
+    if isinstance(guard, Divisible):
+        return {"sum": _sum_as_json(guard.sum), "by": guard.by}
+    return {"left": _sum_as_json(guard.left), "comparison": guard.comparison, "right": _sum_as_json(guard.right)}
+
+
+def relation_from_json(value: Mapping[str, Any]) -> LaunchRelation:
+    """The guard again. Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is none."""
+    if "by" in value:
+        return Divisible(_sum_from_json(value["sum"]), _whole(value["by"]))
+    return Relation(_sum_from_json(value["left"]), value["comparison"], _sum_from_json(value["right"]))
+
+
+def _sum_as_json(sum: Sum) -> list[Any]:
+    return [[p.factor, *([q.source, q.index, q.offset, q.size, q.signed] for q in p.quantities)] for p in sum]
+
+
+def _sum_from_json(value: Any) -> Sum:
+    made = []
+    for factor, *quantities in value:
+        parts = tuple(Quantity(s, _whole(i), _whole(o), _whole(n), bool(g)) for s, i, o, n, g in quantities)
+        made.append(Product(_whole(factor), parts))
+    return tuple(made)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError(f"{value!r} is no whole number")
+    return value

@@ -1,0 +1,89 @@
+"""All changes of a case, the most telling first: one of each sort, then the next of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+
+import numpy as np
+
+from kernelwright.prove.changed_inputs.buffer_values import FLOAT_WAYS, WORD, as_elements
+from kernelwright.prove.changed_inputs.case_survey import BufferSeen, Change, NumberSeen, Survey
+from kernelwright.prove.changed_inputs.comparison_constants import floats_like, ints_like
+from kernelwright.prove.changed_inputs.launch_shapes import shape_changes, traded_factors
+
+FEW = 4
+"""Constants that a number is changed to."""
+SHAPES = 3
+"""Shapes of launches that are changed in every way; of more, the grid alone."""
+
+
+def changes(survey: Survey, seed: int) -> Iterator[Change]:
+    """All changes of a case, in their order; each with a seed of its own."""
+    buffers = [with_constants(survey, b) for b in survey.buffers.values()]
+    numbers = list(survey.numbers.values())
+    sorts: list[Iterator[Change]] = [_of_floats(buffers), *(_of_buffer(b) for b in buffers if not _is_float(b))]
+    sorts += [_of_number(n, _compared_with(survey, n)) for n in numbers]
+    for number, (kernel, geometry) in enumerate(survey.geometries):
+        shapes = [iter(sort) for sort in shape_changes(kernel, geometry, survey.threads[kernel])]
+        if number < SHAPES:
+            sorts += [*shapes, traded_factors(kernel, geometry, numbers)]
+        else:
+            sorts += shapes[:1]
+    sorts += [_of_buffer(b) for b in buffers if _is_float(b)]
+    for number, change in enumerate(c for row in zip_longest(*sorts) for c in row if c is not None):
+        yield replace(change, seed=seed * 1000 + number)
+
+
+def with_constants(survey: Survey, buffer: BufferSeen, more: Sequence[int | float] = ()) -> BufferSeen:
+    """The buffer, with what the kernels of the case compare with as its elements. ``more``: further numbers, first."""
+    compared = dict.fromkeys([*more, *(constant for some in survey.compared.values() for constant in some)])
+    return replace(buffer, compared=as_elements(tuple(compared), buffer.dtype or WORD))
+
+
+def _compared_with(survey: Survey, number: NumberSeen) -> Sequence[int | float]:
+    if number.kernel:
+        return survey.compared.get(number.kernel, ())
+    return tuple(dict.fromkeys(constant for some in survey.compared.values() for constant in some))
+
+
+def _is_float(buffer: BufferSeen) -> bool:
+    return buffer.dtype is not None and buffer.dtype.kind == "f"
+
+
+def _of_floats(buffers: Sequence[BufferSeen]) -> Iterator[Change]:
+    """All memory that holds floating-point numbers, at once."""
+    found = [b for b in buffers if _is_float(b)]
+    if len(found) > 1:
+        for way in FLOAT_WAYS:
+            yield Change(f"all floating-point memory {way}", tuple((buffer, way) for buffer in found))
+
+
+def _of_buffer(buffer: BufferSeen) -> Iterator[Change]:
+    for way in buffer.ways:
+        yield Change(f"'{buffer.name}' {way}", ((buffer, way),))
+
+
+def _of_number(number: NumberSeen, compared: Sequence[int | float]) -> Iterator[Change]:
+    for other in other_values(number, compared):
+        raw = number.raw_of(other)
+        if raw is not None and raw != number.raw:
+            yield Change(f"{number.words}: {number.value:g} -> {other:g}", numbers=((number, raw),))
+
+
+def other_values(number: NumberSeen, compared: Sequence[int | float]) -> list[int | float]:
+    """What a number may be changed to: what it is compared with, its neighbours, less, more, 0, 1, negated."""
+    value = number.value
+    others: list[int | float] = []
+    told: Sequence[int | float] = ()
+    if number.boolean:
+        return [1 - value]
+    if isinstance(value, int):
+        others = [value - 1, value // 2 + 1, value // 3, 1, 0, value + 1, -value, 2 * value]
+        told = ints_like(compared, 8 * len(number.raw))
+    elif np.isfinite(value):
+        others = [-value, 2 * value + 1, 0.0, value / 3, 1.0]
+        told = floats_like(compared, np.dtype(f"<f{len(number.raw)}"))
+    mixed = (each for pair in zip_longest(told[:FEW], others) for each in pair if each is not None)
+    return [each for each in dict.fromkeys(mixed) if each != value]

@@ -1,0 +1,252 @@
+"""The changed inputs that a variant is tried on: made from several training cases, accepted by the original, aimed at conditions.
+
+    changes = AcceptedChanges(baseline)
+    for base in changes.bases(cases):
+        changes.of(base, edited, domain)      # a CaseSet
+
+Training cases are chosen by what they cover: blocks of the control flow and shapes of launches; the cheapest among equals.
+From each, changes of every sort are made first. Then the sides of conditions are counted that no accepted input has shown, and
+changes aimed at each; one that shows a further side is accepted like any other, and others are put on top of it. All work is
+counted, not timed, so that the same seed gives the same inputs on every machine.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kernelwright.errors import KernelwrightError
+from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
+from kernelwright.prove.changed_inputs.buffer_values import MILD
+from kernelwright.prove.changed_inputs.case_survey import Change, Survey
+from kernelwright.prove.changed_inputs.change_order import changes
+from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
+from kernelwright.prove.checked_run import run_case
+from kernelwright.prove.coverage.aimed_changes import aimed_changes
+from kernelwright.prove.coverage.conditions import Conditions, Goal
+from kernelwright.prove.domain import Domain
+from kernelwright.prove.instrumentation import ObservedCase
+
+DRAWN_TRIES = 12
+"""Changes that are tried to draw the data of a case anew."""
+BASES = 3
+"""Training cases that inputs are made from, of those that launch the same kernels."""
+
+
+@dataclass
+class ChangedSet(CaseSet):
+    """Changed inputs, what of them a domain leaves out, and how far the conditions are covered."""
+
+    outside: Counter[str] = field(default_factory=Counter)
+    """Changes that were not made, by the guard that does not admit them."""
+    goals: int = 0
+    """Sides of conditions."""
+    unseen: tuple[str, ...] = ()
+    """Those that no input has shown."""
+
+
+class AcceptedChanges:
+    """Keeps what the original accepts, for all its variants."""
+
+    def __init__(self, baseline: Baseline) -> None:
+        self._baseline = baseline
+        self._sets: dict[Hashable, ChangedSet] = {}
+        self._accepted: dict[Hashable, Reference | str] = {}
+        self._surveys: dict[int, Survey] = {}
+        self._conditions: dict[str, Conditions] = {}
+        self._counters: dict[Hashable, NDArray[np.int64] | None] = {}
+
+    def bases(self, cases: Sequence[Reference]) -> list[Reference]:
+        """The cases that inputs are made from: of each group that launches the same kernels, those that cover most."""
+        groups: dict[frozenset[str], list[Reference]] = {}
+        for one in cases:
+            groups.setdefault(one.kernels, []).append(one)
+        return [base for group in groups.values() for base in self._covering(group)]
+
+    def _covering(self, cases: Sequence[Reference]) -> list[Reference]:
+        chosen: list[Reference] = []
+        covered: set[Hashable] = set()
+        while len(chosen) < BASES:
+            best = max(cases, key=lambda one: (len(covers(one) - covered), -one.run.work))
+            if not covers(best) - covered:
+                break
+            chosen.append(best)
+            covered |= covers(best)
+        cheapest = min(cases, key=lambda one: one.run.work)
+        effort = self._baseline.effort
+        if cheapest not in chosen and effort.tries_of(chosen[0].run.work) < effort.changes:
+            # On the cheapest many more can be tried.
+            chosen.append(cheapest)
+        return chosen
+
+    def of(
+        self,
+        base: Reference,
+        edited: Mapping[str, frozenset[int]],
+        domain: Domain,
+        *,
+        first: bool = True,
+        more: int = 1,
+    ) -> ChangedSet:
+        """The inputs made from ``base`` for a variant. ``edited``: the kernels that it changes, each with the source lines whose
+        conditions are aimed at before others. ``first``: of several bases, the one that most are made from. ``more``: so many
+        times the effort."""
+        aimed = {kernel: lines for kernel, lines in sorted(edited.items()) if kernel in base.kernels}
+        asked = (id(base), tuple(aimed.items()), domain.key, first, more)
+        known = self._sets.get(asked)
+        if known is None:
+            known = self._sets[asked] = self._made(base, aimed, domain, more if first else more / 2)
+        return known
+
+    def drawn_anew(self, base: Reference) -> list[Reference]:
+        """The case with the values of its buffers in another order or drawn anew from themselves, or else with other numbers:
+        the same launches and sizes, other results."""
+        baseline, survey = self._baseline, self._survey(base)
+        seed, most = baseline.seed, min(DRAWN_TRIES, 2 * baseline.effort.changes)
+        values = [
+            Change(f"'{buffer.name}' {way}", ((buffer, way),))
+            for way in MILD
+            for buffer in survey.buffers.values()
+            if way in buffer.ways
+        ]
+        numbers = [change for change in changes(survey, seed) if change.numbers and not change.geometries]
+        for some in (values, numbers):
+            found = CaseSet()
+            for number, change in enumerate(some[:most]):
+                self._take(base, replace(change, seed=seed * 1000 + number), found)
+            telling = [one for one in found.references if not baseline.is_like_training(one)]
+            if telling:
+                return telling
+        return []
+
+    def _made(self, base: Reference, edited: Mapping[str, frozenset[int]], domain: Domain, share: float) -> ChangedSet:
+        effort, seed = self._baseline.effort, self._baseline.seed
+        found = ChangedSet()
+        tries = int(effort.tries_of(base.run.work) * share)
+        survey = self._survey(base)
+        for change in changes(survey, seed):
+            if tries <= 0 or len(found.references) >= effort.changes * share:
+                break
+            tries -= self._try(base, change, domain, found)
+        aims = int(effort.aims_of(base.run.work) * share)
+        for kernel, lines in edited.items():
+            self._aim(kernel, lines, base, domain, found, aims // len(edited))
+        return found
+
+    def _try(self, base: Reference, change: Change, domain: Domain, found: ChangedSet) -> bool:
+        """Whether there was anything to try."""
+        if broken := domain.broken_by_change(base.run, change):
+            found.outside[broken] += 1
+            return False
+        return self._take(base, change, found)
+
+    def _take(self, base: Reference, change: Change, found: CaseSet) -> bool:
+        asked = (id(base), change)
+        if asked not in self._accepted:
+            self._accepted[asked] = self._baseline.accept(ChangedCase(base.case, change))
+        reference = self._accepted[asked]
+        if isinstance(reference, str):
+            if reference:
+                found.dropped[reference] += 1
+            return bool(reference)
+        found.references.append(reference)
+        return True
+
+    # -- aimed at conditions -----------------------------------------------------------------------------------------
+
+    def _aim(
+        self, kernel: str, lines: frozenset[int], base: Reference, domain: Domain, found: ChangedSet, aims: int
+    ) -> None:
+        conditions = self._conditions_of(kernel)
+        missing = sorted(conditions.goals, key=lambda goal: goal.line not in lines)
+        found.goals += len(missing)
+        for reference in (base, *found.references):
+            case = reference.case
+            # Of other blocks the counting code would have to be made anew.
+            change = case.change if isinstance(case, ChangedCase) else None
+            if missing and (change is None or not change.has_other_blocks):
+                missing = self._unseen(missing, self._counted(conditions, kernel, base, change))
+        survey = self._survey(base)
+        steps: list[Change] = []
+        for number, goal in enumerate(list(missing)):
+            share = max(4, aims // max(1, len(missing)))
+            for change in self._towards(goal, conditions, survey, steps, number):
+                if aims <= 0 or share <= 0 or goal not in missing:
+                    break
+                if domain.broken_by_change(base.run, change):
+                    continue
+                aims, share = aims - 1, share - 1
+                shown = self._unseen(missing, self._counted(conditions, kernel, base, change))
+                before = len(found.references)
+                if len(shown) < len(missing):
+                    self._try(base, change, domain, found)
+                    if len(found.references) > before:
+                        missing = shown
+                        steps.append(change)
+        found.unseen += tuple(goal.words for goal in missing)
+
+    def _towards(
+        self, goal: Goal, conditions: Conditions, survey: Survey, steps: Sequence[Change], number: int
+    ) -> Iterator[Change]:
+        """Changes for a goal, every other one on top of one that has shown something before."""
+        seed = self._baseline.seed * 100 + number
+        for turn, change in enumerate(aimed_changes(goal, conditions.function, survey, seed)):
+            yield change
+            if steps:
+                yield change.on_top_of(steps[-1 - turn % len(steps)])
+
+    def _counted(
+        self, conditions: Conditions, kernel: str, base: Reference, change: Change | None
+    ) -> NDArray[np.int64] | None:
+        """The counters of the conditions after a run of the case; None when it does not come to its end."""
+        asked = (kernel, id(base), change)
+        if asked not in self._counters:
+            case = base.case if change is None else ChangedCase(base.case, change)
+            self._counters[asked] = self._observed(conditions, kernel, ObservedCase(case))
+        return self._counters[asked]
+
+    def _observed(self, conditions: Conditions, kernel: str, observed: ObservedCase) -> NDArray[np.int64] | None:
+        if conditions.module is None:
+            return None
+        baseline = self._baseline
+        modules = {**baseline.original, kernel: conditions.module}
+        try:
+            run = run_case(
+                baseline.device, modules, observed, baseline.workload.kernel, FORWARD,
+                watch=False, overread=baseline.overread, budget=baseline.most_turns,
+            )  # fmt: skip
+        except KernelwrightError:
+            return None
+        return observed.counters if run.rejected is None else None
+
+    def _unseen(self, goals: Iterable[Goal], counters: NDArray[np.int64] | None) -> list[Goal]:
+        return [goal for goal in goals if counters is None or not goal.is_seen(counters)]
+
+    def _conditions_of(self, kernel: str) -> Conditions:
+        if kernel not in self._conditions:
+            self._conditions[kernel] = Conditions(self._baseline.original[kernel], kernel)
+        return self._conditions[kernel]
+
+    def _survey(self, base: Reference) -> Survey:
+        if id(base) not in self._surveys:
+            baseline = self._baseline
+            survey = SurveyedCase(base.case)
+            run_case(
+                baseline.device, baseline.original, survey, baseline.workload.kernel, FORWARD,
+                watch=False, overread=baseline.overread,
+            )  # fmt: skip
+            self._surveys[id(base)] = survey.survey
+        return self._surveys[id(base)]
+
+
+def covers(one: Reference) -> set[Hashable]:
+    """The blocks that ran, and the shapes of launches: a dimension counts as one or as several."""
+    found: set[Hashable] = set(one.run.covered)
+    for made in one.run.launches:
+        launch = made.launch
+        found.add((launch.kernel, launch.block, tuple(min(n, 2) for n in launch.grid)))
+    return found

@@ -1,0 +1,148 @@
+"""What a condition depends on: the arguments, fields, variables and buffers that decide it, followed back through the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from kernelwright.codegen.memory_layout import SHARED, alloc_size, parameter_layout
+from kernelwright.ir import (
+    Argument,
+    ConstantInt,
+    Function,
+    GlobalVariable,
+    Instruction,
+    PointerType,
+    Value,
+)
+from kernelwright.ir.constants import ConstantExpr
+from kernelwright.prove.changed_inputs.comparison_constants import constants_of
+
+MOST = 600
+"""Values that are followed."""
+LIMITS = (
+    "llvm.smin",
+    "llvm.smax",
+    "llvm.umin",
+    "llvm.umax",
+    "llvm.minnum",
+    "llvm.maxnum",
+    "llvm.minimum",
+    "llvm.maximum",
+)
+_SAME_MEMORY = frozenset({"getelementptr", "addrspacecast", "bitcast", "phi", "select", "inttoptr", "add"})
+
+
+@dataclass
+class Sources:
+    """By argument, variable and constant."""
+
+    arguments: set[tuple[int, int | None]] = field(default_factory=set)
+    """Numbers among the arguments, and fields of structures, with the offset of the field; None: any field."""
+    pointers: set[int] = field(default_factory=set)
+    """Arguments whose memory is read."""
+    variables: set[str] = field(default_factory=set)
+    unknown: bool = False
+    """Whether memory is read that nobody knows by name: behind pointers in memory, texels."""
+    constants: dict[int | float, None] = field(default_factory=dict)
+
+
+def sources_of(function: Function, condition: Value) -> Sources:
+    """Everything that can decide ``condition``, or whether it is reached at all."""
+    found = Sources()
+    waiting: list[Value] = [condition]
+    if isinstance(condition, Instruction):
+        waiting += _reached_by(condition)
+    seen: set[Value] = set()
+    byval = {index for index, p in enumerate(parameter_layout(function).parameters) if p.byval}
+    while waiting and len(seen) < MOST:
+        value = waiting.pop(0)
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, Argument):
+            if not isinstance(value.type, PointerType) or value.index in byval:
+                found.arguments.add((value.index, None))
+        elif isinstance(value, Instruction):
+            if value.opcode in ("load", "atomicrmw", "cmpxchg"):
+                waiting += _read(value.operands[0], function, found, byval)
+            if value.opcode == "call" and _loads(value):
+                waiting += _read(value.operands[0], function, found, byval)
+            if value.opcode in ("icmp", "fcmp", "switch") or is_limit(value):
+                found.constants.update((constant, None) for constant in constants_of(value))
+            waiting += value.operands
+        elif isinstance(value, ConstantExpr):
+            waiting += value.operands
+    return found
+
+
+def _reached_by(instruction: Instruction) -> Iterator[Value]:
+    """The conditions of the branches before it, the nearest first: they decide whether it is reached."""
+    blocks = [instruction.parent] if instruction.parent is not None else []
+    seen = set()
+    for _ in range(12):
+        following = []
+        for block in blocks:
+            for before in block.predecessors:
+                if before not in seen:
+                    seen.add(before)
+                    following.append(before)
+                    last = before.terminator
+                    if last is not None and last.opcode in ("br", "switch") and last.operands:
+                        yield last.operands[0]
+        blocks = following
+
+
+def _loads(call: Instruction) -> bool:
+    return getattr(call.callee, "name", "").startswith(("llvm.nvvm.ldg.", "llvm.nvvm.ldu."))
+
+
+def _read(pointer: Value, function: Function, found: Sources, byval: set[int]) -> Iterator[Value]:
+    """Notes whose memory is read; of shared memory, what is stored there is followed further."""
+    for root in _roots(pointer):
+        if isinstance(root, Argument):
+            if root.index in byval:
+                found.arguments.add((root.index, _offset(pointer)))
+            else:
+                found.pointers.add(root.index)
+        elif isinstance(root, GlobalVariable) and root.address_space == SHARED:
+            for instruction in function.instructions():
+                if instruction.opcode == "store" and root in set(_roots(instruction.operands[1])):
+                    yield instruction.operands[0]
+        elif isinstance(root, GlobalVariable):
+            found.variables.add(root.name)
+        else:
+            found.unknown = True
+
+
+def _offset(pointer: Value) -> int | None:
+    """Bytes from the structure's begin, where that can be seen."""
+    if isinstance(pointer, Argument):
+        return 0
+    if isinstance(pointer, Instruction) and pointer.opcode == "addrspacecast":
+        return _offset(pointer.operands[0])
+    if isinstance(pointer, Instruction) and pointer.opcode == "getelementptr" and len(pointer.operands) == 2:
+        index, before = pointer.operands[1], _offset(pointer.operands[0])
+        if isinstance(index, ConstantInt) and before is not None:
+            return before + index.value * alloc_size(pointer.source_type)
+    return None
+
+
+def is_limit(instruction: Instruction) -> bool:
+    """Whether it is the smaller or the larger of two numbers."""
+    name = getattr(instruction.callee, "name", "") if instruction.opcode == "call" else ""
+    return name.startswith(LIMITS)
+
+
+def _roots(pointer: Value) -> Iterator[Value]:
+    waiting, seen = [pointer], set()
+    while waiting:
+        value = waiting.pop()
+        if value in seen:
+            continue
+        seen.add(value)
+        if isinstance(value, Instruction | ConstantExpr) and value.opcode in _SAME_MEMORY:
+            given = value.operands
+            waiting += given if value.opcode == "phi" else given[1:3] if value.opcode == "select" else given[:1]
+        else:
+            yield value

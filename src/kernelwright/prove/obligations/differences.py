@@ -1,0 +1,149 @@
+"""What is left once moves and what holds by construction are settled: other operands, copies, what is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from kernelwright.edits.instruction_words import describe_instruction, describe_operand
+from kernelwright.edits.kinds.require_launch import guard_json
+from kernelwright.edits.original import Id
+from kernelwright.guards import Guard, LaunchFacts
+from kernelwright.ir import DataLayout, Instruction
+from kernelwright.prove.obligations.barriers import separates_nothing
+from kernelwright.prove.obligations.bounds import in_bounds, place_of
+from kernelwright.prove.obligations.effects import Effect, effect_of
+from kernelwright.prove.obligations.guard_search import Atom, atoms, weakest
+from kernelwright.prove.obligations.obligation import Obligation
+from kernelwright.prove.obligations.order import Moves, Speculated, divides_safely
+from kernelwright.prove.obligations.solver import Budget, Found
+from kernelwright.prove.obligations.values import METHOD, Values
+from kernelwright.prove.obligations.variant_pair import VariantPair
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What the solver is asked; ``open`` says what is owed as long as it does not answer."""
+
+    open: Obligation
+    ask: Callable[[Values], Found]
+    sizes: tuple[int, ...] = ()
+    """Of the elements whose addresses it is about, in bytes."""
+
+
+def differences(
+    pair: VariantPair, moves: Moves, launches: Sequence[LaunchFacts], budget: Budget
+) -> Iterator[Obligation]:
+    for id in pair.deleted:
+        yield from _gone(pair, id)
+    barriers = list(_barriers(pair))
+    for id in pair.copies:
+        yield from _copied(pair, id)
+    yield from _settled(pair, [*_speculated(pair, moves), *_operands(pair), *barriers], launches, budget)
+
+
+def _speculated(pair: VariantPair, moves: Moves) -> Iterator[Question]:
+    for each in moves.speculated:
+        what, _ = describe_instruction(pair.original, each.id)
+        load = pair.varied[each.id]
+        if load.opcode != "load":
+            load = pair.original.nodes[each.id].instruction
+        size = DataLayout(pair.original.module.data_layout).store_size(load.type)
+
+        def ask(values: Values, each: Speculated = each, load: Instruction = load) -> Found:
+            return in_bounds(values, load, *place_of(values, each.id, each.block))
+
+        claim = f"{what} reads memory that is there wherever it stands"
+        yield Question(_tested(pair, each.id, claim, "its address may be bad there"), ask, (size,))
+
+
+def _barriers(pair: VariantPair) -> Iterator[Question]:
+    for id in pair.deleted:
+        if effect_of(pair.original.nodes[id].instruction) is Effect.BARRIER:
+            what, _ = describe_instruction(pair.original, id)
+
+            def ask(values: Values, id: Id = id) -> Found:
+                return separates_nothing(values, id)
+
+            claim = f"{what} separates no accesses of two threads to the same memory"
+            yield Question(_tested(pair, id, claim, "it may"), ask)
+
+
+def _operands(pair: VariantPair) -> Iterator[Question]:
+    for id, index in pair.changed_uses:
+        what, _ = describe_instruction(pair.original, id)
+        old = describe_operand(pair.original, id, index)
+        new = pair.operands_after(id)[index]
+
+        def ask(values: Values, id: Id = id, index: int = index) -> Found:
+            return values.same_operand(id, index)
+
+        claim = f"operand {index} of {what}, {old}, is {new} whenever it is reached"
+        yield Question(_tested(pair, id, claim, "nobody knows whether it is"), ask)
+
+
+def _settled(
+    pair: VariantPair, questions: list[Question], launches: Sequence[LaunchFacts], budget: Budget
+) -> Iterator[Obligation]:
+    """The answers: under the variant's own guards, and what more guards would make of those that are open."""
+    values = Values(pair, budget)
+    open_ones: list[tuple[Question, Found]] = []
+    for question in questions:
+        found = question.ask(values)
+        if found.answer == "proven":
+            yield replace(question.open, method="solver", reason="for all that the guards admit", seconds=found.seconds)
+        else:
+            open_ones.append((question, found))
+    guards = (
+        _searched(pair, [question for question, _ in open_ones], launches, budget) if open_ones and launches else None
+    )
+    for question, found in open_ones:
+        reason = found.why if guards is None else f"it is under {' and '.join(map(str, guards))}"
+        yield replace(
+            question.open,
+            method=METHOD[found.answer],
+            reason=reason,
+            seconds=found.seconds,
+            counterexample=found.model,
+            guards=tuple(map(guard_json, guards or ())),
+        )
+
+
+def _searched(
+    pair: VariantPair, questions: list[Question], launches: Sequence[LaunchFacts], budget: Budget
+) -> list[Atom] | None:
+    """Guards under which all the questions are answered; None where there are none."""
+    sizes = tuple(dict.fromkeys(size for question in questions for size in question.sizes)) or (4,)
+    candidates = atoms(pair.before, launches, sizes)
+
+    def proves(guards: Sequence[Guard]) -> bool:
+        values = Values(pair, budget, tuple(guards))
+        return all(not budget.spent and question.ask(values).answer == "proven" for question in questions)
+
+    return weakest(candidates, proves)
+
+
+def _tested(pair: VariantPair, id: Id, claim: str, why: str) -> Obligation:
+    return Obligation(claim, "tested", why, place=pair.place(id), subject=str(id))
+
+
+def _gone(pair: VariantPair, id: Id) -> Iterator[Obligation]:
+    effect = effect_of(pair.original.nodes[id].instruction)
+    if effect in (Effect.PURE, Effect.DIVISION, Effect.LOAD, Effect.PIN):
+        return
+    what, _ = describe_instruction(pair.original, id)
+    if effect is Effect.STORE:
+        yield _tested(pair, id, f"nobody sees what {what} stores", "somebody may")
+    elif effect is not Effect.BARRIER:
+        yield _tested(
+            pair, id, f"{what} is not needed", f"a '{pair.original.nodes[id].instruction.opcode}' keeps its place"
+        )
+
+
+def _copied(pair: VariantPair, id: Id) -> Iterator[Obligation]:
+    copy = pair.varied[id]
+    effect = effect_of(copy)
+    if effect in (Effect.PURE, Effect.PIN) or (effect is Effect.DIVISION and divides_safely(copy)):
+        return
+    what = f"a copied '{copy.opcode}'"
+    yield _tested(pair, id, f"{what} changes nothing", "it may")

@@ -1,0 +1,104 @@
+"""Everything that a variant owes, kernel by kernel.
+
+owed(original, edits)                # [Obligation, ...]: proven when all of them hold
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from kernelwright.edits.edit_kind import Edit
+from kernelwright.edits.genome import apply
+from kernelwright.edits.kinds.no_alias import NoAlias
+from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_of
+from kernelwright.edits.original import Original
+from kernelwright.guards import LaunchFacts
+from kernelwright.prove.obligations.construction import by_construction
+from kernelwright.prove.obligations.differences import differences
+from kernelwright.prove.obligations.obligation import Obligation, all_hold
+from kernelwright.prove.obligations.order import Moves
+from kernelwright.prove.obligations.solver import VARIANT_S, Budget
+from kernelwright.prove.obligations.variant_pair import Unprovable, VariantPair
+
+Launches = Sequence[LaunchFacts]
+
+PART_S = 60.0
+"""Seconds after which no further edit of a kernel is tried."""
+ROUNDS = 4
+"""How often guards are added to what owes something."""
+
+
+def owed(
+    original: Original, edits: Sequence[Edit], launches: Launches = (), seconds: float = VARIANT_S
+) -> list[Obligation]:
+    """What the edits of one kernel owe together, after repair. ``launches``: those that a guard that is searched must admit;
+    ``seconds``: what the solver may take."""
+    pair = VariantPair(original, apply(original, edits))
+    try:
+        pair.varied  # noqa: B018 - whether the two fit at all
+        found = list(_all(pair, launches, Budget(seconds)))
+    except Unprovable as error:
+        found = [Obligation("the variant can be compared with its original", "tested", f"not provable: {error}")]
+    return [replace(one, kernel=original.kernel) for one in found]
+
+
+def owed_by_program(
+    originals: Mapping[str, Original],
+    edits: Mapping[str, Sequence[Edit]],
+    launches: Mapping[str, Launches],
+) -> list[Obligation]:
+    """The same of every kernel that is changed."""
+    return [one for kernel, some in edits.items() for one in owed(originals[kernel], some, launches.get(kernel, ()))]
+
+
+def provable_part(original: Original, edits: Sequence[Edit], launches: Launches, seconds: float = PART_S) -> list[Edit]:
+    """Those of the edits that owe nothing open together, with the guards that this takes, which hold in all ``launches``."""
+    whole = _with_guards(original, list(edits), launches)
+    if whole is not None:
+        return whole
+    kept: list[Edit] = []
+    began = time.monotonic()
+    # What holds by construction comes first: its guards are there for the rest.
+    for edit in sorted(edits, key=lambda edit: not all_hold(owed(original, [edit], seconds=0.0))):
+        for instead in ([edit], _instead(original, edit)):
+            made = _with_guards(original, [*kept, *instead], launches) if instead else None
+            if made is not None or time.monotonic() - began >= seconds:
+                kept = made or kept
+                break
+    return kept
+
+
+def _instead(original: Original, edit: Edit) -> list[Edit]:
+    """What may give as much as an edit that cannot be proven: that a pointer is written through by one thread alone no guard shows,
+    but that those which are only read share no memory with it gives the compiler as much."""
+    if not isinstance(edit, NoAlias):
+        return []
+    others = [NoAlias(argument.index) for argument in original.function.arguments if argument.index != edit.index]
+    return [other for other in others if all_hold(owed(original, [other])) and apply(original, [other]).guards]
+
+
+def _with_guards(original: Original, edits: list[Edit], launches: Launches) -> list[Edit] | None:
+    """The edits, and guards under which all they owe holds; None where none are found."""
+    for _ in range(ROUNDS):
+        open_ones = [one for one in owed(original, edits, launches) if not one.holds]
+        if not open_ones:
+            return edits
+        wanted = dict.fromkeys(guard for one in open_ones for guard in one.guards)
+        admits = all(guard_of(guard).holds(facts) for guard in wanted for facts in launches)
+        if not all(one.guards for one in open_ones) or not admits or not launches:
+            return None
+        edits = [*edits, *map(RequireLaunch, wanted)]
+    return None
+
+
+def _all(pair: VariantPair, launches: Launches, budget: Budget) -> Iterator[Obligation]:
+    touched = {*pair.deleted, *pair.applied.draft.touched, *pair.applied.draft.extras}
+    same = sum(id not in touched for ids in pair.order_before for id in ids)
+    claim = f"{same} of {len(pair.original.nodes)} instructions are the original's, with its operands"
+    yield Obligation(claim, "construction", "both have the same blocks and branches")
+    yield from by_construction(pair)
+    moves = Moves(pair)
+    yield from moves.obligations()
+    yield from differences(pair, moves, launches, budget)

@@ -1,0 +1,347 @@
+"""One thread of the original, as formulas: what its values are, and what is known where it stands.
+
+In SSA form a value that dominates a place has there the instance that was made last, of operands that are those of the place as well
+(docs/proof.md). So the definitions of all that dominates a place hold there, and so do the conditions of branches on the only way to it.
+A phi is the value of the edge its block was entered by; at the head of a loop it is anything that the loop's invariants allow.
+
+Each block has a symbol "it was run on the way here", and every fact of a block hangs on it; so facts of ways
+that were not taken say nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from kernelwright.edits.setting import register_asked
+from kernelwright.guards import Apart
+from kernelwright.ir import (
+    Argument,
+    BasicBlock,
+    ConstantExpr,
+    ConstantFloat,
+    ConstantInt,
+    ConstantNull,
+    DataLayout,
+    Dominators,
+    Function,
+    GlobalVariable,
+    Instruction,
+    Poison,
+    Undef,
+    Value,
+    loop_latches,
+)
+from kernelwright.ir.graph import back_edges
+from kernelwright.ir.types import ArrayType, IntType, PointerType, StructType, VectorType
+from kernelwright.prove.obligations.arithmetic import Arithmetic
+from kernelwright.prove.obligations.effects import Effect, bases, effect_of, pointer_of, read_only
+from kernelwright.prove.obligations.variant_pair import Unprovable
+from kernelwright.prove.obligations.world import ADDRESS_BITS, Expr, Term, World, z3
+
+LAUNCH = {"tid": "thread", "ntid": "launch", "ctaid": "block", "nctaid": "launch"}
+
+
+class Shape:
+    """What is known of a function once, for all its threads. Raises ``Unprovable`` for an irreducible loop."""
+
+    def __init__(self, function: Function, guards: Sequence[object] = ()) -> None:
+        self.function = function
+        self.layout = DataLayout(function.module.data_layout if function.module is not None else "")
+        self.dominators = Dominators(function)
+        self.latches = loop_latches(self.dominators)
+        self.before: dict[BasicBlock, list[BasicBlock]] = {block: [] for block in function.blocks}
+        for block in self.dominators.order:
+            for successor in dict.fromkeys(block.successors):
+                self.before[successor].append(block)
+        for tail, head in back_edges(function.blocks[0], lambda block: block.successors):
+            if tail not in self.latches.get(head, ()):
+                raise Unprovable("it has a loop with two entries")
+        self.values = {f"%{v.name}": v for v in [*function.arguments, *function.instructions()] if v.name}
+        self._apart = {guard.index for guard in guards if isinstance(guard, Apart)}
+        self._constant: dict[Value, bool] = {}
+
+    def is_constant_memory(self, pointer: Value) -> bool:
+        """Whether nobody writes what it points to while the kernel runs."""
+        if pointer not in self._constant:
+            behind = bases(pointer)
+            needed = [read_only(self.function, base) for base in behind] if behind else [None]
+            self._constant[pointer] = all(one is not None and one <= self._apart for one in needed)
+        return self._constant[pointer]
+
+
+Invariant = Callable[["Thread", Callable[[Value], Term], Expr], Expr]
+"""Of the values that the phis of a loop's head have, and the number of turns so far, what holds in each turn."""
+
+
+@dataclass(eq=False)
+class Thread:
+    """``name`` tells threads apart; those of one ``block`` name share their block's number. ``side`` holds what is true of all symbols."""
+
+    world: World
+    shape: Shape
+    name: str = ""
+    block: str = ""
+    side: list[Expr] = field(default_factory=list)
+    invariants: Mapping[BasicBlock, Sequence[Invariant]] = field(default_factory=dict)
+    _terms: dict[Value, Term] = field(default_factory=dict)
+    _blocks: dict[BasicBlock, Expr] = field(default_factory=dict)
+    _edges: dict[tuple[BasicBlock, BasicBlock], Expr] = field(default_factory=dict)
+    _turns: dict[BasicBlock, Expr] = field(default_factory=dict)
+
+    @cached_property
+    def arithmetic(self) -> Arithmetic:
+        return Arithmetic(self.world, self.side)
+
+    # -- values
+
+    def term(self, value: Value) -> Term:
+        """Of a value of the original, or of the variant: that has the original's name, or is a copy."""
+        if isinstance(value, Instruction | Argument) and self._is_foreign(value):
+            known = self.shape.values.get(f"%{value.name}")
+            if known is not None:
+                value = known
+        found = self._terms.get(value)
+        if found is None:
+            found = self._terms[value] = self._made(value)
+        return found
+
+    def _is_foreign(self, value: Instruction | Argument) -> bool:
+        return value.function is not self.shape.function
+
+    def _made(self, value: Value) -> Term:
+        z = z3()
+        if isinstance(value, Argument):
+            return self.world.argument(value)
+        if isinstance(value, Instruction):
+            return self.computed(value)
+        if isinstance(value, ConstantInt):
+            if isinstance(value.type, IntType) and value.type.bits == 1:
+                return Term(z.BoolVal(bool(value.value)), z.BoolVal(True))
+            return Term(z.IntVal(value.value), z.BoolVal(True), value.value, value.value)
+        if isinstance(value, ConstantNull):
+            return Term(z.IntVal(0), z.BoolVal(True), 0, 0)
+        if isinstance(value, Poison | Undef):
+            return Term(self.world.fresh("undefined", self.world.sort(value.type)), z.BoolVal(False), *_range(value))
+        if isinstance(value, ConstantFloat):
+            return Term(z.Const(f"{value.type.text} {value.text}", self.world.sort(value.type)), z.BoolVal(True))
+        if isinstance(value, GlobalVariable | Function):
+            address = z.Int(f"@{value.name}")
+            self.side.append(z.And(address >= 0, address < 1 << (ADDRESS_BITS - 1)))
+            return Term(address, z.BoolVal(True))
+        if isinstance(value, ConstantExpr) and value.opcode == "getelementptr" and value.source_type is not None:
+            return self._address(value.source_type, value.operands, inbounds=False)
+        if isinstance(value, ConstantExpr) and value.opcode == "addrspacecast":
+            return self.term(value.operands[0])
+        return Term(self.world.fresh("constant", self.world.sort(value.type)), z.BoolVal(False), *_range(value))
+
+    def computed(self, i: Instruction) -> Term:
+        z = z3()
+        if i.is_phi:
+            return self._phi(i)
+        asked = register_asked(i)
+        if asked is not None:
+            return self.register(*asked)
+        if i.opcode == "load":
+            return self._load(i)
+        if i.opcode == "getelementptr" and isinstance(i.type, PointerType):
+            return self._address(i.source_type, i.operands, inbounds=bool(i.flags))
+        if i.opcode == "freeze":
+            x = self.term(i.operands[0])
+            if z.is_true(x.ok):
+                return x
+            other = self.world.fresh("frozen", self.world.sort(i.type))
+            made = self.arithmetic.ranged(i.type, other, z.BoolVal(True))
+            return Term(z.If(x.ok, x.value, other), z.BoolVal(True), made.low, made.high)
+        if i.opcode == "addrspacecast":
+            return self.term(i.operands[0])
+        if effect_of(i) not in (Effect.PURE, Effect.DIVISION) or i.is_terminator:
+            return self._unknown(i)
+        arguments = i.arguments if i.opcode == "call" else i.operands
+        if any(value.type.text in ("metadata", "label", "token") for value in arguments):
+            return self._unknown(i)
+        return self.arithmetic.term(i, [self.term(value) for value in arguments])
+
+    def _unknown(self, i: Instruction) -> Term:
+        """Anything of its type."""
+        value = self.world.fresh(f"{self.name}{i.name or i.opcode}", self.world.sort(i.type))
+        return self.arithmetic.ranged(i.type, value, z3().BoolVal(True))
+
+    def register(self, name: str, axis: int) -> Term:
+        z = z3()
+        if name in ("ntid", "nctaid"):
+            return self.world.geometry(name, axis)
+        of = self.world.geometry("n" + name, axis)
+        key = f"{self.block if name == 'ctaid' else self.name}{name}.{'xyz'[axis]}"
+        assert of.high is not None
+        if of.high == 1:
+            return Term(z.IntVal(0), z.BoolVal(True), 0, 0)
+        value = z.Int(key)
+        self.side.append(z.And(value >= 0, value < of.value))
+        return Term(value, z.BoolVal(True), 0, of.high - 1)
+
+    def _load(self, i: Instruction) -> Term:
+        z = z3()
+        if effect_of(i) is Effect.LOAD and self.shape.is_constant_memory(self._own(pointer_of(i))):
+            pointer = self.term(pointer_of(i))
+            value = z.Function(f"memory {i.type.text}", z.IntSort(), self.world.sort(i.type))(pointer.value)
+            return self.arithmetic.ranged(i.type, value, z.BoolVal(True))
+        return self._unknown(i)
+
+    def _own(self, pointer: Value) -> Value:
+        """The original's value for one of the variant, as far as it has one."""
+        if isinstance(pointer, Instruction | Argument) and self._is_foreign(pointer):
+            known = self.shape.values.get(f"%{pointer.name}")
+            if known is not None:
+                return known
+            if isinstance(pointer, Instruction) and pointer.opcode == "getelementptr":
+                return self._own(pointer.operands[0])
+        return pointer
+
+    def _address(self, source: object, operands: Sequence[Value], *, inbounds: bool) -> Term:
+        z = z3()
+        layout, base = self.shape.layout, self.term(operands[0])
+        offset: Expr = z.IntVal(0)
+        parts = [base]
+        type = source
+        for number, index in enumerate(operands[1:]):
+            if number == 0:
+                size = layout.size(type)  # type: ignore[arg-type]
+            elif isinstance(type, StructType):
+                assert isinstance(index, ConstantInt) and type.fields is not None
+                offset = offset + layout.offsets(type)[index.value]
+                type = type.fields[index.value]
+                continue
+            elif isinstance(type, ArrayType | VectorType):
+                type = type.element
+                size = layout.size(type)
+            else:
+                raise Unprovable("an address is computed in a way that is not understood")
+            term = self.term(index)
+            parts.append(term)
+            offset = offset + term.value * size
+        ok = self.arithmetic.all_ok(parts)
+        if inbounds:
+            # In bounds of its memory, or poison: whether it is shows where it is used.
+            return Term(base.value + offset, z.And(ok, self.world.fresh("inbounds", z.BoolSort())))
+        exact = base.value + offset
+        value, turns = self.world.fresh("address", z.IntSort()), self.world.fresh("turns", z.IntSort())
+        self.side += [value == exact - turns * (1 << ADDRESS_BITS), value >= 0, value < 1 << ADDRESS_BITS]
+        return Term(value, ok)
+
+    def _phi(self, i: Instruction) -> Term:
+        z = z3()
+        assert i.parent is not None
+        if i.parent in self.shape.latches:
+            ok = self.world.fresh("ok", z.BoolSort())
+            value = self.world.fresh(f"{self.name}{i.name}", self.world.sort(i.type))
+            return self.arithmetic.ranged(i.type, value, ok)
+        made: Term | None = None
+        for value, block in zip(i.operands, i.blocks, strict=True):
+            if not self.shape.dominators.is_reachable(block):
+                continue
+            term = self.term(value)
+            taken = self.edge(block, i.parent)
+            made = term if made is None else _either(taken, term, made)
+        if made is None:
+            raise Unprovable("a phi is never reached")
+        return made
+
+    def turns_of(self, head: BasicBlock) -> Expr:
+        """How often the loop was closed since it was entered."""
+        if head not in self._turns:
+            turns = self._turns[head] = self.world.fresh(f"{self.name}turns", z3().IntSort())
+            self.side.append(turns >= 0)
+        return self._turns[head]
+
+    # -- places
+
+    def run(self, block: BasicBlock) -> Expr:
+        """The symbol that says the block was run to its end on the way; what follows from it goes to ``side``."""
+        z = z3()
+        found = self._blocks.get(block)
+        if found is not None:
+            return found
+        symbol = self._blocks[block] = self.world.fresh(f"{self.name}run {block.name}", z.BoolSort())
+        for fact in self.entered(block):
+            self.side.append(z.Implies(symbol, fact))
+        return symbol
+
+    def entered(self, block: BasicBlock) -> list[Expr]:
+        """What holds when the block is entered: facts of blocks that dominate it, and of the ways to it."""
+        z = z3()
+        above = self.shape.dominators.immediate(block)
+        if above is None:
+            return []
+        facts = [self.run(above)]
+        before = self.shape.before[block]
+        if before == [above]:
+            return [*facts, self.condition(above, block)]
+        if block in self.shape.latches:
+            return [*facts, *(holds(self, self.term, self.turns_of(block)) for holds in self.invariants.get(block, ()))]
+        return [*facts, z.Or(*(self.edge(each, block) for each in before))]
+
+    def edge(self, before: BasicBlock, block: BasicBlock) -> Expr:
+        """The symbol that says the block was entered from there, once that is known to have happened at all."""
+        z = z3()
+        key = (before, block)
+        found = self._edges.get(key)
+        if found is None:
+            found = self._edges[key] = self.world.fresh(f"{self.name}edge", z.BoolSort())
+            self.side.append(z.Implies(found, z.And(self.run(before), self.condition(before, block))))
+            for (other, to), taken in self._edges.items():
+                if to is block and other is not before:
+                    self.side.append(z.Not(z.And(found, taken)))
+        return found
+
+    def condition(self, block: BasicBlock, successor: BasicBlock) -> Expr:
+        """What makes a block go on to a successor; the condition is not poison, or all would be undefined."""
+        z = z3()
+        end = block.terminator
+        if end is None or len(set(block.successors)) == 1:
+            return z.BoolVal(True)
+        if end.opcode == "br" and len(end.operands) == 1:
+            term = self.term(end.operands[0])
+            return z.And(term.value if end.successors[0] is successor else z.Not(term.value), term.ok)
+        if end.opcode == "switch":
+            term = self.term(end.operands[0])
+            mine = [self.term(c).value for c, to in zip(end.cases, end.successors[1:], strict=True) if to is successor]
+            found = [term.value == value for value in mine]
+            if end.successors[0] is successor:
+                found.append(z.And(*(term.value != self.term(c).value for c in end.cases)))
+            return z.And(z.Or(*found), term.ok)
+        return z.BoolVal(True)
+
+    def at(self, block: BasicBlock, index: int | None = None) -> list[Expr]:
+        """What is known before instruction ``index`` of a block, or at its end. Ask for it after all the values."""
+        facts = self.entered(block)
+        facts += self._good_pointers(block, index)
+        above = self.shape.dominators.immediate(block)
+        while above is not None:
+            facts += self._good_pointers(above, None)
+            above = self.shape.dominators.immediate(above)
+        return facts
+
+    def _good_pointers(self, block: BasicBlock, index: int | None) -> list[Expr]:
+        """No access that was made is through poison."""
+        z = z3()
+        found = []
+        for i in block.instructions[:index]:
+            if effect_of(i) in (Effect.LOAD, Effect.STORE) and pointer_of(i) in self._terms:
+                ok = self._terms[pointer_of(i)].ok
+                found += [] if z.is_true(ok) else [ok]
+        return found
+
+
+def _either(taken: Expr, term: Term, other: Term) -> Term:
+    z = z3()
+    low = min(term.low, other.low) if term.low is not None and other.low is not None else None
+    high = max(term.high, other.high) if term.high is not None and other.high is not None else None
+    ok = z.BoolVal(True) if z.is_true(term.ok) and z.is_true(other.ok) else z.If(taken, term.ok, other.ok)
+    return Term(z.If(taken, term.value, other.value), ok, low, high)
+
+
+def _range(value: Value) -> tuple[int | None, int | None]:
+    bits = value.type.bits if isinstance(value.type, IntType) else 1
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if bits > 1 else (None, None)

@@ -1,0 +1,101 @@
+"""Values that have to be the same: an operand that is another one, at the place where it is used.
+
+path, definitions, invariants, guards  ⇒  the new value is not poison and equals the old one, unless that is poison itself
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+from kernelwright.edits.original import Id, Original
+from kernelwright.guards import Guard
+from kernelwright.ir import BasicBlock, Instruction, Value
+from kernelwright.prove.obligations.effects import Effect, effect_of
+from kernelwright.prove.obligations.loops import invariants
+from kernelwright.prove.obligations.obligation import Method
+from kernelwright.prove.obligations.solver import Budget, Found, prove
+from kernelwright.prove.obligations.thread import Invariant, Shape, Thread
+from kernelwright.prove.obligations.variant_pair import VariantPair
+from kernelwright.prove.obligations.world import World, z3
+
+_KEPT: WeakKeyDictionary[Original, dict[tuple[Guard, ...], dict[BasicBlock, list[Invariant]]]] = WeakKeyDictionary()
+"""Invariants by the original and the guards they hold under, for its other variants."""
+
+METHOD: dict[str, Method] = {"proven": "solver", "refuted": "refuted", "unknown": "tested"}
+
+
+@dataclass(eq=False)
+class Values:
+    """Answers questions about the original's runs under the variant's guards."""
+
+    pair: VariantPair
+    budget: Budget
+    more: tuple[Guard, ...] = ()
+    """Guards that the variant does not have."""
+    reached: dict[Instruction, bool] = field(default_factory=dict)
+    """Whether the facts of a place can hold, as far as it was asked."""
+
+    @property
+    def guards(self) -> tuple[Guard, ...]:
+        return (*self.pair.applied.guards, *self.more)
+
+    @cached_property
+    def shape(self) -> Shape:
+        return Shape(self.pair.before, self.guards)
+
+    @cached_property
+    def world(self) -> World:
+        return World(self.pair.before, self.guards)
+
+    @cached_property
+    def invariants(self) -> dict[BasicBlock, list[Invariant]]:
+        kept = _KEPT.setdefault(self.pair.original, {})
+        if self.guards not in kept:
+            found = invariants(World(self.pair.before, self.guards), self.shape, self.budget)
+            if not found and self.shape.latches:
+                return found  # for want of time, perhaps
+            kept[self.guards] = found
+        return kept[self.guards]
+
+    def thread(self, name: str = "", block: str = "") -> Thread:
+        return Thread(self.world, self.shape, name, block, invariants=self.invariants)
+
+    def same_operand(self, id: Id, index: int) -> Found:
+        """Whether an operand of an instruction is in the variant what it was."""
+        before, after = self.pair.original.nodes[id].instruction, self.pair.varied[id]
+        old, new = before.operands[index], after.operands[index]
+        if before.is_phi:
+            home = before.blocks[index]
+            return self.same(old, new, home, None, before.parent)
+        assert before.parent is not None
+        found = self.same(old, new, before.parent, before.parent.instructions.index(before), None)
+        if found.answer != "proven" and before.has_result and effect_of(before) is Effect.PURE:
+            whole = self.same(before, after, before.parent, before.parent.instructions.index(before), None, ghost=True)
+            return whole if whole.answer == "proven" else found
+        return found
+
+    def same(
+        self,
+        old: Value,
+        new: Value,
+        block: BasicBlock,
+        index: int | None,
+        towards: BasicBlock | None,
+        *,
+        ghost: bool = False,
+    ) -> Found:
+        """Whether two values are the same before instruction ``index`` of a block (None: at its end, on the way to ``towards``)."""
+        z = z3()
+        thread = self.thread()
+        was = thread.term(old)
+        if ghost:
+            assert isinstance(new, Instruction)
+            now = thread.computed(new)
+        else:
+            now = thread.term(new)
+        facts = [thread.condition(block, towards)] if towards is not None else []
+        facts += thread.at(block, index)
+        goal = z.Implies(was.ok, z.And(now.ok, now.value == was.value))
+        return prove([*self.world.facts, *thread.side, *facts], goal, self.budget, self.world.inputs())

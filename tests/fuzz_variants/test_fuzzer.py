@@ -1,0 +1,75 @@
+"""The fuzzer finds variants that are wrong, and nothing wrong with sound ones; it imports nothing of ``prove``."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelwright.bench.prove.families.family import Family, Member
+from kernelwright.bench.prove.families.table import FAMILIES
+from kernelwright.evaluate.workload.rule_text import Rules
+from tests.fuzz_variants import fuzzer
+from tests.fuzz_variants.fuzzer import Tally, Variant, fuzz
+
+BY_NAME = {family.name: family for family in FAMILIES}
+WRONG = (
+    ("launch dimension", "stride_of_grid"),
+    ("block shape", "index_of_block"),
+    ("device variable", "constant_factor"),
+    ("struct field", "field_scale"),
+    ("loop not empty", "rounds_of_argument"),
+    ("check never binds", "limit_as_argument"),
+)
+SOUND = (
+    ("launch dimension", "row_guarded"),
+    ("block shape", "index_checked"),
+    ("device variable", "factor_twice"),
+    ("loop not empty", "rounds_at_least_one"),
+    ("check never binds", "checked_before"),
+)
+
+
+def fuzzed(family: Family, member: Member, count: int, seed: int = 0) -> Tally:
+    cases = [member.case(np.random.default_rng([seed, number])) for number in range(2)]
+    variant = Variant({member.kernel: family.variants[member.kernel]}, {member.kernel: member.guards})
+    return fuzz(cases, member.kernel, family.original, variant, Rules(), count=count, seed=seed, enough=1)
+
+
+def member_of(family: str, kernel: str) -> tuple[Family, Member]:
+    found = BY_NAME[family]
+    return found, next(member for member in found.members if member.kernel == kernel)
+
+
+@pytest.mark.parametrize(("family", "kernel"), WRONG)
+def test_wrong_variants_are_found(family: str, kernel: str) -> None:
+    found, member = member_of(family, kernel)
+    assert fuzzed(found, member, 150).wrong
+
+
+@pytest.mark.parametrize(("family", "kernel"), SOUND)
+def test_sound_variants_agree(family: str, kernel: str) -> None:
+    found, member = member_of(family, kernel)
+    tally = fuzzed(found, member, 60)
+    assert not tally.wrong and tally.agree >= 5, str(tally)
+
+
+def test_it_knows_nothing_of_the_prover() -> None:
+    tree = ast.parse(Path(fuzzer.__file__).read_text())
+    imported = [n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and n.module]
+    assert imported and not any("prove" in name for name in imported)
+
+
+def _sound(families: Sequence[Family]) -> list[tuple[str, str]]:
+    return [(family.name, member.kernel) for family in families for member in family.sound]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("family", "kernel"), _sound(FAMILIES))
+def test_a_thousand_cases_of_each_sound_variant(family: str, kernel: str) -> None:
+    found, member = member_of(family, kernel)
+    tally = fuzzed(found, member, 1000)
+    assert not tally.wrong, str(tally)

@@ -1,0 +1,273 @@
+"""Estimates against a tuner's cache file: files of both forms, bad ones, samples, and figures that can be reckoned by hand."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+
+from kernelwright.device.model_check.agreement import agreement
+from kernelwright.device.model_check.check_variants import check_variants, sample, variants_of
+from kernelwright.device.model_check.cut_launch import LEAST_BLOCKS, cut_grid, estimate_variant, multiplied
+from kernelwright.device.model_check.expressions import Expression
+from kernelwright.device.model_check.kernel_description import read_description
+from kernelwright.device.model_check.tuner_cache import MeasuredVariant, read_tuner_cache
+from kernelwright.errors import Misuse
+from kernelwright.target import gpu, gpu_called
+from tests.model.build import access, count, observed
+
+N = 1 << 20
+SETTINGS = [(block, per) for block in (32, 64, 128, 256) for per in (1, 2)]
+DESCRIPTION = """
+source = "scale.cu"
+kernel = "scale"
+grid = ["ceil(1048576, block_size_x * per_thread)"]
+block = "block_size_x"
+where = "per_thread < 3"
+arguments = [{ bytes = "4 * 1048576" }, { bytes = "4 * 1048576", fill = "random" }, { int = 1048576 }]
+"""
+
+
+def entries() -> dict[str, dict[str, Any]]:
+    made: dict[str, dict[str, Any]] = {
+        f"{block},{per}": {"block_size_x": block, "per_thread": per, "time": 0.01 + 0.1 / block, "GFLOP/s": 3.0}
+        for block, per in SETTINGS
+    }
+    made["1024,2"] = {"block_size_x": 1024, "per_thread": 2, "time": "RuntimeFailedConfig"}
+    made["64,4"] = {"block_size_x": 64, "per_thread": 4, "time": 0.5}
+    return made
+
+
+def kernel_tuner(cache: dict[str, Any] | None = None, **more: Any) -> dict[str, Any]:
+    return {
+        "device_name": "NVIDIA A100-PCIE-40GB", "kernel_name": "scale", "tune_params_keys": ["block_size_x", "per_thread"],
+        "cache": entries() if cache is None else cache, **more,
+    }  # fmt: skip
+
+
+def t4() -> dict[str, Any]:
+    return {
+        "metadata": {"timeunit": "miliseconds"},
+        "results": [
+            {
+                "configuration": {"block_size_x": e["block_size_x"], "per_thread": e["per_thread"]},
+                "invalidity": "runtime" if isinstance(e["time"], str) else "correct",
+                "measurements": [{"name": "time", "value": e["time"], "unit": ""}],
+            }
+            for e in entries().values()
+        ],
+    }
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    shutil.copy(Path(__file__).parent / "scale.cu", tmp_path)
+    (tmp_path / "scale.toml").write_text(DESCRIPTION)
+    (tmp_path / "cache.json").write_text(json.dumps(kernel_tuner()))
+    return tmp_path
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def test_both_forms_and_their_archives_say_the_same(folder: Path) -> None:
+    (folder / "t4.json").write_text(json.dumps(t4()))
+    (folder / "t4.json.gz").write_bytes(gzip.compress(json.dumps(t4()).encode()))
+    read = [read_tuner_cache(folder / name) for name in ("cache.json", "t4.json", "t4.json.gz")]
+    for found in read:
+        assert [(dict(v.parameters), v.time_us) for v in found.variants] == [
+            (dict(v.parameters), v.time_us) for v in read[0].variants
+        ]
+        assert found.failed == 1 and found.varied() == ("block_size_x", "per_thread")
+    assert read[0].variants[0].time_us == pytest.approx(1000 * (0.01 + 0.1 / 32))
+    assert (read[0].device, read[0].kernel) == ("NVIDIA A100-PCIE-40GB", "scale") and read[1].device == ""
+
+
+def cache_text(change: Callable[[dict[str, Any]], Any]) -> bytes:
+    made = kernel_tuner()
+    change(made)
+    return json.dumps(made).encode()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (json.dumps(kernel_tuner()).encode()[:-2], "cache.json:1:"),
+        (gzip.compress(json.dumps(kernel_tuner()).encode())[:-20], "truncated"),
+        (b"\xff\xfe\x00", "no tuner's cache file"),
+        (b"[1, 2]", "no tuner's cache file"),
+        (cache_text(lambda c: c["cache"]["32,1"].update(time=0)), "'32,1' took 0 ms"),
+        (cache_text(lambda c: c["cache"]["32,1"].update(time=-1.5)), "'32,1' took -1.5 ms"),
+        (cache_text(lambda c: c["cache"]["32,1"].pop("per_thread")), "other parameters than the first"),
+        (cache_text(lambda c: c["cache"]["64,1"].update(device_name="NVIDIA A10")), "several devices"),
+        (cache_text(lambda c: c.update(cache={"a": {"block_size_x": 1, "per_thread": 1, "time": "failed"}})), "all 1 variants failed"),
+        (cache_text(lambda c: c.update(cache={"a": 3})), "'a' has no parameters"),
+    ],
+)  # fmt: skip
+def test_bad_caches(folder: Path, content: bytes, said: str) -> None:
+    (folder / "cache.json").write_bytes(content)
+    with pytest.raises(Misuse) as told:
+        read_tuner_cache(folder / "cache.json")
+    assert said in told.value.message and told.value.hint
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(Misuse, match="cannot be read"):
+        read_tuner_cache(tmp_path / "none.json")
+    with pytest.raises(Misuse, match="cannot be read"):
+        read_description(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('source = "scale.cu"', 'source = "other.cu"', "there is no file"),
+        ('kernel = "scale"', "", "lacks kernel"),
+        ("where", "wehre", "unknown key 'wehre'"),
+        ("block = ", "block == ", "Invalid"),
+        ("{ int = 1048576 }", "{ int = 1, bytes = 2 }", "arguments[2]"),
+        ("per_thread < 3", "per_thread <", "where: 'per_thread <' is no expression"),
+        ("per_thread < 3", "__import__('os')", "more than arithmetic"),
+        ('"block_size_x"', "[1, 1, 1, 1]", "one to three"),
+    ],
+)
+def test_bad_descriptions(folder: Path, old: str, new: str, said: str) -> None:
+    (folder / "scale.toml").write_text(DESCRIPTION.replace(old, new, 1))
+    with pytest.raises(Misuse) as told:
+        cache = read_tuner_cache(folder / "cache.json")
+        read_description(folder / "scale.toml").agrees_with(cache)
+    assert said in f"{told.value.message} {told.value.hint}"
+
+
+def test_a_cache_of_another_kernel(folder: Path) -> None:
+    description = read_description(folder / "scale.toml")
+    (folder / "cache.json").write_text(json.dumps(kernel_tuner(kernel_name="convolution")))
+    with pytest.raises(Misuse, match="has times of 'convolution'"):
+        description.agrees_with(read_tuner_cache(folder / "cache.json"))
+    strange = {k: {**e, "tile": i} for i, (k, e) in enumerate(entries().items())}
+    (folder / "cache.json").write_text(
+        json.dumps(kernel_tuner(strange, tune_params_keys=["block_size_x", "per_thread", "tile"]))
+    )
+    with pytest.raises(Misuse, match="varies tile, which neither"):
+        description.agrees_with(read_tuner_cache(folder / "cache.json"))
+    lacking = {k: {n: x for n, x in e.items() if n != "per_thread"} for k, e in entries().items()}
+    (folder / "cache.json").write_text(json.dumps(kernel_tuner(lacking)))
+    with pytest.raises(Misuse, match="names 'per_thread', which the cache's variants do not have"):
+        description.agrees_with(read_tuner_cache(folder / "cache.json"))
+
+
+# -- figures -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("ceil(10, 4)", 3), ("a * b + 1", 13), ("a % 2 == 1 and not b > 4", True), ("min(a, b) - -1", 4), ("7 // b", 1)],
+)
+def test_expressions(text: str, value: object) -> None:
+    assert Expression(text, "x").value({"a": 3, "b": 4}) == value
+
+
+@pytest.mark.parametrize("text", ["1 / 0", "'a' * 2.5", "a.b", "f(a)", "[a]", "a if a else b"])
+def test_expressions_that_have_no_value(text: str) -> None:
+    with pytest.raises(Misuse, match="x: "):
+        Expression(text, "x").value({"a": 3, "b": 4})
+
+
+@given(st.lists(st.tuples(st.floats(0.1, 1e6), st.floats(0.1, 1e6)), min_size=3, max_size=30))
+def test_ranks_are_scipys(pairs: Sequence[tuple[float, float]]) -> None:
+    measured, estimated = [a for a, _ in pairs], [b for _, b in pairs]
+    found = agreement(measured, estimated)
+    if len(set(measured)) > 1 and len(set(estimated)) > 1:
+        assert found.rank == pytest.approx(float(spearmanr(measured, estimated)[0]))
+    assert found.regret >= found.regret_of_ten >= 0 and found.error >= 0
+
+
+def test_agreement_by_hand() -> None:
+    found = agreement([10, 20, 40, 80], [10, 5, 20, 40])
+    assert (found.scale, found.regret, found.regret_of_ten) == (2, 1, 0)
+    assert found.error == pytest.approx(2**0.5 - 1), "off by 2, 2, 1 and 1 after the scale"
+    assert found.rank == pytest.approx(0.8)
+
+
+@given(st.integers(3, 60), st.integers(0, 5))
+def test_samples(n: int, seed: int) -> None:
+    variants = [MeasuredVariant(str(i), {"a": i}, float((7 * i) % 50 + 1)) for i in range(50)]
+    found = sample(variants, n, seed)
+    assert len(found) == len({v.name for v in found}) == min(n, 50)
+    assert found == sample(list(reversed(variants)), n, seed), "the order of the file plays no part"
+    fastest = sorted(v.time_us for v in variants)[: min(10, n // 4)]
+    assert set(fastest) <= {v.time_us for v in found}
+
+
+@given(st.tuples(st.integers(1, 300), st.integers(1, 300), st.integers(1, 5)))
+def test_cut_grids(grid: tuple[int, int, int]) -> None:
+    cut = cut_grid(grid)
+    assert all(1 <= a <= b for a, b in zip(cut, grid, strict=True))
+    blocks = cut[0] * cut[1] * cut[2]
+    assert blocks >= min(LEAST_BLOCKS, grid[0] * grid[1] * grid[2]) and blocks <= 4 * LEAST_BLOCKS
+
+
+def test_counts_are_multiplied_up() -> None:
+    seen = observed([count("entry", 12)], [access(requests=12, sectors=48)], grid=24)
+    whole = multiplied(seen, (100, 3, 1))
+    assert whole.geometry.blocks == 300
+    assert (whole.blocks[0].executions, whole.accesses[0].requests, whole.accesses[0].sectors) == (150, 150, 600)
+
+
+def test_titles_of_gpus() -> None:
+    for title, name in (
+        ("NVIDIA A100-PCIE-40GB", "a100"),
+        ("NVIDIA GeForce RTX 2080 Ti", "rtx2080ti"),
+        ("TITAN RTX", "titan-rtx"),
+    ):
+        assert gpu_called(title) is gpu(name)
+    assert gpu_called("AMD Radeon PRO W6600") is None and gpu_called("") is None
+
+
+# -- the whole ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_cut_launch_is_about_the_whole_one(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    description = read_description(folder / "scale.toml")
+    parameters = {"block_size_x": 256, "per_thread": 2}
+    cut = estimate_variant(description, parameters, gpu("a100"))
+    monkeypatch.setattr("kernelwright.device.model_check.cut_launch.LEAST_BLOCKS", 1 << 30)
+    whole = estimate_variant(description, parameters, gpu("a100"))
+    assert cut.time_us == pytest.approx(whole.time_us, rel=0.02)
+
+
+def test_variants_that_cannot_run_are_told(folder: Path) -> None:
+    description = read_description(folder / "scale.toml")
+    too_large = MeasuredVariant("2048,1", {"block_size_x": 2048, "per_thread": 1}, 3.0)
+    found = list(check_variants(description, [too_large], gpu("a100")))
+    assert found[0].estimate is None and "2048" in found[0].trouble
+    cache = read_tuner_cache(folder / "cache.json")
+    assert len(variants_of(description, cache)) == len(SETTINGS), "'where' leaves one out"
+
+
+def test_the_command(folder: Path) -> None:
+    def kw(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "kernelwright", "model", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300)
+
+    done = kw("check", "cache.json", "--kernel", "scale.toml", "--variants", "4", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["gpu"], found["estimated"], found["variants"], found["failed"]) == ("a100", 4, len(SETTINGS), [])
+    assert set(found["predictors"]) == {"instructions", "roofline", "occupancy", "code size"}
+    assert found["agreement"]["scale"] > 0 and len(found["rows"]) == 4
+    text = kw("check", "cache.json", "--kernel", "scale.toml", "--variants", "4")
+    assert "rank correlation" in text.stdout and "about 0 s left" in text.stderr
+    (folder / "t4.json").write_text(json.dumps(t4()))
+    nameless = kw("check", "t4.json", "--kernel", "scale.toml")
+    assert nameless.returncode == 2 and "names no device" in nameless.stderr and "--device" in nameless.stderr

@@ -1,0 +1,156 @@
+"""Guards that compare numbers of a launch, and the search for the weakest ones."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelwright.edits import LaunchFacts, apply
+from kernelwright.edits.kinds.constant_condition import ConstantCondition
+from kernelwright.edits.kinds.delete_barrier import barriers
+from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.require_launch import guard_json, guard_of
+from kernelwright.guards import Apart
+from kernelwright.launch import Launch
+from kernelwright.launch_relations import (
+    COMPARE,
+    Comparison,
+    Divisible,
+    Product,
+    Quantity,
+    Relation,
+    quantity,
+    relation_as_json,
+    relation_from_json,
+)
+from kernelwright.prove.obligations.obligation import all_hold
+from kernelwright.prove.obligations.owed import owed, provable_part
+from kernelwright.prove.obligations.values import Values
+from tests.prove.obligations.test_construction import kernel
+
+N = quantity("argument", 2)
+
+
+def facts(n: int, *, block: int = 32, grid: int = 4, behind: int = 512) -> LaunchFacts:
+    arguments = (struct.pack("<Q", 4096), struct.pack("<Q", 8192), struct.pack("<i", n))
+    regions = (range(4096, 4096 + behind), range(8192, 8192 + behind), None)
+    return LaunchFacts(Launch("k", (grid, 1, 1), (block, 1, 1)), arguments, regions)
+
+
+@given(
+    st.integers(-(2**31), 2**31 - 1), st.integers(1, 2**31 - 1), st.integers(1, 1024), st.sampled_from(list(COMPARE))
+)
+def test_both_sides_are_computed_without_wrapping(n: int, grid: int, block: int, comparison: Comparison) -> None:
+    threads = Product(4, (Quantity("grid", 0), Quantity("block", 0)))
+    guard = Relation((N, Product(7)), comparison, (threads,))
+    assert guard.holds(facts(n, grid=grid, block=block)) == COMPARE[comparison](n + 7, 4 * grid * block)
+    assert Divisible((N,), block).holds(facts(n)) == (n % block == 0)
+    again = relation_from_json(relation_as_json(guard))
+    assert again == guard == guard_of(guard_json(guard)) and str(again) == str(guard)
+
+
+def test_as_python_says_the_same() -> None:
+    class Pointer:
+        nbytes = 512
+
+    guard = Relation((quantity("bytes", 0),), ">=", (Product(4, (Quantity("argument", 2), Quantity("block", 0))),))
+    for n in (0, 3, 4, 5):
+        arguments = [Pointer(), Pointer(), struct.pack("<i", n)]
+        names = {"arguments": arguments, "block": (32, 1, 1), "_bytes": bytes, "_triple": tuple}
+        assert eval(guard.as_python(), names) == guard.holds(facts(n)) == (n <= 4)
+
+
+def test_what_a_launch_has_not_meets_nothing() -> None:
+    null = LaunchFacts(Launch("k", (1, 1, 1), (1, 1, 1)), (bytes(8),), (None,))
+    assert not Relation((quantity("bytes", 0),), ">=", (Product(0),)).holds(null)
+    assert not Relation((quantity("argument", 3),), ">=", (Product(-5),)).holds(null)
+    for bad in ({"by": 0, "sum": []}, {"left": [], "right": [], "comparison": "<"}, {"left": [["x"]]}):
+        with pytest.raises((ValueError, KeyError, TypeError)):
+            relation_from_json(bad)
+
+
+CHECKED = kernel("""  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %some = icmp sge i32 %n, 1
+  br i1 %some, label %work, label %end
+work:
+  %i = zext i32 %t to i64
+  %a = getelementptr inbounds i32, ptr %q, i64 %i
+  store i32 %t, ptr %a
+  br label %end
+end:""")
+BRANCH = next(id for id, n in CHECKED.nodes.items() if n.instruction.opcode == "br")
+ALWAYS = ConstantCondition(BRANCH, 0, True)
+
+
+def test_the_check_never_binds_becomes_a_guard() -> None:
+    assert not all_hold(owed(CHECKED, [ALWAYS]))
+    launches = [facts(3), facts(70)]
+    made = provable_part(CHECKED, [ALWAYS], launches)
+    assert [str(g) for g in apply(CHECKED, made).guards] == ["argument 2 >= 1"]
+    assert all_hold(owed(CHECKED, made, launches))
+
+
+def test_no_guard_is_searched_without_launches_or_where_they_differ() -> None:
+    assert provable_part(CHECKED, [ALWAYS], []) == []
+    assert provable_part(CHECKED, [ALWAYS], [facts(3), facts(0)]) == []
+
+
+GUARDED_LOAD = kernel(
+    """  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %in = icmp slt i32 %t, %n
+  br i1 %in, label %work, label %end
+work:
+  %i = zext i32 %t to i64
+  %a = getelementptr inbounds i32, ptr %p, i64 %i
+  %x = load i32, ptr %a
+  %b = getelementptr inbounds i32, ptr %q, i64 %i
+  store i32 %x, ptr %b
+  br label %end
+end:""",
+    "ptr noalias %p, ptr %q, i32 %n",
+)
+HOIST = HoistLoads(next(id for id, n in GUARDED_LOAD.nodes.items() if n.instruction.opcode == "br" and n.block == 1))
+
+
+def test_a_hoisted_load_needs_the_bytes_it_reads() -> None:
+    assert not all_hold(owed(GUARDED_LOAD, [HOIST]))
+    launches = [facts(20, behind=128), facts(30, behind=128)]
+    made = provable_part(GUARDED_LOAD, [HOIST], launches)
+    guards = apply(GUARDED_LOAD, made).guards
+    assert guards and all(guard.holds(each) for guard in guards for each in launches)
+    assert not all(guard.holds(facts(20, behind=124)) for guard in guards)
+
+
+def test_a_solver_without_time_proves_nothing() -> None:
+    assert not all_hold(owed(CHECKED, [*provable_part(CHECKED, [ALWAYS], [facts(3)])], (), seconds=0.0))
+
+
+def test_no_proof_is_vacuous() -> None:
+    """Contradicting guards prove nothing."""
+    from kernelwright.edits.kinds.require_launch import RequireLaunch
+
+    never = [RequireLaunch(guard_json(Relation((N,), c, (Product(k),)))) for c, k in ((">=", 2), ("<=", 1))]  # type: ignore[arg-type]
+    assert not all_hold(owed(CHECKED, [ALWAYS, *never]))
+    assert Values  # the same module answers for values
+
+
+OWN_WORD = """  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %a = sext i32 %t to i64
+  %from = getelementptr inbounds i32, ptr %p, i64 0
+  %to = getelementptr inbounds i32, ptr %q, i64 %a
+  %x = load i32, ptr %from
+  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)
+  store i32 %x, ptr %to"""
+
+
+def test_a_barrier_goes_where_the_pointers_share_no_memory_and_blocks_have_one_row() -> None:
+    original = kernel(OWN_WORD)
+    gone = next(iter(barriers(original)))
+    kept = provable_part(original, [gone], [facts(4), facts(9)])
+    assert gone in kept and {*apply(original, kept).guards} & {Apart(0), Apart(1)}
+    shared = replace(facts(4), regions=(range(4096, 4608), range(4096, 4608), None))
+    assert provable_part(original, [gone], [shared]) == []
