@@ -89,24 +89,33 @@ def _settled(
     values = Values(pair, budget)
     open_ones: list[tuple[Question, Found]] = []
     for question in questions:
-        found = question.ask(values)
+        found = _timed(question, values)
         if found.answer == "proven":
             yield replace(question.open, method="solver", reason="for all that the guards admit", seconds=found.seconds)
         else:
             open_ones.append((question, found))
+    before = budget.seconds
     guards = (
         _searched(pair, [question for question, _ in open_ones], launches, budget) if open_ones and launches else None
     )
+    share = (budget.seconds - before) / max(len(open_ones), 1)
     for question, found in open_ones:
         reason = found.why if guards is None else f"it is under {' and '.join(map(str, guards))}"
         yield replace(
             question.open,
             method=METHOD[found.answer],
             reason=reason,
-            seconds=found.seconds,
+            seconds=found.seconds + share,
             counterexample=found.model,
             guards=tuple(map(guard_json, guards or ())),
         )
+
+
+def _timed(question: Question, values: Values) -> Found:
+    """The answer, with all the time that the solver took for it, invariants included."""
+    before = values.budget.seconds
+    found = question.ask(values)
+    return replace(found, seconds=values.budget.seconds - before)
 
 
 def _searched(

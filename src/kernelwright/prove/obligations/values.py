@@ -13,15 +13,17 @@ from kernelwright.edits.original import Id, Original
 from kernelwright.guards import Guard
 from kernelwright.ir import BasicBlock, Instruction, Value
 from kernelwright.prove.obligations.effects import Effect, effect_of
-from kernelwright.prove.obligations.loops import invariants
+from kernelwright.prove.obligations.loops import LOOPS_UNITS, invariants
 from kernelwright.prove.obligations.obligation import Method
 from kernelwright.prove.obligations.solver import Budget, Found, prove
 from kernelwright.prove.obligations.thread import Invariant, Shape, Thread
 from kernelwright.prove.obligations.variant_pair import VariantPair
 from kernelwright.prove.obligations.world import World, z3
 
-_KEPT: WeakKeyDictionary[Original, dict[tuple[Guard, ...], dict[BasicBlock, list[Invariant]]]] = WeakKeyDictionary()
-"""Invariants by the original and the guards they hold under, for its other variants."""
+Kept = tuple[dict[BasicBlock, list[Invariant]], Budget]
+_KEPT: WeakKeyDictionary[Original, dict[tuple[Guard, ...], Kept]] = WeakKeyDictionary()
+"""Invariants by the original and the guards they hold under, for its other variants; with what they took, which each variant is charged:
+its label must not depend on what was proven before."""
 
 METHOD: dict[str, Method] = {"proven": "solver", "refuted": "refuted", "unknown": "tested"}
 
@@ -53,11 +55,11 @@ class Values:
     def invariants(self) -> dict[BasicBlock, list[Invariant]]:
         kept = _KEPT.setdefault(self.pair.original, {})
         if self.guards not in kept:
-            found = invariants(World(self.pair.before, self.guards), self.shape, self.budget)
-            if not found and self.shape.latches:
-                return found  # for want of time, perhaps
-            kept[self.guards] = found
-        return kept[self.guards]
+            own = Budget(LOOPS_UNITS)
+            kept[self.guards] = invariants(World(self.pair.before, self.guards), self.shape, own), own
+        found, took = kept[self.guards]
+        self.budget.charge(took)
+        return found
 
     def thread(self, name: str = "", block: str = "") -> Thread:
         return Thread(self.world, self.shape, name, block, invariants=self.invariants)
