@@ -115,6 +115,7 @@ class Device:
     def variable(self, kernel: Kernel, name: str, dtype: npt.DTypeLike = np.uint8) -> npt.NDArray[Any]:
         """A ``__device__`` or ``__constant__`` variable of the kernel's file, as an array that reads and writes the device.
 
+        The array is valid for as long as the device is open and referenced.
         Raises ``Misuse`` when the file has no such variable, or no kernel in it uses it.
         """
         buffers = self._load(kernel).variables.buffers
