@@ -12,10 +12,11 @@ from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.ir import DataLayout, Instruction
 from kernelwright.prove.obligations.barriers import separates_nothing
 from kernelwright.prove.obligations.bounds import in_bounds, place_of
+from kernelwright.prove.obligations.crossings import never_meet
 from kernelwright.prove.obligations.effects import Effect, effect_of
 from kernelwright.prove.obligations.guard_search import Atom, atoms, weakest
 from kernelwright.prove.obligations.obligation import Obligation
-from kernelwright.prove.obligations.order import Moves, Speculated, divides_safely
+from kernelwright.prove.obligations.order import Crossing, Moves, Speculated, divides_safely
 from kernelwright.prove.obligations.solver import Budget, Found
 from kernelwright.prove.obligations.values import METHOD, Values
 from kernelwright.prove.obligations.variant_pair import VariantPair
@@ -39,7 +40,17 @@ def differences(
     barriers = list(_barriers(pair))
     for id in pair.copies:
         yield from _copied(pair, id)
-    yield from _settled(pair, [*_speculated(pair, moves), *_operands(pair), *barriers], launches, budget)
+    crossings = list(_crossings(moves))
+    yield from _settled(pair, [*crossings, *_speculated(pair, moves), *_operands(pair), *barriers], launches, budget)
+
+
+def _crossings(moves: Moves) -> Iterator[Question]:
+    for each in moves.crossings():
+
+        def ask(values: Values, each: Crossing = each) -> Found:
+            return never_meet(values, each)
+
+        yield Question(each.open, ask)
 
 
 def _speculated(pair: VariantPair, moves: Moves) -> Iterator[Question]:

@@ -61,6 +61,7 @@ class Shape:
         self.values = {f"%{v.name}": v for v in [*function.arguments, *function.instructions()] if v.name}
         self._apart = {guard.index for guard in guards if isinstance(guard, Apart)}
         self._constant: dict[Value, bool] = {}
+        self._needed: dict[Instruction, tuple[Value, ...]] = {}
 
     def is_constant_memory(self, pointer: Value) -> bool:
         """Whether nobody writes what it points to while the kernel runs."""
@@ -69,6 +70,35 @@ class Shape:
             needed = [read_only(self.function, base) for base in behind] if behind else [None]
             self._constant[pointer] = all(one is not None and one <= self._apart for one in needed)
         return self._constant[pointer]
+
+    def not_poison(self, block: BasicBlock, index: int | None) -> dict[Value, None]:
+        """What cannot have been poison once the accesses before instruction ``index`` of a block are made: their pointers, and what
+        these are computed from by instructions that hand poison on."""
+        found: dict[Value, None] = {}
+        for i in block.instructions[:index]:
+            if effect_of(i) in (Effect.LOAD, Effect.STORE):
+                if i not in self._needed:
+                    self._needed[i] = tuple(_poisons(pointer_of(i)))
+                found |= dict.fromkeys(self._needed[i])
+        return found
+
+
+_HANDS_POISON_ON = frozenset({
+    "getelementptr", "add", "sub", "mul", "shl", "lshr", "ashr", "zext", "sext", "trunc", "and", "or", "xor", "addrspacecast",
+})  # fmt: skip
+
+
+def _poisons(value: Value) -> dict[Value, None]:
+    """Values whose poison makes this one poison."""
+    found: dict[Value, None] = {}
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found[each] = None
+            if isinstance(each, Instruction) and each.opcode in _HANDS_POISON_ON:
+                waiting += each.operands
+    return found
 
 
 Invariant = Callable[["Thread", Callable[[Value], Term], Expr], Expr]
@@ -315,23 +345,16 @@ class Thread:
 
     def at(self, block: BasicBlock, index: int | None = None) -> list[Expr]:
         """What is known before instruction ``index`` of a block, or at its end. Ask for it after all the values."""
-        facts = self.entered(block)
-        facts += self._good_pointers(block, index)
-        above = self.shape.dominators.immediate(block)
-        while above is not None:
-            facts += self._good_pointers(above, None)
-            above = self.shape.dominators.immediate(above)
+        z = z3()
+        facts = [*self.entered(block), *self._not_poison(block, index)]
+        for run, symbol in list(self._blocks.items()):
+            facts += [z.Implies(symbol, ok) for ok in self._not_poison(run, None)]
         return facts
 
-    def _good_pointers(self, block: BasicBlock, index: int | None) -> list[Expr]:
+    def _not_poison(self, block: BasicBlock, index: int | None) -> list[Expr]:
         """No access that was made is through poison."""
-        z = z3()
-        found = []
-        for i in block.instructions[:index]:
-            if effect_of(i) in (Effect.LOAD, Effect.STORE) and pointer_of(i) in self._terms:
-                ok = self._terms[pointer_of(i)].ok
-                found += [] if z.is_true(ok) else [ok]
-        return found
+        known = (self._terms[value].ok for value in self.shape.not_poison(block, index) if value in self._terms)
+        return [ok for ok in known if not z3().is_true(ok)]
 
 
 def _either(taken: Expr, term: Term, other: Term) -> Term:
