@@ -21,6 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "guards",
         "launch_relations",
         "launch",
+        "versions",
         "calibration",
     ),
     ("ir",),
@@ -50,6 +51,7 @@ FOUNDATION = {
     "guards",
     "launch_relations",
     "launch",
+    "versions",
     "calibration",
 }
 

@@ -22,6 +22,8 @@ import mmap
 import os
 import sys
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, cast
@@ -334,6 +336,22 @@ class Arena:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    @contextmanager
+    def aside(self) -> Iterator[bool]:
+        """Within, this process writes to a copy of its own, which is thrown away at the end: others see nothing of it, and what
+        they write meanwhile stays. Gives whether that could be had; if not, nothing has changed. Buffers must not come or go.
+        """
+        size = min(_align(self._next, _PAGE) - self.base, self.reserve)
+        protection = mmap.PROT_READ | mmap.PROT_WRITE
+        private = mmap.MAP_PRIVATE | _MAP_NORESERVE | _MAP_FIXED
+        got = _libc().mmap(self.base, size, protection, private, self.fd, 0) == self.base
+        try:
+            yield got
+        finally:
+            shared = mmap.MAP_SHARED | _MAP_NORESERVE | _MAP_FIXED
+            if _libc().mmap(self.base, size, protection, shared, self.fd, 0) != self.base:
+                raise DeviceError("The device's memory could not be mapped again.", hint="free some memory")
 
     # -- inside ----------------------------------------------------------------------------------------------------
 

@@ -54,6 +54,9 @@ class ServedDevice(Protocol):
     def report(self) -> list[dict[str, Any]]:
         """What each kernel did."""
 
+    def versions(self) -> list[dict[str, Any]]:
+        """Which version of each kernel ran how often (``device/versions``); a row for each launched kernel that has some."""
+
     def remarks(self) -> list[str]:
         """Sentences for the person when the program has ended: of kernels that have no time and should, for instance."""
 
