@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 
 from kernelwright.errors import CompileError, IRError, ToolError
 from kernelwright.evaluate.judging.fitness import Demands, Evaluated
-from kernelwright.evaluate.judging.variant import canonical
 from kernelwright.evaluate.judging.worker_process import Reference, setup
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.workload.flag_choice import FlagChoice
 from kernelwright.evaluate.workload.subject import Subject
 from kernelwright.evolution.flag_sets import FlagSets, Texts, both, single_changes, spelled
 from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.ir.text.canonical import canonical
 from kernelwright.passes.options import PassOptions
 from kernelwright.search.ties import is_gain
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.errors import CompileError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
-from kernelwright.evaluate.judging.variant import canonical
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.flag_choice import FlagChoice
 from kernelwright.evaluate.workload.subject import Recordings
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.evolution.flag_sets import Texts
+from kernelwright.ir.text.canonical import canonical
 from kernelwright.passes.options import PassOptions
 from kernelwright.pipeline import CUDA_SUFFIXES
 from kernelwright.pipeline import compile as compile_program
