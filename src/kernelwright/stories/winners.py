@@ -71,8 +71,10 @@ def _add(found: Winners, run: EvolveRun, asked: str) -> None:
             f"{variant.name} is the original: there is nothing to put in its place", hint=f"kw show {run.folder}"
         )
     label, name = label_of(run, variant.name), f"{run.name}:{variant.name}"
-    modules = run.workload().modules()
-    builder = GENOMES.builder(modules, virtual_gpu(run.settings.virtual).arch)
+    workload = run.workload()
+    # Of a run with a choice of compile flags, edits start from what these make of the kernels; the program has the given ones.
+    given = workload.given_modules()
+    builder = GENOMES.builder(workload.modules(), virtual_gpu(run.settings.virtual).arch)
     built = builder.build(variant.candidate)
     kernels = sorted(built.changed)
     how = f"measured on {run.settings.gpu}" if run.settings.gpu else f"estimated for the {run.settings.device}"
@@ -80,6 +82,8 @@ def _add(found: Winners, run: EvolveRun, asked: str) -> None:
     found.said.append(
         f"{name} is {label}, {variant.speedup:.3f} times as fast by its run ({how}; kernels alone, launches not counted), for {shown}"
     )
+    if run.flags and run.flags.spelled:
+        found.said.append(f"{run.name}:flags is the kernels without edits: {run.flags}")
     if label not in SAFE:
         meaning = "nobody has checked what it rests on" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
         found.warned.append(f"WARNING: {name} is less safe than the original. It is {label}: {meaning}")
@@ -88,13 +92,26 @@ def _add(found: Winners, run: EvolveRun, asked: str) -> None:
             kernel=kernel,
             name=name,
             label=label,
-            original=kernel_digest(modules[kernel], kernel),
-            parameters=extents_of(modules[kernel].functions[kernel]),
+            original=kernel_digest(given[kernel], kernel),
+            parameters=extents_of(given[kernel].functions[kernel]),
             ir=built.kernels[kernel].text,
             guards=built.kernels[kernel].guards,
             words=tuple(guard_in_words(builder.originals[kernel], guard) for guard in built.kernels[kernel].guards),
         )
         for kernel in kernels
+    ]
+    unedited = builder.build(GENOMES.original).kernels
+    found.versions += [
+        Version(
+            kernel=kernel,
+            name=f"{run.name}:flags",
+            label="as safe as the original",
+            original=kernel_digest(given[kernel], kernel),
+            parameters=extents_of(given[kernel].functions[kernel]),
+            ir=unedited[kernel].text,
+        )
+        for kernel in sorted(workload.optimised)
+        if kernel not in built.changed or built.kernels[kernel].guards
     ]
 
 
