@@ -56,7 +56,7 @@ def separates_nothing(values: Values, id: Id) -> Found:
     """Whether a barrier of the original may go, together with the others that are gone."""
     pair = values.pair
     barrier = pair.original.nodes[id].instruction
-    talks = next((i for i in pair.before.instructions() if effect_of(i) is Effect.SYNC), None)
+    talks = next((i for i in pair.before.instructions() if effect_of(i) is Effect.SYNC and i.opcode != "freeze"), None)
     if talks is not None:
         return Found(
             "unknown", 0.0, why=f"the kernel has a '{talks.opcode}', with which threads may wait for each other"

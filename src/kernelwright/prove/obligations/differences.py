@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from kernelwright.edits.instruction_words import describe_instruction, describe_operand
 from kernelwright.edits.kinds.require_launch import guard_json
@@ -132,15 +133,36 @@ def _timed(question: Question, values: Values) -> Found:
 def _searched(
     pair: VariantPair, questions: list[Question], launches: Sequence[LaunchFacts], budget: Budget
 ) -> list[Atom] | None:
-    """Guards under which all the questions are answered; None where there are none."""
+    """Guards under which all the questions are answered; None where there are none. They are searched for one question after another,
+    for what one needs mostly is what the others need. All of them together are asked about once more when the variant has them."""
     sizes = tuple(dict.fromkeys(size for question in questions for size in question.sizes)) or (4,)
     candidates = atoms(pair.before, launches, sizes)
+    kept: list[Atom] = []
+    for question in questions:
+        found = _searched_for(pair, question, kept, [each for each in candidates if each not in kept], budget)
+        if found is None:
+            return None
+        kept += found
+    return kept or None
 
-    def proves(guards: Sequence[Guard]) -> bool:
-        values = Values(pair, budget, tuple(guards))
-        return all(not budget.spent and question.ask(values).answer == "proven" for question in questions)
 
-    return weakest(candidates, proves)
+def _searched_for(
+    pair: VariantPair, question: Question, kept: list[Atom], candidates: list[Atom], budget: Budget
+) -> list[Atom] | None:
+    """Guards beyond those kept under which a question is answered: none at all, or the weakest; first with invariants of loops that
+    hold without guards, which are known already."""
+
+    def proves(guards: Sequence[Guard], own_invariants: bool) -> bool:
+        values = Values(pair, budget, (*kept, *guards), own_invariants=own_invariants)
+        return not budget.spent and question.ask(values).answer == "proven"
+
+    for own_invariants in (False, True):
+        if proves((), own_invariants):
+            return []
+        found = weakest(candidates, partial(proves, own_invariants=own_invariants))
+        if found is not None:
+            return found
+    return None
 
 
 def _tested(pair: VariantPair, id: Id, claim: str, why: str) -> Obligation:

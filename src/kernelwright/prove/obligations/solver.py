@@ -46,7 +46,7 @@ class Budget:
     def charge(self, other: Budget) -> None:
         """What another budget used is this one's, too."""
         self.used += other.used
-        self.seconds += other.seconds
+        self.seconds, other.seconds = self.seconds + other.seconds, 0.0
 
 
 @dataclass(frozen=True)

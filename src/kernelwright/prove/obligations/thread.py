@@ -115,6 +115,8 @@ class Thread:
     block: str = ""
     side: list[Expr] = field(default_factory=list)
     invariants: Mapping[BasicBlock, Sequence[Invariant]] = field(default_factory=dict)
+    inbounds: list[Expr] = field(default_factory=list)
+    """Symbols that say an address stays in its memory as its computation promises: it is poison else."""
     _terms: dict[Value, Term] = field(default_factory=dict)
     _blocks: dict[BasicBlock, Expr] = field(default_factory=dict)
     _edges: dict[tuple[BasicBlock, BasicBlock], Expr] = field(default_factory=dict)
@@ -136,6 +138,10 @@ class Thread:
         if found is None:
             found = self._terms[value] = self._made(value)
         return found
+
+    def has_term(self, value: Value) -> bool:
+        """Whether a value of the original was asked for."""
+        return value in self._terms
 
     def _is_foreign(self, value: Instruction | Argument) -> bool:
         return value.function is not self.shape.function
@@ -254,7 +260,9 @@ class Thread:
         ok = self.arithmetic.all_ok(parts)
         if inbounds:
             # In bounds of its memory, or poison: whether it is shows where it is used.
-            return Term(base.value + offset, z.And(ok, self.world.fresh("inbounds", z.BoolSort())))
+            stays = self.world.fresh("inbounds", z.BoolSort())
+            self.inbounds.append(stays)
+            return Term(base.value + offset, z.And(ok, stays))
         exact = base.value + offset
         value, turns = self.world.fresh("address", z.IntSort()), self.world.fresh("turns", z.IntSort())
         self.side += [value == exact - turns * (1 << ADDRESS_BITS), value >= 0, value < 1 << ADDRESS_BITS]

@@ -5,12 +5,13 @@ path, definitions, invariants, guards  ⇒  the new value is not poison and equa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from kernelwright.edits.original import Id, Original
-from kernelwright.guards import Guard
+from kernelwright.guards import Apart, Guard
 from kernelwright.ir import BasicBlock, Instruction, Value
 from kernelwright.prove.obligations.effects import Effect, effect_of
 from kernelwright.prove.obligations.loops import LOOPS_UNITS, invariants
@@ -28,6 +29,18 @@ its label must not depend on what was proven before."""
 METHOD: dict[str, Method] = {"proven": "solver", "refuted": "refuted", "unknown": "tested"}
 
 
+_SHAPES: WeakKeyDictionary[Original, dict[frozenset[Guard], Shape]] = WeakKeyDictionary()
+
+
+def shape_of(pair: VariantPair, guards: Sequence[Guard]) -> Shape:
+    """The original's shape; kept, for of the guards only those count that say a pointer shares no memory."""
+    apart = frozenset(guard for guard in guards if isinstance(guard, Apart))
+    kept = _SHAPES.setdefault(pair.original, {})
+    if apart not in kept:
+        kept[apart] = Shape(pair.before, tuple(apart))
+    return kept[apart]
+
+
 @dataclass(eq=False)
 class Values:
     """Answers questions about the original's runs under the variant's guards."""
@@ -36,6 +49,8 @@ class Values:
     budget: Budget
     more: tuple[Guard, ...] = ()
     """Guards that the variant does not have."""
+    own_invariants: bool = True
+    """Whether invariants of loops are sought under ``more``, too; else those serve that hold without."""
     reached: dict[Instruction, bool] = field(default_factory=dict)
     """Whether the facts of a place can hold, as far as it was asked."""
 
@@ -45,7 +60,7 @@ class Values:
 
     @cached_property
     def shape(self) -> Shape:
-        return Shape(self.pair.before, self.guards)
+        return shape_of(self.pair, self.guards)
 
     @cached_property
     def world(self) -> World:
@@ -54,10 +69,11 @@ class Values:
     @cached_property
     def invariants(self) -> dict[BasicBlock, list[Invariant]]:
         kept = _KEPT.setdefault(self.pair.original, {})
-        if self.guards not in kept:
+        guards = self.guards if self.own_invariants else self.pair.applied.guards
+        if guards not in kept:
             own = Budget(LOOPS_UNITS)
-            kept[self.guards] = invariants(World(self.pair.before, self.guards), self.shape, own), own
-        found, took = kept[self.guards]
+            kept[guards] = invariants(World(self.pair.before, guards), shape_of(self.pair, guards), own), own
+        found, took = kept[guards]
         self.budget.charge(took)
         return found
 
