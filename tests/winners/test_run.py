@@ -29,7 +29,7 @@ def test_the_winner_runs_and_the_table_says_so(kw: Kw) -> None:
     done = kw("run", PROGRAM, "--with", "again-1", "--", 5)
     assert (done.returncode, done.stdout) == (0, EXPECTED)
     assert counted(done.stderr) == {"winner": 1, "original": 0, "failed": 0}
-    gain = re.search(r"us without the winners, [\d.]+ us with them, ([\d.]+)x", done.stderr)
+    gain = re.search(r"us without winners, [\d.]+ us with them, ([\d.]+)x", done.stderr)
     assert gain is not None and float(gain[1]) > 1.0 and "estimated" in done.stderr
     label = re.search(r"again-1:v\d+ is ([a-z -]+), ", done.stderr)
     assert label is not None and f"({label[1]})" in done.stderr

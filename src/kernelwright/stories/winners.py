@@ -10,17 +10,21 @@ proven. Any other variant has to be named, and that is said.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
-from kernelwright.device.versions.comparison import extents_of
+from kernelwright.device.versions.absent import without_kernel
+from kernelwright.device.versions.comparison import difference, extents_of
 from kernelwright.edits.edit_words import guard_in_words
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import found_folder
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.ir.kernel_digest import kernel_digest
+from kernelwright.pipeline import Program
 from kernelwright.prove.labels import LABELS, MEANING, Label
 from kernelwright.report.selected_variant import UNPROVEN, label_of
 from kernelwright.versions import Version
@@ -51,6 +55,17 @@ def winners(runs: Sequence[str]) -> Winners:
             _add(found, run, variant)
     _say_order(found)
     return found
+
+
+def versions_of(*runs: str) -> tuple[Version, ...]:
+    """The winners of runs for ``kw.Device(winners=...)``: ``kw.winners("smooth-1", "hotspot-2:v17")``.
+
+    Warns of variants that are less safe than the original, which have to be named. Raises as ``winners``.
+    """
+    found = winners(runs)
+    for sentence in found.warned:
+        warnings.warn(sentence, stacklevel=2)
+    return tuple(found.versions)
 
 
 def opened(text: str, *, write: bool = False) -> tuple[EvolveRun, str]:
@@ -144,3 +159,21 @@ def _say_order(found: Winners) -> None:
             f"{version.name} is never used for {readable(kernel)}: {several[always].name}, named before it, fits every launch"
             for version in several[always + 1 :]
         ]
+
+
+def placed(program: Program, versions: Sequence[Version]) -> tuple[dict[Path, list[Version]], list[str]]:
+    """By source file, the versions of its kernels; and a sentence for each that fits none of them."""
+    carried: dict[Path, list[Version]] = {}
+    kernels = {name: unit for unit in program.units for name in (kernel.name for kernel in unit.module.kernels)}
+    said = list(without_kernel(versions, kernels))
+    for version in versions:
+        unit = kernels.get(version.kernel)
+        if unit is None:
+            continue
+        function = unit.module.functions[version.kernel]
+        why = difference(version, extents_of(function), unit.module)
+        if why:
+            said.append(f"{version.name} is not used for kernel {readable(version.kernel)}: {why}; the original runs")
+        else:
+            carried.setdefault(unit.path, []).append(version)
+    return carried, said

@@ -15,10 +15,12 @@ from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, 
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
-from kernelwright.cli.support.winners_view import WITH, given_versions, merged, version_lines
+from kernelwright.cli.support.winners_flag import WITH
+from kernelwright.cli.support.winners_view import NONE, given_versions, print_versions
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
+from kernelwright.device.versions.table import merged
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("report", ("--report",), "switch", "At the end, what each kernel did: launches and time.", False),
@@ -62,7 +64,7 @@ def run_files(
 ) -> int:
     """What ``kw run`` does, its flags read. Returns the exit code: the program's own, 128 and more for a signal."""
     given = GivenProgram.of(paths, arguments, flags, own)
-    versions = given_versions(winners) if winners else []
+    versions = None if winners == [NONE] else given_versions(winners or ())
     executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
@@ -81,15 +83,9 @@ def run_files(
         _print_report([row for result in results for row in result.get("kernels", ())], given.settings)
     if versions or report:
         rows = merged(result.get("versions", []) for result in results)
-        _print_versions(rows, given.settings, bool(versions))
+        if rows or versions:
+            print_versions(rows, given.settings)
     return ran.exit_code
-
-
-def _print_versions(rows: list[dict[str, Any]], settings: Settings, wanted: bool) -> None:
-    if rows or wanted:
-        gpu = settings.real or f"the {settings.gpu.title}"
-        for line in version_lines(rows, gpu, bool(settings.real)):
-            print(f"kw: {line}", file=sys.stderr)
 
 
 def _print_report(found: list[dict[str, Any]], settings: Settings) -> None:

@@ -53,9 +53,9 @@ class CudaDevice:
     always = frozenset({Message.HELLO, Message.MOVE_ARENA, Message.DEVICE_RESET, Message.DEVICE_PROPERTIES})
 
     def __init__(
-        self, gpu: CudaGpu, timeout_s: float = 0.0, timed: bool = False, versions: Sequence[Version] = ()
+        self, gpu: CudaGpu, timeout_s: float = 0.0, timed: bool = False, versions: Sequence[Version] | None = ()
     ) -> None:
-        """``versions``: what may run in the place of the program's kernels, besides what it carries itself."""
+        """``versions``: what may run in the place of the program's kernels, besides what it carries itself; None: neither does."""
         self.gpu = gpu
         self.under_way = UnderWay()
         self.times: LaunchTimes | None = None
@@ -64,7 +64,7 @@ class CudaDevice:
         self._arena = Arena()
         self._printed = Printed()
         self._gone_since = 0.0
-        self._given = tuple(versions)
+        self._given = tuple(versions) if versions is not None else None
         self._kernels: dict[str, None] = {}
         self._dispatch: GpuDispatch | None = None
         if timed:
@@ -164,7 +164,7 @@ class CudaDevice:
 
     def remarks(self) -> list[str]:
         """What came of the versions that were given."""
-        unused = [*without_kernel(self._given, self._kernels)]
+        unused = [*without_kernel(self._given or (), self._kernels)]
         return unused + (self._dispatch.sentences() if self._dispatch is not None else [])
 
     def definition(self, kernel: str) -> None:
@@ -284,7 +284,7 @@ class CudaDevice:
     def _version(self, number: int, launch: Launch) -> int | None:
         """The version that runs a launch; None: the original does."""
         if self._dispatch is None:
-            if not self._given and not self._modules.has_versions(number):
+            if self._given is None or (not self._given and not self._modules.has_versions(number)):
                 return None
             from kernelwright.device.versions.on_real_gpu import GpuDispatch
 

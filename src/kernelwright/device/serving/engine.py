@@ -142,7 +142,8 @@ class Engine:
             if ready.versions is not None:
                 chosen, original_us = self._chosen(ready.versions, execution)
             if chosen is not None:
-                execution, compiled = replace(execution, loaded=chosen.loaded), chosen.compiled
+                execution = replace(execution, loaded=chosen.loaded)
+                compiled = chosen.compiled or compiled
             for observer in self._observers:
                 observer.before_launch(execution)
             under_way.timed_out = False

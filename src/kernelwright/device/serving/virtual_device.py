@@ -61,10 +61,10 @@ class VirtualDevice:
         settings: Settings,
         observers: Sequence[Observer] = (),
         timed: bool = False,
-        versions: Sequence[Version] = (),
+        versions: Sequence[Version] | None = (),
     ) -> None:
-        """``versions``: what may run in the place of the program's kernels, besides what it carries itself. Tools that observe
-        see the program's own kernels."""
+        """``versions``: what may run in the place of the program's kernels, besides what it carries itself; None: neither
+        does. Tools that observe see the program's own kernels."""
         self.under_way = UnderWay()
         self.tally = Tally()
         self._overreads = OverreadPlaces()

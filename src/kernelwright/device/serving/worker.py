@@ -104,12 +104,12 @@ def serve(
     *,
     finish: bool = False,
     timed: bool = False,
-    versions: Sequence[Version] = (),
+    versions: Sequence[Version] | None = (),
 ) -> Session | None:
     """Serves one program until it ends; None when what is asked for cannot be had, as the program was told.
 
     The rest is as ``Session`` has it. On a real GPU nothing is observed, and launches are measured when ``timed``. ``versions``: what
-    may run in the place of the program's kernels.
+    may run in the place of the program's kernels, before what it carries itself; None: neither does.
     """
     from kernelwright.errors import KernelwrightError
 
@@ -121,6 +121,11 @@ def serve(
     session.serve()
     for sentence in session.device.remarks():
         say(sentence)
+    if session.settings.winners == "count":
+        from kernelwright.device.versions.table import version_lines
+
+        for line in version_lines(session.versions(), session.settings):
+            say(line)
     if session.untold is not None and session.untold.sentence:
         say(session.untold.sentence)
     return session
@@ -132,11 +137,12 @@ def _session(
     observers: Sequence[Observer],
     finish: bool,
     timed: bool,
-    versions: Sequence[Version],
+    versions: Sequence[Version] | None,
 ) -> Session:
     """The session, with the device that the settings name."""
     from kernelwright.device.serving.session import Session
 
+    versions = None if settings.winners == "off" else versions
     if settings.real:
         from kernelwright.device.real_gpu.cuda_device import CudaDevice
         from kernelwright.device.real_gpu.gpu import CudaGpu

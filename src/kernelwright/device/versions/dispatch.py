@@ -34,7 +34,8 @@ class Fitting:
 
     use: VersionUse
     loaded: Loaded
-    compiled: CompiledKernel
+    compiled: CompiledKernel | None
+    """None where another GPU than the virtual one runs it."""
 
     def is_due(self, launch: Launch) -> bool:
         """Whether the original is to run beside this launch, for its time."""
@@ -52,8 +53,11 @@ class Fittings:
 class Dispatch:
     """The versions of one program and what came of them."""
 
-    def __init__(self, given: Iterable[Version], gpu: VirtualGpu, arena: Arena, *, followed: bool = False) -> None:
-        """``given``: what comes with no module of the program. ``followed``: launches are for the timing model."""
+    def __init__(
+        self, given: Iterable[Version], gpu: VirtualGpu | None, arena: Arena, *, followed: bool = False
+    ) -> None:
+        """``given``: what comes with no module of the program. ``gpu``: the virtual GPU, where it is that. ``followed``: launches
+        are for the timing model."""
         self._given = tuple(given)
         self._gpu = gpu
         self._arena = arena
@@ -84,6 +88,8 @@ class Dispatch:
         return Fittings(use, tuple(each for each in compiled if each is not None))
 
     def _compiled(self, use: VersionUse, placed: Loaded, kernel: str, block: Triple) -> Fitting | None:
+        if self._gpu is None:
+            return Fitting(use, placed, None)
         try:
             return Fitting(use, placed, self._gpu.compile(placed, kernel, block, followed=self._followed))
         except KernelwrightError as error:

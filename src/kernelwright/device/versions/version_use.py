@@ -94,6 +94,7 @@ class KernelUse:
     def as_json(self) -> dict[str, Any]:
         return {
             "kernel": readable(self.kernel),
+            "mangled": self.kernel,
             "original": {"launches": self.originals, "time_us": self.original_us},
             "versions": [each.as_json() for each in self.versions],
         }
