@@ -21,7 +21,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "guards",
         "launch_relations",
         "launch",
-        "versions",
+        "kernel_version",
         "calibration",
     ),
     ("ir",),
@@ -51,7 +51,7 @@ FOUNDATION = {
     "guards",
     "launch_relations",
     "launch",
-    "versions",
+    "kernel_version",
     "calibration",
 }
 

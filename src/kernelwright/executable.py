@@ -34,8 +34,8 @@ from kernelwright.cuda.inputs import Inputs, searched_folders
 from kernelwright.cuda.link import LinkOptions, link_executable
 from kernelwright.cuda.names import readable
 from kernelwright.errors import CompileError, ToolError
+from kernelwright.kernel_version import Version
 from kernelwright.pipeline import Program, Unit, without_lines
-from kernelwright.versions import Version
 
 _DECLARED = re.compile(r'^declare [^@\n]*@(?!llvm\.)"?([\w.$]+)"?\(', re.M)
 _ELSEWHERE = re.compile(r'^@"?([\w.$]+)"? = external [a-z_ ]*addrspace\([14]\) ', re.M)

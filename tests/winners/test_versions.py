@@ -13,8 +13,8 @@ from kernelwright.errors import ToolError
 from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs
 from kernelwright.ir import parse_module
 from kernelwright.ir.kernel_digest import kernel_digest
+from kernelwright.kernel_version import Version, version_from_json
 from kernelwright.launch_relations import Divisible, LaunchRelation, Relation, quantity
-from kernelwright.versions import Version, version_from_json
 
 GUARDS = (
     ArgumentIs(3, "i32 5", b"\5\0\0\0"),

@@ -23,7 +23,7 @@ from kernelwright.errors import ToolError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from kernelwright.versions import Version
+    from kernelwright.kernel_version import Version
 
 MAGIC = b"\x89KWBLOB\n"
 VERSION = 1
@@ -115,7 +115,7 @@ class Blob:
         """What may run in the kernels' place. Raises ``ToolError`` for what cannot be read."""
         if not self.versions_text:
             return ()
-        from kernelwright.versions import version_from_json
+        from kernelwright.kernel_version import version_from_json
 
         return tuple(version_from_json(each) for each in json.loads(self.versions_text))
 

@@ -33,9 +33,9 @@ from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings
 from kernelwright.device.versions.dispatch import Dispatch, Fittings
 from kernelwright.device.virtual_gpu.gpu import Launched
 from kernelwright.errors import Misuse
+from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch, Triple
 from kernelwright.pipeline import Kernel, Unit
-from kernelwright.versions import Version
 
 Extent = int | Sequence[int]
 """One to three numbers, as CUDA's ``dim3``."""

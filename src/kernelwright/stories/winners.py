@@ -24,10 +24,10 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import found_folder
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.ir.kernel_digest import kernel_digest
+from kernelwright.kernel_version import Version
 from kernelwright.pipeline import Program
 from kernelwright.prove.labels import LABELS, MEANING, Label
 from kernelwright.report.selected_variant import UNPROVEN, label_of
-from kernelwright.versions import Version
 
 SAFE: tuple[Label, ...] = LABELS[: LABELS.index("as safe as the original") + 1]
 """Labels of variants that are used without being named."""

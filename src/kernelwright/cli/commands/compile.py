@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from kernelwright.cuda.link import LinkOptions
-    from kernelwright.versions import Version
+    from kernelwright.kernel_version import Version
 
 # What can be emitted: the stage that makes it, and the usual suffix.
 EMITS = {"ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "exe": ("link", "")}

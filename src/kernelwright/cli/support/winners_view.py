@@ -10,7 +10,7 @@ from kernelwright.device.versions.table import version_lines
 
 if TYPE_CHECKING:
     from kernelwright.device.settings import Settings
-    from kernelwright.versions import Version
+    from kernelwright.kernel_version import Version
 
 NONE = "none"
 """In place of a run: without the winners that the program itself carries, too."""

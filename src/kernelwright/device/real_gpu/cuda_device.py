@@ -31,8 +31,8 @@ from kernelwright.device.serving.served_device import Tell
 from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.versions.absent import without_kernel
 from kernelwright.errors import DeviceError, KernelwrightError
+from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch
-from kernelwright.versions import Version
 
 if TYPE_CHECKING:
     from kernelwright.device.versions.on_real_gpu import GpuDispatch

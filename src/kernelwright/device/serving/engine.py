@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from kernelwright.device.versions.dispatch import Dispatch, Fitting, Fittings
     from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
     from kernelwright.device.virtual_gpu.launch_estimates import Timing
+    from kernelwright.kernel_version import Version
     from kernelwright.launch import Launch, Triple
-    from kernelwright.versions import Version
 
 
 class Engine:

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from kernelwright.device.versions.dispatch import Fittings
     from kernelwright.device.virtual_gpu.gpu import VirtualGpu
     from kernelwright.ir.module import Module
+    from kernelwright.kernel_version import Version
     from kernelwright.launch import Triple
-    from kernelwright.versions import Version
 
 PREFERRED_CARVEOUT = 9
 MAX_DYNAMIC_SHARED = 8

@@ -32,7 +32,7 @@ from kernelwright.device.versions.absent import without_kernel
 
 if TYPE_CHECKING:
     from kernelwright.ir.debug import Location
-    from kernelwright.versions import Version
+    from kernelwright.kernel_version import Version
 
 _NO_TIMING = 2
 """cudaEventDisableTiming."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kernelwright.device.serving.observer import Observer
     from kernelwright.device.serving.session import Session
     from kernelwright.device.settings import Settings
-    from kernelwright.versions import Version
+    from kernelwright.kernel_version import Version
 
 PREFIX = "kw"
 _PROGRAMS_OWN = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from kernelwright.cuda.names import readable
-from kernelwright.versions import Version
+from kernelwright.kernel_version import Version
 
 
 def without_kernel(versions: Iterable[Version], kernels: Collection[str]) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kernelwright.versions import Extent, Version
+from kernelwright.kernel_version import Extent, Version
 
 if TYPE_CHECKING:
     from kernelwright.ir import Function, Module

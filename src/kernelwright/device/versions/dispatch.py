@@ -24,8 +24,8 @@ from kernelwright.device.versions.version_use import KernelUse, VersionUse, shap
 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import parse_module
+from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch, Triple
-from kernelwright.versions import Version
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,8 +20,8 @@ from kernelwright.device.versions.version_use import KernelUse, VersionUse, shap
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import Function, Module, parse_module
 from kernelwright.ir.kernel_digest import reached_variables
+from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch
-from kernelwright.versions import Version
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernelwright.cuda.names import readable
+from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch
-from kernelwright.versions import Version
 
 Shape = tuple[Any, ...]
 """Launches of one shape: grid, block and shared memory."""
