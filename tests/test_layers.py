@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evaluate",),
     ("evolution", "breeding"),
     ("prove",),
-    ("report",),
+    ("versions", "report"),
     ("stories",),
     ("cli", "bench", "suite"),
 )
