@@ -33,7 +33,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("evaluate",),
     ("evolution", "breeding"),
     ("prove",),
-    ("report",),
+    ("versions", "report"),
     ("stories",),
     ("cli", "bench", "suite"),
 )

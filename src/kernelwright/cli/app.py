@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "profile": ("kernelwright.cli.commands.profile", "Where a program's kernels spend their time, line by line."),
     "evolve": ("kernelwright.cli.commands.evolve", "Search for a faster kernel, and say what each gain rests on."),
     "breed": ("kernelwright.cli.commands.breed", "Breed programs in the language of a grammar."),
+    "tune": ("kernelwright.cli.commands.tune.command", "The right version of a program for every input."),
     "runs": ("kernelwright.cli.commands.runs", "The runs of kw evolve and kw breed there are."),
     "show": ("kernelwright.cli.commands.show", "What a run has found."),
     "farm": ("kernelwright.cli.commands.farm", "The compile farm: back ends, workers, what is kept."),

@@ -115,7 +115,7 @@ class ProgramCase:
             end_session(process)
         seconds = time.perf_counter() - begin
         if code != self.exit_code:
-            return Rejected("crash" if code < 0 else "program", _how_it_ended(code, complained, said))
+            return Rejected("crash" if code < 0 else "program", how_it_ended(code, complained, said))
         return self._read(folder, said, seconds)
 
     def _read(self, folder: Path, said: Path, seconds: float) -> ProgramRun | Rejected:
@@ -149,7 +149,8 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _how_it_ended(code: int, complained: Path, said: Path) -> str:
+def how_it_ended(code: int, complained: Path, said: Path) -> str:
+    """How a program failed, in a sentence with the last line of what it said."""
     how = f"it was ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
     for path in (complained, said):
         lines = path.read_bytes()[-4000:].decode(errors="replace").strip().splitlines()

@@ -1,0 +1,120 @@
+"""The right version for every input: thresholds found, and written with what speaks for them.
+
+what is known of this program on this device          the evidence beside the threshold file
+thresholds tuned on the datasets, old and new         each configuration recorded as it is measured
+the file written, never with less than it held
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cache import file_digest
+from kernelwright.errors import Misuse
+from kernelwright.versions.configurations import Configuration
+from kernelwright.versions.explanation import as_json, explanation
+from kernelwright.versions.forest import Forest
+from kernelwright.versions.program import TunedProgram
+from kernelwright.versions.resolution import Resolution
+from kernelwright.versions.threshold_file import (
+    Evidence,
+    Identity,
+    evidence_for,
+    evidence_path,
+    read_thresholds,
+    refuse_unknown,
+    write_thresholds,
+)
+from kernelwright.versions.thresholds import Tuning, tune
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is tuned, and where its thresholds go."""
+
+    program: TunedProgram
+    identity: Identity
+    path: Path
+    """The threshold file."""
+    declared: Forest | None = None
+    digest: Callable[[str], str] = lambda dataset: file_digest(dataset) or ""
+    """Hash of a dataset's content; empty for one that has none."""
+
+
+def tune_program(
+    subject: Subject,
+    datasets: Sequence[str],
+    resolution: Resolution | None = None,
+    *,
+    fresh: bool = False,
+    forget: Sequence[str] = (),
+    say: Say = lambda _: None,
+) -> Tuning:
+    """Tunes on ``datasets`` and on those of earlier tunings, and writes the threshold file.
+
+    What was measured earlier is taken over, unless ``fresh``; ``forget`` leaves out datasets. Raises ``Misuse`` for files of
+    another program or device, and when no dataset runs.
+    """
+    evidence = Evidence(subject.identity) if fresh else evidence_for(subject.path, subject.identity)
+    for name in forget:
+        if evidence.measured.pop(name, None) is None:
+            raise Misuse(f"{evidence_path(subject.path)} has no dataset {name}", hint=_listed(evidence))
+    for name in datasets:
+        digest = subject.digest(name)
+        if evidence.digests.get(name, digest) != digest:
+            say(f"{name} has changed since it was measured: it is measured anew")
+            evidence.measured.pop(name, None)
+        evidence.digests[name] = digest
+    both = [*evidence.measured, *(name for name in datasets if name not in evidence.measured)]
+    # A dataset that is given twice is refused by the tuner.
+    both += [name for name in dict.fromkeys(datasets) if list(datasets).count(name) > 1]
+
+    def note(dataset: str, configuration: Configuration) -> None:
+        evidence.measured.setdefault(dataset, []).append(configuration)
+        if not fresh:
+            evidence.write(subject.path)
+        say(f"{dataset}: {_heard(configuration)}")
+
+    tuning = tune(
+        subject.program,
+        both,
+        resolution,
+        declared=subject.declared,
+        measured={name: list(found) for name, found in evidence.measured.items()},
+        say=say,
+        watch=note,
+    )
+    if subject.path.exists() and not fresh:
+        refuse_unknown(subject.path, read_thresholds(subject.path), list(tuning.thresholds))
+    evidence.measured = tuning.measured
+    evidence.explanation = {**as_json(tuning), "lines": explanation(tuning)}
+    evidence.write(subject.path)
+    write_thresholds(subject.path, tuning.thresholds, subject.identity)
+    return tuning
+
+
+def explained(path: Path) -> dict[str, Any]:
+    """What the last tuning into ``path`` found, as ``as_json`` has it, with ``lines`` for people. Nothing is run."""
+    evidence = Evidence.read(path)
+    if evidence is None:
+        raise Misuse(f"there is no {evidence_path(path)}: nothing was tuned into {path}", hint="kw tune --help")
+    if not evidence.explanation:
+        raise Misuse(f"tuning into {path} was interrupted", hint="tune again: it goes on where it was")
+    return evidence.explanation
+
+
+def _heard(configuration: Configuration) -> str:
+    guards = dict.fromkeys(c.name for c in configuration.compared)
+    taken = [name for name in guards if any(c.taken for c in configuration.compared if c.name == name)]
+    what = f"{', '.join(taken)} taken" if taken else "no guard taken"
+    result = str(configuration.failure) if configuration.failure else f"{configuration.time_us:.6g} us"
+    return f"{what}: {result}"
+
+
+def _listed(evidence: Evidence) -> str:
+    return f"it has {', '.join(evidence.measured)}" if evidence.measured else "it has none"

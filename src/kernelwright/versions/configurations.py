@@ -1,0 +1,150 @@
+"""What has been run of one dataset: a configuration is a path through the program, with all thresholds that lead to it.
+
+A path that is known is never run a second time, whatever thresholds ask for it, except where noise asks for more samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.outcome import Rejected, outcome_from_json
+from kernelwright.versions.box import Box, Interval, box_of, contains, merged
+from kernelwright.versions.program import INFINITE, Compared, Ran, Thresholds, TunedProgram
+from kernelwright.versions.resolution import Resolution, Times, Verdict
+
+
+@dataclass
+class Configuration:
+    """One path of one dataset."""
+
+    compared: tuple[Compared, ...]
+    thresholds: dict[str, int]
+    """Those it was first run with."""
+    boxes: list[Box]
+    """All thresholds known to take this path. Empty where a run did not say what it decided."""
+    times: Times = field(default_factory=Times)
+    failure: Rejected | None = None
+
+    @property
+    def time_us(self) -> float:
+        """The mean of its runs; infinite when it failed."""
+        return self.times.mean
+
+    def values(self, guard: str) -> list[int]:
+        """The distinct values that ``guard`` met, in ascending order."""
+        return sorted({c.value for c in self.compared if c.name == guard})
+
+    def add(self, ran: Ran) -> None:
+        if ran.time_us is None:
+            self.failure = ran.failure
+            self.times.failed = True
+        else:
+            self.times.values.append(ran.time_us)
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "compared": [c.as_json() for c in self.compared],
+            "thresholds": self.thresholds,
+            "boxes": [{name: i.as_json() for name, i in box.items()} for box in self.boxes],
+            "times_us": self.times.values,
+            "failure": self.failure.as_json() if self.failure else None,
+        }
+
+    @staticmethod
+    def from_json(value: Mapping[str, Any]) -> Configuration:
+        try:
+            failure = outcome_from_json(value["failure"]) if value["failure"] else None
+            return Configuration(
+                tuple(Compared.from_json(row) for row in value["compared"]),
+                {str(name): int(t) for name, t in value["thresholds"].items()},
+                [{name: Interval.from_json(row) for name, row in box.items()} for box in value["boxes"]],
+                Times([float(t) for t in value["times_us"]], failed=failure is not None),
+                failure if isinstance(failure, Rejected) else None,
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Misuse(f"this is no measured configuration: {error!r}", hint="tune again with --fresh") from None
+
+
+class Configurations:
+    """The configurations of one dataset; runs what is not known yet."""
+
+    def __init__(
+        self,
+        program: TunedProgram,
+        dataset: str,
+        resolution: Resolution,
+        known: list[Configuration] | None = None,
+        watch: Callable[[Configuration], None] = lambda _: None,
+    ) -> None:
+        self._program = program
+        self.dataset = dataset
+        self._resolution = resolution
+        self._watch = watch
+        self.all: list[Configuration] = list(known or [])
+        self.runs = 0
+        """Runs of the program, repeats included."""
+        self.new = 0
+        """Runs that were the first of their configuration."""
+
+    def untuned(self) -> Configuration:
+        """The program with thresholds of its own, which say what it is worth without tuning."""
+        known = next((c for c in self.all if not c.thresholds), None)
+        return known or self._take({}, self._run({}))
+
+    def at(self, thresholds: Thresholds) -> Configuration:
+        """The configuration that ``thresholds`` lead to. Guards they do not name are not taken."""
+        wanted = {
+            **dict.fromkeys(sorted({c.name for known in self.all for c in known.compared}), INFINITE),
+            **thresholds,
+        }
+        while True:
+            known = next((c for c in self.all if any(contains(box, wanted) for box in c.boxes)), None)
+            if known is not None:
+                return known
+            ran = self._run(wanted)
+            named = {c.name for c in ran.compared} - wanted.keys()
+            wanted |= dict.fromkeys(sorted(named), INFINITE)
+            # A guard nobody knew of may have followed the program's own threshold.
+            if all(c.taken is False for c in ran.compared if c.name in named):
+                return self._take(wanted, ran)
+
+    def verdict(self, first: Configuration, second: Configuration) -> Verdict:
+        """Whether ``first`` is faster, after as many runs as that takes."""
+        if first is second:
+            return Verdict.TIE
+        while (verdict := self._resolution.verdict(first.times, second.times)) is Verdict.OPEN:
+            self._repeat(first if len(first.times) <= len(second.times) else second)
+        return verdict
+
+    def _take(self, thresholds: dict[str, int], ran: Ran) -> Configuration:
+        """Files a run: with its configuration, or as a new one."""
+        known = all(c.taken is not None for c in ran.compared)
+        boxes = [box_of(ran.compared, thresholds)] if known else []
+        same = next((c for c in self.all if c.boxes and known and c.compared == ran.compared), None)
+        if same is not None:
+            same.boxes = merged([*same.boxes, *boxes])
+            if not same.times.failed:
+                same.add(ran)
+            return same
+        found = Configuration(ran.compared, thresholds, boxes)
+        found.add(ran)
+        self.all.append(found)
+        self.new += 1
+        while not found.times.failed and len(found.times) < self._resolution.least_runs:
+            self._repeat(found)
+        self._watch(found)
+        return found
+
+    def _repeat(self, configuration: Configuration) -> None:
+        ran = self._run(configuration.thresholds)
+        if ran.time_us is not None and ran.compared != configuration.compared:
+            reason = "its comparisons differ from run to run with the same thresholds, so that no time belongs to them"
+            ran = Ran(ran.compared, None, Rejected("program", reason))
+        configuration.add(ran)
+
+    def _run(self, thresholds: Thresholds) -> Ran:
+        self.runs += 1
+        return self._program.run(self.dataset, thresholds)

@@ -1,0 +1,42 @@
+"""What a program of several versions prints on standard error, and how it is given thresholds.
+
+    Compared NAME <= VALUE: true.       one line per comparison, as Futhark prints with -L: NAME is the threshold, VALUE what it
+                                        is compared with, true where the version was run; the word may be missing
+    Took NUMBER us.                     optional: the time that counts. Several add up; without any it is that of the process
+
+Thresholds lie in a file of ``name=value`` lines. Its path stands in ``KW_THRESHOLDS`` and for ``{thresholds}`` in the command.
+A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from kernelwright.versions.program import INFINITE, Compared, Thresholds
+
+ENVIRONMENT = "KW_THRESHOLDS"
+_COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false))?\.?\s*$", re.M)
+_TOOK = re.compile(r"^Took (\d+(?:\.\d*)?(?:[eE][-+]?\d+)?) us\.?\s*$", re.M)
+
+
+def comparisons(said: str, thresholds: Thresholds) -> tuple[Compared, ...]:
+    """The comparisons in what a program said, in order. One without an outcome has the one that ``thresholds`` give it."""
+    return tuple(_compared(name, int(value), word, thresholds) for name, value, word in _COMPARED.findall(said))
+
+
+def _compared(name: str, value: int, word: str, thresholds: Mapping[str, int]) -> Compared:
+    if word:
+        return Compared(name, value, word == "true")
+    return Compared(name, value, value >= thresholds[name] if name in thresholds else None)
+
+
+def time_us(said: str) -> float | None:
+    """The time that a program says it took, in microseconds; None where it says nothing."""
+    times = [float(text) for text in _TOOK.findall(said)]
+    return sum(times) if times else None
+
+
+def threshold_lines(thresholds: Thresholds) -> str:
+    """The content of a threshold file."""
+    return "".join(f"{name}={min(value, INFINITE)}\n" for name, value in thresholds.items())

@@ -1,0 +1,60 @@
+"""What the tuner asks of a program, and what one run of it says.
+
+A guard compares a number of the run, its *value* P, with a named threshold T, and takes its version when ``P >= T``. A
+threshold of ``INFINITE`` is never reached, so that everything further down the tree runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from kernelwright.evaluate.outcome import Rejected
+
+INFINITE = 2**63 - 1
+"""A threshold above every value: the guard is never taken."""
+
+Thresholds = Mapping[str, int]
+"""Threshold of each guard by name. A guard that is not named has the program's own default."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One comparison ``value >= threshold`` of a run, in the order of the run."""
+
+    name: str
+    value: int
+    taken: bool | None
+    """Whether the version was run; None when neither the program said so nor the threshold was known."""
+
+    def as_json(self) -> list[Any]:
+        return [self.name, self.value, self.taken]
+
+    @staticmethod
+    def from_json(row: list[Any]) -> Compared:
+        return Compared(str(row[0]), int(row[1]), None if row[2] is None else bool(row[2]))
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run: what was compared, and its time in microseconds or why it has none."""
+
+    compared: tuple[Compared, ...]
+    time_us: float | None
+    failure: Rejected | None = None
+
+    def __post_init__(self) -> None:
+        if (self.time_us is None) == (self.failure is None):
+            raise ValueError("a run has a time or a failure, and not both")
+
+
+class TunedProgram(Protocol):
+    """A program of several versions."""
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether a run with the same thresholds always takes the same time."""
+
+    def run(self, dataset: str, thresholds: Thresholds) -> Ran:
+        """Runs the program once. What goes wrong in it is part of the answer, never an exception."""

@@ -1,0 +1,186 @@
+"""The threshold file, one ``name=value`` line per threshold as Futhark reads them, and the evidence beside it.
+
+    -- thresholds of ./app {data}
+    -- on AMD EPYC 7B13
+    -- evidence: app.tuning.json
+    main.suff_outer_par_0=20480
+
+Lines that begin with ``--`` are comments, for us and for Futhark. ``app.tuning.json`` holds what was measured, dataset by
+dataset, so that tuning goes on where it was, also after Ctrl-C. Neither is ever replaced by less than it held.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cache import write_atomically
+from kernelwright.errors import Misuse, Place
+from kernelwright.versions.configurations import Configuration
+from kernelwright.versions.program import INFINITE
+
+FORMAT = 1
+_PROGRAM, _DEVICE = "-- thresholds of ", "-- on "
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Whose thresholds they are. Times of another program or device say nothing here."""
+
+    program: str
+    device: str
+    digest: str = ""
+    """Hash of the program's content and of what else decides its times; empty where it has none."""
+
+
+def read_thresholds(path: Path) -> dict[str, int]:
+    """The thresholds in a file. Raises ``Misuse`` with the line for what is no threshold, or one that is given twice."""
+    found: dict[str, int] = {}
+    for number, line in enumerate(_text(path).splitlines(), start=1):
+        place = Place(str(path), number, 0, line)
+        text = line.strip()
+        if not text or text.startswith("--"):
+            continue
+        name, equals, value = (part.strip() for part in text.partition("="))
+        try:
+            threshold = int(value)
+        except ValueError:
+            raise Misuse(
+                "this is no threshold", place=place, hint="write name=number, or -- before a comment"
+            ) from None
+        if not (name and equals):
+            raise Misuse("this is no threshold", place=place, hint="write name=number, or -- before a comment")
+        if not -INFINITE <= threshold <= INFINITE:
+            raise Misuse(f"{value} is no number of 64 bits", place=place, hint=f"{INFINITE} is never reached")
+        if name in found:
+            raise Misuse(f"threshold {name} stands here twice", place=place, hint="keep one of the two lines")
+        found[name] = threshold
+    return found
+
+
+def refuse_unknown(path: Path, thresholds: Mapping[str, int], guards: Sequence[str]) -> None:
+    """Raises ``Misuse`` for a threshold of no guard of the program."""
+    unknown = [name for name in thresholds if name not in guards]
+    if unknown:
+        raise Misuse(
+            f"{path} has a threshold {unknown[0]!r}, and the program has no such guard: it has {', '.join(guards)}",
+            hint="tune this program into a file of its own with -o",
+        )
+
+
+def evidence_path(path: Path) -> Path:
+    return path.with_name(path.name + ".json")
+
+
+@dataclass
+class Evidence:
+    """What was measured, and for whom."""
+
+    identity: Identity
+    measured: dict[str, list[Configuration]] = field(default_factory=dict)
+    digests: dict[str, str] = field(default_factory=dict)
+    """Per dataset the hash of its content, where it is a file."""
+    explanation: dict[str, Any] = field(default_factory=dict)
+
+    def write(self, path: Path) -> None:
+        datasets = {
+            name: {"digest": self.digests.get(name, ""), "configurations": [c.as_json() for c in configurations]}
+            for name, configurations in self.measured.items()
+        }
+        value = {
+            "format": FORMAT,
+            "program": self.identity.program,
+            "device": self.identity.device,
+            "digest": self.identity.digest,
+            "datasets": datasets,
+            "explanation": self.explanation,
+        }
+        write_atomically(evidence_path(path), (json.dumps(value, indent=1) + "\n").encode())
+
+    @staticmethod
+    def read(path: Path) -> Evidence | None:
+        """The evidence beside the threshold file ``path``; None where there is none. Raises ``Misuse`` for what is none."""
+        there = evidence_path(path)
+        if not there.exists():
+            return None
+        try:
+            value = json.loads(_text(there))
+            if value["format"] != FORMAT:
+                raise Misuse(f"{there} has format {value['format']}", hint="a newer Kernelwright wrote it: upgrade")
+            datasets = value["datasets"]
+            return Evidence(
+                Identity(value["program"], value["device"], value["digest"]),
+                {n: [Configuration.from_json(c) for c in d["configurations"]] for n, d in datasets.items()},
+                {n: d["digest"] for n, d in datasets.items()},
+                value["explanation"],
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise Misuse(f"{there} is no evidence of kw tune: {error!r}", hint="move it away, and tune again") from None
+
+
+def evidence_for(path: Path, identity: Identity) -> Evidence:
+    """What is known for ``identity``, to be added to. Raises ``Misuse`` when the files there are of another."""
+    found = Evidence.read(path)
+    if found is None:
+        _refuse_another(path, _header(path), identity)
+        return Evidence(identity)
+    _refuse_another(path, (found.identity.program, found.identity.device), identity)
+    if found.identity.digest != identity.digest:
+        raise Misuse(
+            f"{identity.program} has changed since {path} was tuned: times of the old one say nothing of it",
+            hint="tune anew with --fresh",
+        )
+    return found
+
+
+def write_thresholds(path: Path, thresholds: Mapping[str, int], identity: Identity) -> dict[str, int]:
+    """Writes the file. Thresholds that it held and ``thresholds`` does not name stay. Returns all of them."""
+    kept = read_thresholds(path) if path.exists() else {}
+    both = {**kept, **thresholds}
+    lines = [
+        f"{_PROGRAM}{_one_line(identity.program)}",
+        f"{_DEVICE}{_one_line(identity.device)}",
+        f"-- evidence: {evidence_path(path).name}",
+        *(f"{name}={value}" for name, value in both.items()),
+    ]
+    write_atomically(path, ("\n".join(lines) + "\n").encode())
+    return both
+
+
+def _header(path: Path) -> tuple[str, str] | None:
+    """Program and device that a threshold file names; None where it is not there or names none."""
+    if not path.exists():
+        return None
+    lines = _text(path).splitlines()
+    program = next((line.removeprefix(_PROGRAM) for line in lines if line.startswith(_PROGRAM)), None)
+    device = next((line.removeprefix(_DEVICE) for line in lines if line.startswith(_DEVICE)), None)
+    return None if program is None or device is None else (program, device)
+
+
+def _refuse_another(path: Path, found: tuple[str, str] | None, identity: Identity) -> None:
+    wanted = (_one_line(identity.program), _one_line(identity.device))
+    if found is None or (_one_line(found[0]), _one_line(found[1])) == wanted:
+        return
+    what, there, here = (
+        ("program", found[0], identity.program) if found[0] != wanted[0] else ("device", found[1], wanted[1])
+    )
+    raise Misuse(
+        f"{path} holds thresholds of another {what}: {there}, and this is {here}",
+        hint="write to another file with -o",
+    )
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise Misuse(f"{path} cannot be read: {error.strerror}", hint="kw tune writes one with -o FILE") from None
+    except UnicodeDecodeError:
+        raise Misuse(f"{path} is no text", hint="kw tune writes one with -o FILE") from None

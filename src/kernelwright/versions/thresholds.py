@@ -1,0 +1,206 @@
+"""Thresholds for a set of datasets: each tuned by itself, then all together (paper 003, Figure 3).
+
+    for each dataset                              its untuned run, which also shows its guards and their values
+    say how many runs there will be at most
+    for each dataset                              its best boxes of thresholds (``dataset_tuning.py``)
+    the largest set of datasets that one assignment serves (``consistency.py``)
+    a value inside each interval, with a margin
+    every dataset with these values: known already, or run once more
+
+The guarantee: when the set is all datasets, each takes a path with which it is fastest, as far as times can be told apart and
+versions are monotonic. When it is not, no assignment does that, and the loss of the others is told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kernelwright.errors import Misuse
+from kernelwright.versions.box import FREE, Box, Interval, merged
+from kernelwright.versions.configurations import Configuration, Configurations
+from kernelwright.versions.consistency import Conflict, Joint, largest_consistent
+from kernelwright.versions.dataset_tuning import NOTHING_TAKEN, DatasetTuner, Decision, TunedDataset
+from kernelwright.versions.forest import Forest, Groups, Observed
+from kernelwright.versions.program import INFINITE, TunedProgram
+from kernelwright.versions.resolution import Resolution, Verdict
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class DatasetResult:
+    """What tuning came to for one dataset. Times in microseconds, infinite for what failed."""
+
+    name: str
+    decisions: tuple[Decision, ...]
+    boxes: tuple[Box, ...]
+    """The thresholds that are best for this dataset by itself."""
+    untuned_us: float
+    best_us: float
+    """With thresholds of its own."""
+    tuned_us: float
+    """With the thresholds found for all."""
+    served: bool
+    """Whether the thresholds found for all are among its best."""
+    slower_than_untuned: bool
+    failures: tuple[str, ...]
+    """What failed, each with the thresholds it failed with."""
+    runs: int
+    configurations: int
+
+    @property
+    def loss(self) -> float:
+        """How much slower it is than with thresholds of its own: 0.1 is a tenth."""
+        return self.tuned_us / self.best_us - 1 if math.isfinite(self.best_us) else 0.0
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The thresholds found, and everything that speaks for them."""
+
+    thresholds: dict[str, int]
+    intervals: dict[str, Interval]
+    forest: Forest
+    datasets: tuple[DatasetResult, ...]
+    conflicts: tuple[Conflict, ...]
+    never_reached: tuple[str, ...]
+    """Declared guards that no dataset met."""
+    measured: dict[str, list[Configuration]] = field(default_factory=dict)
+    """Everything that was run, to be given to ``tune`` again."""
+
+    @property
+    def runs(self) -> int:
+        return sum(dataset.runs for dataset in self.datasets)
+
+
+def tune(
+    program: TunedProgram,
+    datasets: Sequence[str],
+    resolution: Resolution | None = None,
+    *,
+    declared: Forest | None = None,
+    measured: Mapping[str, list[Configuration]] | None = None,
+    say: Say = lambda _: None,
+    watch: Callable[[str, Configuration], None] = lambda *_: None,
+) -> Tuning:
+    """Tunes ``program`` on ``datasets``. What ``measured`` knows of a dataset is not run again.
+
+    Raises ``Misuse`` when there is no dataset, when one is given twice, or when none runs in any version.
+    """
+    if not datasets:
+        raise Misuse("there is no dataset to tune for", hint="name one or more with --data")
+    twice = next((name for name in datasets if list(datasets).count(name) > 1), None)
+    if twice is not None:
+        raise Misuse(f"dataset {twice} is given twice", hint="name each once: a dataset has one say")
+    rule = resolution or (Resolution.exact() if program.deterministic else Resolution.noisy())
+    known = measured or {}
+    runs = {
+        name: Configurations(program, name, rule, known.get(name), lambda c, name=name: watch(name, c))  # type: ignore[misc]
+        for name in datasets
+    }
+    say(f"{len(datasets)} runs first, one of each dataset, to see which thresholds it meets")
+    untuned = {name: of.untuned() for name, of in runs.items()}
+    say(announcement(untuned))
+    observed, groups = Observed(), Groups()
+    for edge in sorted(declared.edges) if declared else ():
+        groups.join(edge.parent, edge.child)
+    tuned = {name: DatasetTuner(of, observed, groups, declared).tune() for name, of in runs.items()}
+    alive = {name: result for name, result in tuned.items() if not result.configuration.times.failed}
+    if not alive:
+        reasons = {str(c.failure) for of in runs.values() for c in of.all if c.failure}
+        raise Misuse(f"no dataset runs in any version: {'; '.join(sorted(reasons))}", hint="run the program by hand")
+    for name, result in alive.items():
+        alive[name] = _not_worse_than(untuned[name], result, runs[name])
+    forest = declared or observed.forest()
+    names = list(dict.fromkeys([*forest.guards, *observed.order]))
+    trees = groups.of(names)
+    wishes = {name: [_boxes(result, tree, groups) for tree in trees] for name, result in alive.items()}
+    joint = largest_consistent(wishes, len(trees))
+    intervals = {name: _interval(joint, name) for name in names}
+    thresholds = {name: interval.value() for name, interval in intervals.items()}
+    results = []
+    for name, of in runs.items():
+        best = alive.get(name, tuned[name])
+        final = of.at(thresholds)
+        results.append(_result(name, of, best, untuned[name], final, wishes.get(name, ()), tuned[name].decisions))
+    return Tuning(
+        thresholds,
+        intervals,
+        forest,
+        tuple(results),
+        joint.conflicts,
+        tuple(name for name in names if name not in observed.order),
+        {name: of.all for name, of in runs.items()},
+    )
+
+
+def announcement(untuned: Mapping[str, Configuration]) -> str:
+    """How many configurations tuning will run at most, beside repeats against noise and values collected again."""
+    parts, whole = [], 0
+    for name, configuration in untuned.items():
+        counts = {c.name: len(configuration.values(c.name)) for c in configuration.compared}
+        most = sum(most_configurations(m) for m in counts.values())
+        whole += most
+        parts.append(f"{name} {most} ({len(counts)} thresholds)")
+    return f"at most {whole} configurations more: {', '.join(parts)}; repeats and values collected again not counted"
+
+
+def most_configurations(values: int) -> int:
+    """New configurations that a guard with this many distinct values takes at most, where no times tie."""
+    return 1 if values == 1 else 2 * math.ceil(math.log2(values + 1)) + 1
+
+
+def _not_worse_than(untuned: Configuration, result: TunedDataset, runs: Configurations) -> TunedDataset:
+    """The untuned program where it is faster than all that tuning found; versions need not be monotonic."""
+    if not untuned.boxes or runs.verdict(untuned, result.configuration) is not Verdict.FASTER:
+        return result
+    return TunedDataset(untuned.thresholds, untuned, (), result.decisions)
+
+
+def _boxes(result: TunedDataset, tree: Sequence[str], groups: Groups) -> list[Box]:
+    """The best boxes of a dataset, as far as one tree is concerned."""
+    mine = groups.leader(tree[0])
+    others = [box for guard, box in result.alternatives if groups.leader(guard) == mine]
+    boxes = [*result.configuration.boxes, *others]
+    return merged({name: box[name] for name in tree if name in box} for box in boxes)
+
+
+def _interval(joint: Joint, name: str) -> Interval:
+    return next((box[name] for box in joint.boxes if name in box), FREE)
+
+
+def _result(
+    name: str,
+    runs: Configurations,
+    best: TunedDataset,
+    untuned: Configuration,
+    final: Configuration,
+    wishes: Sequence[Sequence[Box]],
+    decisions: tuple[Decision, ...],
+) -> DatasetResult:
+    boxes = best.configuration.boxes
+    failures = tuple(f"{_words(c.thresholds)}: {c.failure}" for c in runs.all if c.failure is not None)
+    served = bool(wishes) and runs.verdict(best.configuration, final) is not Verdict.FASTER
+    return DatasetResult(
+        name,
+        decisions,
+        tuple(merged([*boxes, *(box for tree in wishes if len(tree) > 1 for box in tree)])),
+        untuned.time_us,
+        best.configuration.time_us,
+        final.time_us,
+        served,
+        runs.verdict(untuned, final) is Verdict.FASTER,
+        failures,
+        runs.runs,
+        len(runs.all),
+    )
+
+
+def _words(thresholds: Mapping[str, int]) -> str:
+    low = [f"{name}={value}" for name, value in thresholds.items() if value != INFINITE]
+    return ", ".join(low) if low else "no version taken"
+
+
+__all__ = ["NOTHING_TAKEN", "DatasetResult", "Tuning", "announcement", "most_configurations", "tune"]

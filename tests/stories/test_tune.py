@@ -1,0 +1,198 @@
+"""``kw tune --exec``: programs that speak the line protocol, their threshold files, and what goes wrong in them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.workload.rule_text import parse_rule
+from kernelwright.stories.tune import Subject, explained, tune_program
+from kernelwright.versions.checked_program import CheckedProgram
+from kernelwright.versions.external_program import ExternalProgram
+from kernelwright.versions.program import INFINITE
+from kernelwright.versions.resolution import Resolution
+from kernelwright.versions.threshold_file import Identity, read_thresholds
+from kernelwright.versions.thresholds import Tuning
+
+PROGRAM = """
+import os, sys, time
+given = dict(line.split("=") for line in open(os.environ["KW_THRESHOLDS"]).read().split())
+rows, columns = (int(n) for n in open(sys.argv[1]).read().split("x"))
+with open(sys.argv[1] + ".runs", "a") as log:
+    log.write("run\\n")
+def guard(name, value):
+    taken = value >= int(given.get(name, 2**63 - 1))
+    print(f"Compared {name} <= {value}: {str(taken).lower()}.", file=sys.stderr)
+    return taken
+if guard("rows", rows):
+    took, result = columns * 100, rows * columns
+elif guard("elements", rows * columns):
+    took, result = rows * 10 + columns * 20, WRONG
+else:
+    took, result = rows * columns + 50, rows * columns
+if CRASH:
+    os.abort()
+print("result", result)
+print(f"Took {took} us.", file=sys.stderr)
+"""
+EXACT = Resolution.exact()
+
+
+class Bench:
+    """A folder with the program and its datasets."""
+
+    def __init__(self, folder: Path, wrong: str = "rows * columns", crash: str = "False") -> None:
+        self.folder = folder
+        self.source = folder / "program.py"
+        self.source.write_text(PROGRAM.replace("WRONG", wrong).replace("CRASH", crash))
+        self.path = folder / "program.tuning"
+
+    def data(self, shape: str) -> str:
+        path = self.folder / shape
+        path.write_text(shape)
+        return str(path)
+
+    def runs(self, shape: str) -> int:
+        return len((self.folder / f"{shape}.runs").read_text().splitlines())
+
+    def subject(self, device: str = "here", digest: str = "1") -> Subject:
+        command = f"{sys.executable} {self.source} {{data}}"
+        program = CheckedProgram(ExternalProgram(command, timeout_s=20), parse_rule("relative 1e-5"))
+        return Subject(program, Identity(command, device, digest), self.path)
+
+    def tune(self, *shapes: str, **more: object) -> Tuning:
+        return tune_program(self.subject(), [self.data(s) for s in shapes], EXACT, **more)  # type: ignore[arg-type]
+
+
+def test_thresholds_are_found_and_written(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    tuning = bench.tune("1000x2", "8x500")
+    assert [d.tuned_us for d in tuning.datasets] == [200, 4050]
+    assert [d.untuned_us for d in tuning.datasets] == [2050, 4050]
+    assert read_thresholds(bench.path) == tuning.thresholds
+    assert bench.path.read_text().startswith(f"-- thresholds of {sys.executable} {bench.source} {{data}}\n-- on here\n")
+    assert bench.runs("1000x2") == bench.runs("8x500") == 3
+    assert "rows" in "\n".join(explained(bench.path)["lines"])
+
+
+def test_a_dataset_more_runs_only_that_one_and_keeps_the_others(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.tune("1000x2")
+    tuning = bench.tune("8x500")
+    assert [Path(d.name).name for d in tuning.datasets] == ["1000x2", "8x500"]
+    assert bench.runs("1000x2") == 3
+    assert tuning.thresholds == Bench(tmp_path).tune("1000x2", "8x500", fresh=True).thresholds
+
+
+def test_a_version_with_another_output_is_excluded_and_named(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, wrong="rows * columns + 1")
+    (dataset,) = bench.tune("100x100").datasets
+    assert dataset.tuned_us == 10000 and not any(
+        d.verdict == "taken" for d in dataset.decisions if d.guard == "elements"
+    )
+    assert dataset.failures[0].startswith("elements=10000: compare: its output differs from that of the first version")
+
+
+def test_a_dataset_that_crashes_one_version(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, crash="took == columns * 100")
+    (dataset,) = bench.tune("1000x2").datasets
+    assert dataset.tuned_us == 2050 and "rows=1000: crash: it was ended by SIGABRT" in dataset.failures[0]
+
+
+def test_a_dataset_that_hangs_in_one_version(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, crash="took == columns * 100 and time.sleep(60)")
+    (dataset,) = bench.tune("1000x2").datasets
+    assert "rows=1000: timeout: it was still running after" in dataset.failures[0]
+
+
+def test_files_of_another_are_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    data = [bench.data("4x4")]
+    bench.tune("4x4")
+    held = bench.path.read_text()
+    with pytest.raises(Misuse, match="another device: here, and this is there"):
+        tune_program(bench.subject(device="there"), data, EXACT)
+    with pytest.raises(Misuse, match="has changed since"):
+        tune_program(bench.subject(digest="2"), data, EXACT)
+    (tmp_path / "program.tuning.json").unlink()
+    with pytest.raises(Misuse, match="another device"):
+        tune_program(bench.subject(device="there"), data, EXACT)
+    assert bench.path.read_text() == held
+
+
+def test_unknown_thresholds_are_refused_and_nothing_is_overwritten(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.path.write_text("other=5\n")
+    with pytest.raises(Misuse, match="threshold 'other', and the program has no such guard: it has rows, elements"):
+        bench.tune("4x4")
+    assert bench.path.read_text() == "other=5\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rows", "this is no threshold"),
+        ("rows=many", "this is no threshold"),
+        (f"rows={2**63}", "is no number of 64 bits"),
+        ("rows=1\nrows=2", "threshold rows stands here twice"),
+    ],
+)
+def test_what_is_no_threshold_file_is_told_with_its_line(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "p.tuning"
+    path.write_text(f"-- comment\n\n{text}\n")
+    with pytest.raises(Misuse, match=said) as caught:
+        read_thresholds(path)
+    assert caught.value.place is not None and caught.value.place.line >= 3
+
+
+def test_an_interrupted_tuning_goes_on(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+
+    def interrupt(said: str) -> None:
+        if "elements taken" in said:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bench.tune("1000x2", say=interrupt)
+    assert not bench.path.exists()
+    with pytest.raises(Misuse, match="was interrupted"):
+        explained(bench.path)
+    assert bench.tune("1000x2").thresholds["rows"] <= 1000 < INFINITE
+    assert bench.runs("1000x2") == 4, "three configurations, and the untuned one again for its output"
+
+
+def test_a_dataset_that_changed_is_measured_anew(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.tune("1000x2")
+    (tmp_path / "1000x2").write_text("2000x2")
+    said: list[str] = []
+    tuning = tune_program(bench.subject(), [str(tmp_path / "1000x2")], EXACT, say=said.append)
+    assert "has changed since it was measured" in said[0] and tuning.datasets[0].untuned_us == 4050
+
+
+def test_a_dataset_can_be_left_out(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.tune("1000x2", "8x500")
+    assert len(bench.tune(forget=[str(tmp_path / "8x500")]).datasets) == 1
+    with pytest.raises(Misuse, match="has no dataset nothing"):
+        bench.tune(forget=["nothing"])
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from kernelwright.cli.commands.tune.command import command
+
+    bench = Bench(tmp_path)
+    execute = f"{sys.executable} {bench.source} {{data}}"
+    command(execute, [bench.data("1000x2")], bench.path, runs=1, as_json_=True)
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["datasets"][0]["tuned_us"] == 200 and printed["file"] == str(bench.path)
+    command(output=bench.path, explain=True)
+    assert "rows at 1000: taken" in capsys.readouterr().out
+    with pytest.raises(Misuse, match="does not say where the dataset goes"):
+        command("./app", ["x"])
+    with pytest.raises(Misuse, match="is given twice"):
+        command(execute, [bench.data("4x4"), bench.data("4x4")], tmp_path / "other", runs=1)

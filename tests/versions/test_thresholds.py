@@ -1,0 +1,214 @@
+"""The tuner against brute force, which knows nothing of it."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelwright.errors import Misuse
+from kernelwright.versions.program import INFINITE
+from kernelwright.versions.thresholds import most_configurations, tune
+from tests.versions.table_programs import Guard, Leaf, Node, TableProgram, exhaustive, monotone_occasion, shape, walk
+
+
+def chain(p1: int, p2: int, v1: float | None, v2: float | None, v3: float | None) -> Node:
+    """The running example of the paper, Figure 1."""
+    return Guard("t1", p1, Leaf(v1), Guard("t2", p2, Leaf(v2), Leaf(v3)))
+
+
+def random_program(seed: int, same_crossovers: bool) -> dict[str, list[Node]]:
+    generator = random.Random(seed)
+    forest = shape(generator.randrange(1, 4), generator)
+    roots = [0, *(n for n in range(1, len(forest)) if generator.random() < 0.3)]
+    crossovers = {name: generator.choice((0, 2, 5, 9, 20, 70)) for name, _, _ in forest}
+    found: dict[str, list[Node]] = {}
+    for dataset in range(generator.randrange(1, 5)):
+        if not same_crossovers:
+            crossovers = {name: generator.choice((0, 2, 5, 9, 20, 70)) for name in crossovers}
+        repeats = generator.choice((1, 1, 2, 4))
+        found[f"d{dataset}"] = [
+            monotone_occasion(forest, root, crossovers, generator, generator.randrange(1, 10**6))
+            for root in roots
+            for _ in range(repeats)
+        ]
+    return found
+
+
+@given(st.integers(0, 10**9))
+def test_an_optimum_that_exists_is_found(seed: int) -> None:
+    """Monotonic versions with the same crossovers on every dataset: one assignment is best for all."""
+    occasions = random_program(seed, same_crossovers=True)
+    truth = exhaustive(occasions)
+    assert truth.most == len(occasions)
+    tuning = tune(TableProgram(occasions), list(occasions))
+    assert {name: walk(nodes, tuning.thresholds)[1] for name, nodes in occasions.items()} == truth.best
+    assert not tuning.conflicts and all(d.served for d in tuning.datasets)
+
+
+@given(st.integers(0, 10**9))
+def test_a_conflict_is_reported_when_there_is_no_optimum(seed: int) -> None:
+    """Datasets with crossovers of their own: as many are served as any assignment serves."""
+    occasions = random_program(seed, same_crossovers=False)
+    truth = exhaustive(occasions)
+    tuning = tune(TableProgram(occasions), list(occasions))
+    served = {n for n, nodes in occasions.items() if walk(nodes, tuning.thresholds)[1] == truth.best[n]}
+    assert len(served) == truth.most
+    assert {d.name for d in tuning.datasets if d.served} == served
+    assert bool(tuning.conflicts) == (truth.most < len(occasions))
+
+
+def test_one_configuration_per_threshold_and_one_more() -> None:
+    """The paper's count for size-invariant programs, exactly."""
+    program = TableProgram({"a": [chain(10, 50, 3.0, 2.0, 1.0)], "b": [chain(400, 800, 1.0, 2.0, 3.0)]})
+    tuning = tune(program, ["a", "b"])
+    assert len(program.runs) == 2 * (1 + 2)
+    assert tuning.thresholds["t1"] in range(11, 401)
+    assert [d.tuned_us for d in tuning.datasets] == [1.0, 1.0]
+
+
+def test_a_guard_that_a_better_one_hides_binds_nothing() -> None:
+    """Dataset b prefers V1, so it has no say in t2, whatever V2 and V3 take there. The paper's intersection would be empty."""
+    program = TableProgram({"a": [chain(10, 50, 9.0, 2.0, 1.0)], "b": [chain(100, 40, 1.0, 2.0, 3.0)]})
+    tuning = tune(program, ["a", "b"])
+    assert not tuning.conflicts and [d.tuned_us for d in tuning.datasets] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("m", [2, 3, 7, 20, 63, 100])
+@pytest.mark.parametrize("crossover", [0.0, 0.2, 0.5, 0.97, 1.0])
+def test_size_variant_guards_take_logarithmically_many(m: int, crossover: float) -> None:
+    values = [3 * i + 1 for i in range(m)]
+    at = values[min(int(crossover * m), m - 1)] if crossover < 1 else 10**6
+    nodes: list[Node] = [Guard("t", v, Leaf(1.0 if v >= at else 3.0), Leaf(2.0)) for v in values]
+    program = TableProgram({"a": nodes})
+    tuning = tune(program, ["a"])
+    assert len(program.runs) <= 1 + most_configurations(m)
+    assert tuning.datasets[0].tuned_us == sum(1.0 if v >= at else 2.0 for v in values)
+    assert tuning.intervals["t"].upto == (at if crossover < 1 else None)
+
+
+def test_a_version_that_fails_is_infinitely_slow() -> None:
+    program = TableProgram({"a": [chain(10, 50, None, 2.0, 3.0)]})
+    tuning = tune(program, ["a"])
+    assert tuning.datasets[0].tuned_us == 2.0 and tuning.thresholds["t1"] == INFINITE
+    assert tuning.datasets[0].failures == ("t1=10, t2=50: memory: out of memory",)
+
+
+def test_a_baseline_that_fails_is_no_end() -> None:
+    """Two kernels, each of whose fallback runs out of memory: only both taken together run at all."""
+    nodes: list[Node] = [Guard("a", 10, Leaf(1.0), Leaf(None)), Guard("b", 20, Leaf(2.0), Leaf(None))]
+    tuning = tune(TableProgram({"d": nodes}), ["d"])
+    assert tuning.datasets[0].tuned_us == 3.0 and tuning.thresholds["a"] <= 10 and tuning.thresholds["b"] <= 20
+
+
+def test_a_dataset_that_always_fails_is_left_out() -> None:
+    program = TableProgram({"bad": [chain(5, 5, None, None, None)], "good": [chain(10, 50, 1.0, 2.0, 3.0)]})
+    tuning = tune(program, ["bad", "good"])
+    assert [d.served for d in tuning.datasets] == [False, True] and tuning.thresholds["t1"] <= 10
+    with pytest.raises(Misuse, match="no dataset runs in any version: memory: out of memory"):
+        tune(program, ["bad"])
+
+
+def test_an_illegal_version_binds_nothing() -> None:
+    """The guard is not taken although its threshold is reached: any threshold is as good."""
+    nodes: list[Node] = [Guard("t", 4096, Leaf(1.0), Leaf(2.0), legal=False)]
+    tuning = tune(TableProgram({"a": nodes, "b": [Guard("t", 64, Leaf(1.0), Leaf(2.0))]}), ["a", "b"])
+    assert not tuning.conflicts and tuning.thresholds["t"] <= 64
+    assert [d.decisions[0].verdict for d in tuning.datasets] == ["refused", "taken"]
+
+
+def test_ties_leave_both_sides_open() -> None:
+    """Dataset a does not care, so that b and c decide."""
+    program = TableProgram(
+        {"a": [chain(10, 50, 1.0, 1.0, 1.0)], "b": [chain(10, 50, 1.0, 2.0, 3.0)], "c": [chain(9, 70, 3.0, 1.0, 2.0)]}
+    )
+    tuning = tune(program, ["a", "b", "c"])
+    assert not tuning.conflicts and tuning.thresholds["t1"] == 10
+    assert tuning.datasets[0].decisions[0].verdict == "indifferent"
+
+
+def test_the_conflict_names_datasets_guard_and_intervals() -> None:
+    program = TableProgram({"small": [chain(10, 50, 1.0, 2.0, 3.0)], "large": [chain(100, 50, 3.0, 2.0, 1.0)]})
+    tuning = tune(program, ["small", "large"])
+    (conflict,) = tuning.conflicts
+    assert str(conflict) == "small needs t1 at most 10; large needs t1 above 100"
+    assert [d.served for d in tuning.datasets] == [True, False] and tuning.datasets[1].loss == 2.0
+
+
+def test_several_valleys_are_seen_and_every_candidate_is_tried() -> None:
+    """The version wins at 1 and 2, loses at 3 to 6, and wins at 7: no single threshold says that."""
+    costs = {1: 1.0, 2: 1.0, 3: 9.0, 4: 9.0, 5: 9.0, 6: 9.0, 7: 1.0, 8: 1.5}
+    nodes: list[Node] = [Guard("t", v, Leaf(cost), Leaf(2.0)) for v, cost in costs.items()]
+    program = TableProgram({"a": nodes})
+    tuning = tune(program, ["a"])
+    assert tuning.datasets[0].tuned_us == exhaustive(program.occasions).best["a"] == 6 * 2.0 + 1.0 + 1.5
+    nodes[0:2] = [Guard("t", v, Leaf(-30.0 + v), Leaf(2.0)) for v in (1, 2)]
+    (decision,) = tune(TableProgram({"a": nodes}), ["a"]).datasets[0].decisions
+    assert decision.pieces == (1, 2, 7, 8)
+
+
+def test_values_that_depend_on_a_choice_above_are_collected_again() -> None:
+    """When t1 is taken, what follows meets larger values of t2, at which V2 wins."""
+    after_v1 = Guard("t2", 500, Leaf(1.0), Leaf(5.0))
+    otherwise = Guard("t2", 5, Leaf(9.0), Leaf(4.0))
+    tuning = tune(TableProgram({"a": [Guard("t1", 10, after_v1, otherwise)]}), ["a"])
+    assert tuning.datasets[0].tuned_us == 1.0
+    assert [d.again for d in tuning.datasets[0].decisions] == [False, True, False]
+
+
+def test_a_dataset_more_runs_only_that_one() -> None:
+    occasions = {"a": [chain(10, 50, 3.0, 2.0, 1.0)], "b": [chain(400, 800, 1.0, 2.0, 3.0)]}
+    first = tune(TableProgram(occasions), ["a"])
+    program = TableProgram(occasions)
+    both = tune(program, ["a", "b"], measured=first.measured)
+    assert {name for name, _ in program.runs} == {"b"}
+    assert both.thresholds == tune(TableProgram(occasions), ["a", "b"]).thresholds
+
+
+def test_a_program_that_does_not_say_what_it_decided() -> None:
+    """Futhark of earlier years: the run without thresholds tells values only, and one more run is the baseline."""
+    program = TableProgram({"a": [chain(10, 50, 3.0, 2.0, 1.0)]}, tell=False)
+    assert tune(program, ["a"]).datasets[0].tuned_us == 1.0
+    assert len(program.runs) == 1 + 1 + 2
+
+
+def test_runs_are_announced_before_they_are_made() -> None:
+    program = TableProgram({"a": [chain(10, 50, 3.0, 2.0, 1.0)], "b": [chain(40, 50, 3.0, 2.0, 1.0)] * 3})
+    said: list[tuple[str, int]] = []
+    tune(program, ["a", "b"], say=lambda text: said.append((text, len(program.runs))))
+    assert said[0][1] == 0 and said[0][0].startswith("2 runs first")
+    assert said[1] == (
+        "at most 4 configurations more: a 2 (2 thresholds), b 2 (2 thresholds); repeats and values collected again not counted",
+        2,
+    )
+    assert len(program.runs) == 2 + 4
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.03])
+def test_noise_changes_no_decision(noise: float) -> None:
+    """Differences beyond the stated resolution are decided alike for 99 of 100 seeds."""
+    from kernelwright.versions.resolution import Resolution
+
+    rule = Resolution.noisy(0.1, most_runs=60)
+    occasions = {
+        "a": [chain(10, 50, 1.1, 1.0, 2.0)],
+        "b": [chain(300, 900, 1.0, 1.12, 3.0)],
+        "c": [Guard("t1", v, Leaf(1.0 if v >= 60 else 3.0), Leaf(2.0)) for v in (40, 60)],
+    }
+    exact = tune(TableProgram(occasions), list(occasions)).intervals
+    found = [tune(TableProgram(occasions, noise, seed), list(occasions), rule).intervals for seed in range(100)]
+    assert sum(intervals == exact for intervals in found) >= 99
+
+
+def test_equal_times_tie_under_noise() -> None:
+    from kernelwright.versions.resolution import Resolution
+
+    rule = Resolution.noisy(0.1, most_runs=100)
+    occasions = {"a": [chain(10, 50, 1.0, 1.0, 1.0)]}
+    verdicts = [
+        [d.verdict for d in tune(TableProgram(occasions, 0.03, seed), ["a"], rule).datasets[0].decisions]
+        for seed in range(100)
+    ]
+    assert sum(v == ["indifferent", "indifferent"] for v in verdicts) >= 99
