@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kernelwright.errors import ToolError
-from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard
+from kernelwright.guards import Apart, ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs, Guard
 from kernelwright.launch_relations import Divisible, Relation, relation_as_json, relation_from_json
 
 Extent = tuple[int, int]
@@ -84,6 +84,8 @@ def guard_as_json(guard: Guard) -> dict[str, Any]:
         return {"warp": True}
     if isinstance(guard, Apart):
         return {"apart": guard.index}
+    if isinstance(guard, AtStart):
+        return {"at start": guard.index}
     raise ToolError(f"the check {guard} has no form to be stored in", hint="this is a defect in Kernelwright")
 
 
@@ -102,4 +104,6 @@ def guard_from_json(value: Mapping[str, Any]) -> Guard:
             return BlockIsWarp()
         case {"apart": int(index)}:
             return Apart(index)
+        case {"at start": int(index)}:
+            return AtStart(index)
     raise ValueError(f"{value} is no check of a launch")

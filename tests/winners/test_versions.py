@@ -10,7 +10,7 @@ import pytest
 from kernelwright import guards
 from kernelwright.cuda.blob import Blob, read, write
 from kernelwright.errors import ToolError
-from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs
+from kernelwright.guards import Apart, ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs
 from kernelwright.ir import parse_module
 from kernelwright.ir.kernel_digest import kernel_digest
 from kernelwright.kernel_version import Version, version_from_json
@@ -22,6 +22,7 @@ GUARDS = (
     GridIs((4, 2, 1)),
     BlockIsWarp(),
     Apart(1),
+    AtStart(2),
     Relation((quantity("bytes", 0),), ">=", (quantity("grid", 0, 64),)),
     Divisible((quantity("argument", 2, offset=4, size=8, signed=False),), 4),
 )
