@@ -19,6 +19,7 @@ from kernelwright.prove.obligations.guard_search import Atom, atoms, weakest
 from kernelwright.prove.obligations.obligation import Obligation
 from kernelwright.prove.obligations.order import Crossing, Moves, Speculated, divides_safely
 from kernelwright.prove.obligations.solver import Budget, Found
+from kernelwright.prove.obligations.stores import nobody_sees
 from kernelwright.prove.obligations.values import METHOD, Values
 from kernelwright.prove.obligations.variant_pair import VariantPair
 
@@ -41,8 +42,8 @@ def differences(
     barriers = list(_barriers(pair))
     for id in pair.copies:
         yield from _copied(pair, id)
-    crossings = list(_crossings(moves))
-    yield from _settled(pair, [*crossings, *_speculated(pair, moves), *_operands(pair), *barriers], launches, budget)
+    questions = [*_crossings(moves), *_speculated(pair, moves), *_copied_loads(pair), *_operands(pair)]
+    yield from _settled(pair, [*questions, *barriers, *_stores(pair)], launches, budget)
 
 
 def _crossings(moves: Moves) -> Iterator[Question]:
@@ -174,12 +175,21 @@ def _gone(pair: VariantPair, id: Id) -> Iterator[Obligation]:
     if effect in (Effect.PURE, Effect.DIVISION, Effect.LOAD, Effect.PIN):
         return
     what, _ = describe_instruction(pair.original, id)
-    if effect is Effect.STORE:
-        yield _tested(pair, id, f"nobody sees what {what} stores", "somebody may")
-    elif effect is not Effect.BARRIER:
+    if effect not in (Effect.STORE, Effect.BARRIER):
         yield _tested(
             pair, id, f"{what} is not needed", f"a '{pair.original.nodes[id].instruction.opcode}' keeps its place"
         )
+
+
+def _stores(pair: VariantPair) -> Iterator[Question]:
+    for id in pair.deleted:
+        if effect_of(pair.original.nodes[id].instruction) is Effect.STORE:
+            what, _ = describe_instruction(pair.original, id)
+
+            def ask(values: Values, id: Id = id) -> Found:
+                return nobody_sees(values, id)
+
+            yield Question(_tested(pair, id, f"nobody sees what {what} stores", "somebody may"), ask)
 
 
 def _copied(pair: VariantPair, id: Id) -> Iterator[Obligation]:
@@ -187,5 +197,19 @@ def _copied(pair: VariantPair, id: Id) -> Iterator[Obligation]:
     effect = effect_of(copy)
     if effect in (Effect.PURE, Effect.PIN) or (effect is Effect.DIVISION and divides_safely(copy)):
         return
-    what = f"a copied '{copy.opcode}'"
-    yield _tested(pair, id, f"{what} changes nothing", "it may")
+    if effect is not Effect.LOAD:  # a load changes nothing, and owes that its address is good (``_copied_loads``)
+        yield _tested(pair, id, f"a copied '{copy.opcode}' changes nothing", "it may")
+
+
+def _copied_loads(pair: VariantPair) -> Iterator[Question]:
+    for block, ids in enumerate(pair.order_after):
+        for id in ids:
+            if isinstance(id, str) and effect_of(pair.varied[id]) is Effect.LOAD:
+                load = pair.varied[id]
+
+                def ask(values: Values, id: Id = id, load: Instruction = load, block: int = block) -> Found:
+                    return in_bounds(values, load, *place_of(values, id, block))
+
+                size = DataLayout(pair.original.module.data_layout).store_size(load.type)
+                claim = "a copied load reads memory that is there"
+                yield Question(_tested(pair, id, claim, "its address may be bad there"), ask, (size,))

@@ -37,6 +37,7 @@ from kernelwright.ir.graph import back_edges
 from kernelwright.ir.types import ArrayType, IntType, PointerType, StructType, VectorType
 from kernelwright.prove.obligations.arithmetic import Arithmetic
 from kernelwright.prove.obligations.effects import Effect, bases, effect_of, pointer_of, read_only
+from kernelwright.prove.obligations.memory_states import MemoryStates
 from kernelwright.prove.obligations.variant_pair import Unprovable
 from kernelwright.prove.obligations.world import ADDRESS_BITS, Expr, Term, World, z3
 
@@ -70,6 +71,10 @@ class Shape:
             needed = [read_only(self.function, base) for base in behind] if behind else [None]
             self._constant[pointer] = all(one is not None and one <= self._apart for one in needed)
         return self._constant[pointer]
+
+    def store_size(self, access: Instruction) -> int:
+        """Bytes that a load or store touches."""
+        return self.layout.store_size(access.type if access.opcode == "load" else access.operands[0].type)
 
     def not_poison(self, block: BasicBlock, index: int | None) -> dict[Value, None]:
         """What cannot have been poison once the accesses before instruction ``index`` of a block are made: their pointers, and what
@@ -115,6 +120,8 @@ class Thread:
     block: str = ""
     side: list[Expr] = field(default_factory=list)
     invariants: Mapping[BasicBlock, Sequence[Invariant]] = field(default_factory=dict)
+    follows_memory: bool = False
+    """Whether loads of memory that the kernel writes are more than anything of their type (``memory_states``)."""
     inbounds: list[Expr] = field(default_factory=list)
     """Symbols that say an address stays in its memory as its computation promises: it is poison else."""
     _terms: dict[Value, Term] = field(default_factory=dict)
@@ -125,6 +132,10 @@ class Thread:
     @cached_property
     def arithmetic(self) -> Arithmetic:
         return Arithmetic(self.world, self.side)
+
+    @cached_property
+    def memory(self) -> MemoryStates:
+        return MemoryStates(self, self.shape)
 
     # -- values
 
@@ -223,6 +234,8 @@ class Thread:
             pointer = self.term(pointer_of(i))
             value = z.Function(f"memory {i.type.text}", z.IntSort(), self.world.sort(i.type))(pointer.value)
             return self.arithmetic.ranged(i.type, value, z.BoolVal(True))
+        if self.follows_memory and effect_of(i) is Effect.LOAD and not self._is_foreign(i):
+            return self.arithmetic.ranged(i.type, self.memory.loaded(i), z.BoolVal(True))
         return self._unknown(i)
 
     def _own(self, pointer: Value) -> Value:

@@ -77,8 +77,8 @@ class Values:
         self.budget.charge(took)
         return found
 
-    def thread(self, name: str = "", block: str = "") -> Thread:
-        return Thread(self.world, self.shape, name, block, invariants=self.invariants)
+    def thread(self, name: str = "", block: str = "", *, follows_memory: bool = False) -> Thread:
+        return Thread(self.world, self.shape, name, block, invariants=self.invariants, follows_memory=follows_memory)
 
     def same_operand(self, id: Id, index: int) -> Found:
         """Whether an operand of an instruction is in the variant what it was."""
@@ -105,8 +105,28 @@ class Values:
         ghost: bool = False,
     ) -> Found:
         """Whether two values are the same before instruction ``index`` of a block (None: at its end, on the way to ``towards``)."""
+        found = self._same(old, new, block, index, towards, ghost=ghost, follows_memory=False)
+        if found.answer != "refuted" or not self._writes:
+            return found
+        return self._same(old, new, block, index, towards, ghost=ghost, follows_memory=True)
+
+    @cached_property
+    def _writes(self) -> bool:
+        return any(effect_of(i) is Effect.STORE for i in self.pair.before.instructions())
+
+    def _same(
+        self,
+        old: Value,
+        new: Value,
+        block: BasicBlock,
+        index: int | None,
+        towards: BasicBlock | None,
+        *,
+        ghost: bool,
+        follows_memory: bool,
+    ) -> Found:
         z = z3()
-        thread = self.thread()
+        thread = self.thread(follows_memory=follows_memory)
         was = thread.term(old)
         if ghost:
             assert isinstance(new, Instruction)
