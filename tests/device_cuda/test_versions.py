@@ -17,10 +17,10 @@ from kernelwright.device.versions.comparison import extents_of
 from kernelwright.executable import build_executable
 from kernelwright.guards import Apart, ArgumentIs, Guard
 from kernelwright.ir.kernel_digest import kernel_digest
+from kernelwright.kernel_version import Version
 from kernelwright.launch_relations import Relation, quantity
 from kernelwright.pipeline import Program
 from kernelwright.pipeline import compile as compile_program
-from kernelwright.versions import Version
 
 from .conftest import Fake
 
@@ -75,7 +75,7 @@ from pathlib import Path
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
-from kernelwright.versions import version_from_json
+from kernelwright.kernel_version import version_from_json
 settings = Settings.for_device("cuda:0")
 versions = [version_from_json(json.loads(Path({str(given)!r}).read_text()))]
 def connection(given):
