@@ -54,6 +54,10 @@ class ServedDevice(Protocol):
     def report(self) -> list[dict[str, Any]]:
         """What each kernel did."""
 
+    def elapsed_us(self) -> float | None:
+        """How long the program's launches and copies take on the device, from the first to the end of the last, in microseconds;
+        None where nothing says."""
+
     def remarks(self) -> list[str]:
         """Sentences for the person when the program has ended: of kernels that have no time and should, for instance."""
 
