@@ -66,6 +66,9 @@ class StandIn:
     def finish(self) -> None:
         self.done.append("finish")
 
+    def elapsed_us(self) -> None:
+        return None
+
     def report(self) -> list[dict[str, Any]]:
         return [{"done": len(self.done)}]
 

@@ -94,3 +94,12 @@ def test_streams_come_and_go(timeline: Timeline) -> None:
     timeline.destroy(A)
     timeline.destroy(0)
     assert timeline.has(0) and not timeline.has(A)
+
+
+def test_the_end_is_that_of_the_last_work_on_any_stream(timeline: Timeline) -> None:
+    assert timeline.end_us == 0.0
+    timeline.run(APART, 500.0)
+    timeline.copy(A, 1000, "to device")
+    assert timeline.end_us == ISSUE_US + 500.0
+    timeline.copy(B, 1_000_000, "to host")
+    assert timeline.end_us == 3 * ISSUE_US + COPY_US + 10_000.0

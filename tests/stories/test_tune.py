@@ -187,12 +187,12 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
 
     bench = Bench(tmp_path)
     execute = f"{sys.executable} {bench.source} {{data}}"
-    command(execute, [bench.data("1000x2")], bench.path, runs=1, as_json_=True)
+    command(None, execute, [bench.data("1000x2")], bench.path, runs=1, as_json_=True)
     printed = json.loads(capsys.readouterr().out)
     assert printed["datasets"][0]["tuned_us"] == 200 and printed["file"] == str(bench.path)
     command(output=bench.path, explain=True)
     assert "rows at 1000: taken" in capsys.readouterr().out
     with pytest.raises(Misuse, match="does not say where the dataset goes"):
-        command("./app", ["x"])
+        command(None, "./app", ["x"])
     with pytest.raises(Misuse, match="is given twice"):
-        command(execute, [bench.data("4x4"), bench.data("4x4")], tmp_path / "other", runs=1)
+        command(None, execute, [bench.data("4x4"), bench.data("4x4")], tmp_path / "other", runs=1)

@@ -7,8 +7,8 @@ the file written, never with less than it held
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,8 @@ class Subject:
     declared: Forest | None = None
     digest: Callable[[str], str] = lambda dataset: file_digest(dataset) or ""
     """Hash of a dataset's content; empty for one that has none."""
+    dispatch_us: Mapping[str, float] = field(default_factory=dict)
+    """What deciding costs per call, by dataset, filled as the program runs; empty where nothing says."""
 
 
 def tune_program(

@@ -3,7 +3,8 @@
     ./app -L --tuning {thresholds} -t {times} < {data}
 
 ``{thresholds}`` is the path of the threshold file, ``{times}`` that of a file into which the program writes microseconds, a
-number per line; their mean is its time. A run is ended when it takes ten times as long as the best of its dataset.
+number per line; their mean is its time. ``{outputs}`` is that of an ``.npz`` file with what it computes, else its standard output
+is that. A run is ended when it takes ten times as long as the best of its dataset.
 """
 
 from __future__ import annotations
@@ -24,26 +25,27 @@ from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S, end_session, how_it_ended, reader_of
 from kernelwright.versions.checked_program import Answer
-from kernelwright.versions.line_protocol import ENVIRONMENT, comparisons, threshold_lines, time_us
+from kernelwright.versions.line_protocol import ENVIRONMENT, comparisons, dispatch_us, threshold_lines, time_us
 from kernelwright.versions.program import Ran, Thresholds
 
-DATA, THRESHOLDS, TIMES = "{data}", "{thresholds}", "{times}"
+DATA, THRESHOLDS, TIMES, OUTPUTS = "{data}", "{thresholds}", "{times}", "{outputs}"
 PATIENCE = 10.0
 """Times the best run of a dataset after which a run has lost."""
 LEAST_S = 1.0
 
 
 class ExternalProgram:
-    """A command as a program of several versions. Its standard output is what it computes."""
+    """A command as a program of several versions. Where it is ``deterministic``, no run is ended for being slow here."""
 
-    deterministic = False
-
-    def __init__(self, command: str, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, command: str, timeout_s: float = TIMEOUT_S, deterministic: bool = False) -> None:
         if DATA not in command:
             raise Misuse(f"{command!r} does not say where the dataset goes", hint=f'as in --exec "./app {DATA}"')
         self.command = command
+        self.deterministic = deterministic
         self._timeout_s = timeout_s
         self._best_s: dict[str, float] = {}
+        self.dispatch_us: dict[str, float] = {}
+        """What deciding costs per call, in microseconds, by dataset, where the program says so."""
 
     def answer(self, dataset: str, thresholds: Thresholds) -> Answer:
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
@@ -51,14 +53,16 @@ class ExternalProgram:
 
     def _answer(self, dataset: str, thresholds: Thresholds, folder: Path) -> Answer:
         said, complained, times = folder / "stdout", folder / "stderr", folder / "times"
-        given = folder / "thresholds"
+        given, outputs = folder / "thresholds", folder / "outputs.npz"
         given.write_text(threshold_lines(thresholds))
-        texts = {DATA: dataset, THRESHOLDS: str(given), TIMES: str(times)}
+        texts = {DATA: dataset, THRESHOLDS: str(given), TIMES: str(times), OUTPUTS: str(outputs)}
         command = self.command
         for mark, text in texts.items():
             command = command.replace(mark, shlex.quote(text))
         environment = {**os.environ, ENVIRONMENT: str(given)}
-        limit = min(self._timeout_s, max(LEAST_S, PATIENCE * self._best_s.get(dataset, self._timeout_s)))
+        limit = self._timeout_s
+        if not self.deterministic and dataset in self._best_s:
+            limit = min(limit, max(LEAST_S, PATIENCE * self._best_s[dataset]))
         failure: Rejected | None = None
         begin = time.perf_counter()
         with said.open("wb") as out, complained.open("wb") as err:
@@ -81,8 +85,13 @@ class ExternalProgram:
         if failure is not None:
             return Answer(Ran(compared, None, failure), {})
         self._best_s[dataset] = min(seconds, self._best_s.get(dataset, seconds))
+        dispatch = dispatch_us(text)
+        if dispatch is not None:
+            self.dispatch_us[dataset] = dispatch
         took = _mean(times) if times.exists() else time_us(text)
-        return Answer(Ran(compared, seconds * 1e6 if took is None else took), output_of(said))
+        return Answer(
+            Ran(compared, seconds * 1e6 if took is None else took), output_of(outputs if outputs.exists() else said)
+        )
 
 
 def _as_signal(code: int) -> int:
@@ -100,7 +109,10 @@ def _mean(times: Path) -> float | None:
 
 
 def output_of(path: Path) -> Arrays:
-    """A program's output: its numbers and words where it is text, else its bytes."""
+    """A program's output: the arrays of an ``.npz`` file; the numbers and words of a text; else bytes."""
+    if path.suffix == ".npz":
+        with np.load(path, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
     content = path.read_bytes()
     if b"\0" in content:
         return {"stdout": np.frombuffer(content, dtype=np.uint8)}

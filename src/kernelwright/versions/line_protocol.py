@@ -3,6 +3,7 @@
     Compared NAME <= VALUE: true.       one line per comparison, as Futhark prints with -L: NAME is the threshold, VALUE what it
                                         is compared with, true where the version was run; the word may be missing
     Took NUMBER us.                     optional: the time that counts. Several add up; without any it is that of the process
+    Dispatch NUMBER us.                 optional: what deciding costs per call
 
 Thresholds lie in a file of ``name=value`` lines. Its path stands in ``KW_THRESHOLDS`` and for ``{thresholds}`` in the command.
 A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken.
@@ -18,6 +19,8 @@ from kernelwright.versions.program import INFINITE, Compared, Thresholds
 ENVIRONMENT = "KW_THRESHOLDS"
 _COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false))?\.?\s*$", re.M)
 _TOOK = re.compile(r"^Took (\d+(?:\.\d*)?(?:[eE][-+]?\d+)?) us\.?\s*$", re.M)
+
+_DISPATCH = re.compile(r"^Dispatch (\d+(?:\.\d*)?) us\.?\s*$", re.M)
 
 
 def comparisons(said: str, thresholds: Thresholds) -> tuple[Compared, ...]:
@@ -35,6 +38,12 @@ def time_us(said: str) -> float | None:
     """The time that a program says it took, in microseconds; None where it says nothing."""
     times = [float(text) for text in _TOOK.findall(said)]
     return sum(times) if times else None
+
+
+def dispatch_us(said: str) -> float | None:
+    """What deciding costs per call, in microseconds; None where the program does not say."""
+    found = _DISPATCH.search(said)
+    return float(found[1]) if found else None
 
 
 def threshold_lines(thresholds: Thresholds) -> str:

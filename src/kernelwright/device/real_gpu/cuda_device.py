@@ -162,6 +162,9 @@ class CudaDevice:
     def versions(self) -> list[dict[str, Any]]:
         return self._dispatch.rows() if self._dispatch is not None else []
 
+    def elapsed_us(self) -> None:
+        """Nothing measures copies, and what runs side by side."""
+
     def remarks(self) -> list[str]:
         """What came of the versions that were given."""
         unused = [*without_kernel(self._given or (), self._kernels)]

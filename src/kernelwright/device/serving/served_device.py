@@ -57,6 +57,10 @@ class ServedDevice(Protocol):
     def versions(self) -> list[dict[str, Any]]:
         """Which version of each kernel ran how often (``device/versions``); a row for each launched kernel that has some."""
 
+    def elapsed_us(self) -> float | None:
+        """How long the program's launches and copies take on the device, from the first to the end of the last, in microseconds;
+        None where nothing says."""
+
     def remarks(self) -> list[str]:
         """Sentences for the person when the program has ended: of kernels that have no time and should, for instance."""
 

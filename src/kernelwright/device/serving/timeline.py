@@ -46,6 +46,11 @@ class Timeline:
         self._blocking_end = 0.0
         self._end = 0.0
 
+    @property
+    def end_us(self) -> float:
+        """When all work ends that it was given, and the host has given it."""
+        return max(self._end, self._host)
+
     # -- streams ---------------------------------------------------------------------------------------------------
 
     def create(self, stream: int, blocking: bool) -> None:

@@ -84,6 +84,10 @@ class VirtualDevice:
         self.engine = Engine(arena, self._settings, self._observers, self._timed, self.under_way, self._versions)
         self._memory = Allocations(arena, self._settings)
         self._timeline = self._new_timeline()
+        self._before_reset_us = 0.0
+
+    def elapsed_us(self) -> float:
+        return self._before_reset_us + self._timeline.end_us
 
     def _new_timeline(self) -> Timeline:
         gpu = self._settings.gpu
@@ -321,6 +325,7 @@ class VirtualDevice:
         self.arena.reset()
         self._memory.start_over()
         self.engine.start_over()
+        self._before_reset_us += self._timeline.end_us
         self._timeline = self._new_timeline()
 
     def _counters(self, message: Received) -> Answer:

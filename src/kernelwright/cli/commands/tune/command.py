@@ -1,5 +1,7 @@
 """``kw tune``: the right version of a program for every input.
 
+kw tune app.cu --data "64 100" --data "4096 8"                      guards KW_THRESHOLD, arguments as datasets
+kw tune matmul.py --data 64x100 --data 4096x8                       kw.versions in Python
 kw tune --exec "./app {data}" --data small.bin --data large.bin      any program that prints its comparisons
 kw tune --explain -o app.tuning                                      what was found, and why
 """
@@ -7,34 +9,38 @@ kw tune --explain -o app.tuning                                      what was fo
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kernelwright.cache import file_digest
+from kernelwright.cli.commands.tune.subjects import (
+    Wanted,
+    of_command,
+    of_cuda,
+    of_python,
+    split_given,
+    threshold_path,
+)
+from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags
 from kernelwright.cli.support.error_exit import tell
+from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.run.machine_facts import machine
-from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
 from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.stories.tune import Subject, explained, tune_program
-from kernelwright.versions.checked_program import CheckedProgram
 from kernelwright.versions.explanation import as_json, conflict_lines
-from kernelwright.versions.external_program import DATA, ExternalProgram, output_of
-from kernelwright.versions.forest import Forest
+from kernelwright.versions.external_program import DATA
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.resolution import Resolution
-from kernelwright.versions.threshold_file import Identity
 from kernelwright.versions.thresholds import Tuning
 
 COMPARE = "relative 1e-5 floor 1e-6"
 
 
 def command(
+    given: Annotated[list[str] | None, typer.Argument(help="A Python file or a CUDA program; further datasets.")] = None,
     execute: Annotated[str, typer.Option("--exec", help="The program as a shell command, {data} for the dataset; also "
                                          "{thresholds} and {times}, paths of files.")] = "",
     data: Annotated[list[str] | None, typer.Option("--data", help="A dataset; once for each.")] = None,
@@ -61,70 +67,59 @@ def command(
         raise Misuse(
             "--runs, --resolution and --timeout are positive, and --resolution is below 1", hint="kw tune --help"
         )
-    rule = Resolution.noisy(resolution, runs)
+    path, more = split_given(given or []) if not execute else (None, list(given or []))
     if explain:
-        path = output or (_default_path(execute) if execute else None)
-        if path is None:
-            raise Misuse("there is nothing to explain", hint="kw tune --explain -o FILE, the threshold file")
-        found = explained(path)
-        print(json.dumps({"file": str(path), **found}) if as_json_ else "\n".join(found["lines"]))
+        _explain(_threshold_file(execute, path, output), as_json_)
         return
-    if not execute:
-        raise Misuse("there is nothing to tune", hint=f'kw tune --exec "./app {DATA}" --data FILE --data FILE')
-    program = ExternalProgram(execute, timeout)
-    checked = CheckedProgram(program, parse_rule(compare), lambda dataset: _oracle_output(oracle, dataset))
-    path = output or _default_path(execute)
-    identity = Identity(execute, device or str(machine()["processor"]), _program_digest(execute))
-    subject = Subject(checked, identity, path, _declared(forest))
-    tuning = tune_program(subject, data or [], rule, fresh=fresh, forget=forget or (), say=tell)
-    _print(tuning, path, as_json_)
+    wanted = Wanted(parse_rule(compare), output, oracle, forest, device, timeout)
+    if execute:
+        subject = of_command(execute, wanted)
+    elif path is None:
+        raise Misuse("there is nothing to tune", hint=f'kw tune app.cu --data "ARGUMENTS", or --exec "./app {DATA}"')
+    elif path.suffix == ".py":
+        subject = of_python(path, wanted)
+    else:
+        subject = of_cuda(path, wanted, _build)
+    rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(resolution, runs)
+    datasets = [*(data or []), *more]
+    tuning = tune_program(subject, datasets, rule, fresh=fresh, forget=forget or (), say=tell)
+    _print(tuning, subject, as_json_)
     if tuning.conflicts:
         raise typer.Exit(1)
 
 
-def _print(tuning: Tuning, path: Path, as_object: bool) -> None:
+def _threshold_file(execute: str, path: Path | None, output: Path | None) -> Path:
+    if not (execute or path or output):
+        raise Misuse("there is nothing to explain", hint="kw tune --explain app.cu, or -o FILE, the threshold file")
+    return threshold_path(execute, path, output)
+
+
+def _explain(path: Path, as_object: bool) -> None:
+    found = explained(path)
+    print(json.dumps({"file": str(path), **found}) if as_object else "\n".join(found["lines"]))
+
+
+def _print(tuning: Tuning, subject: Subject, as_object: bool) -> None:
     if as_object:
-        print(json.dumps({"file": str(path), **as_json(tuning)}))
+        dispatch = {"dispatch_us": dict(subject.dispatch_us)}
+        print(json.dumps({"file": str(subject.path), **as_json(tuning), **dispatch}))
         return
     for name, value in tuning.thresholds.items():
         print(f"{name}={value if value != INFINITE else f'{INFINITE}   (never taken)'}")
     for dataset in tuning.datasets:
         share = dataset.untuned_us / dataset.tuned_us
-        print(f"{dataset.name}: {dataset.tuned_us:.6g} us tuned, {share:.3g} times as fast as untuned")
+        decides = subject.dispatch_us.get(dataset.name)
+        cost = "" if decides is None else f"; deciding takes {decides:.3g} us a call"
+        print(f"{dataset.name}: {dataset.tuned_us:.6g} us tuned, {share:.3g} times as fast as untuned{cost}")
         for failure in dataset.failures:
             print(f"  failed: {failure}")
     if tuning.conflicts:
         print("\n".join(conflict_lines(tuning)))
-    print(f"{tuning.runs} runs; written to {path}", file=sys.stderr)
+    print(f"{tuning.runs} runs; written to {subject.path}", file=sys.stderr)
 
 
-def _default_path(execute: str) -> Path:
-    """``app.tuning`` for ``./app {data}``, in the folder of the program."""
-    words = shlex.split(execute)
-    program = next((w for w in words if "=" not in w), "program")
-    return Path(program + ".tuning") if "/" in program else Path(f"{program}.tuning")
-
-
-def _program_digest(execute: str) -> str:
-    """Hash of the files that the command names: the program itself, a script."""
-    return ",".join(digest for word in shlex.split(execute) if (digest := file_digest(word)))
-
-
-def _declared(path: Path | None) -> Forest | None:
-    if path is None:
-        return None
-    try:
-        return Forest.from_json(json.loads(path.read_text()))
-    except (OSError, ValueError) as error:
-        raise Misuse(
-            f"{path} holds no forest: {error}", hint='{"guards": [...], "edges": [[parent, child, false]]}'
-        ) from None
-
-
-def _oracle_output(pattern: str, dataset: str) -> Arrays | None:
-    if not pattern:
-        return None
-    path = Path(pattern.replace(DATA, dataset))
-    if not path.is_file():
-        raise Misuse(f"there is no oracle {path} for dataset {dataset}", hint=f'as in --oracle "{DATA}.expected"')
-    return output_of(path)
+def _build(path: Path, device: str) -> tuple[Path, str]:
+    """The executable of a CUDA program, and the device by its name."""
+    flags = CompileFlags.of({flag.name: flag.default for flag in COMPILE_FLAGS})
+    given = GivenProgram.of([path], [], flags, {"device": device}, virtual_for="kw tune")
+    return given.executable(tell), given.settings.name

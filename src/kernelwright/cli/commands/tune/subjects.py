@@ -1,0 +1,119 @@
+"""What ``kw tune`` is asked to tune, as a subject: a shell command, a Python file, a CUDA program."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import kernelwright
+from kernelwright.cache import file_digest
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.run.machine_facts import machine
+from kernelwright.evaluate.workload.case import Arrays
+from kernelwright.evaluate.workload.comparison import Rule
+from kernelwright.stories.tune import Subject
+from kernelwright.versions.checked_program import CheckedProgram
+from kernelwright.versions.external_program import DATA, OUTPUTS, TIMES, ExternalProgram, output_of
+from kernelwright.versions.forest import Forest
+from kernelwright.versions.threshold_file import Identity
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What all kinds of subjects are asked for."""
+
+    rule: Rule
+    output: Path | None
+    oracle: str
+    forest: Path | None
+    device: str
+    timeout_s: float
+
+
+def of_command(execute: str, wanted: Wanted) -> Subject:
+    """Any program that speaks the line protocol."""
+    program = ExternalProgram(execute, wanted.timeout_s)
+    words = shlex.split(execute)
+    digest = ",".join(found for word in words if (found := file_digest(word)))
+    return _subject(
+        program, Identity(execute, _here(wanted), digest), threshold_path(execute, None, wanted.output), wanted
+    )
+
+
+def of_python(path: Path, wanted: Wanted) -> Subject:
+    """A Python file with ``kw.versions``."""
+    command = f"{_python('python_runner')} {shlex.quote(str(path))} {DATA} {OUTPUTS}"
+    program = ExternalProgram(command, wanted.timeout_s)
+    identity = Identity(str(path), _here(wanted), file_digest(str(path)) or "")
+    return _subject(program, identity, threshold_path("", path, wanted.output), wanted)
+
+
+def of_cuda(path: Path, wanted: Wanted, build: Callable[[Path, str], tuple[Path, str]]) -> Subject:
+    """A CUDA program. ``build`` returns its executable, and the device as the settings name it."""
+    executable, device = build(path, wanted.device or "auto")
+    runner = f"{_python('cuda_runner')} {shlex.quote(device)} {shlex.quote(str(executable.absolute()))}"
+    program = ExternalProgram(f"{runner} {TIMES} {DATA}", wanted.timeout_s, deterministic=True)
+    # Estimated times change with the timing model, which is part of the package.
+    digest = f"{file_digest(str(path))} {kernelwright.__version__}"
+    identity = Identity(str(path), device, digest)
+    return _subject(program, identity, threshold_path("", path, wanted.output), wanted, digest=lambda _: "")
+
+
+def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path:
+    """The threshold file: ``app.tuning`` for ``./app {data}`` and ``app.cu``, in the folder of the program."""
+    if output is not None:
+        return output
+    if path is not None:
+        return path.with_suffix(".tuning")
+    program = next((word for word in shlex.split(execute) if "=" not in word), "program")
+    return Path(f"{program}.tuning")
+
+
+def _subject(
+    program: ExternalProgram,
+    identity: Identity,
+    path: Path,
+    wanted: Wanted,
+    digest: Callable[[str], str] = lambda dataset: file_digest(dataset) or "",
+) -> Subject:
+    checked = CheckedProgram(program, wanted.rule, lambda dataset: _oracle_output(wanted.oracle, dataset))
+    return Subject(checked, identity, path, _declared(wanted.forest), digest, program.dispatch_us)
+
+
+def _here(wanted: Wanted) -> str:
+    return wanted.device or str(machine()["processor"])
+
+
+def _python(module: str) -> str:
+    """The command that runs a module of this installation, wherever it is run from."""
+    root = Path(kernelwright.__file__).parents[1]
+    return f"PYTHONPATH={shlex.quote(str(root))} {shlex.quote(sys.executable)} -P -m kernelwright.versions.{module}"
+
+
+def _declared(path: Path | None) -> Forest | None:
+    if path is None:
+        return None
+    try:
+        return Forest.from_json(json.loads(path.read_text()))
+    except (OSError, ValueError) as error:
+        raise Misuse(
+            f"{path} holds no forest: {error}", hint='{"guards": [...], "edges": [[parent, child, false]]}'
+        ) from None
+
+
+def _oracle_output(pattern: str, dataset: str) -> Arrays | None:
+    if not pattern:
+        return None
+    path = Path(pattern.replace(DATA, dataset))
+    if not path.is_file():
+        raise Misuse(f"there is no oracle {path} for dataset {dataset}", hint=f'as in --oracle "{DATA}.expected"')
+    return output_of(path)
+
+
+def split_given(given: Sequence[str]) -> tuple[Path | None, list[str]]:
+    """The program and the datasets among the arguments of the command."""
+    return (Path(given[0]), list(given[1:])) if given else (None, [])

@@ -1,0 +1,141 @@
+"""Runs a Python file of several versions once, for ``kw tune FILE.py``: ``python -m kernelwright.versions.python_runner``.
+
+    inputs(dataset)         of the file: the arguments for a dataset, which the user calls as they like
+    program(*arguments)     of the file: what is timed; without it, the file's one ``kw.versions``
+
+It runs in a process of its own, so that a version may crash. It warms up, prints what was compared, restores the arguments
+that were written in place, and takes times until a tenth of a second is spent, with all arguments restored before each.
+"""
+
+from __future__ import annotations
+
+import runpy
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.versions.dispatch import Versions
+from kernelwright.versions.program import Compared
+
+SPEND_S = 0.1
+MOST_REPEATS = 10
+
+
+def run(path: Path, dataset: str, outputs: Path) -> Mapping[str, Any]:
+    """Runs ``path`` on ``dataset`` and prints the line protocol on standard error; arrays go into ``outputs``.
+
+    Returns what the file defines. Raises ``Misuse`` when it does not say what to run, or on what.
+    """
+    sys.path.insert(0, str(path.parent.absolute()))
+    defined = runpy.run_path(str(path), run_name="kernelwright_tune")
+    every = [value for value in defined.values() if isinstance(value, Versions)]
+    program = program_of(defined, every, path)
+    if "inputs" not in defined:
+        raise Misuse(
+            f"{path} does not say what a dataset is", hint="define inputs(dataset), which returns the arguments"
+        )
+    arguments = tuple(defined["inputs"](dataset))
+    saved = [(array, _copy(array)) for array in _arrays(arguments) if _is_writable(array)]
+    compared: list[Compared] = []
+    for each in every:
+        each.watch = compared.append
+    result = program(*arguments)
+    for each in every:
+        each.watch = None
+    for one in compared:
+        print(f"Compared {one.name} <= {one.value}: {str(one.taken).lower()}.", file=sys.stderr)
+    computed = [*_arrays(_as_tuple(result)), *_arrays(arguments)]
+    np.savez(outputs, *[_on_host(array) for array in computed])
+    synchronize = defined.get("synchronize", lambda: None)
+    times = list(_times(lambda: program(*arguments), saved, synchronize))
+    print(f"Took {statistics.median(times) * 1e6:.6f} us.", file=sys.stderr)
+    for each in every:
+        if program is each:
+            print(f"Dispatch {each.dispatch_us(*arguments):.3f} us.", file=sys.stderr)
+    return defined
+
+
+def program_of(defined: Mapping[str, Any], every: Sequence[Versions], path: Path) -> Callable[..., Any]:
+    """What is timed. Raises ``Misuse`` when the file does not say."""
+    if not every:
+        raise Misuse(
+            f"{path} defines no kw.versions", hint="name = kw.versions('name', [one, other], by=[('rows', '>=')])"
+        )
+    if "program" in defined:
+        return defined["program"]  # type: ignore[no-any-return]
+    if len(every) > 1:
+        names = ", ".join(each.name for each in every)
+        raise Misuse(f"{path} defines several kw.versions: {names}", hint="define program(*inputs), which calls them")
+    return every[0]
+
+
+def _times(
+    call: Callable[[], object], saved: Sequence[tuple[Any, Any]], synchronize: Callable[[], object]
+) -> Iterator[float]:
+    """Seconds of calls, each on arguments as they were."""
+    spent = 0.0
+    for _ in range(MOST_REPEATS):
+        for array, content in saved:
+            array[...] = content
+        synchronize()
+        begin = time.perf_counter()
+        call()
+        synchronize()
+        taken = time.perf_counter() - begin
+        yield taken
+        spent += taken
+        if spent > SPEND_S:
+            return
+
+
+def _arrays(values: object) -> Iterator[Any]:
+    """The arrays in arguments or results, numbers of results among them."""
+    if isinstance(values, Mapping):
+        values = tuple(values.values())
+    if isinstance(values, tuple | list):
+        for value in values:
+            yield from _arrays(value)
+    elif hasattr(values, "shape") and hasattr(values, "dtype"):
+        yield values
+
+
+def _as_tuple(result: object) -> tuple[object, ...]:
+    parts = result if isinstance(result, tuple | list) else (result,)
+    return tuple(np.asarray(part) if isinstance(part, int | float | complex) else part for part in parts)
+
+
+def _is_writable(array: Any) -> bool:
+    return hasattr(array, "__setitem__") and bool(getattr(getattr(array, "flags", None), "writeable", True))
+
+
+def _copy(array: Any) -> Any:
+    """The content of an array of NumPy, CuPy or PyTorch."""
+    if hasattr(array, "clone"):
+        return array.clone()
+    return array.copy()
+
+
+def _on_host(array: Any) -> Any:
+    if hasattr(array, "detach"):
+        return array.detach().cpu().numpy()
+    return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+def main() -> int:
+    path, dataset, outputs = sys.argv[1:]
+    try:
+        run(Path(path), dataset, Path(outputs))
+    except KernelwrightError as error:
+        print(error.message, file=sys.stderr)
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

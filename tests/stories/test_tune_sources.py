@@ -1,0 +1,116 @@
+"""``kw tune`` on a Python file and on a CUDA program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kernelwright.cli.commands.tune.command import command
+from kernelwright.errors import Misuse
+from kernelwright.versions.python_runner import run
+from kernelwright.versions.threshold_file import read_thresholds
+
+PYTHON = """
+import time
+import numpy as np
+import kernelwright as kw
+
+def slow_start(a):
+    time.sleep(0.02)
+    a += 1
+    return a
+
+def slow_rows(a):
+    for row in a:
+        time.sleep(0.01)
+        row += 1
+    return a
+
+add = kw.versions("add", [slow_start, slow_rows], by=[("a.shape[0]", ">=")])
+
+def inputs(dataset):
+    return (np.zeros((int(dataset), 4)),)
+"""
+CUDA = """
+#include <cstdio>
+#include <cstdlib>
+#include <kernelwright_threshold.h>
+__global__ void rows(float *a, int m, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < m) for (int k = 0; k < n; k++) a[i * n + k] += 1.0f;
+}
+__global__ void flat(float *a, int count) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < count) a[i] += 1.0f;
+}
+int main(int argc, char **argv) {
+    int m = atoi(argv[1]), n = atoi(argv[2]), launches = atoi(argv[3]);
+    float *a, last;
+    cudaMalloc(&a, sizeof(float) * m * n);
+    cudaMemset(a, 0, sizeof(float) * m * n);
+    for (int i = 0; i < launches; i++)
+        if (KW_THRESHOLD("rows", m)) rows<<<(m + 127) / 128, 128>>>(a, m, n);
+        else flat<<<(m * n + 127) / 128, 128>>>(a, m * n);
+    cudaMemcpy(&last, a + m * n - 1, sizeof last, cudaMemcpyDeviceToHost);
+    printf("%g\\n", last);
+}
+"""
+
+
+def test_arguments_written_in_place_are_restored_before_each_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(PYTHON + "before = []\ndef program(a):\n    before.append(float(a.sum()))\n    return add(a)\n")
+    monkeypatch.delenv("KW_THRESHOLDS", raising=False)
+    defined = run(path, "2", tmp_path / "outputs.npz")
+    assert len(defined["before"]) > 2 and set(defined["before"]) == {0.0}
+    said = capsys.readouterr().err
+    assert said.startswith("Compared add.a.shape[0] <= 2: false.\nTook ")
+    with np.load(tmp_path / "outputs.npz") as outputs:
+        assert all((outputs[name] == 1.0).all() for name in outputs.files)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "defines no kw.versions"),
+        (PYTHON.partition("def inputs")[0], "does not say what a dataset is"),
+        (PYTHON + "more = kw.versions('more', [slow_rows], by=[])", "several kw.versions: add, more"),
+    ],
+)
+def test_a_file_that_lacks_something_is_told(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(text)
+    with pytest.raises(Misuse, match=said):
+        run(path, "2", tmp_path / "outputs.npz")
+
+
+@pytest.mark.slow
+def test_a_python_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(PYTHON)
+    command([str(path), "1"], data=["4"], runs=1, as_json_=True)
+    found = json.loads(capsys.readouterr().out)
+    assert 1 < found["thresholds"]["add.a.shape[0]"] <= 4 and not found["conflicts"]
+    assert all(not d["failures"] for d in found["datasets"])
+    assert 0 < found["dispatch_us"]["1"] < 1000
+    assert read_thresholds(tmp_path / "add.tuning") == found["thresholds"]
+
+
+@pytest.mark.slow
+def test_a_cuda_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On the virtual GPU times repeat, so that there is one run per threshold, and one more."""
+    path = tmp_path / "add.cu"
+    path.write_text(CUDA)
+    command([str(path)], data=["4 2000 2", "40000 2 2"], as_json_=True, device="a100")
+    found = json.loads(capsys.readouterr().out)
+    assert [d["runs"] for d in found["datasets"]] == [2, 2]
+    assert next(d["decisions"][0]["verdict"] for d in found["datasets"]) == "not taken"
+    assert (tmp_path / "add.tuning").read_text().splitlines()[1] == "-- on a100"
+    tuned = found["datasets"][0]["tuned_us"]
+    command([str(path)], output=tmp_path / "again.tuning", data=["4 2000 2"], as_json_=True, device="a100")
+    assert json.loads(capsys.readouterr().out)["datasets"][0]["tuned_us"] == tuned
