@@ -151,7 +151,15 @@ class Relation:
 
     def as_python(self) -> str:
         left, right = (_written(side, Quantity.as_python) for side in (self.left, self.right))
-        return f"{left} {self.comparison} {right}"
+        whole = "".join(f" and _at_start(arguments[{index}])" for index in self._known_wholly())
+        return f"{left} {self.comparison} {right}{whole}"
+
+    def _known_wholly(self) -> list[int]:
+        """The arguments whose memory must not be larger than is said, for a view of an array knows its own bytes alone: those that the
+        other side has to reach."""
+        sides = {">=": (self.right,), "<=": (self.left,), "==": (self.left, self.right)}[self.comparison]
+        found = [q.index for side in sides for product in side for q in product.quantities if q.source == "bytes"]
+        return list(dict.fromkeys(found))
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import pytest
 from kernelwright.edits import Original
 from kernelwright.edits.kinds.delete_barrier import DeleteBarrier, barriers
 from kernelwright.edits.kinds.fix_launch import FixBlock
+from kernelwright.edits.kinds.move import Move
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers
 from kernelwright.ir import parse_module
 from kernelwright.prove.obligations.obligation import all_hold
@@ -88,6 +89,36 @@ def test_a_barrier_of_the_warp_separates_nothing_of_other_warps() -> None:
     original = shared(TWICE.replace(BARRIER + BARRIER, warp + BARRIER + warp))
     block = next(each for each in barriers(original) if "cta" in original.lines[each.subject])
     assert not all_hold(owed(original, [ONE_ROW, block]))
+
+
+MOVED = f"""  %other.own = getelementptr [1024 x i32], ptr addrspace(3) @other, i64 0, i64 %i
+  %other.next = getelementptr [1024 x i32], ptr addrspace(3) @other, i64 0, i64 %j
+  store i32 %t, ptr addrspace(3) %own
+  store i32 %n, ptr addrspace(3) WRITTEN
+{BARRIER}  %x = load i32, ptr addrspace(3) READ
+  %y = load i32, ptr addrspace(3) %other.own
+  %z = add i32 %x, %y
+  store i32 %z, ptr %out
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "read", "expected"),
+    [
+        ("%other.own", "%own", True),
+        # Near misses: a neighbour reads what is stored, or writes what is loaded early; the load passes its own store.
+        ("%other.own", "%next", False),
+        ("%other.next", "%own", False),
+    ],
+)
+def test_a_barrier_may_go_while_a_load_is_moved_besides(written: str, read: str, expected: bool) -> None:
+    original = shared(MOVED.replace("WRITTEN", written).replace("READ", read))
+    (gone,) = barriers(original)
+    loads = [id for id, node in original.nodes.items() if node.instruction.opcode == "load"]
+    stores = [id for id, node in original.nodes.items() if node.instruction.opcode == "store"]
+    assert all_hold(owed(original, [ONE_ROW, gone, Move(loads[0], stores[1])])) is expected
+    assert not all_hold(owed(original, [ONE_ROW, gone, Move(loads[1], stores[1])]))
+    assert not all_hold(owed(original, [ONE_ROW, Move(loads[0], stores[1])]))  # over the barrier
 
 
 def test_without_time_no_barrier_goes() -> None:

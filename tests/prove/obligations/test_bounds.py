@@ -140,6 +140,23 @@ def test_the_beginning_of_memory_is_a_guard_that_can_be_written_down() -> None:
     assert not eval(guard.as_python(), names | {"arguments": [3]})
 
 
+def test_a_view_does_not_know_how_far_its_memory_reaches() -> None:
+    class Array:
+        def __init__(self, nbytes: int, base: object = None) -> None:
+            self.nbytes, self.base = nbytes, base
+
+    reaches = Relation((Product(1, (Quantity("bytes", 1),)),), ">=", (Product(1, (Quantity("bytes", 0),)),))
+
+    def holds(*arrays: Array) -> bool:
+        names = {"_at_start": lambda array: array.base is None, "arguments": arrays}
+        return bool(eval(reaches.as_python(), names))
+
+    assert (
+        holds(Array(64), Array(64)) and holds(Array(64), Array(64, base=Array(99))) and not holds(Array(65), Array(64))
+    )
+    assert not holds(Array(64, base=Array(99)), Array(64))  # the kernel may reach the 99
+
+
 def test_lines_through_all_launches_become_atoms() -> None:
     original, _ = hoisted(MATRIX.replace("FLAG", "nsw"))
     line = Relation(

@@ -155,3 +155,40 @@ def test_a_barrier_goes_where_the_pointers_share_no_memory_and_blocks_have_one_r
     assert gone in kept and {*apply(original, kept).guards} & {Apart(0), Apart(1)}
     shared = replace(facts(4), regions=(range(4096, 4608), range(4096, 4608), None))
     assert provable_part(original, [gone], [shared]) == []
+
+
+FIELDS = kernel(
+    """  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %f = getelementptr inbounds i8, ptr %s, i64 4
+  %rows = load i32, ptr %f
+  %some = icmp sge i32 %rows, 1
+  br i1 %some, label %work, label %end
+work:
+  %i = zext i32 %t to i64
+  %a = getelementptr inbounds i32, ptr %q, i64 %i
+  store i32 %t, ptr %a
+  br label %end
+end:""",
+    "ptr byval({ i32, i32 }) %s, ptr %q",
+)
+
+
+def with_rows(rows: int, first: int = -7) -> LaunchFacts:
+    arguments = (struct.pack("<ii", first, rows), struct.pack("<Q", 8192))
+    return LaunchFacts(Launch("k", (4, 1, 1), (32, 1, 1)), arguments, (None, range(8192, 8704)))
+
+
+def test_a_field_of_a_structure_is_asked_about() -> None:
+    branch = next(id for id, n in FIELDS.nodes.items() if n.instruction.opcode == "br")
+    always = ConstantCondition(branch, 0, True)
+    assert not all_hold(owed(FIELDS, [always]))
+    made = provable_part(FIELDS, [always], [with_rows(3), with_rows(70)])
+    (guard,) = apply(FIELDS, made).guards
+    assert str(guard) == "argument 0 at byte 4 >= 1"
+    assert guard.holds(with_rows(1)) and not guard.holds(with_rows(0, first=5))
+    # Near misses: a launch in training without rows; the field beside it.
+    assert provable_part(FIELDS, [always], [with_rows(3), with_rows(0)]) == []
+    beside = replace(guard, left=(quantity("argument", 0),))  # type: ignore[type-var]
+    from kernelwright.edits.kinds.require_launch import RequireLaunch
+
+    assert not all_hold(owed(FIELDS, [RequireLaunch(guard_json(beside)), always]))  # type: ignore[arg-type]

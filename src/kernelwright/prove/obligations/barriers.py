@@ -4,6 +4,10 @@ For each deleted barrier, the accesses that may be made since the barrier before
 way, also around loops. One of each by two different threads of a block, one of them a write: they never touch the same byte, under the
 facts of both places. With a race-free original each interval then gives what it gave (two-thread reduction; GPUVerify, OOPSLA 2012).
 Whatever the threads load of memory that others write may be anything.
+
+Accesses that are moved besides owe that they cross no barrier that is kept, unless nobody writes what they read (``order``): so an interval
+has the accesses that it had, and where no two threads meet in it their order decides nothing. A load that is made early or copied may meet
+a write; then its value is not used, or it owes that it is the original's.
 """
 
 from __future__ import annotations
@@ -61,8 +65,8 @@ def separates_nothing(values: Values, id: Id) -> Found:
         return Found(
             "unknown", 0.0, why=f"the kernel has a '{talks.opcode}', with which threads may wait for each other"
         )
-    if pair.copies or any(effect_of(pair.original.nodes[i].instruction) in MEMORY for i in pair.applied.draft.moved):
-        return Found("unknown", 0.0, why="other accesses are moved or copied, too")
+    if any(effect_of(pair.varied[i]) in WRITING for i in pair.copies):
+        return Found("unknown", 0.0, why="a store or barrier is copied, too")
     gone = {pair.original.nodes[i].instruction for i in pair.deleted}
     kept = {i for i in pair.before.instructions() if is_of_block(i) and i not in gone}
     if not is_of_block(barrier) and not _is_of_warp(barrier):
@@ -97,7 +101,7 @@ def _is_of_warp(i: Instruction) -> bool:
     return isinstance(callee, Function) and callee.name == WARP_BARRIER
 
 
-MEMORY = (Effect.LOAD, Effect.STORE, Effect.BARRIER, Effect.SYNC)
+WRITING = (Effect.STORE, Effect.BARRIER, Effect.SYNC)
 
 
 def _before(values: Values, barrier: Instruction, kept: set[Instruction]) -> Iterator[Instruction]:

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
 
 from kernelwright.guards import Apart, AtStart, Guard, LaunchFacts
-from kernelwright.ir import Function
+from kernelwright.ir import Argument, ConstantInt, DataLayout, Function, Instruction
 from kernelwright.ir.types import IntType, PointerType
 from kernelwright.launch_relations import LaunchRelation, Product, Quantity, Relation, Sum, value_of
+from kernelwright.prove.obligations.effects import is_byval, pointer_of
 
 MOST_TRIES = 40
 """Proofs that a search may take."""
@@ -111,12 +112,32 @@ def _numbers(function: Function) -> Iterator[Quantity]:
     for index, argument in enumerate(function.arguments):
         if isinstance(argument.type, IntType) and argument.type.bits in (8, 16, 32, 64):
             yield Quantity("argument", index, 0, argument.type.bits // 8)
+    yield from _fields(function)
     for source in ("grid", "block"):
         for axis in range(3):
             yield Quantity(source, axis)
     for index, argument in enumerate(function.arguments):
         if isinstance(argument.type, PointerType) and "byval" not in argument.attributes:
             yield Quantity("bytes", index)
+
+
+def _fields(function: Function) -> list[Quantity]:
+    """The whole numbers that the kernel reads of structures passed by value."""
+    layout = DataLayout(function.module.data_layout if function.module is not None else "")
+    found: dict[Quantity, None] = {}
+    for i in function.instructions():
+        if i.opcode != "load" or not isinstance(i.type, IntType) or i.type.bits not in (8, 16, 32, 64):
+            continue
+        offset, at = 0, pointer_of(i)
+        while isinstance(at, Instruction) and at.opcode == "getelementptr":
+            indices = [index.value for index in at.operands[1:] if isinstance(index, ConstantInt)]
+            if len(indices) < len(at.operands) - 1 or at.source_type is None:
+                break
+            offset += layout.constant_offset(at.source_type, tuple(indices))
+            at = at.operands[0]
+        if isinstance(at, Argument) and is_byval(at) and offset >= 0:
+            found[Quantity("argument", at.index, offset, i.type.bits // 8)] = None
+    return list(found)
 
 
 def _of_range(quantity: Quantity, least: int, most: int) -> Iterator[Relation]:

@@ -14,6 +14,7 @@ from kernelwright.guards import ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridI
 from kernelwright.ir import Argument, Function, Type
 from kernelwright.ir.types import IntType, PointerType
 from kernelwright.launch_relations import Divisible, Quantity, Relation, Sum
+from kernelwright.prove.obligations.effects import is_byval
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
     "==": lambda x, y: x == y,
@@ -167,6 +168,10 @@ class World:
         if quantity.source == "bytes":
             return self.bytes_behind(quantity.index).value
         type = arguments[quantity.index].type
+        if isinstance(type, PointerType) and is_byval(arguments[quantity.index]) and quantity.signed:
+            z = z3()
+            memory = z.Function(f"memory i{8 * quantity.size}", z.IntSort(), z.IntSort())
+            return memory(self.argument(arguments[quantity.index]).value + quantity.offset)
         plain = isinstance(type, IntType) and type.bits == 8 * quantity.size and quantity.signed and not quantity.offset
         return self.argument(arguments[quantity.index]).value if plain else None
 
