@@ -193,6 +193,8 @@ class DatasetTuner:
                 self._see(guard, branch.configuration, found, takes_more=index < here)
                 made = _Branch({**dict.fromkeys((c.name for c in found.compared), INFINITE), **thresholds}, found)
                 branches[index] = self._settle(made, ignored | unknown)
+                if found.times.failed:
+                    self._see(guard, branch.configuration, branches[index].configuration, takes_more=index < here)
             return branches[index]
 
         self._observe_first(guard, branch, candidates, here)
@@ -209,10 +211,16 @@ class DatasetTuner:
         found = search.minimum()
         self._deciding.discard(guard)
 
+        def failed(index: int) -> bool:
+            return index not in branches or branches[index].configuration.times.failed
+
         above = candidates[found.first - 1] if found.first > 0 else known.above
         upto = candidates[found.last] if found.last < len(values) else known.upto
         again = guard in self._known
-        self._known[guard] = Interval(above, upto)
+        best = Interval(above, upto)
+        # A failure says nothing of other values: memory runs out at large ones, and is enough at small ones.
+        lost, won = not failed(found.first - 1), not failed(found.last + 1)
+        self._known[guard] = Interval(above if lost else known.above, upto if won else known.upto)
         self._settled |= {(guard, value) for value in values}
         tried = {i: branches[i].configuration for i in sorted(branches)}
         pieces = tuple(nonmonotone(values, [tried[i].time_us for i in tried])) if found.contradiction else None
@@ -221,7 +229,7 @@ class DatasetTuner:
                 guard,
                 tuple(values),
                 tuple(_candidate(candidates[i], c) for i, c in tried.items()),
-                self._known[guard],
+                best,
                 _verdict(found.first, found.last, len(values), tried),
                 pieces,
                 again,
@@ -250,9 +258,12 @@ class DatasetTuner:
 
     def _see(self, guard: str, one: Configuration, other: Configuration, takes_more: bool) -> None:
         if one.times.failed or other.times.failed:
+            # A run that ended early says nothing of what comes later: it may depend on the guard, or not.
             self._observed.see(one.compared)
             self._observed.see(other.compared)
-            return  # A run that ended early says nothing of what comes later.
+            for name, _ in {(c.name, c.value) for c in one.compared} ^ {(c.name, c.value) for c in other.compared}:
+                self._groups.join(guard, name)
+            return
         less, more = (one, other) if takes_more else (other, one)
         for name in self._observed.compare(guard, less.compared, more.compared):
             self._groups.join(guard, name)
