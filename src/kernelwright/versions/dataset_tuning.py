@@ -137,10 +137,27 @@ class DatasetTuner:
 
     def _settle(self, branch: _Branch, ignored: frozenset[tuple[str, int]]) -> _Branch:
         """Decides guards from below, until nothing is unknown but what is ``ignored``: it is decided further up."""
+        branch = self._decide_all(branch, ignored)
+        if branch.configuration.times.failed and self._reopen(branch.configuration, ignored):
+            branch = self._decide_all(branch, ignored)
+        return branch
+
+    def _decide_all(self, branch: _Branch, ignored: frozenset[tuple[str, int]]) -> _Branch:
         branch = self._up_to_date(branch)
         while (guard := self._lowest_unknown(branch.configuration, ignored)) is not None:
             branch = self._up_to_date(self._decide(guard, branch, ignored))
         return branch
+
+    def _reopen(self, configuration: Configuration, ignored: frozenset[tuple[str, int]]) -> bool:
+        """Forgets what was concluded from other values, where it led to a failure; says whether there was anything.
+
+        A version that wins at a value wins at all larger ones, but for those at which it does not run at all.
+        """
+        met = {(c.name, c.value) for c in configuration.compared if c.name not in self._deciding} - ignored
+        concluded = {(name, value) for name, value in met - self._settled if self._known.get(name, FREE) != FREE}
+        for name, _ in concluded:
+            self._known[name] = FREE
+        return bool(concluded)
 
     def _up_to_date(self, branch: _Branch) -> _Branch:
         """``branch`` with thresholds inside what has become known of them elsewhere."""
