@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.versions.program import INFINITE, Compared, Ran
@@ -132,3 +132,11 @@ def monotone_occasion(
         return monotone_occasion(forest, generator.choice(following), crossovers, generator, cost)
 
     return Guard(name, value, below(taken, best if wins else worse), below(rest, worse if wins else best))
+
+
+def spoiled(node: Node, generator: random.Random) -> Node:
+    """The same with a fifth of the versions failing, and a fifth of the guards illegal."""
+    if isinstance(node, Leaf):
+        return Leaf(None) if generator.random() < 0.2 else node
+    taken, rest = spoiled(node.taken, generator), spoiled(node.rest, generator)
+    return replace(node, taken=taken, rest=rest, legal=generator.random() >= 0.2)

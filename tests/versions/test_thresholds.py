@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 from kernelwright.errors import Misuse
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.thresholds import most_configurations, tune
-from tests.versions.table_programs import Guard, Leaf, Node, TableProgram, exhaustive, monotone_occasion, shape, walk
+from tests.versions.table_programs import (
+    Guard,
+    Leaf,
+    Node,
+    TableProgram,
+    exhaustive,
+    monotone_occasion,
+    shape,
+    spoiled,
+    walk,
+)
 
 
 def chain(p1: int, p2: int, v1: float | None, v2: float | None, v3: float | None) -> Node:
@@ -58,6 +68,30 @@ def test_a_conflict_is_reported_when_there_is_no_optimum(seed: int) -> None:
     assert len(served) == truth.most
     assert {d.name for d in tuning.datasets if d.served} == served
     assert bool(tuning.conflicts) == (truth.most < len(occasions))
+
+
+@given(st.integers(0, 10**9))
+def test_versions_that_fail_or_are_illegal_keep_no_dataset_from_running(seed: int) -> None:
+    """What runs under some assignment has a best of its own, is in the end served or named in a conflict, and is told."""
+    generator = random.Random(seed)
+    whole = random_program(seed, same_crossovers=False)
+    occasions = {name: [spoiled(nodes[0], generator)] for name, nodes in whole.items()}
+    truth = exhaustive(occasions)
+    runs = {name for name, best in truth.best.items() if best < float("inf")}
+    if not runs:
+        return
+    tuning = tune(TableProgram(occasions), list(occasions))
+    assert {d.name for d in tuning.datasets if d.best_us < float("inf")} == runs
+    served = {d.name for d in tuning.datasets if d.served}
+    assert runs - served == {c.datasets[-1] for c in tuning.conflicts}
+
+
+def test_a_version_that_wins_may_fail_at_a_larger_value() -> None:
+    """Where t1 is taken, t2 is met at 32, at which its version does not run, though it wins at 8."""
+    large = Guard("t2", 32, Leaf(None), Leaf(1.0))
+    small = Guard("t2", 8, Leaf(2.0), Leaf(3.0))
+    tuning = tune(TableProgram({"a": [Guard("t1", 2, large, small)]}), ["a"])
+    assert tuning.datasets[0].tuned_us == 1.0
 
 
 def test_one_configuration_per_threshold_and_one_more() -> None:

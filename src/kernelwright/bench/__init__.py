@@ -45,5 +45,9 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.chaos",
         "Worker processes under attack: every good item gets its result, every bad one its cause, nothing is left behind.",
     ),
+    "tune": (
+        "kernelwright.bench.tune",
+        "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",
+    ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

@@ -137,10 +137,27 @@ class DatasetTuner:
 
     def _settle(self, branch: _Branch, ignored: frozenset[tuple[str, int]]) -> _Branch:
         """Decides guards from below, until nothing is unknown but what is ``ignored``: it is decided further up."""
+        branch = self._decide_all(branch, ignored)
+        if branch.configuration.times.failed and self._reopen(branch.configuration, ignored):
+            branch = self._decide_all(branch, ignored)
+        return branch
+
+    def _decide_all(self, branch: _Branch, ignored: frozenset[tuple[str, int]]) -> _Branch:
         branch = self._up_to_date(branch)
         while (guard := self._lowest_unknown(branch.configuration, ignored)) is not None:
             branch = self._up_to_date(self._decide(guard, branch, ignored))
         return branch
+
+    def _reopen(self, configuration: Configuration, ignored: frozenset[tuple[str, int]]) -> bool:
+        """Forgets what was concluded from other values, where it led to a failure; says whether there was anything.
+
+        A version that wins at a value wins at all larger ones, but for those at which it does not run at all.
+        """
+        met = {(c.name, c.value) for c in configuration.compared if c.name not in self._deciding} - ignored
+        concluded = {(name, value) for name, value in met - self._settled if self._known.get(name, FREE) != FREE}
+        for name, _ in concluded:
+            self._known[name] = FREE
+        return bool(concluded)
 
     def _up_to_date(self, branch: _Branch) -> _Branch:
         """``branch`` with thresholds inside what has become known of them elsewhere."""
@@ -193,6 +210,8 @@ class DatasetTuner:
                 self._see(guard, branch.configuration, found, takes_more=index < here)
                 made = _Branch({**dict.fromkeys((c.name for c in found.compared), INFINITE), **thresholds}, found)
                 branches[index] = self._settle(made, ignored | unknown)
+                if found.times.failed:
+                    self._see(guard, branch.configuration, branches[index].configuration, takes_more=index < here)
             return branches[index]
 
         self._observe_first(guard, branch, candidates, here)
@@ -209,10 +228,16 @@ class DatasetTuner:
         found = search.minimum()
         self._deciding.discard(guard)
 
+        def failed(index: int) -> bool:
+            return index not in branches or branches[index].configuration.times.failed
+
         above = candidates[found.first - 1] if found.first > 0 else known.above
         upto = candidates[found.last] if found.last < len(values) else known.upto
         again = guard in self._known
-        self._known[guard] = Interval(above, upto)
+        best = Interval(above, upto)
+        # A failure says nothing of other values: memory runs out at large ones, and is enough at small ones.
+        lost, won = not failed(found.first - 1), not failed(found.last + 1)
+        self._known[guard] = Interval(above if lost else known.above, upto if won else known.upto)
         self._settled |= {(guard, value) for value in values}
         tried = {i: branches[i].configuration for i in sorted(branches)}
         pieces = tuple(nonmonotone(values, [tried[i].time_us for i in tried])) if found.contradiction else None
@@ -221,7 +246,7 @@ class DatasetTuner:
                 guard,
                 tuple(values),
                 tuple(_candidate(candidates[i], c) for i, c in tried.items()),
-                self._known[guard],
+                best,
                 _verdict(found.first, found.last, len(values), tried),
                 pieces,
                 again,
@@ -250,9 +275,12 @@ class DatasetTuner:
 
     def _see(self, guard: str, one: Configuration, other: Configuration, takes_more: bool) -> None:
         if one.times.failed or other.times.failed:
+            # A run that ended early says nothing of what comes later: it may depend on the guard, or not.
             self._observed.see(one.compared)
             self._observed.see(other.compared)
-            return  # A run that ended early says nothing of what comes later.
+            for name, _ in {(c.name, c.value) for c in one.compared} ^ {(c.name, c.value) for c in other.compared}:
+                self._groups.join(guard, name)
+            return
         less, more = (one, other) if takes_more else (other, one)
         for name in self._observed.compare(guard, less.compared, more.compared):
             self._groups.join(guard, name)

@@ -7,7 +7,11 @@ from typing import Any
 
 from kernelwright.versions.dataset_tuning import Decision
 from kernelwright.versions.program import INFINITE
+from kernelwright.versions.remedies import remedies
 from kernelwright.versions.thresholds import DatasetResult, Tuning
+
+RELATIVE = 0.01
+"""Measured times that differ by less than this share are the same for a remedy."""
 
 
 def explanation(tuning: Tuning) -> list[str]:
@@ -70,11 +74,10 @@ def conflict_lines(tuning: Tuning) -> list[str]:
         loss = next((d.loss for d in tuning.datasets if d.name == dropped), 0.0)
         lines.append(f"    the thresholds cost {dropped} {100 * loss:.1f} % of its best time")
         lines.append(f"    without {' or '.join(conflict.datasets)} there is no such conflict")
-        if conflict.guard:
-            lines.append(
-                f"    or guard the version of {conflict.guard} by another value, place its guard elsewhere, or guard it "
-                f"twice, once from below and once from above (docs/tune.md, Conflicts)"
-            )
+    found = remedies(tuning, RELATIVE)
+    lines += [f"  {remedy} is best for all of them, by the times measured" for remedy in found]
+    if not found:
+        lines.append("  or guard a version by another value, elsewhere, or from below, too (docs/tune.md, Conflicts)")
     return lines
 
 
@@ -87,6 +90,7 @@ def as_json(tuning: Tuning) -> dict[str, Any]:
         "runs": tuning.runs,
         "datasets": [_dataset_json(dataset) for dataset in tuning.datasets],
         "conflicts": [conflict.as_json() for conflict in tuning.conflicts],
+        "remedies": [remedy.as_json() for remedy in remedies(tuning, RELATIVE)],
         "never_reached": list(tuning.never_reached),
     }
 

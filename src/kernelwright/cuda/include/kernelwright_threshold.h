@@ -7,6 +7,8 @@
  * KW_THRESHOLD(NAME, P) is true when the whole number P is at least the threshold called NAME. NAME has neither blanks nor
  * '='. Thresholds are read when the first guard is met, from the file that KW_THRESHOLDS names, else from PROGRAM.tuning beside
  * the program, as `kw tune app.cu` writes it: lines NAME=VALUE, and -- before a comment. A guard that is not in it is not taken.
+ * KW_THRESHOLD_IF(NAME, P, LEGAL) is for a version that not every input allows (its block is too large, say): where LEGAL is
+ * false, it is false whatever the threshold, and the tuner knows.
  * With KW_TUNING set, each comparison is printed on standard error. Needs nothing but the C library; may be copied, and compiled
  * by any compiler. Not for guards that several threads meet first.
  */
@@ -21,7 +23,8 @@
 #include <unistd.h>
 #endif
 
-#define KW_THRESHOLD(name, value) kw_threshold_reached((name), (long long)(value))
+#define KW_THRESHOLD(name, value) kw_threshold_reached((name), (long long)(value), 1)
+#define KW_THRESHOLD_IF(name, value, legal) kw_threshold_reached((name), (long long)(value), (legal))
 
 typedef struct kw_threshold_list {
     struct kw_threshold_list *next;
@@ -76,7 +79,7 @@ static inline kw_threshold_list *kw_threshold_read(void)
     return all;
 }
 
-static inline int kw_threshold_reached(const char *name, long long value)
+static inline int kw_threshold_reached(const char *name, long long value, int legal)
 {
     static kw_threshold_list *all;
     static int is_read, tells;
@@ -89,7 +92,7 @@ static inline int kw_threshold_reached(const char *name, long long value)
     }
     for (one = all; one; one = one->next)
         if (strcmp(one->name, name) == 0) {
-            taken = one->value != LLONG_MAX && value >= one->value;
+            taken = legal && one->value != LLONG_MAX && value >= one->value;
             break;
         }
     if (tells)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +16,9 @@ from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.comparison import Rule
 from kernelwright.stories.tune import Subject
 from kernelwright.versions.checked_program import CheckedProgram
-from kernelwright.versions.external_program import DATA, OUTPUTS, TIMES, ExternalProgram, output_of
+from kernelwright.versions.external_program import DATA, ExternalProgram, output_of
 from kernelwright.versions.forest import Forest
+from kernelwright.versions.runner_commands import cuda_program, python_program
 from kernelwright.versions.threshold_file import Identity
 
 
@@ -46,8 +46,7 @@ def of_command(execute: str, wanted: Wanted) -> Subject:
 
 def of_python(path: Path, wanted: Wanted) -> Subject:
     """A Python file with ``kw.versions``."""
-    command = f"{_python('python_runner')} {shlex.quote(str(path))} {DATA} {OUTPUTS}"
-    program = ExternalProgram(command, wanted.timeout_s)
+    program = python_program(path, wanted.timeout_s)
     identity = Identity(str(path), _here(wanted), file_digest(str(path)) or "")
     return _subject(program, identity, threshold_path("", path, wanted.output), wanted)
 
@@ -55,8 +54,7 @@ def of_python(path: Path, wanted: Wanted) -> Subject:
 def of_cuda(path: Path, wanted: Wanted, build: Callable[[Path, str], tuple[Path, str]]) -> Subject:
     """A CUDA program. ``build`` returns its executable, and the device as the settings name it."""
     executable, device = build(path, wanted.device or "auto")
-    runner = f"{_python('cuda_runner')} {shlex.quote(device)} {shlex.quote(str(executable.absolute()))}"
-    program = ExternalProgram(f"{runner} {TIMES} {DATA}", wanted.timeout_s, deterministic=True)
+    program = cuda_program(executable, device, wanted.timeout_s)
     # Estimated times change with the timing model, which is part of the package.
     digest = f"{file_digest(str(path))} {kernelwright.__version__}"
     identity = Identity(str(path), device, digest)
@@ -86,12 +84,6 @@ def _subject(
 
 def _here(wanted: Wanted) -> str:
     return wanted.device or str(machine()["processor"])
-
-
-def _python(module: str) -> str:
-    """The command that runs a module of this installation, wherever it is run from."""
-    root = Path(kernelwright.__file__).parents[1]
-    return f"PYTHONPATH={shlex.quote(str(root))} {shlex.quote(sys.executable)} -P -m kernelwright.versions.{module}"
 
 
 def _declared(path: Path | None) -> Forest | None:

@@ -1,0 +1,68 @@
+"""The two restrictions of paper 003, section 3.4, which one chain of guards cannot express."""
+
+from __future__ import annotations
+
+from kernelwright.versions.explanation import explanation
+from kernelwright.versions.program import INFINITE
+from kernelwright.versions.remedies import remedies
+from kernelwright.versions.thresholds import tune
+from tests.versions.table_programs import Guard, Leaf, Node, TableProgram
+
+
+def chain(p1: int, p2: int, fastest: int) -> list[Node]:
+    """V1 if P1 >= T1, else V2 if P2 >= T2, else V3; one of them takes 1, the others 2 and 3."""
+    cost = {version: 1.0 if version == fastest else 1.0 + version for version in (1, 2, 3)}
+    return [Guard("t1", p1, Leaf(cost[1]), Guard("t2", p2, Leaf(cost[2]), Leaf(cost[3])))]
+
+
+def chosen(rules: list[tuple[str, int]], values: dict[str, int], thresholds: dict[str, int]) -> int:
+    """The version that an ordinary chain of ifs takes."""
+    return next((v for name, v in rules if values[name] >= thresholds[name]), 3)
+
+
+def test_a_version_that_wins_at_both_ends_is_guarded_twice() -> None:
+    """V1 when P1 is at most 10 or at least 100."""
+    wanted = {"a": (10, 5, 1), "b": (50, 7, 3), "c": (100, 6, 1)}
+    tuning = tune(TableProgram({name: chain(*row) for name, row in wanted.items()}), list(wanted))
+    assert len(tuning.conflicts) == 1
+    found = {remedy.kind: remedy for remedy in remedies(tuning)}
+    thresholds = found["duplicated"].tuning.thresholds
+    rules = [(rule.name, 1 if rule.guard == "t1" else 2) for rule in found["duplicated"].rules]
+    for p1, p2, version in wanted.values():
+        assert chosen(rules, {"t1": p1, "-(t1)": -p1, "t2": p2}, thresholds) == version
+    assert f"{found['duplicated']} is best for all of them" in "\n".join(explanation(tuning))
+
+
+def test_a_version_with_an_exception_comes_after_it() -> None:
+    """V1 when P1 is at least 10, unless P2 is at least 100: the other order says that."""
+    wanted = {"a": (10, 50, 1), "b": (20, 100, 2), "c": (5, 60, 3)}
+    tuning = tune(TableProgram({name: chain(*row) for name, row in wanted.items()}), list(wanted))
+    assert tuning.conflicts
+    (remedy, *_) = remedies(tuning)
+    assert remedy.kind == "reordered" and [rule.name for rule in remedy.rules] == ["t2", "t1"]
+    for p1, p2, version in wanted.values():
+        assert chosen([("t2", 2), ("t1", 1)], {"t1": p1, "t2": p2}, remedy.tuning.thresholds) == version
+
+
+def test_where_there_is_no_conflict_nothing_needs_a_remedy() -> None:
+    assert remedies(tune(TableProgram({"a": chain(10, 5, 1)}), ["a"])) == []
+
+
+def test_a_program_that_is_no_chain_has_none() -> None:
+    two: dict[str, list[Node]] = {
+        "a": [Guard("x", 10, Leaf(1.0), Leaf(2.0)), Guard("y", 10, Leaf(1.0), Leaf(2.0))],
+        "b": [Guard("x", 20, Leaf(2.0), Leaf(1.0)), Guard("y", 10, Leaf(1.0), Leaf(2.0))],
+    }
+    tuning = tune(TableProgram(two), ["a", "b"])
+    assert tuning.conflicts and remedies(tuning) == []
+
+
+def test_a_version_that_fails_stays_one_that_fails() -> None:
+    program = TableProgram(
+        {"a": chain(10, 5, 1), "b": [Guard("t1", 20, Leaf(None), Guard("t2", 8, Leaf(2.0), Leaf(1.0)))]}
+    )
+    tuning = tune(program, ["a", "b"])
+    assert tuning.conflicts
+    for remedy in remedies(tuning):
+        assert [d.tuned_us for d in remedy.tuning.datasets] == [1.0, 1.0]
+        assert INFINITE in remedy.tuning.thresholds.values() or remedy.tuning.thresholds["t1"] > 20
