@@ -34,7 +34,7 @@ from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.record_program import record
-from kernelwright.evaluate.capture.select_launches import choose, look, rest
+from kernelwright.evaluate.capture.select_launches import PER_GROUP, PER_GROUP_OF_FURTHER, choose, look, rest
 from kernelwright.evaluate.judging.whole_program import Program
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.run.settings import RunSettings
@@ -300,7 +300,7 @@ def _recorded_run(
             wanted = _mangled(asked.kernels, list(capture.kernels)) if number == 0 else settings.kernels
             settings = replace(settings, kernels=wanted)
             looked = look(capture, wanted if number == 0 else [k for k in wanted if k in capture.kernels])
-            found = choose(number, looked)
+            found = choose(number, looked, PER_GROUP_OF_FURTHER if 0 < number < len(training) else PER_GROUP)
             if number >= len(training):
                 held += found
                 continue

@@ -59,7 +59,7 @@ class RunSettings:
                 raise Misuse(f"{name} is {what}, and not {str(value)[:40]!r}", hint=f"as {name}={example!r}")
         if self.preset not in PRESETS:
             raise Misuse(
-                f"--preset {self.preset} is neither {' nor '.join(PRESETS)}",
+                f"--preset {self.preset} is none of {', '.join(PRESETS)}",
                 hint=", ".join(f"{each.name} {each.praise}" for each in PRESETS.values()),
             )
         if self.accept not in ACCEPT:
