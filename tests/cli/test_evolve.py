@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
+import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -88,6 +91,32 @@ def test_a_program_is_recorded_searched_and_proven(evolved: dict[str, Any]) -> N
     both = evolved["speedup"] * evolved["flags"]["speedup"]
     assert evolved["speedup_with_flags"] == pytest.approx(both, rel=1e-3)
     assert evolved["edits"] and evolved["best"].startswith("v") and evolved["evaluations"] >= 30
+
+
+def test_data_sets_of_other_sizes_are_made_from_the_arguments(folder: Path) -> None:
+    flags = ("--evaluations", "8", "--accept", "any", "--keep-flags", "--no-report", "--general", "--json")
+    done = kw(folder, "evolve", "app.cu", "--name", "sizes", *flags, "--", "1000")
+    assert "from the arguments: 500" in done.stderr and "for the proof alone: 2000" in done.stderr
+    result = json.loads(done.stdout)
+    assert result["flags"] is None and not any(edit["edit"].startswith("fix-") for edit in result["edits"])
+    sets = {each["arguments"]: each["held_out"] for each in result["sets"]}
+    assert sets == {"1000": False, "500": False, "751": False, "2000": True}
+    searched = [each["speedup"] for each in result["sets"] if not each["held_out"]]
+    assert math.prod(searched) ** (1 / 3) == pytest.approx(result["speedup"], rel=1e-3)
+    text = kw(folder, "evolve", "--resume", result["run"], "--no-report").stdout
+    assert "  data set 2 (500): " in text and "  held-out data set 4 (2000): " in text
+
+
+def test_a_run_that_added_its_data_sets_up_is_read_and_not_continued(folder: Path, evolved: dict[str, Any]) -> None:
+    old = folder / "kw-runs" / "old-1"
+    shutil.copytree(folder / evolved["run"], old)
+    with sqlite3.connect(old / "journal.db") as database:
+        for number, text in database.execute("select id, facts from sessions").fetchall():
+            facts = {name: fact for name, fact in json.loads(text).items() if name != "score"}
+            database.execute("update sessions set facts = ? where id = ?", (json.dumps(facts), number))
+    done = kw(folder, "evolve", "--resume", "old-1")
+    assert done.returncode == 2 and "added up the times of its data sets" in done.stderr and "kw show" in done.stderr
+    assert kw(folder, "show", "old-1").returncode == 0
 
 
 def test_at_its_end_it_is_explained_exported_and_written_down(folder: Path, evolved: dict[str, Any]) -> None:

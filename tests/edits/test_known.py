@@ -13,6 +13,7 @@ from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference import run_reference
 from kernelwright.edits import Apart, ArgumentIs, BlockIs, Edit, GridIs, LaunchFacts, Original, apply, draw, known_edits
+from kernelwright.edits.kinds.bound_argument import BoundArgument
 from kernelwright.edits.kinds.copy import Copy
 from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.kinds.no_alias import NoAlias
@@ -36,6 +37,7 @@ KNOWN: tuple[Edit, ...] = (
     FixGrid(GRID),
     NoAlias(0),
     NoAlias(1),
+    BoundArgument(2, 1, (1 << 15) - 1),
 )
 
 
@@ -142,6 +144,33 @@ def test_a_kernel_with_launch_bounds_keeps_them() -> None:
     bounds = parse_module(str(loop_kernel().module).replace("float %x)", 'float %x) "nvvm.maxntid"="64"'))
     text = apply(Original(bounds, "k"), (FixBlock(BLOCK),)).text
     assert "reqntid" not in text and "freeze i32 16" in text
+
+
+def test_bounds_hold_for_other_sizes_and_tell_llvm_the_sign() -> None:
+    original = kernel("%w = sext i32 %n to i64\nstore i64 %w, ptr %p\nret void")
+    text = accepted(original, BoundArgument(2, 1, 4095))
+    assert "i32 range(i32 1, 4096) %n" in text
+    assert "zext nneg i32 %n" in optimise_with(text, None, "sm_80")
+    assert "sext" in optimise_with(accepted(original), None, "sm_80")
+    guards = apply(original, (BoundArgument(2, 1, 4095),)).guards
+    assert [str(guard) for guard in guards] == ["argument 2 >= 1", "argument 2 <= 4095"]
+    for n, expected in ((1, True), (4095, True), (0, False), (4096, False), (-1, False)):
+        bits = (*launch().arguments[:2], struct.pack("<i", n), launch().arguments[3])
+        assert all(guard.holds(launch(arguments=bits)) for guard in guards) is expected
+
+
+def test_the_greatest_signed_number_is_a_bound_too() -> None:
+    original = kernel("%w = sext i32 %n to i64\nstore i64 %w, ptr %p\nret void")
+    text = accepted(original, BoundArgument(2, 0, 2**31 - 1))
+    assert "range(i32 0, -2147483648)" in text and "zext nneg" in optimise_with(text, None, "sm_80")
+    large = (*launch().arguments[:2], struct.pack("<i", 2**30), launch().arguments[3])
+    known = known_edits({"k": original}, {"k": [launch(), launch(arguments=large)]})["k"]
+    assert BoundArgument(2, 1, 2**31 - 1) in known
+    negative = (*launch().arguments[:2], struct.pack("<i", -5), launch().arguments[3])
+    assert not any(
+        isinstance(edit, BoundArgument)
+        for edit in known_edits({"k": original}, {"k": [launch(arguments=negative)]})["k"]
+    )
 
 
 def test_no_alias() -> None:
@@ -264,6 +293,8 @@ def test_guards_are_recorded() -> None:
         "grid == 3x1x1",
         "argument 0 shares no memory",
         "argument 1 shares no memory",
+        "argument 2 >= 1",
+        "argument 2 <= 32767",
     ]
     assert all(g.holds(launch()) for g in guards)
     assert apply(loop_kernel(), (FixArgument(2, "i32 40"), FixArgument(2, "i32 40"))).guards == guards[:1]
@@ -297,6 +328,7 @@ def test_what_all_launches_had_alike() -> None:
     assert known_edits({"k": original}, {"k": [launch(), other]})["k"] == [
         FixArgument(3, "float 3.000000e+00"),
         FixGrid(GRID),
+        BoundArgument(2, 1, 32767),
     ]
     assert known_edits({"k": original}, {}) == {"k": []}
 
@@ -326,6 +358,11 @@ def test_what_has_no_text_with_the_same_bits_is_no_constant() -> None:
         (FixBlock((1, 1, 65)), "no block can be"),
         (FixGrid((1, 65536, 1)), "no grid can be"),
         (NoAlias(2), "is no pointer"),
+        (BoundArgument(2, 5, 4), "cannot be from 5 to 4"),
+        (BoundArgument(2, -1, 4), "cannot be from -1 to 4"),
+        (BoundArgument(2, 0, 1 << 31), "cannot be from"),
+        (BoundArgument(3, 0, 4), "is no integer"),
+        (BoundArgument(9, 0, 4), "no argument 9"),
         (NoAlias(7), "no argument 7"),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from kernelwright.edits import Edit, Original
 from kernelwright.edits.edit_words import guard_in_words, in_words
 from kernelwright.edits.instruction_words import CHANGES
+from kernelwright.edits.kinds.bound_argument import BoundArgument
 from kernelwright.edits.kinds.cache_policy import CachePolicy
 from kernelwright.edits.kinds.change_constant import ChangeConstant
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
@@ -128,6 +129,7 @@ WORDS: list[tuple[Edit, str, str]] = [
     (FixArgument(3, "float 0x403AAAAAA0000000"), "specialised input", "x is always 26.666666"),
     (FixBlock((16, 16, 1)), "specialised input", "blocks are always 16 x 16 x 1"),
     (FixGrid((8, 1, 1)), "specialised input", "the grid is always 8 x 1 x 1"),
+    (BoundArgument(2, 1, 4095), "promise", "n is from 1 to 4095"),
     (NoAlias(0), "promise", "no other argument reaches the memory behind 'p'"),
     (WarpBarriers(), "specialised input", "blocks have at most 32 threads, so that the warp's own barriers do"),
     (Unroll(BACK, 4), "compile recipe", "the loop is unrolled 4 times"),

@@ -69,9 +69,9 @@ def test_what_is_rejected_by_all_leaves_no_best() -> None:
 
 def test_the_names_of_strategies_are_those_of_the_table() -> None:
     assert DEFAULT == "default" and set(STRATEGIES) - set(PRESETS) == {"generations"}
-    assert listed() == "default, or gevo: the search of the paper"
+    assert listed() == "default, or gevo: the search of the paper, or random: edits drawn at random, to compare with"
     for name in PRESETS:
         assert RunSettings(preset=name).preset == name
-    with pytest.raises(Misuse, match="--preset generations is neither default nor gevo") as raised:
+    with pytest.raises(Misuse, match="--preset generations is none of default, gevo, random") as raised:
         RunSettings(preset="generations")
-    assert raised.value.hint == "default finds more, gevo is the paper's"
+    assert raised.value.hint == "default finds more, gevo is the paper's, random searches nothing"

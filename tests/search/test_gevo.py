@@ -104,3 +104,23 @@ def test_the_best_quarter_survives() -> None:
     for generation in range(11):
         batches = rounds(strategy, lambda g: Result(g, (float(next(worse)),)), generation)
     assert min(len(genome) for genome in batches[0]) == 4 < max(len(genome) for genome in batches[0])
+
+
+def test_with_few_evaluations_a_quarter_of_them_makes_the_first_generation() -> None:
+    def rarely(genome: Genome) -> Result[Genome]:
+        return valid(genome) if all(x % 14 == 0 for x in genome) else Result(genome, None, cause="compare")
+
+    strategy = Gevo(numbers(10**9), seed=1, budget=Budget(evaluations=400))
+    initial = rounds(strategy, rarely)
+    asked = sum(map(len, initial))
+    assert 100 <= asked < 100 + 8 and strategy.progress.generation == 1
+    assert 8 <= strategy.population < 256 and sum(all(x % 14 == 0 for x in genome) for (genome,) in initial[:1]) == 1
+    while batch := strategy.ask():
+        strategy.tell([rarely(genome) for genome in batch])
+    assert strategy.progress.evaluations == 400 and strategy.progress.generation > 5
+
+
+def test_where_edits_are_right_the_population_is_the_published_one() -> None:
+    strategy = Gevo(numbers(10**9), budget=Budget(evaluations=8000))
+    rounds(strategy, valid)
+    assert strategy.population == 256 and strategy.progress.evaluations == 1 + 3 * 256

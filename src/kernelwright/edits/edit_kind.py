@@ -62,6 +62,8 @@ class EditKind:
     listed: tuple[Listing, ...] = ()
     known: Callable[[Original, Sequence[LaunchFacts]], Iterator[Edit]] | None = None
     """The edits that keep the meaning wherever what all these launches had alike holds again. Nothing for no launches."""
+    fixes_launch: bool = False
+    """Whether it bakes something in that launches differ by: such an edit is good for one size."""
     relies_on: str = JUDGED_ALONE
     """What an edit relies on that takes no value, store or barrier away and has no guard. ``{alone}``: whether the outputs are
     right with this edit alone."""

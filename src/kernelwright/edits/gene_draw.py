@@ -64,14 +64,15 @@ def draw_gene(
 
 
 def known_edits(
-    originals: Mapping[str, Original], launches: Mapping[str, Iterable[LaunchFacts]]
+    originals: Mapping[str, Original], launches: Mapping[str, Iterable[LaunchFacts]], *, general: bool = False
 ) -> dict[str, list[Edit]]:
     """By kernel: what held in all its launches, as edits that keep the meaning wherever it holds again. A kernel that was
-    never launched has none."""
+    never launched has none. ``general``: nothing that is good for launches of one size only."""
+    kinds = [kind for kind in KINDS if not (general and kind.fixes_launch)]
     found: dict[str, list[Edit]] = {}
     for name, original in originals.items():
         seen = list(launches.get(name, ()))
-        found[name] = [edit for kind in KINDS if kind.known is not None for edit in kind.known(original, seen)]
+        found[name] = [edit for kind in kinds if kind.known is not None for edit in kind.known(original, seen)]
     return found
 
 

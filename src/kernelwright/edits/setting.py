@@ -38,6 +38,8 @@ class Setting:
     """Arguments that are constants: which, and the constant without its type."""
     apart: frozenset[int] = frozenset()
     """Pointers that share no memory with anything else."""
+    bounds: tuple[tuple[int, int, int], ...] = ()
+    """Integer arguments between bounds: which, the least value and the greatest, none negative."""
     block: Triple | None = None
     grid: Triple | None = None
     registers: int | None = None
@@ -69,13 +71,15 @@ def head(function: Function, setting: Setting, other_memory: bool) -> str:
     """
     arguments, blocks, attributes = function.arguments, function.blocks, function.attributes
     kept = [(a.name, a.attributes) for a in arguments]
-    fixed = dict(setting.fixed)
+    fixed, bounds = dict(setting.fixed), {index: (low, high) for index, low, high in setting.bounds}
     try:
         for index, argument in enumerate(arguments):
             if other_memory:
                 argument.attributes = " ".join(_OF_PARAMETERS.sub("", argument.attributes).split())
             if index in setting.apart:
                 argument.attributes = f"noalias {argument.attributes}".rstrip()
+            if index in bounds:
+                argument.attributes = f"{_range(argument.type.text, *bounds[index])} {argument.attributes}".rstrip()
             if index in fixed:
                 argument.name = given_name(function, index)
         own = _attributes_without_memory(function) if other_memory else attributes
@@ -88,6 +92,13 @@ def head(function: Function, setting: Setting, other_memory: bool) -> str:
             argument.name, argument.attributes = name, text
     end = next(n for n, line in enumerate(lines) if line.startswith("define"))
     return "\n".join(lines[: end + 1]) + "\n"
+
+
+def _range(type: str, low: int, high: int) -> str:
+    """The attribute; its end is not in it, and the greatest signed number's successor is the least."""
+    bits = int(type.removeprefix("i"))
+    end = high + 1
+    return f"range({type} {low}, {end - (1 << bits) if end >> (bits - 1) else end})"
 
 
 def _attributes_without_memory(function: Function) -> str:

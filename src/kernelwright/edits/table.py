@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from kernelwright.edits.edit_kind import Edit, EditKind
 from kernelwright.edits.kinds import (
+    bound_argument,
     cache_policy,
     change_constant,
     constant_condition,
@@ -42,6 +43,7 @@ KINDS: tuple[EditKind, ...] = (
     fix_launch.ARGUMENT,
     fix_launch.BLOCK,
     fix_launch.GRID,
+    bound_argument.KIND,
     warp_barriers.KIND,
     unroll.KIND,
     recipe.KIND,

@@ -63,7 +63,8 @@ class Ok:
     """
 
     time_us: float
-    """Time of all launches of all cases together, in microseconds, as the device measures or estimates it."""
+    """Time in microseconds, as the device measures or estimates it: of all launches of a data set together, the geometric mean over
+    the data sets (``timing/data_sets.py``)."""
     error: float
     """The largest error over all outputs, as their rules of comparison measure it; 0 is exact."""
     metrics: Metrics = field(default_factory=Metrics)

@@ -53,7 +53,7 @@ class Proposals:
         if not any(any(each.values()) for each in self._weights.values()):
             raise Misuse("none of these kernels ever runs", hint="evolve the kernels that the program launches")
         self._work = {name: sum(weights.values()) for name, weights in self._weights.items()}
-        self._known = known_edits(self.originals, heat.launches)
+        self._known = known_edits(self.originals, heat.launches, general=settings.general)
         self._operators = OPERATORS
 
     def learn(self, candidate: Genes, outcome: Outcome) -> None:

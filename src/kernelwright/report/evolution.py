@@ -67,7 +67,7 @@ def evolution_page(run: VariantRun[Any]) -> str:
     shown = {
         # what was found
         "run": run, "title": _title(run, spoken), "accepted": spoken is None or spoken.accepted,
-        "best": best, "original_us": original_us, "how": _how(run),
+        "best": best, "original_us": original_us, "gains": run.gains(best) if best else [], "how": _how(run),
         "kernels": _kernels(run, best),
         "label": label, "meaning": MEANING.get(label), "proof": proof, "explained": explained,  # type: ignore[call-overload]
         "guards": explained["guards"] if explained else None, "turned_down": _turned_down(run, best), "notes": run.notes,

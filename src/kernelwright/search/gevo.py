@@ -21,6 +21,9 @@ settled here:
 - *Ties, duplicates, clean-up*: the paper has none, so objectives are compared as they are. A genome that is known is
   not evaluated again (the authors' program remembers too), which costs no budget.
 - *The original* is evaluated first, once, so that there is something to compare with.
+- *The first generation* of a search with few evaluations: on kernels of which 7 % of the edits are right, 256 individuals with three
+  edits each cost 11,000. The paper's search had two days; one that is given a number of evaluations spends at most a quarter of
+  them there, some individuals after another, and goes on with as many as it has got.
 - *Batches*: Algorithm 1 is sequential. Individuals do not depend on one another within a step, so each round of trials
   is one batch.
 """
@@ -36,6 +39,14 @@ from kernelwright.search.planned import Asking, Plan, Planned
 from kernelwright.search.strategy import Budget, Hooks, Result
 
 G = TypeVar("G", bound=Hashable)
+
+
+INITIALISING = 0.25
+"""The share of the evaluations that the first generation may take, where they are limited."""
+TOGETHER = 8
+"""Individuals that are made at once then."""
+LEAST = 4
+"""Individuals of a population: a quarter of them are the elites."""
 
 
 class Gevo(Planned[tuple[G, ...]]):
@@ -54,10 +65,12 @@ class Gevo(Planned[tuple[G, ...]]):
         trials: int = 100,
     ) -> None:
         """``distance`` is InitDist. ``trials``: draws per mutation before it is given up."""
-        if population < 4:
+        if population < LEAST:
             raise ValueError(f"a population of {population}: a quarter of it are the elites, so it needs at least 4")
         super().__init__(seed=seed, budget=budget, same=hooks.same)
         self._hooks, self._size = hooks, population
+        evaluations = self.budget.evaluations
+        self._until = None if evaluations is None else int(INITIALISING * evaluations)
         self._crossover, self._mutation, self._distance, self._trials = crossover, mutation, distance, trials
 
     @property
@@ -79,10 +92,21 @@ class Gevo(Planned[tuple[G, ...]]):
     def _initial(self) -> Asking[tuple[G, ...], list[Result[tuple[G, ...]]]]:
         self.phase = "initialise"
         original = yield from self.first(())
-        population = [original] * self._size
-        for _ in range(self._distance):
-            yield from self._mutate(population, list(range(self._size)))
+        population: list[Result[tuple[G, ...]]] = []
+        while len(population) < self._size and not self._is_initialised and not self.is_over:
+            left = self._size - len(population)
+            some = [original] * (left if self._until is None else min(left, TOGETHER))
+            for _ in range(self._distance):
+                yield from self._mutate(some, list(range(len(some))))
+            population += some
+        population += [original] * (LEAST - len(population))
+        self._size, self._until = len(population), None
         return population
+
+    @property
+    def _is_initialised(self) -> bool:
+        """Whether the first generation has had its share of the budget."""
+        return self._until is not None and self.evaluations >= self._until
 
     def _recombine(self, offspring: list[Result[tuple[G, ...]]]) -> Asking[tuple[G, ...], None]:
         """Crosses neighbours, in place."""
@@ -103,7 +127,7 @@ class Gevo(Planned[tuple[G, ...]]):
     def _mutate(self, individuals: list[Result[tuple[G, ...]]], places: list[int]) -> Asking[tuple[G, ...], None]:
         """Adds a gene to those at ``places``, in place."""
         for _ in range(self._trials):
-            if not places or self.is_over:
+            if not places or self.is_over or self._is_initialised:
                 return
             genes = [self._hooks.draw(self.random, individuals[i].candidate) for i in places]
             mutants = [

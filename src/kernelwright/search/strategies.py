@@ -9,6 +9,7 @@ from typing import Any, Literal
 from kernelwright.search.default import Default
 from kernelwright.search.generations import Generations
 from kernelwright.search.gevo import Gevo
+from kernelwright.search.random_edits import RandomEdits
 from kernelwright.search.strategy import Strategy
 
 
@@ -33,6 +34,7 @@ STRATEGIES: Mapping[str, Named] = {
     for each in (
         Named("default", Default, "genomes", "finds more"),
         Named("gevo", Gevo, "genomes", "is the paper's", "the search of the paper", informed=False),
+        Named("random", RandomEdits, "genomes", "searches nothing", "edits drawn at random, to compare with"),
         Named("generations", Generations, "individuals", "breeds programs"),
     )
 }

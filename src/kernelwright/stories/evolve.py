@@ -7,6 +7,7 @@ until the strategy has no question left:
 measure again  where times are measured: whatever is on the front, until nobody is there by luck
 minimise       the best, down to the genes that matter
 prove          what the result rests on
+held out       how fast the best is on data that nothing has seen
 finish         if asked for: explain it, export it, write the page (``stories/finish.py``)
 """
 
@@ -29,6 +30,7 @@ from kernelwright.evolution.proposals import Proposals
 from kernelwright.search import Budget, Hooks, Minimise, Result, Strategy, is_gain
 from kernelwright.search.strategies import PRESETS
 from kernelwright.stories.finish import Finished, finish
+from kernelwright.stories.variant_search.held_out import time_held_out
 from kernelwright.stories.variant_search.measure_again import measure_again
 from kernelwright.stories.variant_search.prove_best import prove_best
 from kernelwright.stories.variant_search.search import Search
@@ -115,6 +117,7 @@ def _searched(run: EvolveRun, jobs: int | None, cluster: str | None, watch: Watc
         best = search.follow(_strategy(run.settings, proposals), Effort.SEARCH, proposals.learn)
         _minimise(search, measure_again(search, best))
         prove_best(search)
+        time_held_out(search, run.best)
         _end(search)
     return standing
 

@@ -24,6 +24,7 @@ from kernelwright.evaluate.outcome import Outcome
 from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.evolution.general import fixes_launch
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.domain import training_facts
@@ -61,7 +62,7 @@ class Proofs(Generic[C]):
         settings = run.settings
         timeout_s = TIMEOUT_S + (LONGEST_S if sanitizer else 0.0)
         asked = (run.subject, run.kind, settings.virtual, settings.seed, sanitizer)
-        self._seed = settings.seed
+        self._seed, self._general = settings.seed, settings.general
         self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
         self._launches: Launches = {}
         self._obligations = Obligations(run.subject, run.kind, settings.virtual)
@@ -87,7 +88,8 @@ class Proofs(Generic[C]):
 
     def provable(self, candidate: C) -> C | None:
         """What of a candidate can be proven for all launches, with the guards that this takes; None for nothing."""
-        return self._obligations.provable(candidate, self._launches)
+        found = self._obligations.provable(candidate, self._launches)
+        return None if self._general and found is not None and fixes_launch(found) else found
 
     def close(self) -> None:
         self._pool.close()

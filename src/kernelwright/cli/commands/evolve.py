@@ -14,13 +14,14 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
+from kernelwright.cli.support.evolve_data import MadeData, made_data
 from kernelwright.cli.support.evolve_flags import searched_flags
 from kernelwright.cli.support.evolve_result import lines_of, result_of
 from kernelwright.cli.support.evolve_view import view_of
@@ -33,7 +34,7 @@ from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.record_program import record
-from kernelwright.evaluate.capture.select_launches import choose, look, rest
+from kernelwright.evaluate.capture.select_launches import PER_GROUP, PER_GROUP_OF_FURTHER, choose, look, rest
 from kernelwright.evaluate.judging.whole_program import Program
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.run.settings import RunSettings
@@ -49,6 +50,8 @@ from kernelwright.values import replaced
 if TYPE_CHECKING:
     from click import Context, Parameter
 
+DataSet = tuple[Path, tuple[str, ...]]
+"""A recording, and the program's arguments that it is of."""
 SUITE = "suite:"
 INPUTS = "inputs"
 """Below a run: what a suite program of the first data set reads."""
@@ -93,6 +96,20 @@ OWN_FLAGS: tuple[Flag, ...] = (
         "text",
         "What a variant must be: clean, safe (as the original), benign, lockstep, any.",
         "safe",
+    ),
+    Flag(
+        "general",
+        ("--general",),
+        "switch",
+        "Fix nothing that launches differ by: no argument, no block, no grid.",
+        False,
+    ),
+    Flag(
+        "given_data",
+        ("--given-data",),
+        "switch",
+        "Make no further data sets from the program's arguments.",
+        False,
     ),
     Flag(
         "keep_flags",
@@ -158,6 +175,7 @@ class _Asked:
     command: str
     jobs: int | None
     keep_flags: bool
+    given_data: bool
 
 
 def _new_run(
@@ -169,10 +187,10 @@ def _new_run(
     rules = str(parse_rules("exact" if tolerance is None else tolerance))
     further = [_words("--case", text) for text in own.pop("case") or ()]
     held = [_words("--held-out", text) for text in own.pop("held_out") or ()]
-    keep_flags = bool(own.pop("keep_flags"))
+    keep_flags, given_data = bool(own.pop("keep_flags")), bool(own.pop("given_data"))
     device = own.get("device", "auto")
     settings = _settings(own, DEFAULT_GPU if device == "auto" else device)
-    asked = _Asked(settings, kernels, rules, name, command, jobs, keep_flags)
+    asked = _Asked(settings, kernels, rules, name, command, jobs, keep_flags, given_data)
     # A real GPU takes times; recordings are made on the virtual one.
     own["device"], flags = settings.virtual, flags.for_arch(settings.arch) if settings.arch else flags
     if not paths:
@@ -195,15 +213,22 @@ def _new_run(
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
     executable = given.executable(_say)
     with _folder(name or Path(first).stem) as folder:
-        recordings = []
-        for number, line in enumerate([list(arguments), *further, *held], start=1):
-            target = folder / f"data-{number}.capture"
+
+        def recorded(line: Sequence[str], target: Path) -> Path:
             _say(f"recording {shlex.join([Path(first).stem, *line])}")
             with program_speaks_on_stderr(True):
-                record(executable, line, target, given.settings, name=Path(first).stem)
-            recordings.append(target)
+                return record(executable, line, target, given.settings, name=Path(first).stem)
+
+        lines = [tuple(arguments), *map(tuple, further)]
+        sets = [(recorded(line, folder / f"data-{n}.capture"), line) for n, line in enumerate(lines, start=1)]
+        made = MadeData()
+        if not further and not given_data:
+            made = made_data(arguments, sets[0][0], recorded, settings.demands, settings.virtual, rules, _say)
+        held_sets = [
+            (recorded(line, folder / f"held-out-{n}.capture"), tuple(line)) for n, line in enumerate(held, start=1)
+        ]
         program = Program(str(executable), tuple(arguments), str(Path.cwd()))
-        return _recorded_run(folder, recordings, len(held), asked, program, given)
+        return _recorded_run(folder, [*sets, *made.training], [*held_sets, *made.held_out], asked, program, given)
 
 
 @contextmanager
@@ -238,7 +263,7 @@ def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Ask
     given = GivenProgram.of(list(program.source_paths), (), flags, own)
     executable = given.executable(_say)
     with _folder(asked.name or title) as folder:
-        recordings = []
+        recordings: list[DataSet] = []
         for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
             with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
                 if number == 1:
@@ -246,8 +271,10 @@ def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Ask
                     whole = Program(str(executable), line, INPUTS)
                 _say(f"recording {shlex.join([title, *line])}")
                 target = folder / f"data-{number}.capture"
-                recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
-        return _recorded_run(folder, recordings, len(HELD_OUT), asked, whole, given)
+                record(executable, line, target, given.settings, folder=inside, name=title)
+                recordings.append((target, (f"{size} {seed}",)))
+        training = len(DATA_SETS)
+        return _recorded_run(folder, recordings[:training], recordings[training:], asked, whole, given)
 
 
 def _copied(inside: Path, target: Path) -> None:
@@ -262,10 +289,10 @@ def _copied(inside: Path, target: Path) -> None:
 
 
 def _recorded_run(
-    folder: Path, recordings: list[Path], held_out: int, asked: _Asked, program: Program, given: GivenProgram
+    folder: Path, training: list[DataSet], held_out: list[DataSet], asked: _Asked, program: Program, given: GivenProgram
 ) -> EvolveRun:
-    """A run on recordings, the last ``held_out`` of which are for the proof alone."""
-    settings = asked.settings
+    """A run on recordings; those held out are for the proof alone."""
+    settings, recordings = asked.settings, [path for path, _ in (*training, *held_out)]
     chosen: list[Chosen] = []
     held: list[Chosen] = []
     for number, path in enumerate(recordings):
@@ -273,8 +300,8 @@ def _recorded_run(
             wanted = _mangled(asked.kernels, list(capture.kernels)) if number == 0 else settings.kernels
             settings = replace(settings, kernels=wanted)
             looked = look(capture, wanted if number == 0 else [k for k in wanted if k in capture.kernels])
-            found = choose(number, looked)
-            if number >= len(recordings) - held_out:
+            found = choose(number, looked, PER_GROUP_OF_FURTHER if 0 < number < len(training) else PER_GROUP)
+            if number >= len(training):
                 held += found
                 continue
             _say(_chosen_line(number, capture, found))
@@ -282,6 +309,7 @@ def _recorded_run(
             held += rest(number, looked, found)
     # A run says where its recordings are by their names alone, so that its folder can be moved.
     stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), asked.tolerance, tuple(held), program)
+    stored = replace(stored, lines=tuple(shlex.join(words) for _, words in (*training, *held_out)))
     opened = replace(
         stored,
         paths=tuple(str(path) for path in recordings),
@@ -329,6 +357,7 @@ def _settings(own: dict[str, Any], device: str) -> RunSettings:
         evaluations=evaluations,
         generations=generations,
         seconds=seconds,
+        general=bool(own.pop("general")),
         population=_whole("--population", own.pop("population")),
         seed=_whole("--seed", own.pop("seed"), least=0) or 0,
     )

@@ -43,6 +43,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
             "label": label_of(opened, best.name) if best else None,
             "error": best.outcome.error if best else 0.0,
             "fallen": fallen_of(opened),
+            "sets": [gain.as_json() for gain in opened.gains(best)] if best else [],
             "front": [_row(opened, found) for found in front],
             "edits": best.written if best else [],
             "finished": opened.ended is not None,
@@ -50,6 +51,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
         spoken = spoken_of(opened)
         # Minimised or salvaged, the best need not be on the front.
         apart = [_row(opened, spoken.found)] if spoken and spoken.found.name not in [f.name for f in front] else []
+        gains = opened.gains(spoken.found) if spoken else []
         words = edits_in_words(opened, spoken.found.candidate) if spoken and not as_json else []
     if as_json:
         print(json.dumps(result))
@@ -75,6 +77,8 @@ def _show_evolved(run: str, as_json: bool) -> None:
     print(
         f"{found.name}, {found.speedup:.3f}x{between}, {spoken.label}{less}, in {count} edit{'s' if count > 1 else ''}:"
     )
+    for gain in gains if len(gains) > 1 else ():
+        print(f"    {gain}")
     for line in words:
         print(f"    {line}")
     which = result["run"] if spoken.accepted else f"{result['run']}:{found.name}"

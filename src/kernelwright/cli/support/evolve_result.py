@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from kernelwright.device.describe_access import plural
+from kernelwright.evaluate.run.variant_run import SetGain
 from kernelwright.evolution.genomes import EvolveRun
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
@@ -19,6 +20,7 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
         "best": best.name if best else None,
         "fallen": fallen_of(run),
         "speedup": round(best.speedup, 4) if best else 1.0,
+        "sets": [gain.as_json() for gain in run.gains(best)] if best else [],
         "flags": None
         if flags is None
         else {"add": flags.spelled, "speedup": round(flags.speedup, 4), "tried": flags.tried},
@@ -77,6 +79,7 @@ def lines_of(result: dict[str, Any]) -> str:
         f"{result['best']}: {result['speedup']:.3f}x{measured}{label}, error {result['error']:g}, "
         f"{plural(len(result['edits']), 'edit')}; {tried}"
     ]
+    said += _of_sets(result)
     said += _of_flags(result)
     if result["best_proven"] not in (None, result["best"]):
         said.append(
@@ -87,6 +90,15 @@ def lines_of(result: dict[str, Any]) -> str:
             f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})"
         )
     return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
+
+
+def _of_sets(result: dict[str, Any]) -> list[str]:
+    """The speed-up on each data set, where there are several."""
+    gains = [
+        SetGain(each["set"], each["arguments"], each["speedup"], each["held_out"], "not right there")
+        for each in result["sets"]
+    ]
+    return [f"  {gain}" for gain in gains] if len(gains) > 1 else []
 
 
 def _of_flags(result: dict[str, Any]) -> list[str]:

@@ -136,6 +136,9 @@ ARGUMENT = EditKind(
     _argument_in_words,
     reads={"index": read_index, "value": read_value},
     known=fixed_arguments,
+    fixes_launch=True,
 )
-BLOCK = EditKind("fix-block", FixBlock, _block_in_words, reads={"shape": read_shape}, known=fixed_block)
-GRID = EditKind("fix-grid", FixGrid, _grid_in_words, reads={"shape": read_shape}, known=fixed_grid)
+BLOCK = EditKind(
+    "fix-block", FixBlock, _block_in_words, reads={"shape": read_shape}, known=fixed_block, fixes_launch=True
+)
+GRID = EditKind("fix-grid", FixGrid, _grid_in_words, reads={"shape": read_shape}, known=fixed_grid, fixes_launch=True)

@@ -29,6 +29,9 @@ LOOKED_AT = 300
 PER_GROUP = 3
 """Launches chosen of a kernel with one block shape, besides those that other code runs in."""
 
+PER_GROUP_OF_FURTHER = 1
+"""The same of a data set that is there for its size: what a loop's launches differ by, the first set shows."""
+
 HELD = 12
 """Launches of a recording that are held out for the proof."""
 ALIKE = 0.05
@@ -114,12 +117,13 @@ def _sample(launches: Sequence[RecordedLaunch]) -> list[tuple[RecordedLaunch, fl
     return sorted(found, key=lambda pair: pair[0].number)
 
 
-def choose(recording: int, looked: Sequence[Looked]) -> tuple[Chosen, ...]:
-    """Some of the launches, each with its weight; in the order of the program."""
+def choose(recording: int, looked: Sequence[Looked], per_group: int = PER_GROUP) -> tuple[Chosen, ...]:
+    """Some of the launches, each with its weight; in the order of the program. ``per_group``: of a kernel with one block shape, besides
+    those that other code runs in."""
     groups: dict[Group, list[Looked]] = {}
     for each in looked:
         groups.setdefault(each.group, []).append(each)
-    chosen = [one for group in groups.values() for one in _of_group(recording, group)]
+    chosen = [one for group in groups.values() for one in _of_group(recording, group, per_group)]
     return tuple(sorted(chosen, key=lambda each: each.launch))
 
 
@@ -149,9 +153,9 @@ def _shapes_and_code(each: Looked) -> frozenset[Hashable]:
     return each.covers | {(each.group, "grid", each.grid)}
 
 
-def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
+def _of_group(recording: int, launches: list[Looked], per_group: int) -> list[Chosen]:
     ranked = sorted(launches, key=lambda each: (-each.work, each.number))
-    if len(ranked) <= PER_GROUP:
+    if len(ranked) <= per_group:
         return [Chosen(recording, each.number, round(each.stands_for, 3)) for each in ranked]
     picked = [ranked[0]]
     covered = set(ranked[0].covers)
@@ -165,7 +169,7 @@ def _of_group(recording: int, launches: list[Looked]) -> list[Chosen]:
     for other in (last, middle, ranked[-1]):
         # Launches that do the same work on other data: the first and the last of them are enough.
         if (
-            len(picked) < PER_GROUP
+            len(picked) < per_group
             and (other is last or min(_distance(p, other)[0] for p in picked))
             and other not in picked
         ):

@@ -38,6 +38,7 @@ from kernelwright.evaluate.judging.variant import Variant, as_compiled
 from kernelwright.evaluate.judging.variant_launches import KEPT as CODE_KEPT
 from kernelwright.evaluate.judging.variant_launches import Done, VariantExecutor
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set
 from kernelwright.evaluate.timing.estimated_clock import Clock
 from kernelwright.evaluate.timing.machine_code import Code
 from kernelwright.evaluate.workload.workload import InProcessCase, Workload
@@ -406,10 +407,10 @@ class Fitness(Generic[C]):
     # -- time ----------------------------------------------------------------------------------------------------------
 
     def _timed(self, variant: Variant, error: float) -> Ok:
-        total, figures = 0.0, dict[str, float]()
+        times, figures = [], dict[str, float]()
         for index, weight in enumerate(self._weights):
             timed = self._time_of(index, variant)
-            total += weight * timed.time_us
+            times.append(weight * timed.time_us)
             for name, figure in timed.figures.items():
                 if name in _LARGEST:
                     figures[name] = max(figures.get(name, 0.0), figure)
@@ -417,7 +418,8 @@ class Fitness(Generic[C]):
                     figures[name] = min(figures.get(name, figure), figure)
                 else:
                     figures[name] = figures.get(name, 0.0) + weight * figure
-        return Ok(total, error, Metrics(figures))
+        sets = per_set(times, self.workload.set_numbers)
+        return Ok(mean_us(sets), error, Metrics(figures | as_figures(sets)))
 
     def _time_of(self, index: int, variant: Variant) -> _Timed:
         def make() -> _Timed:

@@ -35,6 +35,8 @@ class RunSettings:
     seed: int = 0
     kernels: tuple[str, ...] = ()
     """Those that may be edited, by mangled name; none: all."""
+    general: bool = False
+    """Whether nothing of a launch may be taken for fixed: no argument, block or grid."""
     gpu: str = ""
     """What the real GPU is called that times are taken on; empty where they are estimated."""
     arch: str = ""
@@ -57,7 +59,7 @@ class RunSettings:
                 raise Misuse(f"{name} is {what}, and not {str(value)[:40]!r}", hint=f"as {name}={example!r}")
         if self.preset not in PRESETS:
             raise Misuse(
-                f"--preset {self.preset} is neither {' nor '.join(PRESETS)}",
+                f"--preset {self.preset} is none of {', '.join(PRESETS)}",
                 hint=", ".join(f"{each.name} {each.praise}" for each in PRESETS.values()),
             )
         if self.accept not in ACCEPT:
@@ -88,19 +90,20 @@ class RunSettings:
 
     def as_json(self) -> dict[str, Any]:
         value = asdict(self) | {"objectives": list(self.objectives), "kernels": list(self.kernels)}
-        return {name: each for name, each in value.items() if each or name not in _OF_A_GPU}
+        return {name: each for name, each in value.items() if each or name not in _OPTIONAL}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> RunSettings:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
-            known = {f.name: value[f.name] for f in fields(cls) if f.name in value or f.name not in _OF_A_GPU}
+            known = {f.name: value[f.name] for f in fields(cls) if f.name in value or f.name not in _OPTIONAL}
             return cls(**known | {"objectives": tuple(known["objectives"]), "kernels": tuple(known["kernels"])})
         except (KeyError, TypeError, ValueError) as error:
             raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
 
 
-_OF_A_GPU = ("gpu", "arch")
+_OPTIONAL = ("general", "gpu", "arch")
+"""What is written down only where it is asked for."""
 _KINDS: Mapping[str, tuple[Any, str, object]] = {
     "preset": (str, "a text", DEFAULT),
     "device": (str, "a text", "auto"),
@@ -110,6 +113,7 @@ _KINDS: Mapping[str, tuple[Any, str, object]] = {
     "seconds": (int | float | None, "a number", 300),
     "population": (int | None, "a whole number", 64),
     "seed": (int, "a whole number", 1),
+    "general": (bool, "true or false", True),
 }
 """What settings are, with an example."""
 

@@ -31,11 +31,15 @@ from kernelwright.evaluate.outcome import Ok, Outcome, Rejected, outcome_from_js
 from kernelwright.evaluate.run.journal import Journal, Row
 from kernelwright.evaluate.run.run import Run, unreadable
 from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.timing.data_sets import speedups_by_set
 from kernelwright.evaluate.workload.flag_choice import FlagChoice
 from kernelwright.evaluate.workload.subject import Subject, subject_from_json
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.search.nsga2 import dominates
 from kernelwright.search.ties import is_gain
+
+SCORE = "mean over data sets"
+"""What the times of a run are, in its facts: see ``timing/data_sets.py``."""
 
 
 @dataclass(frozen=True)
@@ -70,15 +74,47 @@ class Found(Generic[C]):
         return base / metrics["high_us"], base / metrics["low_us"]
 
 
+@dataclass(frozen=True)
+class SetGain:
+    """How much faster a variant is on one data set."""
+
+    number: int
+    """From 1, in the order of the recordings."""
+    arguments: str
+    """What the set is, as far as that is known."""
+    speedup: float | None
+    """None for a held-out set on which it is not right; ``why`` says more."""
+    held_out: bool = False
+    why: str = ""
+
+    def __str__(self) -> str:
+        name = f"{'held-out ' if self.held_out else ''}data set {self.number}"
+        name += f" ({self.arguments})" if self.arguments else ""
+        return f"{name}: {self.speedup:.3f}x" if self.speedup is not None else f"{name}: {self.why}"
+
+    def as_json(self) -> dict[str, Any]:
+        speedup = None if self.speedup is None else round(self.speedup, 4)
+        return {"set": self.number, "arguments": self.arguments, "speedup": speedup, "held_out": self.held_out}
+
+
 def facts_of(subject: Subject, settings: RunSettings, notes: Sequence[str] = ()) -> dict[str, Any]:
     """What is written down when a run begins."""
-    return {"subject": subject.as_json(), "settings": settings.as_json(), "notes": list(notes)}
+    return {"subject": subject.as_json(), "settings": settings.as_json(), "notes": list(notes), "score": SCORE}
 
 
 class VariantRun(Run[C]):
     """A run over a workload. Opened without a kind, its candidates stay JSON, and it builds nothing."""
 
     kind: VariantKind[C]
+
+    def check(self) -> None:
+        """Raises ``Misuse`` for a run of several data sets whose times an earlier version added up: they are not comparable."""
+        sets = {int(each[0]) for each in self.facts["subject"].get("chosen", ())}
+        if self.facts.get("score") != SCORE and (len(sets) > 1 or "chosen" not in self.facts["subject"]):
+            raise Misuse(
+                f"{self.name} was made by an earlier version, which added up the times of its data sets",
+                hint=f"start a new run; kw show {self.folder} and kw report {self.folder} read this one",
+            )
 
     def __init__(
         self, folder: Path, journal: Journal, facts: Mapping[str, Any], kind: Codec[C], given: Subject | None = None
@@ -236,6 +272,29 @@ class VariantRun(Run[C]):
                 found: Mapping[str, Any] = event.data
                 return found
         return None
+
+    def held_out(self, name: str) -> list[Mapping[str, Any]]:
+        """The speed-up of the variant called ``v17`` on each data set that is held out; none where nobody has asked."""
+        for event in reversed(self.journal.events("held-out")):
+            if event.data.get("variant") == name:
+                return list(event.data["sets"])
+        return []
+
+    def gains(self, found: Found[C]) -> list[SetGain]:
+        """The speed-up on each data set, those of the search first."""
+        lines = list(self.facts["subject"].get("lines", ()))
+
+        def named(number: int) -> str:
+            return str(lines[number - 1]) if number <= len(lines) else ""
+
+        if self.original is None or self.original_us is None:
+            return []
+        searched = speedups_by_set(self.original, found.outcome, self.original_us)
+        gains = [SetGain(number, named(number), speedup) for number, speedup in enumerate(searched, 1)]
+        for each in self.held_out(found.name):
+            number = int(each["set"])
+            gains.append(SetGain(number, named(number), each["speedup"], True, str(each.get("why", ""))))
+        return gains
 
     @property
     def rejected(self) -> dict[str, int]:

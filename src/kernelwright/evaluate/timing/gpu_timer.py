@@ -29,6 +29,7 @@ from kernelwright.evaluate.judging.fitness import Evaluated, remarks_on_time
 from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.judging.worker_process import Reference
 from kernelwright.evaluate.outcome import Metrics, Ok, Rejected
+from kernelwright.evaluate.timing.data_sets import as_figures
 from kernelwright.evaluate.timing.duel import duel, fewest, median_interval
 from kernelwright.evaluate.timing.gpu_launches import GpuExecutor, OnTheWay
 from kernelwright.evaluate.timing.machine_code import Code
@@ -48,7 +49,7 @@ LEAST_S, TIMES_LONGEST = 10.0, 200.0
 """What a candidate's launch may take before it counts as endless: so long, or so many times the original's longest."""
 ROUNDING = Rules(default=Change(0.01))
 """How far the original's outputs may lie from a recording made elsewhere: functions like sine differ in their last digits."""
-OTHERS = ("us ", "with_launches_us", "shortest_us")
+OTHERS = ("us ", "data set ", "with_launches_us", "shortest_us")
 """Times among the figures of the timing model, which a measured outcome has no use for."""
 
 
@@ -176,7 +177,7 @@ class GpuTimer:
         measured = [self._case(index, found.as_compiled, Effort.FINAL) for index in range(len(self._cases))]
         if any(each.rejected for each in measured):
             return original_us
-        return total(measured, self._weights).us
+        return total(measured, self._weights, self._workload.set_numbers).us
 
     def taken(self) -> list[dict[str, Any]]:
         """What was measured and is in no journal yet."""
@@ -224,9 +225,10 @@ class GpuTimer:
 
     def _ok(self, measured: Sequence[Measured], model: Ok) -> Ok:
         """What was measured, with the figures that were counted elsewhere."""
-        whole = total(measured, self._weights)
+        whole = total(measured, self._weights, self._workload.set_numbers)
         figures = {name: figure for name, figure in model.metrics.items() if not name.startswith(OTHERS)}
         figures |= {f"us {readable(kernel)}": us for kernel, us in whole.kernels.items()}
+        figures |= as_figures(whole.sets)
         first = [m.launches for m, case in zip(measured, self._cases, strict=True) if self._is_of_first(case)]
         figures["shortest_us"] = min((each.us for launches in first for each in launches), default=0.0)
         figures |= {"low_us": whole.low, "high_us": whole.high, "model_us": model.time_us}

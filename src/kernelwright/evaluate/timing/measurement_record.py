@@ -9,6 +9,7 @@ from enum import Enum
 from typing import Any
 
 from kernelwright.evaluate.outcome import Rejected, outcome_from_json
+from kernelwright.evaluate.timing.data_sets import mean_us, per_set
 
 
 class Effort(Enum):
@@ -95,19 +96,26 @@ class Known:
 
 @dataclass(frozen=True)
 class Total:
-    """All launches of all cases, weighted."""
+    """All launches of all cases, weighted: the geometric mean over the data sets."""
 
     us: float
     low: float
     high: float
     kernels: Mapping[str, float]
+    """By kernel, on all data sets together."""
+    sets: Sequence[float]
+    """By data set."""
 
 
-def total(measured: Sequence[Measured], weights: Sequence[float]) -> Total:
-    """Sums; the interval is that of the worst case, in which all launches lie at the same end of theirs."""
-    weighted = [(w, each) for w, case in zip(weights, measured, strict=True) for each in case.launches]
+def total(measured: Sequence[Measured], weights: Sequence[float], sets: Sequence[int]) -> Total:
+    """The interval is that of the worst case, in which all launches lie at the same end of theirs. ``sets``: by case, its data set."""
+    pairs = list(zip(weights, measured, strict=True))
+    weighted = [(w, each) for w, case in pairs for each in case.launches]
     kernels: dict[str, float] = {}
     for weight, each in weighted:
         kernels[each.kernel] = kernels.get(each.kernel, 0.0) + weight * each.us
-    us, low, high = (math.fsum(w * getattr(each, name) for w, each in weighted) for name in ("us", "low", "high"))
-    return Total(us, low, high, kernels)
+    us, low, high = (
+        per_set([w * math.fsum(getattr(each, name) for each in case.launches) for w, case in pairs], sets)
+        for name in ("us", "low", "high")
+    )
+    return Total(mean_us(us), mean_us(low), mean_us(high), kernels, us)

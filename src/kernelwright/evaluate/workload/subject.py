@@ -57,6 +57,8 @@ class Recordings:
     """How the program of the first recording is run, for the proof in the whole program."""
     flags: FlagChoice | None = None
     """The compile flags that edits start from; None where none were searched."""
+    lines: tuple[str, ...] = ()
+    """What each recording is of, for people: the program's arguments."""
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -93,6 +95,7 @@ class Recordings:
         return {
             "kind": "recordings", "paths": list(self.paths), "chosen": chosen, "held": held, "tolerance": self.tolerance,
             "program": None if self.program is None else asdict(self.program),
+            "lines": list(self.lines),
             "flags": None if self.flags is None else self.flags.as_json(),
         }  # fmt: skip
 
@@ -187,7 +190,8 @@ def subject_from_json(value: Any, folder: Path) -> Subject:
                 tuple(Chosen(int(r), int(n), float(w)) for r, n, w in value[which]) for which in ("chosen", "held")
             )
             program, flags = _program(value["program"], folder), _flags(value.get("flags"), folder)
-            return Recordings(paths, chosen, str(value["tolerance"]), held, program, flags)
+            lines = tuple(str(line) for line in value.get("lines", ()))
+            return Recordings(paths, chosen, str(value["tolerance"]), held, program, flags, lines)
         if kind == "python":
             return PythonFile(str(folder / value["path"]), str(value["tolerance"]))
     except (KeyError, TypeError, ValueError) as error:

@@ -151,6 +151,13 @@ class Workload:
         """How many independent sets of inputs there are: the launches of one recording are one."""
         return data_sets(self.cases)
 
+    @cached_property
+    def set_numbers(self) -> tuple[int, ...]:
+        """By case, which of the data sets it belongs to, numbered from 0 in the order of the cases."""
+        of = [id(case.capture) if isinstance(case, RecordedCase) else id(case) for case in self.cases]
+        order = list(dict.fromkeys(of))
+        return tuple(order.index(each) for each in of)
+
     def modules(self) -> Modules:
         """The kernels that are edited: the given ones, or as the best compile flags make them (``optimised``). By mangled name,
         the module that holds each.

@@ -1,0 +1,38 @@
+"""The score: the geometric mean of the speed-ups on the data sets."""
+
+import math
+
+import pytest
+
+from kernelwright.evaluate.outcome import Metrics, Ok
+from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set, speedups_by_set
+
+
+def outcome(*times_us: float) -> Ok:
+    return Ok(mean_us(times_us), 0.0, Metrics(as_figures(times_us)))
+
+
+def test_cases_are_summed_by_their_set() -> None:
+    assert per_set([1.0, 10.0, 2.0, 30.0], [0, 1, 0, 1]) == [3.0, 40.0]
+
+
+def test_a_large_set_weighs_no_more_than_a_small_one() -> None:
+    original, large, small = outcome(1000.0, 1.0), outcome(500.0, 1.0), outcome(1000.0, 0.5)
+    assert large.time_us == pytest.approx(small.time_us)
+    assert original.time_us / large.time_us == pytest.approx(math.sqrt(2))
+
+
+def test_one_set_is_its_time_and_has_no_figures_of_its_own() -> None:
+    assert outcome(7.25).time_us == 7.25 and not outcome(7.25).metrics
+    assert speedups_by_set(outcome(10.0), outcome(8.0), 10.0) == [1.25]
+
+
+def test_speedups_by_set_have_the_score_for_their_mean() -> None:
+    original, found, base_us = (
+        outcome(900.0, 10.0, 3.0),
+        outcome(600.0, 11.0, 2.0),
+        0.97 * outcome(900.0, 10.0, 3.0).time_us,
+    )
+    gains = speedups_by_set(original, found, base_us)
+    assert gains[0] == pytest.approx(1.5 * 0.97) and gains[1] < 1
+    assert math.prod(gains) ** (1 / 3) == pytest.approx(base_us / found.time_us)
