@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,16 @@ GOLDEN = Path(__file__).parent / "golden"
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="accept the present output as the golden files")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
+    """After the last test of a file no arena is left: a recording could not be replayed at its addresses in this process."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        gc.collect()
+        left = [line for line in Path("/proc/self/maps").read_text().splitlines() if "memfd:kernelwright" in line]
+        assert not left, f"{item.path} leaves an arena open: {left}"
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from pathlib import Path
 
@@ -21,6 +22,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "guards",
         "launch_relations",
         "launch",
+        "kernel_version",
         "calibration",
     ),
     ("ir",),
@@ -50,8 +52,14 @@ FOUNDATION = {
     "guards",
     "launch_relations",
     "launch",
+    "kernel_version",
     "calibration",
 }
+
+
+@functools.cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
 
 
 def room_of(path: Path) -> str:
@@ -61,7 +69,7 @@ def room_of(path: Path) -> str:
 def imported_rooms(path: Path) -> set[tuple[str, int]]:
     """Rooms that a file imports at any depth of its code, with the line number."""
     found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         names: list[str] = []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: relative import; write the room's full name"
@@ -138,7 +146,7 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, path in files.items():
         imported: set[str] = set()
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Import):
                 imported |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -224,7 +232,7 @@ def class_bases(root: Path) -> dict[str, list[str]]:
     """Per class of the package in ``root`` its bases, by their full names."""
     found: dict[str, list[str]] = {}
     for path in sorted(root.rglob("*.py")):
-        module, tree = module_name(path, root), ast.parse(path.read_text())
+        module, tree = module_name(path, root), tree_of(path)
         known = {n.name: f"{module}.{n.name}" for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom):

@@ -150,3 +150,4 @@ cache_policies
 # Tests read them where the product only needs what they stand for.
 _.is_held
 invariant_from_json
+versions_of  # kw.winners

@@ -24,6 +24,7 @@ _PUBLIC = {
     "Device": "kernelwright.device.api",
     "evolve": "kernelwright.stories.evolve",
     "breed": "kernelwright.stories.breed",
+    "winners": "kernelwright.stories.winners:versions_of",
     "versions": "kernelwright.versions:callable_package",
     "Problem": "kernelwright.grammar.problem",
     "Run": "kernelwright.evaluate.run.variant_run:VariantRun",

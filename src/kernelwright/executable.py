@@ -10,6 +10,7 @@ asks for the device ``auto`` and starts a worker of the installation that linked
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -17,9 +18,10 @@ import site
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from kernelwright.cache import cache_folder, is_special, write_atomically
 from kernelwright.codegen.memory_layout import shared_layout
@@ -32,7 +34,8 @@ from kernelwright.cuda.inputs import Inputs, searched_folders
 from kernelwright.cuda.link import LinkOptions, link_executable
 from kernelwright.cuda.names import readable
 from kernelwright.errors import CompileError, ToolError
-from kernelwright.pipeline import Program, Unit
+from kernelwright.kernel_version import Version
+from kernelwright.pipeline import Program, Unit, without_lines
 
 _DECLARED = re.compile(r'^declare [^@\n]*@(?!llvm\.)"?([\w.$]+)"?\(', re.M)
 _ELSEWHERE = re.compile(r'^@"?([\w.$]+)"? = external [a-z_ ]*addrspace\([14]\) ', re.M)
@@ -46,9 +49,11 @@ def build_executable(
     output: Path,
     link: LinkOptions | None = None,
     progress: Callable[[str], None] = lambda _: None,
+    versions: Mapping[Path, Sequence[Version]] = MappingProxyType({}),
 ) -> tuple[Path, str]:
     """Links ``program`` and the C and C++ files ``others`` to ``output``; returns its path and all warnings.
 
+    ``versions``: by source file, what its kernels have beside them, each made from the very kernel that is there.
     ``progress`` is told what takes long. Raises ``Misuse``, ``CompileError`` (also for CUDA calls that our runtime does not
     implement, by name) and ``ToolError``; nothing half-written stays behind.
     """
@@ -60,7 +65,7 @@ def build_executable(
         for number, unit in enumerate(program.units):
             embedded = Path(scratch) / f"{number}.blob"
             _refuse_missing_device_code(unit)
-            embedded.write_bytes(device_blob(unit))
+            embedded.write_bytes(device_blob(unit, versions.get(unit.path, ())))
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(unit.path, embedded, made, options, clang))
         for number, path in enumerate(others, start=len(objects)):
@@ -124,17 +129,25 @@ def host_inputs(path: Path, options: SourceOptions, clang: Clang, since_ns: int)
     return Inputs(files, searched_folders(command, files), since_ns)
 
 
-def device_blob(unit: Unit) -> bytes:
-    """The device code of a unit, as it is embedded: optimised IR, PTX, and the tables of kernels and variables."""
+def device_blob(unit: Unit, versions: Sequence[Version] = ()) -> bytes:
+    """The device code of a unit, as it is embedded: optimised IR, PTX, the tables of kernels and variables, and versions."""
     # The tables come from the IR before optimisation: the host registers every variable, also one that no kernel uses.
     kernels, variables = kernel_table.tables(unit.source.text)
     shared = _static_shared_bytes(unit)
     kernels = tuple(replace(k, static_shared_bytes=shared.get(k.name, 0)) for k in kernels)
     arch = unit.options.source.arch
     content = blob.Blob(
-        source=str(unit.path), ir=unit.optimised, kernels=kernels, variables=variables, ptx={arch: unit.ptx}
-    )
+        source=str(unit.path), ir=unit.optimised, kernels=kernels, variables=variables, ptx={arch: unit.ptx},
+        versions_text=json.dumps([_with_ptx(each, arch).as_json() for each in versions]) if versions else "",
+    )  # fmt: skip
     return blob.write(content)
+
+
+def _with_ptx(version: Version, arch: str) -> Version:
+    """As a real GPU takes it without a compiler."""
+    from kernelwright.codegen.ptx import emit_ptx
+
+    return replace(version, ptx={arch: without_lines(emit_ptx(version.ir, arch, isolate=True))})
 
 
 def _static_shared_bytes(unit: Unit) -> dict[str, int]:

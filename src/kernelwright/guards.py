@@ -152,5 +152,25 @@ class Apart:
         return f"_apart(arguments, {self.index})"
 
 
+@dataclass(frozen=True)
+class AtStart:
+    """Argument ``index`` points at the beginning of its allocation."""
+
+    index: int
+
+    def holds(self, facts: LaunchFacts) -> bool:
+        own = facts.regions[self.index] if self.index < len(facts.regions) else None
+        return own is not None and int.from_bytes(facts.arguments[self.index], "little") == own.start
+
+    def __str__(self) -> str:
+        return f"argument {self.index} points at the beginning of its memory"
+
+    def in_words(self, names: Names) -> str:
+        return f"'{names.argument(self.index)}' points at the beginning of its memory"
+
+    def as_python(self) -> str:
+        return f"_at_start(arguments[{self.index}])"
+
+
 def _overlap(one: range, other: range) -> bool:
     return max(one.start, other.start) < min(one.stop, other.stop)

@@ -117,7 +117,11 @@ def value_of(sum: Sum, facts: LaunchFacts) -> int | None:
 
 
 def _written(sum: Sum, how: Callable[[Quantity], str]) -> str:
-    return " + ".join(product.written(how) for product in sum) or "0"
+    text = ""
+    for product in sum:
+        sign = " - " if product.factor < 0 and text else " + " if text else ""
+        text += sign + Product(-product.factor if sign == " - " else product.factor, product.quantities).written(how)
+    return text or "0"
 
 
 @dataclass(frozen=True)

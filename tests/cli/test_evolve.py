@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kernelwright.cli.commands.evolve import _lines
+from kernelwright.cli.support.evolve_result import lines_of
 from kernelwright.evaluate.workload.subject import PythonFile
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
@@ -84,6 +84,9 @@ def test_a_program_is_recorded_searched_and_proven(evolved: dict[str, Any]) -> N
     assert evolved["speedup"] > 1.2 and evolved["speedup_any"] >= evolved["speedup"]
     assert evolved["label"] in ("proven", "clean") and evolved["error"] == 0
     assert evolved["proven"]["training"] == "passed"
+    assert evolved["flags"]["tried"] >= 1 and evolved["flags"]["speedup"] >= 1
+    both = evolved["speedup"] * evolved["flags"]["speedup"]
+    assert evolved["speedup_with_flags"] == pytest.approx(both, rel=1e-3)
     assert evolved["edits"] and evolved["best"].startswith("v") and evolved["evaluations"] >= 30
 
 
@@ -260,18 +263,21 @@ def test_a_best_that_fell_is_told_with_the_way_out() -> None:
         "evaluations": 31,
         "seconds": 8.8,
         "fallen": fallen,
+        "flags": None,
         "run": "r",
         "report": None,
         "export": None,
     }
-    assert _lines(result) == (
+    assert lines_of(result) == (
         "nothing faster that stands its proof among 31 candidates in 8.8 s: v27 is 2.089x, but benign, "
         "which --accept benign takes; run r"
     )
     fallen["label"] = "wrong"
-    assert "but wrong; run r" in _lines(result)
+    assert "but wrong; run r" in lines_of(result)
     fallen["label"] = None
-    assert "but not proven; run r" in _lines(result)
+    assert "but not proven; run r" in lines_of(result)
+    result["flags"] = {"add": "--threshold unroll=2000", "speedup": 1.543, "tried": 9}
+    assert lines_of(result).splitlines()[1] == "besides, compile flags alone: 1.543x (--threshold unroll=2000)"
 
 
 def test_a_run_that_is_none_is_listed_as_such(folder: Path) -> None:

@@ -205,6 +205,20 @@ def test_a_closed_arena_refuses_and_its_views_do_not_crash() -> None:
         arena.allocate(4, "y")
 
 
+def test_a_dropped_arena_gives_its_addresses_back() -> None:
+    first = Arena()
+    base, reserve, descriptor = first.base, first.reserve, first.fd
+    circle: list[object] = [first]
+    circle.append(circle)
+    del first, circle
+    again = os.memfd_create("again")
+    os.ftruncate(again, reserve)
+    with Arena.attach(again, base, reserve) as taken:
+        assert taken.base == base and taken.allocate(64, "x").address > base
+        with pytest.raises(OSError):
+            os.fstat(descriptor)
+
+
 def test_another_process_sees_the_same_bytes_at_the_same_address(arena: Arena) -> None:
     buffer = arena.allocate(8, "x")
     arena.view(buffer, np.int64)[0] = 41

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.judging.variant import alone, canonical
+from kernelwright.evaluate.judging.variant import alone
 from kernelwright.ir import parse_module
+from kernelwright.ir.text.canonical import canonical
 from tests.evaluate import kernels
 
 

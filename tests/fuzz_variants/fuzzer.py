@@ -1,8 +1,8 @@
 """A fuzzer of variants: launches of a workload with small random changes, the original beside the variant under its guards.
 
-    python -m tests.fuzz_variants.fuzzer kw-runs/hotspot-1 --cases 1000
+    python -m tests.fuzz_variants.fuzzer kw-runs/hotspot-1 kw-runs/nn-1 --cases 1000
 
-It knows nothing of ``prove``. Everything that a launch is given is changed at random: elements of buffers and of device
+Several runs (``fuzz_runs.py``) are fuzzed side by side, one to a core, and a line is printed for each. It knows nothing of ``prove``. Everything that a launch is given is changed at random: elements of buffers and of device
 variables, numbers and fields among the parameters, grid, block and dynamic shared memory. The original on the same launch is the
 oracle; a launch on which it faults, races, reads what nobody wrote or depends on the order of its threads is not used. Where a
 launch does not meet the guards, the original runs in the place of the variant, as it does in an exported one.
@@ -10,12 +10,10 @@ launch does not meet the guards, the original runs in the place of the variant, 
 
 from __future__ import annotations
 
-import argparse
 import struct
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,7 +31,6 @@ from kernelwright.evaluate.judging.case_runner import Modules, Ran, Runner, Stop
 from kernelwright.evaluate.workload.case import Case, Output
 from kernelwright.evaluate.workload.comparison import judge
 from kernelwright.evaluate.workload.rule_text import Rules
-from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.guards import Guard
 from kernelwright.ir import PointerType
 from kernelwright.launch import Launch, Triple
@@ -284,45 +281,7 @@ def _other_extent(extent: Triple, random: Random) -> Triple:
     return x, min(y, 65535), min(z, 65535)
 
 
-# -- runs --------------------------------------------------------------------------------------------------------------
-
-
-def fuzz_run(folder: Path, *, count: int, seed: int = 0, name: str = "") -> Tally:
-    """The best of a run of ``kw evolve``, or the variant of that name, on all launches of its recordings."""
-    from kernelwright.device.settings import virtual_gpu
-    from kernelwright.evolution.genomes import GENOMES, EvolveRun
-
-    with EvolveRun.open(folder, GENOMES) as run:
-        found = run.variant(name) if name else run.best
-        if found is None:
-            raise SystemExit(f"{folder} has no best")
-        workload: Workload = run.subject.workload()
-        builder = run.kind.builder(workload.modules(), virtual_gpu(run.settings.virtual).arch)
-        built = builder.build(found.candidate)
-        kernels = {k: b for k, b in built.kernels.items() if k in built.changed}
-        variant = Variant({k: b.module for k, b in kernels.items()}, {k: b.guards for k, b in kernels.items()})
-        originals = builder.build(run.kind.original).modules
-        cases: list[Case | RecordedCase] = []
-        for case in workload.in_process:
-            cases += _all_launches(case, variant) if isinstance(case, RecordedCase) else [case]
-        unique = list({c.name: c for c in cases}.values())
-        return fuzz(unique, workload.kernel, originals, variant, workload.rules, count=count, seed=seed)
-
-
-def _all_launches(case: RecordedCase, variant: Variant) -> list[RecordedCase]:
-    capture = case.capture
-    return [
-        RecordedCase(capture, launch, case.module, case.rules)
-        for launch in capture.launches
-        if launch.module == case.recorded.module and launch.kernel in variant.modules and not launch.fault
-    ]
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser()
-    parser.add_argument("run", type=Path)
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--variant", default="")
-    given = parser.parse_args()
-    print(fuzz_run(given.run, count=given.cases, seed=given.seed, name=given.variant))
+    from tests.fuzz_variants.fuzz_runs import main
+
+    main()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
@@ -93,10 +93,10 @@ FORMAT(bfloat16, __nv_bfloat16, __nv_bfloat162)
 class OnVirtualGpu:
     """The functions as kernels of one thread, for sm_80; called as ``Program`` is."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, device: Device) -> None:
         source = folder / "narrow.cu"
         source.write_text(_SOURCE)
-        self._device = Device()
+        self._device = device
         self._program = compile_program(source, arch="sm_80", define=("SIDE=__global__",))
 
     def call(self, name: str, *arguments: Any) -> None:
@@ -107,13 +107,15 @@ class OnVirtualGpu:
 @pytest.fixture(scope="module", params=["device", "host", "virtual"])
 def program(
     request: pytest.FixtureRequest, compile_cuda: CudaCompiler, tmp_path_factory: pytest.TempPathFactory
-) -> Program | OnVirtualGpu:
+) -> Iterator[Program | OnVirtualGpu]:
     if request.param == "virtual":
-        return OnVirtualGpu(tmp_path_factory.mktemp("narrow"))
+        with Device() as device:
+            yield OnVirtualGpu(tmp_path_factory.mktemp("narrow"), device)
+        return
     side: Pass = request.param
     compiled = compile_cuda(_SOURCE, f"-DSIDE=__{side}__", "-ffp-contract=off", side=side, arch="sm_75")
     assert compiled.ok, compiled.errors
-    return Program(compiled.ir)
+    yield Program(compiled.ir)
 
 
 @pytest.fixture

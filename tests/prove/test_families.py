@@ -6,7 +6,8 @@ import pytest
 
 from kernelwright.bench.prove.families.family import Family, Member
 from kernelwright.bench.prove.families.table import FAMILIES
-from kernelwright.bench.prove.measure import label_members
+from kernelwright.bench.prove.labelling import AT_ONCE, Part, label_members, labelled_parts, parts_of
+from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.ir import print_function
 from kernelwright.prove.labels import LABELS
 
@@ -20,8 +21,8 @@ def named(pair: tuple[Family, Member]) -> str:
 @pytest.mark.parametrize("pair", FEW, ids=named)
 def test_labels(pair: tuple[Family, Member]) -> None:
     family, member = pair
-    labels, wrong, _ = label_members(family, [member], 1)
-    assert not wrong, f"{wrong} {labels}"
+    found = label_members(family, [member], range(1))
+    assert not found.wrong, found
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -44,9 +45,34 @@ def test_which_labels_are_right() -> None:
         Family("twice", "", (unsafe, unsafe))
 
 
+def test_every_seed_of_everything_is_in_one_part() -> None:
+    parts = parts_of(AT_ONCE + 3)
+    assert len(set(parts)) == len(parts)
+    seeds: dict[tuple[str, bool], list[int]] = {}
+    for part in parts:
+        seeds.setdefault((part.name, part.sound), []).extend(part.seeds)
+    assert all(sorted(some) == list(range(AT_ONCE + 3)) for some in seeds.values())
+    assert len(seeds) == 2 * len(FAMILIES) + len((*UNSAFE, *SOUND))
+
+
+def test_labels_do_not_depend_on_the_number_of_cores() -> None:
+    family = FAMILIES[0].name
+    parts = [
+        Part(family, False, range(2), True),
+        Part(family, True, range(2, 4), True),
+        Part("largest", False, range(1), False),
+    ]
+    one, two = (
+        {part.name + str(part.sound): (found.labels, found.wrong) for part, found in labelled_parts(parts, workers)}
+        for workers in (1, 2)
+    )
+    assert one == two and len(one) == 3
+    assert all(not wrong and labels for labels, wrong in one.values())
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_all_members(family: Family) -> None:
     for member in family.members:
-        _, wrong, _ = label_members(family, [member], 4)
-        assert not wrong
+        found = label_members(family, [member], range(4))
+        assert not found.wrong, found

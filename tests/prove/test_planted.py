@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kernelwright.bench.prove.labelling import label_planted
 from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
 from kernelwright.ir import print_function
 from kernelwright.prove import Prover, prove
@@ -71,7 +72,4 @@ def test_a_prover_serves_several_variants() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("planted", [*UNSAFE, *SOUND], ids=lambda p: p.kernel)
 def test_labels_in_a_hundred_seeds(planted: Planted) -> None:
-    from kernelwright.bench.prove.measure import label_all
-
-    labels, _ = label_all(planted, 100)
-    assert labels == {planted.label: 100}
+    assert label_planted(planted, range(100)).labels == {planted.label: 100}

@@ -130,6 +130,7 @@ def _row(program: str, arm: Arm, seed: int, run: EvolveRun) -> Row:
         "best": round(speedup, 3),
         "label": label,
         "proven": round(run.proven.speedup, 3) if run.proven else 1.0,
+        "solver s": solver_seconds(run),
         "error": float(f"{best.outcome.error:.2g}") if best else 0.0,
         "edits": len(best.candidate) if best else 0,
         "evaluations": len(rows),
@@ -141,6 +142,13 @@ def _row(program: str, arm: Arm, seed: int, run: EvolveRun) -> Row:
         else None,
         "seed": seed,
     }
+
+
+def solver_seconds(run: EvolveRun) -> float | None:
+    """The median of what the solver took for a variant, over those of the run that were asked what they owe; None for none."""
+    owed = [event.data.get("obligations") or () for event in run.journal.events("proof")]
+    took = [sum(one.get("seconds", 0.0) for one in some) for some in owed if some]
+    return round(statistics.median(took), 2) if took else None
 
 
 def _promise(result: Measured) -> None:
@@ -165,6 +173,9 @@ def _promise(result: Measured) -> None:
     proven = [row["proven"] for row in rows("clean")]
     if gain(clean) > 0:
         result.at_least("share of the clean gain that is proven, %", 100 * gain(proven) / gain(clean), 50)
+    took = [row["solver s"] for row in rows("clean") if row["solver s"] is not None]
+    if took:
+        result.at_most("median solver time per variant, s", statistics.median(took), 10.0)
     result.notes.append(f"clean, without the program that gains most: {gain(sorted(clean)[:-1]):.1f} %")
     found, control = (statistics.geometric_mean([r["as GEVO would"] for r in rows(arm)]) for arm in ("found", "gevo"))
     result.at_least("default over gevo at equal evaluations, geometric mean of speed-ups", found / control, 1.0)

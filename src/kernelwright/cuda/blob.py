@@ -11,6 +11,7 @@ not, so that the runtime can register and pack arguments without unpacking anyth
 from __future__ import annotations
 
 import hashlib
+import json
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
@@ -19,6 +20,10 @@ from enum import IntEnum
 from typing import NoReturn
 
 from kernelwright.errors import ToolError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from kernelwright.kernel_version import Version
 
 MAGIC = b"\x89KWBLOB\n"
 VERSION = 1
@@ -102,6 +107,17 @@ class Blob:
     ptx: Mapping[str, str] = field(default_factory=dict, repr=False)
     """By architecture: ``sm_80``."""
     cubin: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    versions_text: str = field(default="", repr=False)
+    """JSON: other versions of the kernels; none where it is empty."""
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """What may run in the kernels' place. Raises ``ToolError`` for what cannot be read."""
+        if not self.versions_text:
+            return ()
+        from kernelwright.kernel_version import version_from_json
+
+        return tuple(version_from_json(each) for each in json.loads(self.versions_text))
 
     @property
     def module_id(self) -> bytes:
@@ -117,6 +133,7 @@ def write(blob: Blob) -> bytes:
         ("ir", _encode(blob.ir), True),
         *((f"ptx {arch}", _encode(text), True) for arch, text in sorted(blob.ptx.items())),
         *((f"cubin {arch}", data, True) for arch, data in sorted(blob.cubin.items())),
+        *((("versions", _encode(blob.versions_text), True),) if blob.versions_text else ()),
         ("kernels", _kernel_table(blob.kernels), False),
         ("variables", _variable_table(blob.variables), False),
     ]
@@ -156,6 +173,7 @@ def read(data: bytes, name: str = "the embedded device code") -> Blob:
             variables=_read_variables(sections["variables"]),
             ptx={n.removeprefix("ptx "): _decode(s) for n, s in sections.items() if n.startswith("ptx ")},
             cubin={n.removeprefix("cubin "): s for n, s in sections.items() if n.startswith("cubin ")},
+            versions_text=_decode(sections.get("versions", b"")),
         )
     except (KeyError, ValueError, IndexError, struct.error, zlib.error):
         # The hash is right, so it was written like this: by something that is not `write`.

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
@@ -25,12 +26,14 @@ import numpy.typing as npt
 from kernelwright.device.api_executors import CudaLauncher, Launcher, VirtualLauncher
 from kernelwright.device.arguments import pack
 from kernelwright.device.array_buffers import Argument, spans_of, value_of
-from kernelwright.device.execution import Loaded
+from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.real_gpu.gpu import CudaLaunched
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings
+from kernelwright.device.versions.dispatch import Dispatch, Fittings
 from kernelwright.device.virtual_gpu.gpu import Launched
 from kernelwright.errors import Misuse
+from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch, Triple
 from kernelwright.pipeline import Kernel, Unit
 
@@ -44,7 +47,9 @@ class Device:
     ``budget`` bounds the loop iterations of a launch on a virtual GPU, ``timeout_s`` the seconds of a launch on any (0: no
     bound): a kernel that exceeds either ends with an ``endless`` fault. Ctrl-C ends a launch, too. A virtual GPU without
     ``timing`` is a millisecond or two quicker per launch, and ``time_us`` is 0. ``strict``: a read past a buffer that a GPU
-    would let pass ends its launch; else it is among the result's ``overreads``. A module's device variables keep their
+    would let pass ends its launch; else it is among the result's ``overreads``. ``winners``: what
+    ``kw.winners("smooth-1")`` gives; at each launch of a kernel that one was made from its checks are asked, and it runs or the
+    original does: ``version`` of the result says which. A module's device variables keep their
     values from launch to launch. Not for several threads at once. Raises ``Misuse`` for a name nobody knows, ``ToolError``
     and ``DeviceError`` for a real GPU that this machine lacks.
     """
@@ -57,6 +62,7 @@ class Device:
         timeout_s: float = TIMEOUT_S,
         timing: bool = True,
         strict: bool = False,
+        winners: Sequence[Version] = (),
     ) -> None:
         settings = Settings.for_device(name, budget=budget, timeout_s=timeout_s, strict=strict)
         self.name = settings.name
@@ -69,6 +75,7 @@ class Device:
             self._on = CudaLauncher(settings)
         else:
             self._on = VirtualLauncher(settings, timing)
+        self._dispatch = Dispatch(winners, self._on.virtual, self._on.arena, followed=timing) if winners else None
         self._loaded: dict[Unit, Loaded] = {}
         self._lock = threading.Lock()
 
@@ -96,6 +103,8 @@ class Device:
         with self._lock:
             loaded = self._load(kernel)
             arena = self._on.arena
+            shape = _triple(block)
+            found = self._dispatch.fitting(loaded, kernel.name, shape) if self._dispatch is not None else None
             mark = arena.next_address
             function = loaded.module.function(kernel.name)
             names = {id(a): p.name for a, p in zip(args, function.arguments, strict=False) if isinstance(a, np.ndarray)}
@@ -104,17 +113,33 @@ class Device:
                 for span in spans:
                     span.place(arena, " and ".join(dict.fromkeys(names.get(id(a), "an array") for a in span.arrays)))
                 parameters = pack(function, [value_of(argument, spans) for argument in args])
-                launch = Launch(kernel.name, _triple(grid), _triple(block), parameters, shared_bytes)
-                done = self._on.run(loaded, launch, schedule)
+                launch = Launch(kernel.name, _triple(grid), shape, parameters, shared_bytes)
+                done = self._run(loaded, launch, schedule, found)
                 for span in spans:
                     span.fetch(arena)
             finally:
                 arena.rewind(mark)
         return done
 
+    def _run(
+        self, loaded: Loaded, launch: Launch, schedule: Schedule | None, found: Fittings | None
+    ) -> Launched | CudaLaunched:
+        if found is None or self._dispatch is None:
+            return self._on.run(loaded, launch, schedule)
+        chosen = self._dispatch.choose(found, Execution(loaded, launch))
+        done = self._on.run(chosen.loaded if chosen is not None else loaded, launch, schedule)
+        self._dispatch.ran(found, chosen, launch, done.time_us, None)
+        return replace(done, version=chosen.use.version.name) if chosen is not None else done
+
+    @property
+    def winners(self) -> list[dict[str, Any]]:
+        """By kernel: which version ran how often, which checks failed, and why a version is not used, if it is not."""
+        return self._dispatch.rows() if self._dispatch is not None else []
+
     def variable(self, kernel: Kernel, name: str, dtype: npt.DTypeLike = np.uint8) -> npt.NDArray[Any]:
         """A ``__device__`` or ``__constant__`` variable of the kernel's file, as an array that reads and writes the device.
 
+        The array is valid for as long as the device is open and referenced.
         Raises ``Misuse`` when the file has no such variable, or no kernel in it uses it.
         """
         buffers = self._load(kernel).variables.buffers

@@ -28,6 +28,8 @@ _STOP_EVERY_S = 0.01
 
 class Launcher(Protocol):
     arena: Arena
+    virtual: VirtualGpu | None
+    """The virtual GPU, where it is that."""
 
     def load(self, unit: Unit) -> Loaded:
         """Puts a file's variables into the arena. Raises ``CompileError``, ``DeviceError``."""
@@ -48,6 +50,7 @@ class VirtualLauncher:
         self.arena = Arena()
         self._settings = settings
         self._gpu = VirtualGpu()
+        self.virtual: VirtualGpu | None = self._gpu
         self._timing = Timing(settings.gpu, self.arena, warm=False) if timing else None
         self._beside = ThreadPoolExecutor(1, "kernelwright-device")
 
@@ -91,6 +94,7 @@ class CudaLauncher:
         self.arena = Arena()
         self._worker = CudaWorker(settings.ordinal, timeout_s=settings.timeout_s, exclusive=False)
         self._execute = CudaExecutor(self._worker)
+        self.virtual: VirtualGpu | None = None
 
     def load(self, unit: Unit) -> Loaded:
         return load(unit.module, self.arena, str(unit.path))

@@ -17,9 +17,13 @@ from __future__ import annotations
 
 import bisect
 import ctypes
+import gc
 import mmap
 import os
 import sys
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, cast
@@ -125,6 +129,9 @@ class Arena:
         self._bounds: tuple[int, npt.NDArray[Any]] | None = None
         self._bytes: memoryview = memoryview((ctypes.c_char * reserve).from_address(base)).cast("B")
         self.closed = False
+        # An arena that is dropped unclosed, say with the frames of an exception, must not keep its addresses from the next.
+        self._release = weakref.finalize(self, _release, fd, base, reserve)
+        self._release.atexit = False
 
     # -- buffers ---------------------------------------------------------------------------------------------------
 
@@ -320,8 +327,7 @@ class Arena:
         if self.closed:
             return
         self.closed = True
-        _unmap(self.base, self.reserve)
-        os.close(self.fd)
+        self._release()
 
     def __enter__(self) -> Arena:
         return self
@@ -330,6 +336,22 @@ class Arena:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    @contextmanager
+    def aside(self) -> Iterator[bool]:
+        """Within, this process writes to a copy of its own, which is thrown away at the end: others see nothing of it, and what
+        they write meanwhile stays. Gives whether that could be had; if not, nothing has changed. Buffers must not come or go.
+        """
+        size = min(_align(self._next, _PAGE) - self.base, self.reserve)
+        protection = mmap.PROT_READ | mmap.PROT_WRITE
+        private = mmap.MAP_PRIVATE | _MAP_NORESERVE | _MAP_FIXED
+        got = _libc().mmap(self.base, size, protection, private, self.fd, 0) == self.base
+        try:
+            yield got
+        finally:
+            shared = mmap.MAP_SHARED | _MAP_NORESERVE | _MAP_FIXED
+            if _libc().mmap(self.base, size, protection, shared, self.fd, 0) != self.base:
+                raise DeviceError("The device's memory could not be mapped again.", hint="free some memory")
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -374,6 +396,20 @@ _closed: dict[int, int] = {}
 
 def _map(fd: int, reserve: int, wanted: int | None = None) -> int:
     bases = [wanted] if wanted is not None else [ARENA_BASE + slot * RESERVE for slot in range(_SLOTS)]
+    found = _mapped_at(bases, fd, reserve)
+    if found is None:
+        gc.collect()  # arenas that only circles of references still hold
+        found = _mapped_at(bases, fd, reserve)
+    if found is None:
+        raise DeviceError(
+            f"This process has no free address range of {reserve} bytes at {bases[0]:#x} for the device's memory "
+            f"({os.strerror(ctypes.get_errno())}).",
+            hint="close other arenas, or raise the limit of virtual memory (ulimit -v)",
+        )
+    return found
+
+
+def _mapped_at(bases: list[int], fd: int, reserve: int) -> int | None:
     protection = mmap.PROT_READ | mmap.PROT_WRITE
     for base in bases:
         if base in _closed:
@@ -384,11 +420,12 @@ def _map(fd: int, reserve: int, wanted: int | None = None) -> int:
             return base
         if got not in (None, ctypes.c_void_p(-1).value):
             _libc().munmap(ctypes.c_void_p(got), ctypes.c_size_t(reserve))
-    raise DeviceError(
-        f"This process has no free address range of {reserve} bytes at {bases[0]:#x} for the device's memory "
-        f"({os.strerror(ctypes.get_errno())}).",
-        hint="close other arenas, or raise the limit of virtual memory (ulimit -v)",
-    )
+    return None
+
+
+def _release(fd: int, base: int, reserve: int) -> None:
+    _unmap(base, reserve)
+    os.close(fd)
 
 
 def _unmap(base: int, reserve: int) -> None:

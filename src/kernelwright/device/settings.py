@@ -5,13 +5,14 @@ KERNELWRIGHT_BUDGET    times that the warps of one launch may go back in loops b
 KERNELWRIGHT_TIMEOUT   seconds that one launch may run; 0: as long as it wants
 KERNELWRIGHT_MEMORY    bytes of memory that the worker may use, device memory included; also 512M, 16G
 KERNELWRIGHT_STRICT    1: a read past a buffer that a GPU would let pass ends its launch
+KERNELWRIGHT_WINNERS   off: a program's own kernels run, not the winners that it carries; count: at the end, which ran how often
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kernelwright.errors import Misuse
 from kernelwright.target import DEFAULT_GPU, GPUS, Gpu, gpu
@@ -42,6 +43,8 @@ class Settings:
     """``cuda:0``: a real GPU, to which ``gpu``, ``budget`` and ``memory_bytes`` mean nothing. Empty: the virtual one."""
     strict: bool = False
     """Whether a read past a buffer that a GPU would let pass ends its launch (``overread.py``)."""
+    winners: str = ""
+    """``off``: those that a program carries do not run. ``count``: at the end, what ran is told."""
 
     @property
     def name(self) -> str:
@@ -54,13 +57,17 @@ class Settings:
         memory, strict = environment.get("KERNELWRIGHT_MEMORY"), environment.get("KERNELWRIGHT_STRICT") or "0"
         if strict not in ("0", "1"):
             raise Misuse(f"KERNELWRIGHT_STRICT={strict} is neither 0 nor 1", hint="set it to 1, or leave it out")
-        return cls.for_device(
+        winners = environment.get("KERNELWRIGHT_WINNERS") or ""
+        if winners not in ("", "off", "count"):
+            raise Misuse(f"KERNELWRIGHT_WINNERS={winners} is neither off nor count", hint="set it so, or leave it out")
+        found = cls.for_device(
             environment.get("KERNELWRIGHT_DEVICE") or "auto",
             budget=_number(environment, "KERNELWRIGHT_BUDGET"),
             timeout_s=_number(environment, "KERNELWRIGHT_TIMEOUT"),
             memory_bytes=size_in_bytes(memory) if memory else None,
             strict=strict == "1",
         )
+        return replace(found, winners=winners)
 
     @classmethod
     def for_device(

@@ -96,6 +96,7 @@ def files_of(run: EvolveRun, found: Found[Genes], proof: Mapping[str, Any] | Non
         "run": run.name, "variant": found.name, "speedup": found.speedup, "original_us": run.original_us,
         "time_us": found.outcome.time_us, "error": found.outcome.error, "device": run.settings.device,
         "measured_on": run.settings.gpu or None, "interval": found.interval,
+        "flags": run.flags.as_json() if run.flags else None,
         "seed": run.settings.seed, "command": command(run), "label": label, "warning": warning,
         "guards": {kernel: list(map(str, some)) for kernel, some in variant.guards.items()},
         "proof": proof, "explained": explained, "version": __version__,

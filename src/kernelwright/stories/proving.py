@@ -108,7 +108,9 @@ def _setup(
     workload = subject.workload()
     builder = kind.builder(workload.modules(), virtual_gpu(device).arch)
     held_out = subject.held_out() if isinstance(subject, Recordings) else ()
-    originals = builder.build(kind.original).modules
+    # Flags are an optimisation of the same source: the original of a proof is the program as its user compiles it.
+    given = kind.builder(workload.given_modules(), virtual_gpu(device).arch) if workload.optimised else builder
+    originals = given.build(kind.original).modules
     watched, why_not = _watched(subject, originals) if sanitizer else (None, ASKED)
     prover = Prover(workload, originals, seed=seed, held_out=held_out, sanitizer=watched, why_no_sanitizer=why_not)
     whole = _whole(subject, device, workload)

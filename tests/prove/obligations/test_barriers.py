@@ -11,6 +11,7 @@ from kernelwright.edits.kinds.warp_barriers import WarpBarriers
 from kernelwright.ir import parse_module
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed
+from kernelwright.prove.obligations.solver import Budget
 from tests.prove.obligations.test_construction import HEAD
 
 BARRIER = "  call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)\n"
@@ -92,4 +93,4 @@ def test_a_barrier_of_the_warp_separates_nothing_of_other_warps() -> None:
 def test_without_time_no_barrier_goes() -> None:
     original = shared(OWN)
     (edit,) = barriers(original)
-    assert not all_hold(owed(original, [ONE_ROW, edit], seconds=0.0))
+    assert not all_hold(owed(original, [ONE_ROW, edit], budget=Budget(0)))

@@ -17,11 +17,12 @@ from kernelwright.edits import Edit, Original, apply, draw
 from kernelwright.ir import Module, parse_module
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed
+from kernelwright.prove.obligations.solver import Budget
 from tests.prove.obligations.test_construction import HEAD
 
 WORDS = 64
 LAUNCHES = 8
-SOLVER_S = 8.0
+SOLVER_UNITS = 8_000_000
 STEPS = 50_000
 OPERATIONS = ("add", "sub", "add", "sub", "and", "or", "xor", "mul", "shl", "lshr", "ashr", "sdiv", "urem")
 """None that could be poison: where the original is undefined, nothing is promised."""
@@ -158,7 +159,7 @@ def test_what_is_proven_never_differs(seed: int, arena: Arena) -> None:
         expected = [outputs(plain, arena, *each) for each in launches]
         for edits in edits_of(original, seed * 7 + number):
             variant = apply(original, edits)
-            holds = all_hold(owed(original, edits, seconds=SOLVER_S))
+            holds = all_hold(owed(original, edits, budget=Budget(SOLVER_UNITS)))
             same = [outputs(variant.module, arena, *each) for each in launches] == expected
             proven += holds
             differing += not same

@@ -29,6 +29,7 @@ from kernelwright.launch_relations import (
 )
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed, provable_part
+from kernelwright.prove.obligations.solver import Budget
 from kernelwright.prove.obligations.values import Values
 from tests.prove.obligations.test_construction import kernel
 
@@ -126,7 +127,7 @@ def test_a_hoisted_load_needs_the_bytes_it_reads() -> None:
 
 
 def test_a_solver_without_time_proves_nothing() -> None:
-    assert not all_hold(owed(CHECKED, [*provable_part(CHECKED, [ALWAYS], [facts(3)])], (), seconds=0.0))
+    assert not all_hold(owed(CHECKED, [*provable_part(CHECKED, [ALWAYS], [facts(3)])], (), budget=Budget(0)))
 
 
 def test_no_proof_is_vacuous() -> None:

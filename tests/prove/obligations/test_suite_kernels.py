@@ -13,6 +13,7 @@ from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed
+from kernelwright.prove.obligations.solver import UNITS_PER_S, Budget
 from tests.edits.conftest import suite_kernels
 
 
@@ -37,8 +38,8 @@ def test_barriers_of_blocks_of_one_warp() -> None:
 def test_the_barrier_before_the_steps_separates_nothing_and_the_one_between_them_does() -> None:
     nw = kernel("score_upper_left")
     shape = FixBlock((16, 1, 1))
-    assert all_hold(owed(nw, [shape, barrier_at(nw, 47)], seconds=200.0))
-    assert not all_hold(owed(nw, [shape, barrier_at(nw, 58)], seconds=200.0))
+    assert all_hold(owed(nw, [shape, barrier_at(nw, 47)], budget=Budget(200 * UNITS_PER_S)))
+    assert not all_hold(owed(nw, [shape, barrier_at(nw, 58)], budget=Budget(200 * UNITS_PER_S)))
 
 
 def test_breadth_first_search_reads_where_its_edges_begin_and_writes_what_it_reached() -> None:

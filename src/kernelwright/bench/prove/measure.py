@@ -1,22 +1,21 @@
 """Labels of planted variants: every unsafe one gets its right label, hardly a sound one is called unsafe, whatever the seed.
 
 The seed draws the training data, the further cases, the changed inputs and the schedules. Of a family each seed proves one
-unsafe and one sound member, in turn.
+unsafe and one sound member, in turn. All cores take part; the labels do not depend on how many there are.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from kernelwright.bench.prove.families.family import Family, Member
+from kernelwright.bench.prove.families.family import Family
 from kernelwright.bench.prove.families.table import FAMILIES
-from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
-from kernelwright.bench.result import Measured, Say
-from kernelwright.prove import Prover
-from kernelwright.prove.checked_run import Device
-from kernelwright.prove.labels import LABELS, Label
+from kernelwright.bench.prove.labelling import Labelled, Part, labelled_parts, parts_of
+from kernelwright.bench.prove.planted import SOUND, UNSAFE
+from kernelwright.bench.result import Measured, Row, Say
+from kernelwright.farm import available_cores
+from kernelwright.prove.labels import LABELS
 
 SEEDS = 100
 QUICK = 3
@@ -25,92 +24,104 @@ SECONDS = 5.0
 SOUND_SHARE = 0.95
 """Of the sound members of families, what must be clean or better."""
 
+Name = tuple[str, bool]
+"""Of a planted kernel or a family, and whether its sound members are meant."""
+
 
 def measure(quick: bool, say: Say) -> Measured:
     """``quick``: three seeds."""
-    result = Measured("prove")
     seeds = QUICK if quick else SEEDS
-    mislabelled = called_unsafe = 0
-    slowest = 0.0
-    for planted in (*UNSAFE, *SOUND):
-        labels, seconds = label_all(planted, seeds)
-        wrong = seeds - labels[planted.label]
-        mislabelled += wrong if planted in UNSAFE else 0
-        called_unsafe += wrong if planted in SOUND else 0
-        slowest = max(slowest, seconds / seeds)
-        result.rows.append(_row(planted.kernel, planted.trap or "nothing", planted.label, labels, seconds))
-        say(f"{planted.kernel}: {_found(labels)}")
-    result.at_most(f"unsafe variants ({len(UNSAFE)}) with a wrong label", mislabelled, 0)
-    result.at_most(f"sound variants ({len(SOUND)}) called unsafe", called_unsafe, 0)
+    begin = time.monotonic()
+    found = _labelled(parts_of(seeds), say)
+    result = Measured("prove")
+    result.rows += [_row(name, found[name], seeds) for name in found]
+    _promise_planted(result, found)
+    _promise_families(result, found)
+    slowest = max(one.seconds / one.proofs for one in found.values())
     result.at_most("seconds per proof, processor time", slowest, SECONDS)
-    _measure_families(result, seeds, say)
+    proofs, seconds = sum(one.proofs for one in found.values()), time.monotonic() - begin
+    cores = available_cores()
+    result.notes.append(f"{proofs} proofs in {seconds:.0f} s on {cores} cores, {proofs / seconds:.2f} per second")
     return result
 
 
-def _measure_families(result: Measured, seeds: int, say: Say) -> None:
-    above = right = proven = 0
-    for family in FAMILIES:
-        for members in (family.unsafe, family.sound):
-            labels, wrong, seconds = label_members(family, members, seeds)
-            sound = members[0].is_sound
-            above += 0 if sound else len(wrong)
-            right += seeds - len(wrong) if sound else 0
-            # A label above clean is a proof, and nothing unsafe has one.
-            proven += (
-                0 if sound else sum(n for label, n in labels.items() if LABELS.index(label) < LABELS.index("clean"))
-            )
-            trap = "nothing" if sound else family.mistake
-            name = f"{family.name}, {len(members)} {'sound' if sound else 'unsafe'}"
-            result.rows.append(_row(name, trap, members[0].label, labels, seconds))
-            say(f"{name}: {_found(labels)}{f'; wrong: {chr(44).join(wrong)}' if wrong else ''}")
-    unsafe = sum(len(family.unsafe) for family in FAMILIES)
-    sound_members = sum(len(family.sound) for family in FAMILIES)
-    result.at_most(f"unsafe members of families ({unsafe}) above their label", above, 0)
-    result.at_most(f"unsafe members of families ({unsafe}) better than clean", proven, 0)
-    share = right / (seeds * len(FAMILIES))
+def _labelled(parts: list[Part], say: Say) -> dict[Name, Labelled]:
+    """By name, in the order of the parts; said as soon as all that belongs together has finished."""
+    found = {(part.name, part.sound): Labelled() for part in parts}
+    families = {family.name: family for family in FAMILIES}
+    left = {part.name: sum(other.name == part.name for other in parts) for part in parts}
+    for part, labelled in labelled_parts(parts, available_cores()):
+        found[part.name, part.sound].add(labelled)
+        left[part.name] -= 1
+        if not left[part.name]:
+            family = families.get(part.name)
+            say(_of_family(family, found) if family else f"{part.name}: {_given(found[part.name, part.sound])}")
+    return found
+
+
+def _promise_planted(result: Measured, found: Mapping[Name, Labelled]) -> None:
+    mislabelled = sum(len(found[one.kernel, False].wrong) for one in UNSAFE)
+    called_unsafe = sum(len(found[one.kernel, True].wrong) for one in SOUND)
+    result.at_most(f"unsafe variants ({len(UNSAFE)}) with a wrong label", mislabelled, 0)
+    result.at_most(f"sound variants ({len(SOUND)}) called unsafe", called_unsafe, 0)
+
+
+def _promise_families(result: Measured, found: Mapping[Name, Labelled]) -> None:
+    unsafe = [found[family.name, False] for family in FAMILIES]
+    sound = [found[family.name, True] for family in FAMILIES]
+    members = sum(len(family.unsafe) for family in FAMILIES)
+    result.at_most(f"unsafe members of families ({members}) above their label", sum(len(u.wrong) for u in unsafe), 0)
+    result.at_most(f"unsafe members of families ({members}) better than clean", sum(u.proven for u in unsafe), 0)
+    members = sum(len(family.sound) for family in FAMILIES)
     result.at_least(
-        f"sound members of families ({sound_members}) clean or better, or as safe as an original that races",
-        share,
+        f"sound members of families ({members}) clean or better, or as safe as an original that races",
+        1 - sum(len(s.wrong) for s in sound) / sum(s.proofs for s in sound),
         SOUND_SHARE,
     )
 
 
-def label_all(planted: Planted, seeds: int) -> tuple[Counter[Label], float]:
-    """The labels that a variant gets, and the processor time of all proofs in seconds."""
-    original, variant = planted.original, planted.variant
-    device, labels = Device(), Counter[Label]()
-    begin = time.process_time()
-    for seed in range(seeds):
-        labels[Prover(planted.workload(seed), original, seed=seed, device=device).prove(variant).label] += 1
-    return labels, time.process_time() - begin
+def _of_family(family: Family, found: Mapping[Name, Labelled]) -> str:
+    unsafe, sound = found[family.name, False], found[family.name, True]
+    both = unsafe.seconds + sound.seconds
+    return (
+        f"{family.name}: {len(family.unsafe)} unsafe x {unsafe.proofs} seeds, {len(unsafe.wrong)} wrong; {len(family.sound)} sound x "
+        f"{sound.proofs} seeds, {_right(sound):.0%} right; {(unsafe.proofs + sound.proofs) / both:.2f} proofs/s of a core"
+        f"{_which(unsafe)}{_which(sound)}"
+    )
 
 
-def label_members(family: Family, members: Sequence[Member], seeds: int) -> tuple[Counter[Label], list[str], float]:
-    """The labels of one member for each seed, in turn; those that got a wrong one; and the processor time of all proofs."""
-    original, variants = family.original, family.variants
-    device, labels, wrong = Device(), Counter[Label](), []
-    begin = time.process_time()
-    for seed in range(seeds):
-        member = members[seed % len(members)]
-        prover = Prover(family.workload(member, seed), original, seed=seed, device=device)
-        changed = {member.kernel: variants[member.kernel]}
-        label = prover.prove(changed, guards={member.kernel: member.guards}).label
-        labels[label] += 1
-        if not member.is_right(label):
-            wrong.append(f"{member.kernel} with seed {seed} {label}")
-    return labels, wrong, time.process_time() - begin
-
-
-def _row(name: str, trap: str, label: Label, labels: Counter[Label], seconds: float) -> dict[str, object]:
-    seeds = labels.total()
+def _row(name: Name, labelled: Labelled, seeds: int) -> Row:
+    kernel, sound = name
+    family = next((family for family in FAMILIES if family.name == kernel), None)
+    if family is not None:
+        members = family.sound if sound else family.unsafe
+        kernel, trap, label = f"{kernel}, {len(members)} {_kind(sound)}", family.mistake, members[0].label
+    else:
+        planted = next(one for one in (*UNSAFE, *SOUND) if one.kernel == kernel)
+        trap, label = planted.trap, planted.label
     return {
-        "variant": name,
-        "rests on": trap,
+        "variant": kernel,
+        "rests on": "nothing" if sound else trap,
         "its label": label,
-        f"labels given in {seeds} seeds": _found(labels),
-        "seconds per proof": round(seconds / seeds, 3),
+        f"labels given in {seeds} seeds": _given(labelled),
+        "wrong": ", ".join(labelled.wrong) or "0",
+        "right": f"{_right(labelled):.0%}",
+        "proofs/s of a core": round(labelled.proofs / labelled.seconds, 2),
     }
 
 
-def _found(labels: Counter[Label]) -> str:
-    return ", ".join(f"{label} {count}" for label, count in labels.most_common())
+def _kind(sound: bool) -> str:
+    return "sound" if sound else "unsafe"
+
+
+def _right(labelled: Labelled) -> float:
+    return 1 - len(labelled.wrong) / labelled.proofs
+
+
+def _which(labelled: Labelled) -> str:
+    return f"; wrong: {', '.join(labelled.wrong)}" if labelled.wrong else ""
+
+
+def _given(labelled: Labelled) -> str:
+    order = sorted(labelled.labels.items(), key=lambda each: (-each[1], LABELS.index(each[0])))
+    return ", ".join(f"{label} {count}" for label, count in order)

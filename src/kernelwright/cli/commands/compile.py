@@ -12,6 +12,7 @@ from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cli.support.receipts import leave_receipt
 from kernelwright.cli.support.streams import say
+from kernelwright.cli.support.winners_flag import WITH
 from kernelwright.cuda.early_clang import leave_recipe
 from kernelwright.cuda.inputs import working_folder
 from kernelwright.errors import Misuse, ToolError
@@ -20,10 +21,11 @@ from kernelwright.pipeline import compile as compile_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from kernelwright.cuda.link import LinkOptions
+    from kernelwright.kernel_version import Version
 
 # What can be emitted: the stage that makes it, and the usual suffix.
 EMITS = {"ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "exe": ("link", "")}
@@ -40,6 +42,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("cubin", ("-cubin", "--cubin"), "switch", "", False),
     Flag("library", ("-l", "--library"), "texts", "Library to link, for --emit exe."),
     Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
+    WITH,
     Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker, for --emit exe."),
 )
 # What nvcc's users link and our runtime stands for.
@@ -74,6 +77,7 @@ def compile_files(
     library: list[str] | None = None,
     library_folder: list[str] | None = None,
     linker: list[str] | None = None,
+    winners: list[str] | None = None,
 ) -> None:
     """What ``kw compile`` does, its flags read."""
     if not working_folder():
@@ -83,6 +87,12 @@ def compile_files(
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
     others = [s for s in sources if s not in cuda]
     _check_sources(sources, cuda, others, what)
+    if winners and what != "link":
+        raise Misuse("--with puts winners into a program", hint="-o app, or --emit exe")
+    if winners:
+        from kernelwright.passes.llvm import binding
+
+        binding()  # variants take all of LLVM; from here on everybody here has that
     targets = _targets(cuda or others, what, output)
     _check_targets(targets, cuda, others)
     program = (
@@ -98,7 +108,9 @@ def compile_files(
     if len(program.units) == 1 and program.units[0].source.command:
         leave_recipe(sys.argv, str(cuda[0]), program.units[0].source.command)
     if what == "link":
-        _executable(program, others, targets[0], link_options(library or (), library_folder or (), linker or ()))
+        carried = _carried(program, winners) if winners else {}
+        link = link_options(library or (), library_folder or (), linker or ())
+        _executable(program, others, targets[0], link, carried)
         return
     written = _each_unit(program, what, targets)
     if flags.use_cache and not print_after:
@@ -262,12 +274,28 @@ def link_options(libraries: Sequence[str], folders: Sequence[str], options: Sequ
     )
 
 
-def _executable(program: Program, others: list[Path], target: Path, link: LinkOptions) -> None:
+def _carried(program: Program, winners: list[str]) -> dict[Path, list[Version]]:
+    """By source file, the versions that its kernels are compiled with; says which have no place."""
+    from kernelwright.cli.support.winners_view import given_versions
+    from kernelwright.stories.winners import placed
+
+    carried, said = placed(program, given_versions(winners))
+    say("".join(f"kw: {sentence}\n" for sentence in said))
+    return carried
+
+
+def _executable(
+    program: Program,
+    others: list[Path],
+    target: Path,
+    link: LinkOptions,
+    carried: Mapping[Path, Sequence[Version]],
+) -> None:
     from kernelwright.executable import build_executable
 
     for unit in program.units:
         _ = unit.ptx  # LLVM may end the process: not while there is a folder to tidy up
-    _, warnings = build_executable(program, others, target, link, lambda said: say(f"kw: {said}\n"))
+    _, warnings = build_executable(program, others, target, link, lambda said: say(f"kw: {said}\n"), carried)
     say(warnings)
 
 

@@ -16,18 +16,19 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
+from kernelwright.cli.support.evolve_flags import searched_flags
+from kernelwright.cli.support.evolve_result import lines_of, result_of
 from kernelwright.cli.support.evolve_view import view_of
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.support.resuming import saying_how_to_resume
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cuda.names import readable
-from kernelwright.device.describe_access import plural
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture.capture import Capture
@@ -42,8 +43,6 @@ from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.evolution.new_run import create, gone_if_refused
 from kernelwright.search.strategies import DEFAULT, listed
 from kernelwright.stories.evolve import proceed
-from kernelwright.stories.finish import Finished
-from kernelwright.stories.proving import WORST
 from kernelwright.target import DEFAULT_GPU
 from kernelwright.values import replaced
 
@@ -95,6 +94,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
         "What a variant must be: clean, safe (as the original), benign, lockstep, any.",
         "safe",
     ),
+    Flag(
+        "keep_flags",
+        ("--keep-flags",),
+        "switch",
+        "Search no compile flags: edits start from the program as it is compiled.",
+        False,
+    ),
     Flag("jobs", ("--jobs",), "text", "Worker processes; default the cores there are."),
     Flag(
         "cluster", ("--cluster",), "text", "Work on a Ray cluster: HOST:PORT of its head, or auto for this machine's."
@@ -124,32 +130,49 @@ def evolve_files(
         run = EvolveRun.open(resumed, GENOMES, write=True)
     else:
         command = shlex.join(["kw", *sys.argv[1:]])
-        run = _new_run(paths, arguments, flags, own, name, command)
+        run = _new_run(paths, arguments, flags, own, name, command, jobs)
     begin = time.monotonic()
     with run, saying_how_to_resume(run), gone_if_refused(run, resumed is None):
         print(f"kw: run {run.folder}, seed {run.settings.seed}", file=sys.stderr)
         with view_of(run, sys.stderr) as view:
             finished = proceed(run, jobs=jobs, cluster=cluster, report=report, watch=view.show)
-        result = _result(run, time.monotonic() - begin, finished)
+        result = result_of(run, time.monotonic() - begin, finished)
     for trouble in finished.troubles if finished else ():
         _say(trouble)
-    print(json.dumps(result) if as_json else _lines(result))
+    print(json.dumps(result) if as_json else lines_of(result))
     return 0 if result["best"] else 1
 
 
 # -- a new run ---------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What the command line asks of a new run, besides what is evolved."""
+
+    settings: RunSettings
+    kernels: tuple[str, ...]
+    """As a person names them."""
+    tolerance: str
+    name: str | None
+    command: str
+    jobs: int | None
+    keep_flags: bool
+
+
 def _new_run(
-    paths: list[str], arguments: list[str], flags: CompileFlags, own: dict[str, Any], name: str | None, command: str
-) -> EvolveRun:
+    paths: list[str], arguments: list[str], flags: CompileFlags, own: dict[str, Any], name: str | None, command: str,
+    jobs: int | None,
+) -> EvolveRun:  # fmt: skip
     kernels = tuple(own.pop("kernel") or ())
-    asked = own.pop("tolerance")
-    tolerance = str(parse_rules("exact" if asked is None else asked))
+    tolerance = own.pop("tolerance")
+    rules = str(parse_rules("exact" if tolerance is None else tolerance))
     further = [_words("--case", text) for text in own.pop("case") or ()]
     held = [_words("--held-out", text) for text in own.pop("held_out") or ()]
+    keep_flags = bool(own.pop("keep_flags"))
     device = own.get("device", "auto")
     settings = _settings(own, DEFAULT_GPU if device == "auto" else device)
+    asked = _Asked(settings, kernels, rules, name, command, jobs, keep_flags)
     # A real GPU takes times; recordings are made on the virtual one.
     own["device"], flags = settings.virtual, flags.for_arch(settings.arch) if settings.arch else flags
     if not paths:
@@ -160,7 +183,7 @@ def _new_run(
     if len(paths) == 1 and Path(first).suffix == ".py":
         if arguments or further or held:
             raise Misuse(f"{first} takes no arguments: its cases are in it", hint=f"kw evolve {first}")
-        subject: Subject = PythonFile(str(Path(first).resolve()), "" if asked is None else tolerance)
+        subject: Subject = PythonFile(str(Path(first).resolve()), "" if tolerance is None else rules)
         modules = subject.workload().modules()
         chosen_kernels = _mangled(kernels, list(modules))
         with _folder(name or Path(first).stem) as folder:
@@ -168,7 +191,7 @@ def _new_run(
     if any(path.startswith(SUITE) for path in paths):
         if len(paths) > 1 or arguments or further or held:
             raise Misuse("a suite program brings its own data", hint=f"kw evolve {first}")
-        return _suite_run(first.removeprefix(SUITE), flags, own, settings, kernels, tolerance, name, command)
+        return _suite_run(first.removeprefix(SUITE), flags, own, asked)
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
     executable = given.executable(_say)
     with _folder(name or Path(first).stem) as folder:
@@ -180,7 +203,7 @@ def _new_run(
                 record(executable, line, target, given.settings, name=Path(first).stem)
             recordings.append(target)
         program = Program(str(executable), tuple(arguments), str(Path.cwd()))
-        return _recorded_run(folder, recordings, len(held), settings, kernels, tolerance, program, command)
+        return _recorded_run(folder, recordings, len(held), asked, program, given)
 
 
 @contextmanager
@@ -204,10 +227,7 @@ def _words(flag: str, text: str) -> list[str]:
         ) from error
 
 
-def _suite_run(
-    title: str, flags: CompileFlags, own: dict[str, Any], settings: RunSettings, kernels: tuple[str, ...],
-    tolerance: str, name: str | None, command: str,
-) -> EvolveRun:  # fmt: skip
+def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Asked) -> EvolveRun:
     from kernelwright.suite.evolving import DATA_SETS, HELD_OUT, data_set, program_and_data
 
     program = program_and_data(title)
@@ -217,7 +237,7 @@ def _suite_run(
     flags = replaced(flags, options=replaced(flags.options, source=source))
     given = GivenProgram.of(list(program.source_paths), (), flags, own)
     executable = given.executable(_say)
-    with _folder(name or title) as folder:
+    with _folder(asked.name or title) as folder:
         recordings = []
         for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
             with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
@@ -227,7 +247,7 @@ def _suite_run(
                 _say(f"recording {shlex.join([title, *line])}")
                 target = folder / f"data-{number}.capture"
                 recordings.append(record(executable, line, target, given.settings, folder=inside, name=title))
-        return _recorded_run(folder, recordings, len(HELD_OUT), settings, kernels, tolerance, whole, command)
+        return _recorded_run(folder, recordings, len(HELD_OUT), asked, whole, given)
 
 
 def _copied(inside: Path, target: Path) -> None:
@@ -242,15 +262,15 @@ def _copied(inside: Path, target: Path) -> None:
 
 
 def _recorded_run(
-    folder: Path, recordings: list[Path], held_out: int, settings: RunSettings, kernels: tuple[str, ...], tolerance: str,
-    program: Program, command: str,
-) -> EvolveRun:  # fmt: skip
+    folder: Path, recordings: list[Path], held_out: int, asked: _Asked, program: Program, given: GivenProgram
+) -> EvolveRun:
     """A run on recordings, the last ``held_out`` of which are for the proof alone."""
+    settings = asked.settings
     chosen: list[Chosen] = []
     held: list[Chosen] = []
     for number, path in enumerate(recordings):
         with Capture.read(path) as capture:
-            wanted = _mangled(kernels, list(capture.kernels)) if number == 0 else settings.kernels
+            wanted = _mangled(asked.kernels, list(capture.kernels)) if number == 0 else settings.kernels
             settings = replace(settings, kernels=wanted)
             looked = look(capture, wanted if number == 0 else [k for k in wanted if k in capture.kernels])
             found = choose(number, looked)
@@ -261,13 +281,16 @@ def _recorded_run(
             chosen += found
             held += rest(number, looked, found)
     # A run says where its recordings are by their names alone, so that its folder can be moved.
-    stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), tolerance, tuple(held), program)
+    stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), asked.tolerance, tuple(held), program)
     opened = replace(
         stored,
         paths=tuple(str(path) for path in recordings),
         program=replace(program, folder=str(folder.absolute() / program.folder)),
     )
-    return create(folder, stored, settings, command=command, given=opened)
+    flags = None if asked.keep_flags else searched_flags(opened, given, settings, folder, asked.jobs, _say)
+    if flags is not None:
+        stored, opened = replace(stored, flags=flags), replace(opened, flags=flags.below(folder))
+    return create(folder, stored, settings, command=asked.command, given=opened)
 
 
 def _chosen_line(number: int, capture: Capture, chosen: tuple[Chosen, ...]) -> str:
@@ -336,88 +359,6 @@ def _duration(text: str | None) -> float | None:
 
 def _say(text: str) -> None:
     print(f"kw: {text}", file=sys.stderr)
-
-
-# -- the end -----------------------------------------------------------------------------------------------------------
-
-
-def _result(run: EvolveRun, seconds: float, finished: Finished | None) -> dict[str, Any]:
-    best = run.best
-    trained, speedup_any = run.fastest_trained
-    proof = (run.proof(best.name) if best else None) or {}
-    return {
-        "run": str(run.folder),
-        "best": best.name if best else None,
-        "fallen": fallen_of(run),
-        "speedup": round(best.speedup, 4) if best else 1.0,
-        "speedup_any": round(max(speedup_any, best.speedup if best else 1.0), 4),
-        "best_any": trained or None,
-        "best_proven": run.proven.name if run.proven else None,
-        "speedup_proven": round(run.proven.speedup, 4) if run.proven else 1.0,
-        "measured_on": run.settings.gpu or None,
-        "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
-        "label": proof.get("label"),
-        "error": best.outcome.error if best else 0.0,
-        "evaluations": run.evaluations,
-        "seconds": round(seconds, 1),
-        "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
-        "edits": best.written if best else [],
-        "report": str(finished.report) if finished and finished.report else None,
-        "export": str(finished.exported) if finished and finished.exported else None,
-    }
-
-
-def fallen_of(run: EvolveRun) -> dict[str, Any] | None:
-    """The variant that was the best until its proof said less than was demanded; None when there is none."""
-    found = run.fallen
-    if found is None:
-        return None
-    proof = run.proof(found.name)
-    return {"variant": found.name, "speedup": round(found.speedup, 4), "label": proof["label"] if proof else None}
-
-
-def _lines(result: dict[str, Any]) -> str:
-    tried = f"{plural(result['evaluations'], 'candidate')} in {result['seconds']:g} s"
-    if not result["best"]:
-        fallen = result["fallen"]
-        less = (
-            f": {fallen['variant']} is {fallen['speedup']:.3f}x, but {fallen['label'] or 'not proven'}"
-            if fallen
-            else ""
-        )
-        if fallen and (accept := next((name for name, worst in WORST.items() if worst == fallen["label"]), None)):
-            less += f", which --accept {accept} takes"
-        return "\n".join(
-            [f"nothing faster that stands its proof among {tried}{less}; run {result['run']}", *_left(result)]
-        )
-    label = f", {result['label']}" if result["label"] else ", not proven"
-    measured = (
-        " [{:.3f}, {:.3f}] measured on {}".format(*result["interval"], result["measured_on"])
-        if result["interval"]
-        else ""
-    )
-    said = [
-        f"{result['best']}: {result['speedup']:.3f}x{measured}{label}, error {result['error']:g}, "
-        f"{plural(len(result['edits']), 'edit')}; {tried}"
-    ]
-    if result["best_proven"] not in (None, result["best"]):
-        said.append(
-            f"proven for all launches that its guards admit: {result['speedup_proven']:.3f}x ({result['best_proven']})"
-        )
-    if result["speedup_any"] > result["speedup"] * 1.005:
-        said.append(
-            f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})"
-        )
-    return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
-
-
-def _left(result: dict[str, Any]) -> list[str]:
-    """Where there is more, a line each."""
-    lines = (
-        ("report", "{}: the page of the run"),
-        ("export", "{}: the best to take along; README.md says what is in it"),
-    )
-    return [text.format(result[name]) for name, text in lines if result[name]]
 
 
 def _spelled(context: Context) -> dict[str, str]:

@@ -15,12 +15,16 @@ from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags, 
 from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, STRICT, GivenProgram, split
-from kernelwright.device.serving.run_program import Ran, run_program
+from kernelwright.cli.support.winners_flag import WITH
+from kernelwright.cli.support.winners_view import NONE, given_versions, print_versions
+from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
+from kernelwright.device.versions.table import merged
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("report", ("--report",), "switch", "At the end, what each kernel did: launches and time.", False),
+    WITH,
     STRICT,
     *PROGRAM_FLAGS,
 )
@@ -49,29 +53,45 @@ def read_line(arguments: list[str]) -> Callable[[], int] | None:
     return run
 
 
-def run_files(paths: list[Path], arguments: list[str], *, flags: CompileFlags, report: bool = False, **own: Any) -> int:
+def run_files(
+    paths: list[Path],
+    arguments: list[str],
+    *,
+    flags: CompileFlags,
+    report: bool = False,
+    winners: list[str] | None = None,
+    **own: Any,
+) -> int:
     """What ``kw run`` does, its flags read. Returns the exit code: the program's own, 128 and more for a signal."""
     given = GivenProgram.of(paths, arguments, flags, own)
+    versions = None if winners == [NONE] else given_versions(winners or ())
     executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     def serve_connection(connection: socket.socket) -> bytes:
-        session = serve(connection, lambda: given.settings, finish=report, timed=report)
-        return json.dumps(session.report() if session else []).encode()
+        timed = report or bool(versions)
+        session = serve(connection, lambda: given.settings, finish=timed, timed=timed, versions=versions)
+        said = {"kernels": session.report(), "versions": session.versions()} if session else {}
+        return json.dumps(said).encode()
 
     command = [name if "/" in name else f"./{name}", *given.arguments]
     ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
     if ran.signal and not ran.interrupted:
         print(f"kw: {name} was ended by {signal.Signals(ran.signal).name}", file=sys.stderr)
+    results = [json.loads(result) for result in ran.results if result]
     if report:
-        _print_report(ran, given.settings)
+        _print_report([row for result in results for row in result.get("kernels", ())], given.settings)
+    if versions or report:
+        rows = merged(result.get("versions", []) for result in results)
+        if rows or versions:
+            print_versions(rows, given.settings)
     return ran.exit_code
 
 
-def _print_report(ran: Ran, settings: Settings) -> None:
+def _print_report(found: list[dict[str, Any]], settings: Settings) -> None:
     """One line per kernel, on standard error: standard output is the program's."""
     rows: dict[str, Counter[str]] = {}
-    for row in (row for result in ran.results if result for row in json.loads(result)):
+    for row in found:
         kept = rows.setdefault(row["kernel"], Counter())
         kept.update({name: row.get(name, 0) for name in ("launches", "time_us", "seconds", "faults")})
     if not rows:

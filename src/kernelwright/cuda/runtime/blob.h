@@ -36,7 +36,7 @@ enum kw_blob_codec {
 };
 
 struct kw_blob_section {
-    char name[32]; /* NUL-padded: "source", "ir", "ptx sm_80", "cubin sm_90a", "kernels", "variables" */
+    char name[32]; /* NUL-padded: "source", "ir", "ptx sm_80", "cubin sm_90a", "versions", "kernels", "variables" */
     uint32_t codec; /* enum kw_blob_codec */
     uint32_t reserved;
     uint64_t offset; /* from the start of the blob */

@@ -12,8 +12,8 @@ import contextlib
 import functools
 import os
 import time
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from kernelwright.cuda.wire import protocol as wire
 from kernelwright.cuda.wire.channel import Received
@@ -21,7 +21,7 @@ from kernelwright.cuda.wire.launch_codec import read_launch
 from kernelwright.cuda.wire.protocol import Message, WelcomeFlags
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.real_gpu.driver import DriverError
-from kernelwright.device.real_gpu.gpu import CudaGpu
+from kernelwright.device.real_gpu.gpu import DEFAULT_SHARED, MAX_DYNAMIC_SHARED, SHARED_BYTES, CudaGpu
 from kernelwright.device.real_gpu.launch_times import LaunchTimes
 from kernelwright.device.real_gpu.modules import CudaModules, error_of_driver
 from kernelwright.device.real_gpu.printf_output import Printed
@@ -29,7 +29,13 @@ from kernelwright.device.serving.errors import CudaError, Failure, Refused
 from kernelwright.device.serving.replies import Answer, handle_of
 from kernelwright.device.serving.served_device import Tell
 from kernelwright.device.serving.watchdog import UnderWay
+from kernelwright.device.versions.absent import without_kernel
 from kernelwright.errors import DeviceError, KernelwrightError
+from kernelwright.kernel_version import Version
+from kernelwright.launch import Launch
+
+if TYPE_CHECKING:
+    from kernelwright.device.versions.on_real_gpu import GpuDispatch
 
 STAGING_BYTES = 16 << 20
 PATIENCE_S = 2.0
@@ -46,7 +52,10 @@ class CudaDevice:
 
     always = frozenset({Message.HELLO, Message.MOVE_ARENA, Message.DEVICE_RESET, Message.DEVICE_PROPERTIES})
 
-    def __init__(self, gpu: CudaGpu, timeout_s: float = 0.0, timed: bool = False) -> None:
+    def __init__(
+        self, gpu: CudaGpu, timeout_s: float = 0.0, timed: bool = False, versions: Sequence[Version] | None = ()
+    ) -> None:
+        """``versions``: what may run in the place of the program's kernels, besides what it carries itself; None: neither does."""
         self.gpu = gpu
         self.under_way = UnderWay()
         self.times: LaunchTimes | None = None
@@ -55,12 +64,17 @@ class CudaDevice:
         self._arena = Arena()
         self._printed = Printed()
         self._gone_since = 0.0
+        self._given = tuple(versions) if versions is not None else None
+        self._kernels: dict[str, None] = {}
+        self._dispatch: GpuDispatch | None = None
         if timed:
             self.times = LaunchTimes(gpu.driver, gpu.properties.max_threads_per_multiprocessor)
         self._start_over()
 
     def _start_over(self) -> None:
         self._modules = CudaModules(self.gpu)
+        if self._dispatch is not None:
+            self._dispatch.start_over(self.gpu)
         self._streams: dict[int, int] = {0: 0}
         self._events: dict[int, int] = {}
         self._allocated: dict[int, int] = {}
@@ -145,11 +159,16 @@ class CudaDevice:
         """What each kernel took, by geometry, where that was asked for."""
         return self.times.rows() if self.times is not None else []
 
+    def versions(self) -> list[dict[str, Any]]:
+        return self._dispatch.rows() if self._dispatch is not None else []
+
     def elapsed_us(self) -> None:
         """Nothing measures copies, and what runs side by side."""
 
     def remarks(self) -> list[str]:
-        return []
+        """What came of the versions that were given."""
+        unused = [*without_kernel(self._given or (), self._kernels)]
+        return unused + (self._dispatch.sentences() if self._dispatch is not None else [])
 
     def definition(self, kernel: str) -> None:
         """Nobody knows: what a GPU runs need not have been IR."""
@@ -178,7 +197,9 @@ class CudaDevice:
 
     def _register_kernel(self, message: Received) -> None:
         assert isinstance(message.body, wire.RegisterSymbol)
-        self._modules.add_kernel(message.body.symbol, message.body.module, message.tail.decode())
+        name = message.tail.decode()
+        self._modules.add_kernel(message.body.symbol, message.body.module, name)
+        self._kernels[name] = None
 
     def _register_variable(self, message: Received) -> None:
         b = message.body
@@ -187,6 +208,8 @@ class CudaDevice:
 
     def _unregister_module(self, message: Received) -> None:
         self._modules.remove_module(handle_of(message))
+        if self._dispatch is not None:
+            self._dispatch.forget_kernels()
 
     # -- memory ----------------------------------------------------------------------------------------------------
 
@@ -247,7 +270,8 @@ class CudaDevice:
 
     def _launch(self, body: bytes) -> None:
         stream, number, launch = read_launch(body, lambda number: self._modules.kernel(number).name)
-        function, queue = self._modules.function(number), self._stream(stream)
+        queue = self._stream(stream)
+        function = self._version(number, launch) or self._modules.function(number)
         start = functools.partial(self._driver.launch, function, launch, queue)
         try:
             if self.times is None:
@@ -259,6 +283,28 @@ class CudaDevice:
                 raise
             # The driver has one number for every bad argument; of a launch the runtime says what it means.
             raise Refused(CudaError.INVALID_CONFIGURATION, error.message) from None
+
+    def _version(self, number: int, launch: Launch) -> int | None:
+        """The version that runs a launch; None: the original does."""
+        if self._dispatch is None:
+            if self._given is None or (not self._given and not self._modules.has_versions(number)):
+                return None
+            from kernelwright.device.versions.on_real_gpu import GpuDispatch
+
+            self._dispatch = GpuDispatch(self._given, self.gpu, self._region)
+        function = self._dispatch.function(number, launch, self._modules.described)
+        if function is None or not launch.shared_bytes:
+            return function
+        if launch.shared_bytes > DEFAULT_SHARED - self._driver.function_attribute(function, SHARED_BYTES):
+            self._driver.set_function_attribute(function, MAX_DYNAMIC_SHARED, launch.shared_bytes)
+        return function
+
+    def _region(self, address: int) -> range | None:
+        """The allocation that an address lies in."""
+        buffer = self._arena.find(address)
+        if buffer is not None:
+            return range(buffer.address, buffer.end)
+        return next((range(a, a + size) for a, size in self._allocated.items() if a <= address < a + size), None)
 
     def _kernel_layout(self, message: Received) -> Answer:
         parameters, size = self._modules.layout(handle_of(message))

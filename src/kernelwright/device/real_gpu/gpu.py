@@ -89,6 +89,8 @@ class CudaLaunched:
     """What the kernel printed, where a worker has caught it."""
     estimate: None = None
     """A GPU has none."""
+    version: str = ""
+    """As ``virtual_gpu.gpu.Launched`` has it."""
 
     @property
     def kernel(self) -> str:

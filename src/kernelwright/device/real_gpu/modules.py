@@ -12,6 +12,7 @@ from kernelwright.cuda.wire.protocol import FunctionAttributes, ModuleFormat, Pa
 from kernelwright.device.real_gpu.driver import NOT_FOUND, DriverError
 from kernelwright.device.real_gpu.gpu import CudaGpu, CudaLoaded
 from kernelwright.device.serving.errors import CudaError, Refused
+from kernelwright.device.versions.comparison import GpuKernel
 from kernelwright.errors import CompileError, KernelwrightError, ToolError
 
 
@@ -113,6 +114,35 @@ class CudaModules:
             raise Refused(
                 CudaError.INVALID_SYMBOL, f"variable {readable(found.name)} is in no kernel's code, so the GPU has none"
             ) from None
+
+    def described(self, number: int) -> GpuKernel:
+        """What versions of a kernel are compared with. Raises ``Refused``."""
+        kernel = self.kernel(number)
+        module = kernel.module
+        parameters, _ = self.layout(number)
+        content = module.content if module.format == ModuleFormat.BLOB else None
+        return GpuKernel(
+            kernel.name,
+            content.ir if content is not None else "",
+            tuple((p.offset, p.size) for p in parameters),
+            tuple((v.name, self._place(v)) for v in self.variables.values() if v.module is module),
+            content.versions if content is not None else (),
+        )
+
+    def _place(self, variable: _Variable) -> range:
+        """Its addresses; none for one that no kernel uses."""
+        try:
+            address, size = self.gpu.variable(self._load(variable.module), variable.name)
+        except DriverError as error:
+            if error.code != NOT_FOUND:
+                raise
+            return range(0)
+        return range(address, address + size)
+
+    def has_versions(self, number: int) -> bool:
+        """Whether the program carries versions of the kernels in a kernel's module."""
+        module = self.kernel(number).module
+        return module.format == ModuleFormat.BLOB and bool(module.content.versions_text)
 
     def attributes(self, number: int) -> FunctionAttributes:
         """``cudaFuncGetAttributes``, as the driver has them."""

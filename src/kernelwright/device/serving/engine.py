@@ -23,24 +23,37 @@ from kernelwright.device.settings import Settings
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
+    from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
     from kernelwright.device.fault import Fault
+    from kernelwright.device.versions.dispatch import Dispatch, Fitting, Fittings
     from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
     from kernelwright.device.virtual_gpu.launch_estimates import Timing
-    from kernelwright.launch import Launch
+    from kernelwright.kernel_version import Version
+    from kernelwright.launch import Launch, Triple
 
 
 class Engine:
     """Kernels of one program on one virtual GPU. With ``timed``, launches carry estimates of their time."""
 
     def __init__(
-        self, arena: Arena, settings: Settings, observers: Sequence[Observer], timed: bool, under_way: UnderWay
+        self,
+        arena: Arena,
+        settings: Settings,
+        observers: Sequence[Observer],
+        timed: bool,
+        under_way: UnderWay,
+        versions: Sequence[Version] | None = (),
     ) -> None:
+        """``versions``: given besides those in the program, and before them; None: the program's own kernels run."""
         self.settings = settings
         self.registered = Registered(arena, self.gpu)
         self._arena = arena
         self._observers = observers
         self._timed = timed
         self._under_way = under_way
+        self._versions = versions
+        self.dispatch: Dispatch | None = None
+        """Made when the first kernel with versions is launched."""
         self._device: VirtualGpu | None = None
         self._timing: Timing | None = None
         self._making = threading.Lock()
@@ -99,6 +112,8 @@ class Engine:
         """Forgets the program's modules, and what launches left in caches."""
         self.registered = Registered(self._arena, self.gpu)
         self.forget_prepared()
+        if self.dispatch is not None:
+            self.dispatch.start_over()
         if self._timing is not None:
             self._timing.start_over()
 
@@ -116,17 +131,24 @@ class Engine:
         try:
             ready = self._ready.get((number, *block))
             if ready is None:
-                ready = self.registered.prepare(number, block, followed=self._timed)
+                ready = self._prepared(number, block)
                 self._ready[number, block[0], block[1], block[2]] = ready
             settings = self.settings
+            compiled = ready.compiled
             execution = Execution(
                 ready.loaded, launch, budget=settings.budget, stream=stream, overread=settings.overread
             )
+            chosen, original_us = None, None
+            if ready.versions is not None:
+                chosen, original_us = self._chosen(ready.versions, execution)
+            if chosen is not None:
+                execution = replace(execution, loaded=chosen.loaded)
+                compiled = chosen.compiled or compiled
             for observer in self._observers:
                 observer.before_launch(execution)
             under_way.timed_out = False
             began = under_way.began = time.monotonic()
-            launched = self._run(execution, ready)
+            launched = self._run(execution, compiled)
         except CompileError as error:
             raise Refused(CudaError.INVALID_PTX, str(error)) from None
         except DeviceError as error:
@@ -143,11 +165,43 @@ class Engine:
         finally:
             under_way.began = None
         seconds = time.monotonic() - began
+        if ready.versions is not None:
+            assert self.dispatch is not None
+            self.dispatch.ran(ready.versions, chosen, launch, launched.time_us, original_us)
         for observer in self._observers:
             observer.after_launch(execution, launched, seconds)
         return launched
 
-    def _run(self, execution: Execution, ready: Runnable) -> Launched:
+    def _prepared(self, number: int, block: Triple) -> Runnable:
+        ready = self.registered.prepare(number, block, followed=self._timed)
+        if self._versions is None:
+            return ready
+        own = self.registered.versions(number)
+        if not self._versions and not own:
+            return ready
+        if self.dispatch is None:
+            from kernelwright.device.versions.dispatch import Dispatch
+
+            self.dispatch = Dispatch(self._versions, self.gpu(), self._arena, followed=self._timed)
+        return replace(ready, versions=self.dispatch.fitting(ready.loaded, ready.name, block, own))
+
+    def _chosen(self, versions: Fittings, execution: Execution) -> tuple[Fitting | None, float | None]:
+        """The version that runs, and what the original would take at this launch, as far as that was asked for."""
+        assert self.dispatch is not None
+        chosen = self.dispatch.choose(versions, execution)
+        is_due = chosen is not None and self._timed and chosen.is_due(execution.launch)
+        return chosen, self._aside(execution) if is_due else None
+
+    def _aside(self, execution: Execution) -> float | None:
+        """What a launch would take, made on a copy of the memory; None where nobody knows."""
+        gpu = self.gpu()
+        assert self._timing is not None
+        self._under_way.began = time.monotonic()
+        with self._arena.aside() as has_copy, self._timing.aside():
+            launched = self._timing.launch(gpu, execution) if has_copy else None
+        return launched.time_us if launched is not None and launched.fault is None else None
+
+    def _run(self, execution: Execution, compiled: CompiledKernel) -> Launched:
         gpu = self._device
         assert gpu is not None
         for observer in self._observers:
@@ -155,7 +209,7 @@ class Engine:
             if launched is not None:
                 return launched
         if not self._timed:
-            return gpu.run(execution, self._arena, compiled=ready.compiled)
+            return gpu.run(execution, self._arena, compiled=compiled)
         self.gpu()
         assert self._timing is not None
         return self._timing.launch(gpu, execution)

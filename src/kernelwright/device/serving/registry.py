@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from kernelwright.codegen.machine.resources import Resources
     from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
     from kernelwright.device.execution import Loaded
+    from kernelwright.device.versions.dispatch import Fittings
     from kernelwright.device.virtual_gpu.gpu import VirtualGpu
     from kernelwright.ir.module import Module
+    from kernelwright.kernel_version import Version
     from kernelwright.launch import Triple
 
 PREFERRED_CARVEOUT = 9
@@ -102,6 +104,8 @@ class Runnable:
     name: str
     loaded: Loaded
     compiled: CompiledKernel
+    versions: Fittings | None = None
+    """What may run in its place."""
 
 
 class Registered:
@@ -185,6 +189,10 @@ class Registered:
         """The module that holds the kernel called ``name``; None when nobody registered it. Raises ``Refused``."""
         owner = next((k.module for k in self._kernels.values() if k.name == name), None)
         return self.load(owner) if owner is not None else None
+
+    def versions(self, number: int) -> tuple[Version, ...]:
+        """Those that the program carries for a kernel's module. Raises ``Refused``."""
+        return self._kernel(number).module.content.versions
 
     def swap(self, name: str, data: bytes) -> None:
         """From now on the kernel called ``name`` is the one in the blob ``data``; without data, its own again.

@@ -54,6 +54,9 @@ class ServedDevice(Protocol):
     def report(self) -> list[dict[str, Any]]:
         """What each kernel did."""
 
+    def versions(self) -> list[dict[str, Any]]:
+        """Which version of each kernel ran how often (``device/versions``); a row for each launched kernel that has some."""
+
     def elapsed_us(self) -> float | None:
         """How long the program's launches and copies take on the device, from the first to the end of the last, in microseconds;
         None where nothing says."""

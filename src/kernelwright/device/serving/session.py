@@ -76,6 +76,10 @@ class Session:
         """What each kernel did."""
         return self.device.report()
 
+    def versions(self) -> list[dict[str, Any]]:
+        """Which versions of kernels ran."""
+        return self.device.versions()
+
     # -- the loop --------------------------------------------------------------------------------------------------
 
     def serve(self) -> None:

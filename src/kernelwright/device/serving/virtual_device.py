@@ -28,9 +28,11 @@ from kernelwright.device.serving.served_device import Tell
 from kernelwright.device.serving.timeline import Timeline
 from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
+from kernelwright.device.versions.absent import without_kernel
 
 if TYPE_CHECKING:
     from kernelwright.ir.debug import Location
+    from kernelwright.kernel_version import Version
 
 _NO_TIMING = 2
 """cudaEventDisableTiming."""
@@ -54,8 +56,15 @@ class VirtualDevice:
     )
 
     def __init__(
-        self, arena: Arena, settings: Settings, observers: Sequence[Observer] = (), timed: bool = False
+        self,
+        arena: Arena,
+        settings: Settings,
+        observers: Sequence[Observer] = (),
+        timed: bool = False,
+        versions: Sequence[Version] | None = (),
     ) -> None:
+        """``versions``: what may run in the place of the program's kernels, besides what it carries itself; None: neither
+        does. Tools that observe see the program's own kernels."""
         self.under_way = UnderWay()
         self.tally = Tally()
         self._overreads = OverreadPlaces()
@@ -64,13 +73,15 @@ class VirtualDevice:
         self._settings = settings
         self._observers = (self.tally, self._overreads, *observers)
         self._timed = timed
+        self._versions = None if observers else versions
+        self._kernels: dict[str, None] = {}
         self._properties = properties_of(settings.gpu)
         self._begin(arena)
 
     def _begin(self, arena: Arena) -> None:
         """A device on which nothing has happened."""
         self.arena = arena
-        self.engine = Engine(arena, self._settings, self._observers, self._timed, self.under_way)
+        self.engine = Engine(arena, self._settings, self._observers, self._timed, self.under_way, self._versions)
         self._memory = Allocations(arena, self._settings)
         self._timeline = self._new_timeline()
         self._before_reset_us = 0.0
@@ -115,6 +126,9 @@ class VirtualDevice:
     def report(self) -> list[dict[str, Any]]:
         return self.tally.as_json()
 
+    def versions(self) -> list[dict[str, Any]]:
+        return self.engine.dispatch.rows() if self.engine.dispatch is not None else []
+
     def definition(self, kernel: str) -> Location | None:
         from kernelwright.ir.debug import function_location
 
@@ -137,7 +151,12 @@ class VirtualDevice:
     def remarks(self) -> list[str]:
         """Kernels that were launched and that the timing model could not take, and reads past a buffer, unless those have been
         told otherwise."""
-        untimed = [f"kernel {readable(k)} has no estimated time: {why}" for k, why in self.engine.untimed.items()]
+        unused = [*without_kernel(self._versions or (), self._kernels)]
+        if self.engine.dispatch is not None:
+            unused += self.engine.dispatch.sentences()
+        untimed = unused + [
+            f"kernel {readable(k)} has no estimated time: {why}" for k, why in self.engine.untimed.items()
+        ]
         is_told = any(observer.tells or observer.tells_overreads for observer in self._observers)
         return untimed if is_told else [*untimed, *self._overreads.sentences()]
 
@@ -149,7 +168,9 @@ class VirtualDevice:
 
     def _register_kernel(self, message: Received) -> None:
         assert isinstance(message.body, wire.RegisterSymbol)
-        self.engine.registered.add_kernel(message.body.symbol, message.body.module, message.tail.decode())
+        name = message.tail.decode()
+        self.engine.registered.add_kernel(message.body.symbol, message.body.module, name)
+        self._kernels[name] = None
 
     def _register_variable(self, message: Received) -> None:
         b = message.body

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kernelwright.device.serving.observer import Observer
     from kernelwright.device.serving.session import Session
     from kernelwright.device.settings import Settings
+    from kernelwright.kernel_version import Version
 
 PREFIX = "kw"
 _PROGRAMS_OWN = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP)
@@ -103,37 +104,50 @@ def serve(
     *,
     finish: bool = False,
     timed: bool = False,
+    versions: Sequence[Version] | None = (),
 ) -> Session | None:
     """Serves one program until it ends; None when what is asked for cannot be had, as the program was told.
 
-    The rest is as ``Session`` has it. On a real GPU nothing is observed, and launches are measured when ``timed``.
+    The rest is as ``Session`` has it. On a real GPU nothing is observed, and launches are measured when ``timed``. ``versions``: what
+    may run in the place of the program's kernels, before what it carries itself; None: neither does.
     """
     from kernelwright.errors import KernelwrightError
 
     try:
-        session = _session(connection, settings_of(), observers, finish, timed)
+        session = _session(connection, settings_of(), observers, finish, timed, versions)
     except KernelwrightError as error:
         refuse(connection, error)
         return None
     session.serve()
     for sentence in session.device.remarks():
         say(sentence)
+    if session.settings.winners == "count":
+        from kernelwright.device.versions.table import version_lines
+
+        for line in version_lines(session.versions(), session.settings):
+            say(line)
     if session.untold is not None and session.untold.sentence:
         say(session.untold.sentence)
     return session
 
 
 def _session(
-    connection: socket.socket, settings: Settings, observers: Sequence[Observer], finish: bool, timed: bool
+    connection: socket.socket,
+    settings: Settings,
+    observers: Sequence[Observer],
+    finish: bool,
+    timed: bool,
+    versions: Sequence[Version] | None,
 ) -> Session:
     """The session, with the device that the settings name."""
     from kernelwright.device.serving.session import Session
 
+    versions = None if settings.winners == "off" else versions
     if settings.real:
         from kernelwright.device.real_gpu.cuda_device import CudaDevice
         from kernelwright.device.real_gpu.gpu import CudaGpu
 
-        on_gpu = CudaDevice(CudaGpu(settings.ordinal), settings.timeout_s, timed)
+        on_gpu = CudaDevice(CudaGpu(settings.ordinal), settings.timeout_s, timed, versions)
         # Its watchdog ends this process when the program has gone: until then everything is done.
         return Session(connection, on_gpu, settings, finish=True)
     from kernelwright.device.arena import Arena
@@ -141,7 +155,7 @@ def _session(
 
     limit_memory(settings)
     abandon = None if finish else functools.partial(_leave, 3)
-    device = VirtualDevice(Arena(), settings, observers, timed)
+    device = VirtualDevice(Arena(), settings, observers, timed, versions)
     return Session(connection, device, settings, observers, finish, abandon)
 
 

@@ -62,6 +62,8 @@ class Launched:
     """Reads past a buffer that were let pass."""
     estimate: Estimate | None = None
     """What the timing model says of it (``device/virtual_gpu/launch_estimates.py``), where it was asked."""
+    version: str = ""
+    """The winner that ran in the kernel's place, where ``Device`` was given some."""
 
     @property
     def kernel(self) -> str:

@@ -10,7 +10,8 @@ count, and take the first one's log, scaled to what they did. A launch that coun
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -94,6 +95,15 @@ class Timing:
         self._estimates: LruCache[tuple[object, ...], tuple[Observed, Estimate]] = LruCache(KEPT)
         self.last: tuple[Observed, Estimate] | None = None
         """Of the last launch that has an estimate."""
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """Launches within leave nothing in the L2 cache for those after."""
+        used, last = dict(self._history._used), self.last
+        try:
+            yield
+        finally:
+            self._history._used, self.last = used, last
 
     def launch(self, virtual: VirtualGpu, execution: Execution) -> Launched:
         """Runs a kernel and says how long it would have taken.

@@ -15,7 +15,7 @@ from kernelwright.edits.draft import Draft
 from kernelwright.edits.edit_kind import SAME_RESULT, EditKind
 from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.original import Original
-from kernelwright.guards import Apart, Guard
+from kernelwright.guards import Apart, AtStart, Guard
 from kernelwright.launch_relations import LaunchRelation, relation_as_json, relation_from_json
 
 
@@ -37,15 +37,20 @@ class RequireLaunch:
         return None
 
 
-def guard_json(guard: LaunchRelation | Apart) -> str:
+def guard_json(guard: LaunchRelation | Apart | AtStart) -> str:
     """A guard as a line of JSON."""
-    value = {"apart": guard.index} if isinstance(guard, Apart) else relation_as_json(guard)
+    if isinstance(guard, Apart | AtStart):
+        value: dict[str, Any] = {"apart" if isinstance(guard, Apart) else "at start": guard.index}
+    else:
+        value = relation_as_json(guard)
     return json.dumps(value, separators=(",", ":"))
 
 
 def guard_of(text: str) -> Guard:
     """The guard again. Raises ``ValueError``, ``KeyError`` or ``TypeError`` for what is none."""
     value = json.loads(text)
+    if "at start" in value:
+        return AtStart(int(value["at start"]))
     return Apart(int(value["apart"])) if "apart" in value else relation_from_json(value)
 
 

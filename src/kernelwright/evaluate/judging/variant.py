@@ -10,7 +10,6 @@ makes the changed module of a candidate is the affair of its kind (``evaluate/ca
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -21,16 +20,8 @@ from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import Misuse
 from kernelwright.guards import Guard
 from kernelwright.ir import Module, clone_module, parse_module, print_module
+from kernelwright.ir.text.canonical import canonical
 from kernelwright.passes.recipe import PassRecipe, optimise_with
-
-_ANY = re.compile(
-    r"""(?P<drop>,[ ]![a-z.]*dbg[ ]!\d+ | [ ]![a-z.]*dbg[ ]!\d+(?=[ ]\{))   # debug locations
-      | (?P<name>%(?:"[^"]*"|[\w.$-]+))
-      | (?P<label>^(?:"[^"]*"|[\w.$-]+)(?=:))
-      | (?P<node>!\d+)""",
-    re.MULTILINE | re.VERBOSE,
-)
-_COMMENT = re.compile(r"\s*; preds = .*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,31 +100,3 @@ def alone(module: Module, kernel: str) -> Module:
     made, _ = clone_module(module)
     made.remove([f for f in made.kernels if f.name != kernel])
     return made
-
-
-def canonical(text: str) -> str:
-    """A module's text without names, debug information and metadata nodes: values and nodes are numbered as they come.
-
-    before   ``%sum = fadd float %a, %b, !dbg !12``
-    after    ``%0 = fadd float %1, %2``
-    """
-    numbers: dict[str, str] = {}
-
-    def renamed(match: re.Match[str]) -> str:
-        kind = match.lastgroup
-        if kind == "drop":
-            return ""
-        found = match[0] if kind != "label" else f"%{match[0]}"
-        number = numbers.get(found)
-        if number is None:
-            number = numbers[found] = f"{'!' if kind == 'node' else '%'}{len(numbers)}"
-        return number
-
-    body = text[: _start_of_metadata(text)]
-    return _ANY.sub(renamed, _COMMENT.sub("", body))
-
-
-def _start_of_metadata(text: str) -> int:
-    """Where the list of metadata nodes begins, which LLVM prints last."""
-    found = re.search(r"^![\w.]+ = ", text, re.MULTILINE)
-    return found.start() if found else len(text)

@@ -31,6 +31,7 @@ from kernelwright.evaluate.outcome import Ok, Outcome, Rejected, outcome_from_js
 from kernelwright.evaluate.run.journal import Journal, Row
 from kernelwright.evaluate.run.run import Run, unreadable
 from kernelwright.evaluate.run.settings import RunSettings
+from kernelwright.evaluate.workload.flag_choice import FlagChoice
 from kernelwright.evaluate.workload.subject import Subject, subject_from_json
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.search.nsga2 import dominates
@@ -99,7 +100,14 @@ class VariantRun(Run[C]):
     def notes(self) -> list[str]:
         """What a person should know before trusting the results."""
         said = [note for event in self.journal.events("notes") for note in event.data["notes"]]
-        return list(dict.fromkeys([*self.facts.get("notes", ()), *said]))
+        flags = [f"{self.flags}: gains of edits are counted from that"] if self.flags and self.flags.spelled else []
+        return list(dict.fromkeys([*flags, *self.facts.get("notes", ()), *said]))
+
+    @property
+    def flags(self) -> FlagChoice | None:
+        """The compile flags that edits start from, and what they gain; None where none were searched."""
+        value = self.facts["subject"].get("flags")
+        return FlagChoice.from_json(value) if value else None
 
     def workload(self) -> Workload:
         """What candidates are judged by. Raises ``Misuse`` and ``ToolError`` when its files are missing or damaged."""

@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.whole_program import Program
 from kernelwright.evaluate.workload.case import Case
+from kernelwright.evaluate.workload.flag_choice import FlagChoice
 from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.evaluate.workload.workload import Workload, load_workload
 from kernelwright.ir import Module, parse_module
@@ -54,17 +55,20 @@ class Recordings:
     held: tuple[Chosen, ...] = ()
     program: Program | None = None
     """How the program of the first recording is run, for the proof in the whole program."""
+    flags: FlagChoice | None = None
+    """The compile flags that edits start from; None where none were searched."""
 
     @property
     def files(self) -> tuple[str, ...]:
-        return self.paths
+        return (*self.paths, *sorted({path for _, path in self.flags.texts} if self.flags else ()))
 
     def workload(self) -> Workload:
         captures = [Capture.read(path) for path in self.paths]
         cases = self._cases(captures, self.chosen)
         weights = tuple(each.weight for each in self.chosen)
         rules = parse_rules(self.tolerance)
-        return Workload(captures[0].path, "", tuple(cases), rules, capture=captures[0], weights=weights)
+        made = Workload(captures[0].path, "", tuple(cases), rules, capture=captures[0], weights=weights)
+        return replace(made, optimised=_optimised(self.flags)) if self.flags else made
 
     def held_out(self) -> list[RecordedCase]:
         """The launches for the proof."""
@@ -89,6 +93,7 @@ class Recordings:
         return {
             "kind": "recordings", "paths": list(self.paths), "chosen": chosen, "held": held, "tolerance": self.tolerance,
             "program": None if self.program is None else asdict(self.program),
+            "flags": None if self.flags is None else self.flags.as_json(),
         }  # fmt: skip
 
 
@@ -152,6 +157,20 @@ def subject_of(workload: Workload) -> Subject:
     return Given(workload)
 
 
+def _optimised(flags: FlagChoice) -> dict[str, str]:
+    try:
+        return flags.modules()
+    except OSError as error:
+        raise ToolError(
+            f"a kernel as {flags.flags} compiles it cannot be read: {error.filename}: {error.strerror}",
+            hint="it belongs to the run's folder: start a new run",
+        ) from error
+
+
+def _flags(value: Any, folder: Path) -> FlagChoice | None:
+    return None if value is None else FlagChoice.from_json(value).below(folder)
+
+
 def _program(value: Any, folder: Path) -> Program | None:
     if value is None:
         return None
@@ -167,7 +186,8 @@ def subject_from_json(value: Any, folder: Path) -> Subject:
             chosen, held = (
                 tuple(Chosen(int(r), int(n), float(w)) for r, n, w in value[which]) for which in ("chosen", "held")
             )
-            return Recordings(paths, chosen, str(value["tolerance"]), held, _program(value["program"], folder))
+            program, flags = _program(value["program"], folder), _flags(value.get("flags"), folder)
+            return Recordings(paths, chosen, str(value["tolerance"]), held, program, flags)
         if kind == "python":
             return PythonFile(str(folder / value["path"]), str(value["tolerance"]))
     except (KeyError, TypeError, ValueError) as error:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -57,6 +57,8 @@ class Workload:
     capture: Capture | None = None
     weights: tuple[float, ...] = ()
     """How much the time of each case counts; none given: all the same. A case may stand for many alike."""
+    optimised: Mapping[str, str] = field(default_factory=dict)
+    """By kernel, the text of its module as other compile flags make it: what is edited in the place of the given one."""
 
     def __post_init__(self) -> None:
         _ = self.rules
@@ -74,7 +76,7 @@ class Workload:
 
     def __getstate__(self) -> dict[str, Any]:
         """What it was given; what it has made of that is made again where it arrives."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     # -- where workloads come from -------------------------------------------------------------------------------------
 
@@ -150,14 +152,24 @@ class Workload:
         return data_sets(self.cases)
 
     def modules(self) -> Modules:
-        """The original kernels: compiled from ``source``, or as recorded. By mangled name, the module that holds each.
+        """The kernels that are edited: the given ones, or as the best compile flags make them (``optimised``). By mangled name,
+        the module that holds each.
 
         Raises ``CompileError`` for a source that does not compile.
         """
         return self._modules
 
+    def given_modules(self) -> Modules:
+        """The original kernels: compiled from ``source``, or as recorded. Raises as ``modules``."""
+        return self._given_modules
+
     @cached_property
     def _modules(self) -> dict[str, Module]:
+        made = {text: parse_module(text) for text in set(self.optimised.values())}
+        return self._given_modules | {kernel: made[text] for kernel, text in self.optimised.items()}
+
+    @cached_property
+    def _given_modules(self) -> dict[str, Module]:
         cases = self.in_process
         if self.capture is not None:
             found: dict[str, Module] = {}
@@ -203,7 +215,9 @@ class Workload:
         # The cases of a recording carry its kernels; where it lies does not matter.
         source = "" if self.capture is not None else file_digest(str(self.source)) or ""
         oracle = getattr(self.oracle, "__qualname__", "") if self.oracle else ""
-        return content_key([source, self.kernel, str(self.rules), oracle, *(case.fingerprint() for case in self.cases)])
+        flags = [part for kernel in sorted(self.optimised) for part in (kernel, self.optimised[kernel])]
+        cases = [case.fingerprint() for case in self.cases]
+        return content_key([source, self.kernel, str(self.rules), oracle, *flags, *cases])
 
 
 def data_sets(cases: Iterable[object]) -> int:

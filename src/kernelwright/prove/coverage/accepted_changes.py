@@ -13,7 +13,7 @@ counted, not timed, so that the same seed gives the same inputs on every machine
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,8 +26,8 @@ from kernelwright.prove.changed_inputs.case_survey import Change, Survey
 from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.checked_run import run_case
-from kernelwright.prove.coverage.aimed_changes import aimed_changes
-from kernelwright.prove.coverage.conditions import Conditions, Goal
+from kernelwright.prove.coverage.conditions import Conditions
+from kernelwright.prove.coverage.goal_search import GoalSearch
 from kernelwright.prove.domain import Domain
 from kernelwright.prove.instrumentation import ObservedCase
 
@@ -162,6 +162,18 @@ class AcceptedChanges:
         self, kernel: str, lines: frozenset[int], base: Reference, domain: Domain, found: ChangedSet, aims: int
     ) -> None:
         conditions = self._conditions_of(kernel)
+
+        def accept(change: Change) -> bool:
+            before = len(found.references)
+            self._try(base, change, domain, found)
+            return len(found.references) > before
+
+        search = GoalSearch(
+            conditions, self._survey(base), self._baseline.seed,
+            admits=lambda change: not domain.broken_by_change(base.run, change),
+            count=lambda change: self._counted(conditions, kernel, base, change),
+            accept=accept,
+        )  # fmt: skip
         missing = sorted(conditions.goals, key=lambda goal: goal.line not in lines)
         found.goals += len(missing)
         for reference in (base, *found.references):
@@ -169,35 +181,10 @@ class AcceptedChanges:
             # Of other blocks the counting code would have to be made anew.
             change = case.change if isinstance(case, ChangedCase) else None
             if missing and (change is None or not change.has_other_blocks):
-                missing = self._unseen(missing, self._counted(conditions, kernel, base, change))
-        survey = self._survey(base)
-        steps: list[Change] = []
-        for number, goal in enumerate(list(missing)):
-            share = max(4, aims // max(1, len(missing)))
-            for change in self._towards(goal, conditions, survey, steps, number):
-                if aims <= 0 or share <= 0 or goal not in missing:
-                    break
-                if domain.broken_by_change(base.run, change):
-                    continue
-                aims, share = aims - 1, share - 1
-                shown = self._unseen(missing, self._counted(conditions, kernel, base, change))
-                before = len(found.references)
-                if len(shown) < len(missing):
-                    self._try(base, change, domain, found)
-                    if len(found.references) > before:
-                        missing = shown
-                        steps.append(change)
-        found.unseen += tuple(goal.words for goal in missing)
-
-    def _towards(
-        self, goal: Goal, conditions: Conditions, survey: Survey, steps: Sequence[Change], number: int
-    ) -> Iterator[Change]:
-        """Changes for a goal, every other one on top of one that has shown something before."""
-        seed = self._baseline.seed * 100 + number
-        for turn, change in enumerate(aimed_changes(goal, conditions.function, survey, seed)):
-            yield change
-            if steps:
-                yield change.on_top_of(steps[-1 - turn % len(steps)])
+                counters = self._counted(conditions, kernel, base, change)
+                search.saw(change, counters)
+                missing = [goal for goal in missing if counters is None or not goal.is_seen(counters)]
+        found.unseen += tuple(goal.words for goal in search.look_for(missing, aims))
 
     def _counted(
         self, conditions: Conditions, kernel: str, base: Reference, change: Change | None
@@ -222,9 +209,6 @@ class AcceptedChanges:
         except KernelwrightError:
             return None
         return observed.counters if run.rejected is None else None
-
-    def _unseen(self, goals: Iterable[Goal], counters: NDArray[np.int64] | None) -> list[Goal]:
-        return [goal for goal in goals if counters is None or not goal.is_seen(counters)]
 
     def _conditions_of(self, kernel: str) -> Conditions:
         if kernel not in self._conditions:

@@ -66,7 +66,7 @@ def sources_of(function: Function, condition: Value) -> Sources:
         elif isinstance(value, Instruction):
             if value.opcode in ("load", "atomicrmw", "cmpxchg"):
                 waiting += _read(value.operands[0], function, found, byval)
-            if value.opcode == "call" and _loads(value):
+            if value.opcode == "call" and is_cached_load(value):
                 waiting += _read(value.operands[0], function, found, byval)
             if value.opcode in ("icmp", "fcmp", "switch") or is_limit(value):
                 found.constants.update((constant, None) for constant in constants_of(value))
@@ -93,21 +93,22 @@ def _reached_by(instruction: Instruction) -> Iterator[Value]:
         blocks = following
 
 
-def _loads(call: Instruction) -> bool:
+def is_cached_load(call: Instruction) -> bool:
+    """Whether it reads memory through the read-only cache."""
     return getattr(call.callee, "name", "").startswith(("llvm.nvvm.ldg.", "llvm.nvvm.ldu."))
 
 
 def _read(pointer: Value, function: Function, found: Sources, byval: set[int]) -> Iterator[Value]:
     """Notes whose memory is read; of shared memory, what is stored there is followed further."""
-    for root in _roots(pointer):
+    for root in roots_of(pointer):
         if isinstance(root, Argument):
             if root.index in byval:
-                found.arguments.add((root.index, _offset(pointer)))
+                found.arguments.add((root.index, offset_in(pointer)))
             else:
                 found.pointers.add(root.index)
         elif isinstance(root, GlobalVariable) and root.address_space == SHARED:
             for instruction in function.instructions():
-                if instruction.opcode == "store" and root in set(_roots(instruction.operands[1])):
+                if instruction.opcode == "store" and root in set(roots_of(instruction.operands[1])):
                     yield instruction.operands[0]
         elif isinstance(root, GlobalVariable):
             found.variables.add(root.name)
@@ -115,14 +116,16 @@ def _read(pointer: Value, function: Function, found: Sources, byval: set[int]) -
             found.unknown = True
 
 
-def _offset(pointer: Value) -> int | None:
-    """Bytes from the structure's begin, where that can be seen."""
-    if isinstance(pointer, Argument):
+def offset_in(pointer: Value) -> int | None:
+    """Bytes from the begin of the structure or variable, where that can be seen."""
+    if isinstance(pointer, Argument | GlobalVariable):
         return 0
-    if isinstance(pointer, Instruction) and pointer.opcode == "addrspacecast":
-        return _offset(pointer.operands[0])
-    if isinstance(pointer, Instruction) and pointer.opcode == "getelementptr" and len(pointer.operands) == 2:
-        index, before = pointer.operands[1], _offset(pointer.operands[0])
+    if not isinstance(pointer, Instruction | ConstantExpr):
+        return None
+    if pointer.opcode == "addrspacecast":
+        return offset_in(pointer.operands[0])
+    if pointer.opcode == "getelementptr" and len(pointer.operands) == 2:
+        index, before = pointer.operands[1], offset_in(pointer.operands[0])
         if isinstance(index, ConstantInt) and before is not None:
             return before + index.value * alloc_size(pointer.source_type)
     return None
@@ -134,7 +137,8 @@ def is_limit(instruction: Instruction) -> bool:
     return name.startswith(LIMITS)
 
 
-def _roots(pointer: Value) -> Iterator[Value]:
+def roots_of(pointer: Value) -> Iterator[Value]:
+    """What an address is made from: arguments, variables, and values that are not looked into."""
     waiting, seen = [pointer], set()
     while waiting:
         value = waiting.pop()

@@ -16,13 +16,15 @@ from numpy.typing import NDArray
 
 from kernelwright.edits.original import Id, Original
 from kernelwright.errors import KernelwrightError
-from kernelwright.ir import Instruction, Module, Value
+from kernelwright.ir import FloatType, Instruction, Module, Value
 from kernelwright.prove.coverage.condition_sources import is_limit
+from kernelwright.prove.coverage.required_relations import Relation, compared, is_value
 from kernelwright.prove.instrumentation import Probe, Same, can_compare, instrumented
 
 MOST = 128
 """Conditions of a kernel that are looked at."""
 _RELATIONS = frozenset({"slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge", "olt", "ole", "ogt", "oge"})
+BOTH = ((True, "true"), (False, "false"))
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,8 @@ class Goal:
     line: int
     """Of the source; 0 where none is known."""
     words: str
+    relation: Relation
+    """What has to hold where it is seen."""
 
     def is_seen(self, counters: NDArray[np.int64]) -> bool:
         if counters.size < 2 * self.probe + 2:
@@ -56,7 +60,9 @@ class Conditions:
             original = Original(module, kernel)
             self.function = original.function
             for probe, sides, value, line, words in _asked(original):
-                self.goals += [Goal(len(probes), held, value, line, f"{words} {said}") for held, said in sides]
+                self.goals += [
+                    Goal(len(probes), held, value, line, f"{words} {said}", relation) for held, said, relation in sides
+                ]
                 probes.append(probe)
             if probes:
                 self.module = instrumented(original, probes, {})
@@ -64,7 +70,7 @@ class Conditions:
             self.goals = []
 
 
-Asked = tuple[Probe, tuple[tuple[bool, str], ...], Value, int, str]
+Asked = tuple[Probe, tuple[tuple[bool, str, Relation], ...], Value, int, str]
 
 
 def _asked(original: Original) -> Iterator[Asked]:
@@ -85,16 +91,18 @@ def _asked(original: Original) -> Iterator[Asked]:
             ):
                 seen.add(node.result)
                 where = f"'{instruction.opcode}' at line {line}"
-                yield Same(at, "i1", node.result, "true"), ((True, "true"), (False, "false")), instruction, line, where
+                sides = tuple((held, said, compared(instruction, held)) for held, said in BOTH)
+                yield Same(at, "i1", node.result, "true"), sides, instruction, line, where
                 if instruction.predicate in _RELATIONS and can_compare(node.operand_types[0]):
                     equal = Same(at, node.operand_types[0], *node.operands[:2])
-                    yield equal, ((True, "with equal sides"),), instruction, line, where
+                    relation = Relation("eq", *instruction.operands[:2])
+                    yield equal, ((True, "with equal sides", relation),), instruction, line, where
             elif at is not None and is_limit(instruction) and can_compare(node.type) and node.result not in seen:
                 seen.add(node.result)
                 for number in (0, 1):
                     probe = Same(at, node.type, node.result, node.operands[number])
                     words = f"the limit at line {line} binding, side {number + 1}"
-                    yield probe, ((False, ""),), instruction, line, words
+                    yield probe, ((False, "", _binding(instruction, number)),), instruction, line, words
             elif instruction.opcode in ("br", "select") and node.operands:
                 condition = instruction.operands[0]
                 name = node.operands[0]
@@ -102,7 +110,16 @@ def _asked(original: Original) -> Iterator[Asked]:
                 if node.operand_types[0] == "i1" and not known:
                     seen.add(name)
                     where = f"the condition at line {line}"
-                    yield Same(id, "i1", name, "true"), ((True, "true"), (False, "false")), condition, line, where
+                    sides = tuple((held, said, is_value(condition, held)) for held, said in BOTH)
+                    yield Same(id, "i1", name, "true"), sides, condition, line, where
+
+
+def _binding(limit: Instruction, number: int) -> Relation:
+    """That a minimum or maximum is not the operand of that number: the other one is the smaller, or the larger."""
+    one, other = limit.operands[:2]
+    order = "lt" if "min" in limit.callee.name else "gt"
+    kind = "o" if isinstance(one.type, FloatType) else "u" if ".u" in limit.callee.name else "s"
+    return Relation(kind + order, *((other, one) if number == 0 else (one, other)))
 
 
 def _next_place(original: Original, block: int, place: int) -> Id | None:

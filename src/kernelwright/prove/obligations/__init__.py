@@ -5,7 +5,9 @@ obligation      what is owed, and how it is settled      variant_pair   original
 effects         what an instruction does to memory       construction   what holds by construction, under its guard
 order           what is crossed by what was moved        differences    what is left, as questions to the solver
 values          operands that are the same               bounds         loads that are made early
-barriers        what two threads meet in                 guard_search   the weakest guard under which something holds
+crossings       accesses that changed places             barriers       what two threads meet in
+stores          stores that are gone                   memory_states  what a thread's loads find
+guard_search    the weakest guard under which something holds
 
 world           what all threads share, as symbols       thread         one thread: values, and what is known at a place
 arithmetic      what instructions compute                loops          invariants, guessed and sieved

@@ -15,7 +15,8 @@ from kernelwright.edits.kinds.warp_barriers import BLOCK_BARRIERS
 from kernelwright.edits.line_templates import WARP_BARRIER
 from kernelwright.edits.original import Id
 from kernelwright.guards import Apart
-from kernelwright.ir import Argument, BasicBlock, Function, Instruction, Type
+from kernelwright.ir import Argument, BasicBlock, Function, Instruction
+from kernelwright.prove.obligations.crossings import type_of
 from kernelwright.prove.obligations.effects import Effect, bases, effect_of, is_private, needed_apart, pointer_of
 from kernelwright.prove.obligations.solver import Found, possible, prove
 from kernelwright.prove.obligations.thread import Thread
@@ -55,7 +56,7 @@ def separates_nothing(values: Values, id: Id) -> Found:
     """Whether a barrier of the original may go, together with the others that are gone."""
     pair = values.pair
     barrier = pair.original.nodes[id].instruction
-    talks = next((i for i in pair.before.instructions() if effect_of(i) is Effect.SYNC), None)
+    talks = next((i for i in pair.before.instructions() if effect_of(i) is Effect.SYNC and i.opcode != "freeze"), None)
     if talks is not None:
         return Found(
             "unknown", 0.0, why=f"the kernel has a '{talks.opcode}', with which threads may wait for each other"
@@ -176,7 +177,7 @@ def _apart(values: Values, one: Instruction, other: Instruction, interval: Inter
         facts += thread.at(access.parent, access.parent.instructions.index(access))
     facts += [addresses[0].ok, addresses[1].ok]
     different = z.Or(*(first.register("tid", n).value != second.register("tid", n).value for n in range(3)))
-    sizes = [shape.layout.store_size(_type(each)) for each in (one, other)]
+    sizes = [shape.layout.store_size(type_of(each)) for each in (one, other)]
     a, b = addresses[0].value, addresses[1].value
     goal = z.Or(a + sizes[0] <= b, b + sizes[1] <= a)
     known = [*values.world.facts, *first.side, *second.side, *facts, different]
@@ -194,7 +195,3 @@ def _is_reached(values: Values, key: Instruction) -> bool:
         facts = thread.at(key.parent, key.parent.instructions.index(key))
         values.reached[key] = possible([*values.world.facts, *thread.side, *facts], values.budget)
     return values.reached[key]
-
-
-def _type(access: Instruction) -> Type:
-    return access.type if access.opcode == "load" else access.operands[0].type

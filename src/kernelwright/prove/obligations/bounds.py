@@ -1,39 +1,98 @@
 """Loads that are made where the original may not come to make them: their address has to be good for every thread that gets there.
 
-path, invariants, guards  ⇒  0 <= offset  and  offset + size <= bytes behind the pointer that it was made from
+path, invariants, guards  ⇒  start - in front <= address  and  address + size <= start + bytes behind, for the pointer that it was made from
+path, invariants, guards  ⇒  nothing that the address is made of is poison
+
+Where an access was made before on every way, it was in bounds, and so is what lies between two of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from kernelwright.edits.original import Id
 from kernelwright.ir import Argument, BasicBlock, GlobalVariable, Instruction, Value
-from kernelwright.prove.obligations.effects import bases, pointer_of
+from kernelwright.prove.obligations.crossings import type_of
+from kernelwright.prove.obligations.effects import Base, Effect, bases, effect_of, is_byval, pointer_of
 from kernelwright.prove.obligations.solver import Found, prove
+from kernelwright.prove.obligations.thread import Thread
 from kernelwright.prove.obligations.values import Values
-from kernelwright.prove.obligations.world import z3
+from kernelwright.prove.obligations.world import Expr, z3
 
 
 def in_bounds(values: Values, load: Instruction, block: BasicBlock, index: int | None) -> Found:
     """Whether a load of original or variant may be made before instruction ``index`` of a block of the original (None: at its end)."""
     z = z3()
-    pointer = pointer_of(load)
-    behind = bases(_of_original(values, pointer))
-    if behind is None or len(behind) != 1:
-        return Found("unknown", 0.0, why="nobody knows which memory it reads")
-    (base,) = behind
+    pointer = _of_original(values, pointer_of(load))
+    base = _memory(pointer)
     thread = values.thread()
     address = thread.term(pointer)
-    facts = thread.at(block, index)
-    size = values.shape.layout.store_size(load.type)
-    start = thread.term(base)
-    if isinstance(base, Argument) and "byval" not in base.attributes:
-        end = start.value + values.world.bytes_behind(base.index).value
-    elif isinstance(base, GlobalVariable) and base.initializer is not None:
-        end = start.value + values.shape.layout.size(base.value_type)
-    else:
-        return Found("unknown", 0.0, why="nobody knows how large that memory is")
-    goal = z.And(address.value >= start.value, address.value + size <= end)
-    return prove([*values.world.facts, *thread.side, *facts], goal, values.budget, values.world.inputs())
+    limits = _limits(thread, base) if base is not None else None
+    if limits is None:
+        return Found("unknown", 0.0, why="nobody knows which memory it reads, or how large that is")
+    first, end = limits
+    goal = [address.value >= first, address.value + values.shape.layout.store_size(load.type) <= end]
+    for each in _made_on_the_way(values, pointer):
+        value = thread.term(each).value
+        goal += [value >= first, value <= end]
+        if "nuw" in each.flags:
+            goal.append(value >= thread.term(each.operands[0]).value)
+    goal.append(z.substitute(address.ok, *((symbol, z.BoolVal(True)) for symbol in thread.inbounds)))
+    before = list(_made_before(values, thread, block, index))
+    facts = [*thread.at(block, index), *before]
+    return prove([*values.world.facts, *thread.side, *facts], z.And(*goal), values.budget, values.world.inputs())
+
+
+def _memory(pointer: Value) -> Base | None:
+    behind = bases(pointer)
+    return next(iter(behind)) if behind is not None and len(behind) == 1 else None
+
+
+def _limits(thread: Thread, base: Base) -> tuple[Expr, Expr] | None:
+    """The first address of the memory behind a pointer and the one behind its last; None where that is not known."""
+    start = thread.term(base).value
+    if isinstance(base, Argument) and not is_byval(base):
+        world = thread.world
+        return start - world.bytes_in_front(base.index).value, start + world.bytes_behind(base.index).value
+    if isinstance(base, GlobalVariable) and base.initializer is not None:
+        return start, start + thread.shape.layout.size(base.value_type)
+    return None
+
+
+def _made_on_the_way(values: Values, pointer: Value) -> Iterator[Instruction]:
+    """The addresses that a pointer is made of, itself included, which may not leave their memory."""
+    at = pointer
+    while isinstance(at, Instruction) and at.opcode in ("getelementptr", "addrspacecast"):
+        if at.flags:
+            yield at
+        at = _of_original(values, at.operands[0])
+
+
+def _made_before(values: Values, thread: Thread, block: BasicBlock, index: int | None) -> Iterator[Expr]:
+    """That the accesses which were made on every way to a place were in bounds, of those whose index is asked about."""
+    at: BasicBlock | None = block
+    while at is not None:
+        for i in at.instructions[: index if at is block else None]:
+            if effect_of(i) not in (Effect.LOAD, Effect.STORE) or not _is_asked_about(thread, pointer_of(i)):
+                continue
+            base = _memory(pointer_of(i))
+            address = thread.term(pointer_of(i)).value
+            limits = _limits(thread, base) if base is not None else None
+            if limits is not None:
+                size = values.shape.layout.store_size(type_of(i))
+                yield address >= limits[0]
+                yield address + size <= limits[1]
+        at = values.shape.dominators.immediate(at)
+
+
+def _is_asked_about(thread: Thread, pointer: Value) -> bool:
+    """Whether its address or its last index has a term: what has none says nothing of what is asked."""
+    if thread.has_term(pointer):
+        return True
+    if not isinstance(pointer, Instruction) or pointer.opcode != "getelementptr":
+        return False
+    last = pointer.operands[-1]
+    return isinstance(last, Instruction) and thread.has_term(last)
 
 
 def _of_original(values: Values, pointer: Value) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from kernelwright.edits.instruction_words import describe_instruction, describe_operand
 from kernelwright.edits.kinds.require_launch import guard_json
@@ -12,11 +13,13 @@ from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.ir import DataLayout, Instruction
 from kernelwright.prove.obligations.barriers import separates_nothing
 from kernelwright.prove.obligations.bounds import in_bounds, place_of
+from kernelwright.prove.obligations.crossings import never_meet
 from kernelwright.prove.obligations.effects import Effect, effect_of
 from kernelwright.prove.obligations.guard_search import Atom, atoms, weakest
 from kernelwright.prove.obligations.obligation import Obligation
-from kernelwright.prove.obligations.order import Moves, Speculated, divides_safely
+from kernelwright.prove.obligations.order import Crossing, Moves, Speculated, divides_safely
 from kernelwright.prove.obligations.solver import Budget, Found
+from kernelwright.prove.obligations.stores import nobody_sees
 from kernelwright.prove.obligations.values import METHOD, Values
 from kernelwright.prove.obligations.variant_pair import VariantPair
 
@@ -39,7 +42,17 @@ def differences(
     barriers = list(_barriers(pair))
     for id in pair.copies:
         yield from _copied(pair, id)
-    yield from _settled(pair, [*_speculated(pair, moves), *_operands(pair), *barriers], launches, budget)
+    questions = [*_crossings(moves), *_speculated(pair, moves), *_copied_loads(pair), *_operands(pair)]
+    yield from _settled(pair, [*questions, *barriers, *_stores(pair)], launches, budget)
+
+
+def _crossings(moves: Moves) -> Iterator[Question]:
+    for each in moves.crossings():
+
+        def ask(values: Values, each: Crossing = each) -> Found:
+            return never_meet(values, each)
+
+        yield Question(each.open, ask)
 
 
 def _speculated(pair: VariantPair, moves: Moves) -> Iterator[Question]:
@@ -89,38 +102,68 @@ def _settled(
     values = Values(pair, budget)
     open_ones: list[tuple[Question, Found]] = []
     for question in questions:
-        found = question.ask(values)
+        found = _timed(question, values)
         if found.answer == "proven":
             yield replace(question.open, method="solver", reason="for all that the guards admit", seconds=found.seconds)
         else:
             open_ones.append((question, found))
+    before = budget.seconds
     guards = (
         _searched(pair, [question for question, _ in open_ones], launches, budget) if open_ones and launches else None
     )
+    share = (budget.seconds - before) / max(len(open_ones), 1)
     for question, found in open_ones:
         reason = found.why if guards is None else f"it is under {' and '.join(map(str, guards))}"
         yield replace(
             question.open,
             method=METHOD[found.answer],
             reason=reason,
-            seconds=found.seconds,
+            seconds=found.seconds + share,
             counterexample=found.model,
             guards=tuple(map(guard_json, guards or ())),
         )
 
 
+def _timed(question: Question, values: Values) -> Found:
+    """The answer, with all the time that the solver took for it, invariants included."""
+    before = values.budget.seconds
+    found = question.ask(values)
+    return replace(found, seconds=values.budget.seconds - before)
+
+
 def _searched(
     pair: VariantPair, questions: list[Question], launches: Sequence[LaunchFacts], budget: Budget
 ) -> list[Atom] | None:
-    """Guards under which all the questions are answered; None where there are none."""
+    """Guards under which all the questions are answered; None where there are none. They are searched for one question after another,
+    for what one needs mostly is what the others need. All of them together are asked about once more when the variant has them."""
     sizes = tuple(dict.fromkeys(size for question in questions for size in question.sizes)) or (4,)
     candidates = atoms(pair.before, launches, sizes)
+    kept: list[Atom] = []
+    for question in questions:
+        found = _searched_for(pair, question, kept, [each for each in candidates if each not in kept], budget)
+        if found is None:
+            return None
+        kept += found
+    return kept or None
 
-    def proves(guards: Sequence[Guard]) -> bool:
-        values = Values(pair, budget, tuple(guards))
-        return all(not budget.spent and question.ask(values).answer == "proven" for question in questions)
 
-    return weakest(candidates, proves)
+def _searched_for(
+    pair: VariantPair, question: Question, kept: list[Atom], candidates: list[Atom], budget: Budget
+) -> list[Atom] | None:
+    """Guards beyond those kept under which a question is answered: none at all, or the weakest; first with invariants of loops that
+    hold without guards, which are known already."""
+
+    def proves(guards: Sequence[Guard], own_invariants: bool) -> bool:
+        values = Values(pair, budget, (*kept, *guards), own_invariants=own_invariants)
+        return not budget.spent and question.ask(values).answer == "proven"
+
+    for own_invariants in (False, True):
+        if proves((), own_invariants):
+            return []
+        found = weakest(candidates, partial(proves, own_invariants=own_invariants))
+        if found is not None:
+            return found
+    return None
 
 
 def _tested(pair: VariantPair, id: Id, claim: str, why: str) -> Obligation:
@@ -132,12 +175,21 @@ def _gone(pair: VariantPair, id: Id) -> Iterator[Obligation]:
     if effect in (Effect.PURE, Effect.DIVISION, Effect.LOAD, Effect.PIN):
         return
     what, _ = describe_instruction(pair.original, id)
-    if effect is Effect.STORE:
-        yield _tested(pair, id, f"nobody sees what {what} stores", "somebody may")
-    elif effect is not Effect.BARRIER:
+    if effect not in (Effect.STORE, Effect.BARRIER):
         yield _tested(
             pair, id, f"{what} is not needed", f"a '{pair.original.nodes[id].instruction.opcode}' keeps its place"
         )
+
+
+def _stores(pair: VariantPair) -> Iterator[Question]:
+    for id in pair.deleted:
+        if effect_of(pair.original.nodes[id].instruction) is Effect.STORE:
+            what, _ = describe_instruction(pair.original, id)
+
+            def ask(values: Values, id: Id = id) -> Found:
+                return nobody_sees(values, id)
+
+            yield Question(_tested(pair, id, f"nobody sees what {what} stores", "somebody may"), ask)
 
 
 def _copied(pair: VariantPair, id: Id) -> Iterator[Obligation]:
@@ -145,5 +197,19 @@ def _copied(pair: VariantPair, id: Id) -> Iterator[Obligation]:
     effect = effect_of(copy)
     if effect in (Effect.PURE, Effect.PIN) or (effect is Effect.DIVISION and divides_safely(copy)):
         return
-    what = f"a copied '{copy.opcode}'"
-    yield _tested(pair, id, f"{what} changes nothing", "it may")
+    if effect is not Effect.LOAD:  # a load changes nothing, and owes that its address is good (``_copied_loads``)
+        yield _tested(pair, id, f"a copied '{copy.opcode}' changes nothing", "it may")
+
+
+def _copied_loads(pair: VariantPair) -> Iterator[Question]:
+    for block, ids in enumerate(pair.order_after):
+        for id in ids:
+            if isinstance(id, str) and effect_of(pair.varied[id]) is Effect.LOAD:
+                load = pair.varied[id]
+
+                def ask(values: Values, id: Id = id, load: Instruction = load, block: int = block) -> Found:
+                    return in_bounds(values, load, *place_of(values, id, block))
+
+                size = DataLayout(pair.original.module.data_layout).store_size(load.type)
+                claim = "a copied load reads memory that is there"
+                yield Question(_tested(pair, id, claim, "its address may be bad there"), ask, (size,))

@@ -1,29 +1,35 @@
 """The weakest guard found under which something can be proven: atoms that held in all recorded launches, dropped one by one.
 
-atoms     argument == v where all launches had it alike, else its least and most; the block's and the grid's extents likewise; for each
-          pointer, bytes behind it >= what there was least of, and >= size * the threads or blocks of the grid where that held;
-          that it shares no memory
+atoms     argument == v where all launches had it alike, else its least and most; the block's and the grid's extents likewise;
+          argument == k * extent + another argument + c where that fits all launches; for each pointer, bytes behind it >= what there was
+          least of, >= size * the threads or blocks of the grid and >= the bytes behind another where that held; that it shares no
+          memory; that it points at the beginning of it
 search    all atoms at once: if that is not enough, no guard is found. Then each is dropped, or == widened to >= or <=, if the rest do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import permutations
 
-from kernelwright.guards import Apart, Guard, LaunchFacts
+from kernelwright.guards import Apart, AtStart, Guard, LaunchFacts
 from kernelwright.ir import Function
 from kernelwright.ir.types import IntType, PointerType
-from kernelwright.launch_relations import LaunchRelation, Product, Quantity, Relation, value_of
+from kernelwright.launch_relations import LaunchRelation, Product, Quantity, Relation, Sum, value_of
 
 MOST_TRIES = 40
 """Proofs that a search may take."""
+MOST_LINEAR = 24
+"""Linear relations between what varies."""
 
 
-Atom = LaunchRelation | Apart
+Atom = LaunchRelation | Apart | AtStart
 
 
 def atoms(function: Function, launches: Sequence[LaunchFacts], sizes: Sequence[int]) -> list[Atom]:
     """What held in all launches, the likeliest to be dropped first. ``sizes``: of the elements that are read, in bytes."""
+    if not launches:
+        return []
     found: list[Atom] = []
     numbers = list(_numbers(function))
     for quantity in numbers:
@@ -31,22 +37,68 @@ def atoms(function: Function, launches: Sequence[LaunchFacts], sizes: Sequence[i
         known = [value for value in values if value is not None]
         if len(known) == len(values) and known:
             found += _of_range(quantity, min(known), max(known))
+    found += _linear(numbers, launches)
     threads = [(Quantity("grid", axis), Quantity("block", axis)) for axis in range(3)]
-    for index, argument in enumerate(function.arguments):
-        if not isinstance(argument.type, PointerType) or "byval" in argument.attributes:
-            continue
+    pointers = [
+        index
+        for index, argument in enumerate(function.arguments)
+        if isinstance(argument.type, PointerType) and "byval" not in argument.attributes
+    ]
+    for index in pointers:
         behind = Quantity("bytes", index)
         sides = [(q,) for pair in threads for q in pair] + threads + [(*threads[0], *threads[1])]
         sides += [(q,) for q in numbers if q.source == "argument"]
         sides += [(p, q) for p in numbers for q in numbers if p.source == q.source == "argument" and p <= q]
-        for size in dict.fromkeys(sizes):
-            for side in sides:
-                atom = Relation((Product(1, (behind,)),), ">=", (Product(size, side),))
-                if launches and all(atom.holds(facts) for facts in launches) and _says_something(atom, launches):
-                    found.append(atom)
-        if launches and all(Apart(index).holds(facts) for facts in launches):
-            found.append(Apart(index))
+        wanted = [Product(size, side) for size in dict.fromkeys(sizes) for side in sides]
+        wanted += [Product(1, (Quantity("bytes", other),)) for other in pointers if other != index]
+        for product in wanted:
+            atom = Relation((Product(1, (behind,)),), ">=", (product,))
+            if all(atom.holds(facts) for facts in launches) and _says_something(atom, launches):
+                found.append(atom)
+        of_pointer: tuple[Apart | AtStart, ...] = (Apart(index), AtStart(index))
+        found += [each for each in of_pointer if all(each.holds(facts) for facts in launches)]
     return found
+
+
+def _linear(numbers: Sequence[Quantity], launches: Sequence[LaunchFacts]) -> list[Relation]:
+    """``p == k * q + c`` and ``p == q + k * r + c`` with whole numbers, of arguments and extents that vary, where that fits all
+    launches and is no accident of few."""
+    rows = list(dict.fromkeys(tuple(q.of(facts) for q in numbers) for facts in launches))
+    series: dict[Quantity, list[int]] = {}
+    for at, quantity in enumerate(numbers):
+        known = [row[at] for row in rows if row[at] is not None]
+        if quantity.source != "bytes" and len(known) == len(rows) and len(set(known)) > 1:
+            series[quantity] = known  # type: ignore[assignment]
+    found: list[Relation] = []
+    for p, q in permutations(series, 2):
+        line = _line(series[p], series[q]) if len(rows) > 2 else None
+        if line is not None:
+            found.append(_equal(p, (), q, *line))
+    of_two = {(r.left[0].quantities[0], r.right[0].quantities[0]) for r in found}
+    for p, q, r in permutations(series, 3):
+        if len(rows) > 3 and not of_two & {(p, q), (p, r), (q, r), (q, p), (r, p), (r, q)}:
+            rest = [x - y for x, y in zip(series[p], series[q], strict=True)]
+            line = _line(rest, series[r])
+            if line is not None:
+                found.append(_equal(p, (Product(1, (q,)),), r, *line))
+    return found[:MOST_LINEAR]
+
+
+def _line(of: Sequence[int], by: Sequence[int]) -> tuple[int, int] | None:
+    """The slope and the constant of a line through all points; None where there is none with whole numbers."""
+    points = sorted(set(zip(by, of, strict=True)))
+    if len({x for x, _ in points}) < 2:
+        return None
+    (x, y), (u, v) = points[0], points[-1]
+    slope, rest = divmod(v - y, u - x) if u != x else (0, 1)
+    if rest or not slope or any(b != y + slope * (a - x) for a, b in points):
+        return None
+    return slope, y - slope * x
+
+
+def _equal(p: Quantity, more: Sum, q: Quantity, slope: int, constant: int) -> Relation:
+    right: Sum = (*more, Product(slope, (q,)), *((Product(constant),) if constant else ()))
+    return Relation((Product(1, (p,)),), "==", right)
 
 
 def _says_something(atom: Relation, launches: Sequence[LaunchFacts]) -> bool:
@@ -108,7 +160,11 @@ def weakest(candidates: Sequence[Atom], proves: Callable[[Sequence[Guard]], bool
 
 def _wider(atom: Atom) -> Iterator[Relation]:
     """Weaker atoms to try in the place of one, the weakest first."""
-    if not isinstance(atom, Relation) or atom.right[0].quantities or atom.left[0].quantities[0].source == "bytes":
+    if not isinstance(atom, Relation) or atom.left[0].quantities[0].source == "bytes":
+        return
+    if atom.right[0].quantities:
+        if atom.comparison == "==":
+            yield from (Relation(atom.left, ">=", atom.right), Relation(atom.left, "<=", atom.right))
         return
     bound = atom.right[0].factor
     if atom.comparison in ("==", ">="):
@@ -122,4 +178,4 @@ def _wider(atom: Atom) -> Iterator[Relation]:
 
 
 AT_LEAST = (0, 1)
-AT_MOST = (1 << 30, 1 << 20, 1 << 15)
+AT_MOST = (1 << 30, 1 << 20, 1 << 15, 1 << 12)

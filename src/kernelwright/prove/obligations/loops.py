@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from kernelwright.ir import BasicBlock, ConstantInt, Instruction, Value
 from kernelwright.ir.types import IntType
-from kernelwright.prove.obligations.solver import Budget, check
+from kernelwright.prove.obligations.solver import UNITS_PER_S, Budget, check
 from kernelwright.prove.obligations.thread import Invariant, Shape, Thread
 from kernelwright.prove.obligations.world import Expr, Term, World, z3
 
-LOOPS_SHARE = 0.2
-"""Of what a variant may take."""
+LOOPS_UNITS = 6 * UNITS_PER_S
+"""What all the loops of a function may take."""
 MOST = 400
 """Guesses for one function; more loops than that have none."""
 
@@ -32,7 +32,6 @@ def invariants(world: World, shape: Shape, budget: Budget) -> dict[BasicBlock, l
     """What holds at the head of each loop whenever it is reached, in every launch that ``world`` admits. Nothing where the budget is
     spent."""
     kept = [guess for head in shape.latches for guess in _guesses(shape, head)]
-    budget = budget.part(LOOPS_SHARE)
     if len(kept) > MOST:
         return {}
     while True:

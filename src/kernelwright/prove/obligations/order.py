@@ -2,7 +2,8 @@
 
 A value made of other values may be made anywhere: all that dominates a use is of one turn of every loop around it, so the operands are
 the same ones. Two loads may change places. A load may cross a store into other memory, and a barrier or an atomic operation if nobody
-writes what it reads while the kernel runs. Nothing else crosses anything.
+writes what it reads while the kernel runs. Accesses to what may be the same memory are a question to the solver (``crossings``).
+Nothing else crosses anything.
 """
 
 from __future__ import annotations
@@ -40,6 +41,17 @@ class Speculated:
     """Where the variant makes it."""
 
 
+@dataclass(frozen=True)
+class Crossing:
+    """Two accesses that changed their order: they owe that they never touch the same byte."""
+
+    open: Obligation
+    moved: Id
+    crossed: Id
+    above: int | None = None
+    """The block to which the moved one, a load, went up; None where both are of one block."""
+
+
 @dataclass(eq=False)
 class Moves:
     """What the moved instructions of a variant owe."""
@@ -50,7 +62,18 @@ class Moves:
     def speculated(self) -> list[Speculated]:
         return [Speculated(id, after) for id, before, after in self._elsewhere() if self._effect(id) is Effect.LOAD]
 
+    @cached_property
+    def _owed(self) -> list[Obligation | Crossing]:
+        return list(self._all())
+
     def obligations(self) -> Iterator[Obligation]:
+        yield from (one for one in self._owed if isinstance(one, Obligation))
+
+    def crossings(self) -> Iterator[Crossing]:
+        """What the order of accesses to what may be the same memory owes."""
+        yield from (one for one in self._owed if isinstance(one, Crossing))
+
+    def _all(self) -> Iterator[Obligation | Crossing]:
         for block, (before, after) in enumerate(zip(self.pair.order_before, self.pair.order_after, strict=True)):
             yield from self._reordered(block, before, after)
         for id, _, block in self._elsewhere():
@@ -67,7 +90,7 @@ class Moves:
                 if isinstance(id, int) and nodes[id].block != block:
                     yield id, nodes[id].block, block
 
-    def _reordered(self, block: int, before: list[Id], after: list[Id]) -> Iterator[Obligation]:
+    def _reordered(self, block: int, before: list[Id], after: list[Id]) -> Iterator[Obligation | Crossing]:
         """Pairs of one block that changed places."""
         at = {id: number for number, id in enumerate(after)}
         shared = [id for id in before if id in at and self._effect(id) not in SILENT]
@@ -76,12 +99,14 @@ class Moves:
                 if at[second] < at[first]:
                     yield self._swapped(first, second)
 
-    def _swapped(self, first: Id, second: Id) -> Obligation:
+    def _swapped(self, first: Id, second: Id) -> Obligation | Crossing:
         one, other = self._instruction(first), self._instruction(second)
         moved = second if effect_of(other) is Effect.LOAD else first
         return self._answer(moved, second if moved is first else first, why_not_commuting(self.pair, one, other))
 
-    def _answer(self, moved: Id, crossed: Id, why_not: Hindrance | None) -> Obligation:
+    def _answer(
+        self, moved: Id, crossed: Id, why_not: Hindrance | None, above: int | None = None
+    ) -> Obligation | Crossing:
         what, _ = describe_instruction(self.pair.original, moved)
         past, _ = describe_instruction(self.pair.original, crossed)
         claim = f"{what} may cross {past}"
@@ -89,12 +114,14 @@ class Moves:
         if why_not is None:
             return Obligation(claim, "construction", "neither can tell", place=place, subject=subject)
         guards = tuple(guard_json(guard) for guard in why_not.guards)
-        return Obligation(claim, "tested", why_not.reason, place=place, subject=subject, guards=guards)
+        found = Obligation(claim, "tested", why_not.reason, place=place, subject=subject, guards=guards)
+        both_access = {self._effect(moved), self._effect(crossed)} <= {Effect.LOAD, Effect.STORE}
+        return Crossing(found, moved, crossed, above) if both_access and not guards else found
 
     def _instruction(self, id: Id) -> Instruction:
         return self.pair.original.nodes[id].instruction
 
-    def _moved_away(self, id: Id, block: int) -> Iterator[Obligation]:
+    def _moved_away(self, id: Id, block: int) -> Iterator[Obligation | Crossing]:
         effect = self._effect(id)
         if effect in (Effect.PURE, Effect.PIN):
             return
@@ -116,7 +143,7 @@ class Moves:
             return
         for crossed in self._crossed(id, block):
             why_not = why_not_commuting(self.pair, self._instruction(id), self._instruction(crossed))
-            yield self._answer(id, crossed, why_not)
+            yield self._answer(id, crossed, why_not, block)
 
     def _is_above(self, id: Id, block: int) -> bool:
         original = self.pair.original

@@ -5,7 +5,6 @@ owed(original, edits)                # [Obligation, ...]: proven when all of the
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -19,26 +18,27 @@ from kernelwright.prove.obligations.construction import by_construction
 from kernelwright.prove.obligations.differences import differences
 from kernelwright.prove.obligations.obligation import Obligation, all_hold
 from kernelwright.prove.obligations.order import Moves
-from kernelwright.prove.obligations.solver import VARIANT_S, Budget
+from kernelwright.prove.obligations.solver import VARIANT_UNITS, Budget
 from kernelwright.prove.obligations.variant_pair import Unprovable, VariantPair
 
 Launches = Sequence[LaunchFacts]
 
-PART_S = 60.0
-"""Seconds after which no further edit of a kernel is tried."""
+PART_UNITS = 2 * VARIANT_UNITS
+"""Of the solver's work, after which no further edit of a kernel is tried."""
 ROUNDS = 4
 """How often guards are added to what owes something."""
 
 
 def owed(
-    original: Original, edits: Sequence[Edit], launches: Launches = (), seconds: float = VARIANT_S
+    original: Original, edits: Sequence[Edit], launches: Launches = (), budget: Budget | None = None
 ) -> list[Obligation]:
     """What the edits of one kernel owe together, after repair. ``launches``: those that a guard that is searched must admit;
-    ``seconds``: what the solver may take."""
+    ``budget``: what the solver may take; all that a variant may where none is given."""
+    budget = budget if budget is not None else Budget()
     pair = VariantPair(original, apply(original, edits))
     try:
         pair.varied  # noqa: B018 - whether the two fit at all
-        found = list(_all(pair, launches, Budget(seconds)))
+        found = list(_all(pair, launches, budget))
     except Unprovable as error:
         found = [Obligation("the variant can be compared with its original", "tested", f"not provable: {error}")]
     return [replace(one, kernel=original.kernel) for one in found]
@@ -53,18 +53,18 @@ def owed_by_program(
     return [one for kernel, some in edits.items() for one in owed(originals[kernel], some, launches.get(kernel, ()))]
 
 
-def provable_part(original: Original, edits: Sequence[Edit], launches: Launches, seconds: float = PART_S) -> list[Edit]:
+def provable_part(original: Original, edits: Sequence[Edit], launches: Launches, units: int = PART_UNITS) -> list[Edit]:
     """Those of the edits that owe nothing open together, with the guards that this takes, which hold in all ``launches``."""
-    whole = _with_guards(original, list(edits), launches)
+    spent = Budget(units)
+    whole = _with_guards(original, list(edits), launches, spent)
     if whole is not None:
         return whole
     kept: list[Edit] = []
-    began = time.monotonic()
     # What holds by construction comes first: its guards are there for the rest.
-    for edit in sorted(edits, key=lambda edit: not all_hold(owed(original, [edit], seconds=0.0))):
+    for edit in sorted(edits, key=lambda edit: not all_hold(owed(original, [edit], budget=Budget(0)))):
         for instead in ([edit], _instead(original, edit)):
-            made = _with_guards(original, [*kept, *instead], launches) if instead else None
-            if made is not None or time.monotonic() - began >= seconds:
+            made = _with_guards(original, [*kept, *instead], launches, spent) if instead else None
+            if made is not None or spent.spent:
                 kept = made or kept
                 break
     return kept
@@ -79,10 +79,12 @@ def _instead(original: Original, edit: Edit) -> list[Edit]:
     return [other for other in others if all_hold(owed(original, [other])) and apply(original, [other]).guards]
 
 
-def _with_guards(original: Original, edits: list[Edit], launches: Launches) -> list[Edit] | None:
-    """The edits, and guards under which all they owe holds; None where none are found."""
+def _with_guards(original: Original, edits: list[Edit], launches: Launches, spent: Budget) -> list[Edit] | None:
+    """The edits, and guards under which all they owe holds; None where none are found. ``spent`` is charged."""
     for _ in range(ROUNDS):
-        open_ones = [one for one in owed(original, edits, launches) if not one.holds]
+        budget = Budget()
+        open_ones = [one for one in owed(original, edits, launches, budget) if not one.holds]
+        spent.charge(budget)
         if not open_ones:
             return edits
         wanted = dict.fromkeys(guard for one in open_ones for guard in one.guards)

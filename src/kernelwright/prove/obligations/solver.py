@@ -1,43 +1,52 @@
-"""Questions to the solver, each with a limit of time, all together with a budget. Unknown never counts as proven."""
+"""Questions to the solver, each with a limit of work, all together with a budget. Unknown never counts as proven.
+
+Limits are in the solver's own resource units, not in seconds: the same question has the same answer on a busy machine. Each question is
+handed over as text, to a context of its own, so that its answer depends on nothing that was asked before; answers are kept by that text.
+"""
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Any, Literal
 
+from kernelwright.cache import Cache, content_key
 from kernelwright.prove.obligations.world import Expr, z3
 
-QUERY_S = 2.0
-VARIANT_S = 30.0
+UNITS_PER_S = 1_000_000
+"""About what a core of 2024 does; measured on the obligations of the suite (0.3 to 4 million)."""
+QUERY_UNITS = 2 * UNITS_PER_S
+VARIANT_UNITS = 30 * UNITS_PER_S
+GUESS_UNITS = 3 * UNITS_PER_S // 10
+"""For a question about guesses, of which there are many."""
 
 Answer = Literal["proven", "refuted", "unknown"]
 
 
 @dataclass(eq=False)
 class Budget:
-    """What a variant may take, in seconds."""
+    """What a variant may take, in the solver's resource units."""
 
-    seconds: float = VARIANT_S
-    query_s: float = QUERY_S
-    began: float = field(default_factory=time.monotonic)
-    asked: float = 0.0
-    """Seconds spent in the solver."""
+    units: int = VARIANT_UNITS
+    query_units: int = QUERY_UNITS
+    used: int = 0
+    seconds: float = 0.0
+    """Spent in the solver, for people to read; nothing is decided by it."""
+
+    @property
+    def left(self) -> int:
+        return max(0, self.units - self.used)
 
     @property
     def spent(self) -> bool:
-        return time.monotonic() - self.began >= self.seconds
+        return self.left == 0
 
-    def part(self, share: float) -> Budget:
-        """A budget of its own, of what is left of this one at most."""
-        left = self.seconds - (time.monotonic() - self.began)
-        return Budget(min(left, share * self.seconds), self.query_s)
-
-    @property
-    def left_ms(self) -> int:
-        left = self.seconds - (time.monotonic() - self.began)
-        return max(0, int(1000 * min(self.query_s, left)))
+    def charge(self, other: Budget) -> None:
+        """What another budget used is this one's, too."""
+        self.used += other.used
+        self.seconds, other.seconds = self.seconds + other.seconds, 0.0
 
 
 @dataclass(frozen=True)
@@ -50,13 +59,19 @@ class Found:
     why: str = ""
 
 
+@dataclass(frozen=True)
+class Solved:
+    """What the solver said: ``sat``, ``unsat`` or ``unknown``, in so many units; with the numbers in its model."""
+
+    said: str
+    units: int
+    numbers: dict[str, int]
+    truths: dict[str, bool]
+
+
 def possible(facts: Sequence[Expr], budget: Budget) -> bool:
     """Whether facts can hold all at once; unknown is no."""
-    z = z3()
-    solver = z.Solver()
-    solver.set("timeout", max(budget.left_ms, 1))
-    solver.add(*facts)
-    return bool(solver.check() == z.sat)
+    return _solve(facts, budget).said == "sat"
 
 
 def prove(
@@ -69,57 +84,109 @@ def prove(
 ) -> Found:
     """Whether the goal follows from the facts. Facts that cannot hold all at once prove nothing, unless ``reached`` is false: what
     is never reached needs no proof, but a mistake in the facts would look the same."""
-    began = time.monotonic()
-    if budget.left_ms == 0:
-        return Found("unknown", 0.0, why="the solver's time is spent")
-    z = z3()
-    solver = z.Solver()
-    solver.set("timeout", budget.left_ms)
-    solver.add(*facts)
-    solver.push()
-    solver.add(z.Not(goal))
-    answer = solver.check()
-    model: tuple[tuple[str, int], ...] = ()
-    why = ""
-    found: Answer = "unknown"
-    if answer == z.sat:
-        found, made = "refuted", solver.model()
-        values = {name: made.eval(value) for name, value in (inputs or {}).items()}
-        model = tuple((name, v.as_long()) for name, v in values.items() if z.is_int_value(v))
-        why = "there are values that make it false"
-    elif answer == z.unsat:
-        solver.pop()
-        solver.set("timeout", max(budget.left_ms, 1))
-        is_reached = not reached or solver.check() == z.sat
-        found = "proven" if is_reached else "unknown"
-        why = "" if is_reached else "nothing shows that it is ever reached"
-    else:
-        why = "the solver's time is spent"
-    took = time.monotonic() - began
-    budget.asked += took
-    return Found(found, took, model, why)
+    before = budget.seconds
+    if budget.spent:
+        return Found("unknown", 0.0, why=SPENT)
+    solved = _solve([*facts, z3().Not(goal)], budget)
+    if solved.said == "sat":
+        model = tuple((name, value) for name, e in (inputs or {}).items() if (value := _number(e, solved)) is not None)
+        return Found("refuted", budget.seconds - before, model, "there are values that make it false")
+    if solved.said != "unsat":
+        return Found("unknown", budget.seconds - before, why=SPENT)
+    is_reached = not reached or possible(facts, budget)
+    took = budget.seconds - before
+    return Found("proven", took) if is_reached else Found("unknown", took, why="nothing shows that it is ever reached")
 
 
-GUESS_S = 0.3
-"""For a question about guesses, of which there are many."""
+SPENT = "the solver's work is spent"
+
+
+def _number(e: Expr, solved: Solved) -> int | None:
+    """The value of an input in a model."""
+    if z3().is_int_value(e):
+        return int(e.as_long())
+    return solved.numbers.get(str(e.decl().name())) if z3().is_const(e) else None
 
 
 def check(facts: Sequence[Expr], goals: Sequence[Expr], budget: Budget) -> set[int]:
     """The numbers of goals that are not shown to follow from the facts, some of them if there are any; empty when all follow."""
     z = z3()
-    if budget.left_ms == 0:
+    if budget.spent:
         return set(range(len(goals)))
-    began = time.monotonic()
-    solver = z.Solver()
-    solver.set("timeout", min(budget.left_ms, int(1000 * GUESS_S)))
-    solver.add(*facts)
-    solver.add(z.Not(z.And(*goals)))
-    answer = solver.check()
-    budget.asked += time.monotonic() - began
-    if answer == z.unsat:
+    names = [z.Bool(f"{GOAL}{n}") for n in range(len(goals))]
+    named = [name == goal for name, goal in zip(names, goals, strict=True)]
+    solved = _solve([*facts, *named, z.Not(z.And(*names))], budget, GUESS_UNITS)
+    if solved.said == "unsat":
         return set()
-    if answer != z.sat:
-        return set(range(len(goals)))
-    model = solver.model()
-    broken = {n for n, goal in enumerate(goals) if z.is_false(model.eval(goal, model_completion=True))}
+    broken = {n for n in range(len(goals)) if solved.truths.get(f"{GOAL}{n}") is False}
     return broken or set(range(len(goals)))
+
+
+GOAL = "the goal "
+
+
+# -- the solver itself
+
+KIND = "solved"
+
+
+def _solve(facts: Sequence[Expr], budget: Budget, most: int | None = None) -> Solved:
+    """What the solver says of the facts; ``unknown`` after so many units, or when the budget is spent."""
+    limit = min(budget.left, budget.query_units, most if most is not None else budget.query_units)
+    began = time.monotonic()
+    text = _as_text(facts)
+    solved = _answered(text, limit) if limit else Solved("unknown", 0, {}, {})
+    budget.used += solved.units
+    budget.seconds += time.monotonic() - began
+    return solved
+
+
+def _as_text(facts: Sequence[Expr]) -> str:
+    solver = z3().Solver()
+    solver.add(*facts)
+    return str(solver.sexpr())
+
+
+def _answered(text: str, limit: int) -> Solved:
+    """Kept, or asked now. An answer found within a limit is one within every greater limit, too."""
+    cache, key = Cache(), content_key([z3().get_version_string(), text])
+    kept = _read(cache.get(KIND, key))
+    if kept is not None and (kept.units <= limit if kept.said != "unknown" else kept.units >= limit):
+        return kept if kept.said != "unknown" else Solved("unknown", limit, {}, {})
+    if kept is not None and kept.said != "unknown":
+        return Solved("unknown", limit, {}, {})
+    solved = _asked(text, limit)
+    cache.put(KIND, key, json.dumps([solved.said, solved.units, solved.numbers, solved.truths]).encode())
+    return solved
+
+
+def _read(entry: bytes | None) -> Solved | None:
+    return Solved(*json.loads(entry)) if entry is not None else None
+
+
+def _asked(text: str, limit: int) -> Solved:
+    z = z3()
+    context = z.Context()
+    solver = z.Solver(ctx=context)
+    solver.set("rlimit", limit)
+    solver.from_string(text)
+    begun = _units(solver)
+    said = str(solver.check())
+    units = min(limit, max(1, _units(solver) - begun))
+    if said != "sat":
+        return Solved(said, limit if said == "unknown" else units, {}, {})
+    numbers: dict[str, int] = {}
+    truths: dict[str, bool] = {}
+    model = solver.model()
+    for symbol in model.decls():
+        value: Any = model[symbol]
+        if symbol.arity() == 0 and z.is_int_value(value):
+            numbers[str(symbol.name())] = value.as_long()
+        elif symbol.arity() == 0 and (z.is_true(value) or z.is_false(value)):
+            truths[str(symbol.name())] = z.is_true(value)
+    return Solved("sat", units, numbers, truths)
+
+
+def _units(solver: Any) -> int:
+    statistics = solver.statistics()
+    return int(statistics.get_key_value("rlimit count")) if "rlimit count" in statistics.keys() else 0  # noqa: SIM118

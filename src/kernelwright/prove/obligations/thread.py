@@ -37,6 +37,7 @@ from kernelwright.ir.graph import back_edges
 from kernelwright.ir.types import ArrayType, IntType, PointerType, StructType, VectorType
 from kernelwright.prove.obligations.arithmetic import Arithmetic
 from kernelwright.prove.obligations.effects import Effect, bases, effect_of, pointer_of, read_only
+from kernelwright.prove.obligations.memory_states import MemoryStates
 from kernelwright.prove.obligations.variant_pair import Unprovable
 from kernelwright.prove.obligations.world import ADDRESS_BITS, Expr, Term, World, z3
 
@@ -61,6 +62,7 @@ class Shape:
         self.values = {f"%{v.name}": v for v in [*function.arguments, *function.instructions()] if v.name}
         self._apart = {guard.index for guard in guards if isinstance(guard, Apart)}
         self._constant: dict[Value, bool] = {}
+        self._needed: dict[Instruction, tuple[Value, ...]] = {}
 
     def is_constant_memory(self, pointer: Value) -> bool:
         """Whether nobody writes what it points to while the kernel runs."""
@@ -69,6 +71,39 @@ class Shape:
             needed = [read_only(self.function, base) for base in behind] if behind else [None]
             self._constant[pointer] = all(one is not None and one <= self._apart for one in needed)
         return self._constant[pointer]
+
+    def store_size(self, access: Instruction) -> int:
+        """Bytes that a load or store touches."""
+        return self.layout.store_size(access.type if access.opcode == "load" else access.operands[0].type)
+
+    def not_poison(self, block: BasicBlock, index: int | None) -> dict[Value, None]:
+        """What cannot have been poison once the accesses before instruction ``index`` of a block are made: their pointers, and what
+        these are computed from by instructions that hand poison on."""
+        found: dict[Value, None] = {}
+        for i in block.instructions[:index]:
+            if effect_of(i) in (Effect.LOAD, Effect.STORE):
+                if i not in self._needed:
+                    self._needed[i] = tuple(_poisons(pointer_of(i)))
+                found |= dict.fromkeys(self._needed[i])
+        return found
+
+
+_HANDS_POISON_ON = frozenset({
+    "getelementptr", "add", "sub", "mul", "shl", "lshr", "ashr", "zext", "sext", "trunc", "and", "or", "xor", "addrspacecast",
+})  # fmt: skip
+
+
+def _poisons(value: Value) -> dict[Value, None]:
+    """Values whose poison makes this one poison."""
+    found: dict[Value, None] = {}
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if each not in found:
+            found[each] = None
+            if isinstance(each, Instruction) and each.opcode in _HANDS_POISON_ON:
+                waiting += each.operands
+    return found
 
 
 Invariant = Callable[["Thread", Callable[[Value], Term], Expr], Expr]
@@ -85,6 +120,10 @@ class Thread:
     block: str = ""
     side: list[Expr] = field(default_factory=list)
     invariants: Mapping[BasicBlock, Sequence[Invariant]] = field(default_factory=dict)
+    follows_memory: bool = False
+    """Whether loads of memory that the kernel writes are more than anything of their type (``memory_states``)."""
+    inbounds: list[Expr] = field(default_factory=list)
+    """Symbols that say an address stays in its memory as its computation promises: it is poison else."""
     _terms: dict[Value, Term] = field(default_factory=dict)
     _blocks: dict[BasicBlock, Expr] = field(default_factory=dict)
     _edges: dict[tuple[BasicBlock, BasicBlock], Expr] = field(default_factory=dict)
@@ -93,6 +132,10 @@ class Thread:
     @cached_property
     def arithmetic(self) -> Arithmetic:
         return Arithmetic(self.world, self.side)
+
+    @cached_property
+    def memory(self) -> MemoryStates:
+        return MemoryStates(self, self.shape)
 
     # -- values
 
@@ -106,6 +149,10 @@ class Thread:
         if found is None:
             found = self._terms[value] = self._made(value)
         return found
+
+    def has_term(self, value: Value) -> bool:
+        """Whether a value of the original was asked for."""
+        return value in self._terms
 
     def _is_foreign(self, value: Instruction | Argument) -> bool:
         return value.function is not self.shape.function
@@ -187,6 +234,8 @@ class Thread:
             pointer = self.term(pointer_of(i))
             value = z.Function(f"memory {i.type.text}", z.IntSort(), self.world.sort(i.type))(pointer.value)
             return self.arithmetic.ranged(i.type, value, z.BoolVal(True))
+        if self.follows_memory and effect_of(i) is Effect.LOAD and not self._is_foreign(i):
+            return self.arithmetic.ranged(i.type, self.memory.loaded(i), z.BoolVal(True))
         return self._unknown(i)
 
     def _own(self, pointer: Value) -> Value:
@@ -224,7 +273,9 @@ class Thread:
         ok = self.arithmetic.all_ok(parts)
         if inbounds:
             # In bounds of its memory, or poison: whether it is shows where it is used.
-            return Term(base.value + offset, z.And(ok, self.world.fresh("inbounds", z.BoolSort())))
+            stays = self.world.fresh("inbounds", z.BoolSort())
+            self.inbounds.append(stays)
+            return Term(base.value + offset, z.And(ok, stays))
         exact = base.value + offset
         value, turns = self.world.fresh("address", z.IntSort()), self.world.fresh("turns", z.IntSort())
         self.side += [value == exact - turns * (1 << ADDRESS_BITS), value >= 0, value < 1 << ADDRESS_BITS]
@@ -315,23 +366,16 @@ class Thread:
 
     def at(self, block: BasicBlock, index: int | None = None) -> list[Expr]:
         """What is known before instruction ``index`` of a block, or at its end. Ask for it after all the values."""
-        facts = self.entered(block)
-        facts += self._good_pointers(block, index)
-        above = self.shape.dominators.immediate(block)
-        while above is not None:
-            facts += self._good_pointers(above, None)
-            above = self.shape.dominators.immediate(above)
+        z = z3()
+        facts = [*self.entered(block), *self._not_poison(block, index)]
+        for run, symbol in list(self._blocks.items()):
+            facts += [z.Implies(symbol, ok) for ok in self._not_poison(run, None)]
         return facts
 
-    def _good_pointers(self, block: BasicBlock, index: int | None) -> list[Expr]:
+    def _not_poison(self, block: BasicBlock, index: int | None) -> list[Expr]:
         """No access that was made is through poison."""
-        z = z3()
-        found = []
-        for i in block.instructions[:index]:
-            if effect_of(i) in (Effect.LOAD, Effect.STORE) and pointer_of(i) in self._terms:
-                ok = self._terms[pointer_of(i)].ok
-                found += [] if z.is_true(ok) else [ok]
-        return found
+        known = (self._terms[value].ok for value in self.shape.not_poison(block, index) if value in self._terms)
+        return [ok for ok in known if not z3().is_true(ok)]
 
 
 def _either(taken: Expr, term: Term, other: Term) -> Term:

@@ -5,25 +5,40 @@ path, definitions, invariants, guards  ⇒  the new value is not poison and equa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from kernelwright.edits.original import Id, Original
-from kernelwright.guards import Guard
+from kernelwright.guards import Apart, Guard
 from kernelwright.ir import BasicBlock, Instruction, Value
 from kernelwright.prove.obligations.effects import Effect, effect_of
-from kernelwright.prove.obligations.loops import invariants
+from kernelwright.prove.obligations.loops import LOOPS_UNITS, invariants
 from kernelwright.prove.obligations.obligation import Method
 from kernelwright.prove.obligations.solver import Budget, Found, prove
 from kernelwright.prove.obligations.thread import Invariant, Shape, Thread
 from kernelwright.prove.obligations.variant_pair import VariantPair
 from kernelwright.prove.obligations.world import World, z3
 
-_KEPT: WeakKeyDictionary[Original, dict[tuple[Guard, ...], dict[BasicBlock, list[Invariant]]]] = WeakKeyDictionary()
-"""Invariants by the original and the guards they hold under, for its other variants."""
+Kept = tuple[dict[BasicBlock, list[Invariant]], Budget]
+_KEPT: WeakKeyDictionary[Original, dict[tuple[Guard, ...], Kept]] = WeakKeyDictionary()
+"""Invariants by the original and the guards they hold under, for its other variants; with what they took, which each variant is charged:
+its label must not depend on what was proven before."""
 
 METHOD: dict[str, Method] = {"proven": "solver", "refuted": "refuted", "unknown": "tested"}
+
+
+_SHAPES: WeakKeyDictionary[Original, dict[frozenset[Guard], Shape]] = WeakKeyDictionary()
+
+
+def shape_of(pair: VariantPair, guards: Sequence[Guard]) -> Shape:
+    """The original's shape; kept, for of the guards only those count that say a pointer shares no memory."""
+    apart = frozenset(guard for guard in guards if isinstance(guard, Apart))
+    kept = _SHAPES.setdefault(pair.original, {})
+    if apart not in kept:
+        kept[apart] = Shape(pair.before, tuple(apart))
+    return kept[apart]
 
 
 @dataclass(eq=False)
@@ -34,6 +49,8 @@ class Values:
     budget: Budget
     more: tuple[Guard, ...] = ()
     """Guards that the variant does not have."""
+    own_invariants: bool = True
+    """Whether invariants of loops are sought under ``more``, too; else those serve that hold without."""
     reached: dict[Instruction, bool] = field(default_factory=dict)
     """Whether the facts of a place can hold, as far as it was asked."""
 
@@ -43,7 +60,7 @@ class Values:
 
     @cached_property
     def shape(self) -> Shape:
-        return Shape(self.pair.before, self.guards)
+        return shape_of(self.pair, self.guards)
 
     @cached_property
     def world(self) -> World:
@@ -52,15 +69,16 @@ class Values:
     @cached_property
     def invariants(self) -> dict[BasicBlock, list[Invariant]]:
         kept = _KEPT.setdefault(self.pair.original, {})
-        if self.guards not in kept:
-            found = invariants(World(self.pair.before, self.guards), self.shape, self.budget)
-            if not found and self.shape.latches:
-                return found  # for want of time, perhaps
-            kept[self.guards] = found
-        return kept[self.guards]
+        guards = self.guards if self.own_invariants else self.pair.applied.guards
+        if guards not in kept:
+            own = Budget(LOOPS_UNITS)
+            kept[guards] = invariants(World(self.pair.before, guards), shape_of(self.pair, guards), own), own
+        found, took = kept[guards]
+        self.budget.charge(took)
+        return found
 
-    def thread(self, name: str = "", block: str = "") -> Thread:
-        return Thread(self.world, self.shape, name, block, invariants=self.invariants)
+    def thread(self, name: str = "", block: str = "", *, follows_memory: bool = False) -> Thread:
+        return Thread(self.world, self.shape, name, block, invariants=self.invariants, follows_memory=follows_memory)
 
     def same_operand(self, id: Id, index: int) -> Found:
         """Whether an operand of an instruction is in the variant what it was."""
@@ -87,8 +105,28 @@ class Values:
         ghost: bool = False,
     ) -> Found:
         """Whether two values are the same before instruction ``index`` of a block (None: at its end, on the way to ``towards``)."""
+        found = self._same(old, new, block, index, towards, ghost=ghost, follows_memory=False)
+        if found.answer != "refuted" or not self._writes:
+            return found
+        return self._same(old, new, block, index, towards, ghost=ghost, follows_memory=True)
+
+    @cached_property
+    def _writes(self) -> bool:
+        return any(effect_of(i) is Effect.STORE for i in self.pair.before.instructions())
+
+    def _same(
+        self,
+        old: Value,
+        new: Value,
+        block: BasicBlock,
+        index: int | None,
+        towards: BasicBlock | None,
+        *,
+        ghost: bool,
+        follows_memory: bool,
+    ) -> Found:
         z = z3()
-        thread = self.thread()
+        thread = self.thread(follows_memory=follows_memory)
         was = thread.term(old)
         if ghost:
             assert isinstance(new, Instruction)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernelwright.guards import ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard
+from kernelwright.guards import ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs, Guard
 from kernelwright.ir import Argument, Function, Type
 from kernelwright.ir.types import IntType, PointerType
 from kernelwright.launch_relations import Divisible, Quantity, Relation, Sum
@@ -91,6 +91,15 @@ class World:
         key = f"bytes behind argument {index}"
         if key not in self._symbols:
             self._symbols[key] = self._bounded(key, 0, 2**62)
+        return self._symbols[key]
+
+    def bytes_in_front(self, index: int) -> Term:
+        """How much of that allocation lies in front of where it points."""
+        key = f"bytes in front of argument {index}"
+        if key not in self._symbols:
+            self._symbols[key] = self._bounded(key, 0, 0 if AtStart(index) in self.guards else 2**62)
+            start = self.argument(self.function.arguments[index])
+            self.facts.append(start.value - self._symbols[key].value >= 0)
         return self._symbols[key]
 
     def _of_type(self, key: str, type: Type, index: int) -> Term:

@@ -1,0 +1,107 @@
+"""What a run of evolution found, as JSON and as lines for a terminal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from kernelwright.device.describe_access import plural
+from kernelwright.evolution.genomes import EvolveRun
+from kernelwright.stories.finish import Finished
+from kernelwright.stories.proving import WORST
+
+
+def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict[str, Any]:
+    best, flags = run.best, run.flags
+    trained, speedup_any = run.fastest_trained
+    proof = (run.proof(best.name) if best else None) or {}
+    return {
+        "run": str(run.folder),
+        "best": best.name if best else None,
+        "fallen": fallen_of(run),
+        "speedup": round(best.speedup, 4) if best else 1.0,
+        "flags": None
+        if flags is None
+        else {"add": flags.spelled, "speedup": round(flags.speedup, 4), "tried": flags.tried},
+        "speedup_with_flags": round((best.speedup if best else 1.0) * (flags.speedup if flags else 1.0), 4),
+        "speedup_any": round(max(speedup_any, best.speedup if best else 1.0), 4),
+        "best_any": trained or None,
+        "best_proven": run.proven.name if run.proven else None,
+        "speedup_proven": round(run.proven.speedup, 4) if run.proven else 1.0,
+        "measured_on": run.settings.gpu or None,
+        "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
+        "label": proof.get("label"),
+        "error": best.outcome.error if best else 0.0,
+        "evaluations": run.evaluations,
+        "seconds": round(seconds, 1),
+        "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
+        "edits": best.written if best else [],
+        "report": str(finished.report) if finished and finished.report else None,
+        "export": str(finished.exported) if finished and finished.exported else None,
+    }
+
+
+def fallen_of(run: EvolveRun) -> dict[str, Any] | None:
+    """The variant that was the best until its proof said less than was demanded; None when there is none."""
+    found = run.fallen
+    if found is None:
+        return None
+    proof = run.proof(found.name)
+    return {"variant": found.name, "speedup": round(found.speedup, 4), "label": proof["label"] if proof else None}
+
+
+def lines_of(result: dict[str, Any]) -> str:
+    tried = f"{plural(result['evaluations'], 'candidate')} in {result['seconds']:g} s"
+    if not result["best"]:
+        fallen = result["fallen"]
+        less = (
+            f": {fallen['variant']} is {fallen['speedup']:.3f}x, but {fallen['label'] or 'not proven'}"
+            if fallen
+            else ""
+        )
+        if fallen and (accept := next((name for name, worst in WORST.items() if worst == fallen["label"]), None)):
+            less += f", which --accept {accept} takes"
+        return "\n".join(
+            [
+                f"nothing faster that stands its proof among {tried}{less}; run {result['run']}",
+                *_of_flags(result),
+                *_left(result),
+            ]
+        )
+    label = f", {result['label']}" if result["label"] else ", not proven"
+    measured = (
+        " [{:.3f}, {:.3f}] measured on {}".format(*result["interval"], result["measured_on"])
+        if result["interval"]
+        else ""
+    )
+    said = [
+        f"{result['best']}: {result['speedup']:.3f}x{measured}{label}, error {result['error']:g}, "
+        f"{plural(len(result['edits']), 'edit')}; {tried}"
+    ]
+    said += _of_flags(result)
+    if result["best_proven"] not in (None, result["best"]):
+        said.append(
+            f"proven for all launches that its guards admit: {result['speedup_proven']:.3f}x ({result['best_proven']})"
+        )
+    if result["speedup_any"] > result["speedup"] * 1.005:
+        said.append(
+            f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})"
+        )
+    return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
+
+
+def _of_flags(result: dict[str, Any]) -> list[str]:
+    """What compile flags gain without any edit, where they do; gains of edits come on top of it."""
+    flags = result["flags"]
+    if not flags or not flags["add"]:
+        return []
+    edits = f", with the edits {result['speedup_with_flags']:.3f}x" if result["best"] else ""
+    return [f"besides, compile flags alone: {flags['speedup']:.3f}x ({flags['add']}){edits}"]
+
+
+def _left(result: dict[str, Any]) -> list[str]:
+    """Where there is more, a line each."""
+    lines = (
+        ("report", "{}: the page of the run"),
+        ("export", "{}: the best to take along; README.md says what is in it"),
+    )
+    return [text.format(result[name]) for name, text in lines if result[name]]

@@ -1,0 +1,9 @@
+"""``--with`` of the commands that take a program."""
+
+from __future__ import annotations
+
+from kernelwright.cli.support.plain_flags import Flag
+
+WITH = Flag(
+    "winners", ("--with",), "texts", "RUN[:VARIANT][,RUN...]: with these winners inside, checked at each launch."
+)

@@ -1,0 +1,38 @@
+"""What ``--with`` names, and what is printed of the versions that ran."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kernelwright.device.versions.table import version_lines
+
+if TYPE_CHECKING:
+    from kernelwright.device.settings import Settings
+    from kernelwright.kernel_version import Version
+
+NONE = "none"
+"""In place of a run: without the winners that the program itself carries, too."""
+
+
+def given_versions(texts: Sequence[str]) -> list[Version]:
+    """What ``--with`` names; says which variants they are. Raises ``Misuse``, ``ToolError``."""
+    from kernelwright.errors import Misuse
+    from kernelwright.stories.winners import winners
+
+    names = [name for text in texts for name in text.split(",")]
+    if NONE in names and len(names) > 1:
+        raise Misuse(f"--with {NONE} goes with no other", hint="--with RUN, or --with RUN:VARIANT")
+    if not all(names):
+        raise Misuse("--with names no run", hint="--with RUN, or --with RUN:VARIANT; kw runs lists the runs there are")
+    found = winners(names)
+    for sentence in (*found.said, *found.warned):
+        print(f"kw: {sentence}", file=sys.stderr)
+    return found.versions
+
+
+def print_versions(rows: Sequence[dict[str, Any]], settings: Settings) -> None:
+    """The table, on standard error: standard output is the program's."""
+    for line in version_lines(rows, settings):
+        print(f"kw: {line}", file=sys.stderr)

@@ -1,0 +1,179 @@
+"""Winners: the variants that runs have found, as versions of a program's kernels.
+
+    given = winners(["smooth-1", "hotspot-2:v17"])
+    given.versions          for kw run --with and kw compile --with, or program.with_versions(...)
+    given.said, given.warned    a sentence each: which variants they are and what their proofs call them
+
+A run named alone stands for its best variant, if its proof calls that at least as safe as the original; else for what of it is
+proven. Any other variant has to be named, and that is said.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernelwright.cuda.names import readable
+from kernelwright.device.settings import virtual_gpu
+from kernelwright.device.versions.absent import without_kernel
+from kernelwright.device.versions.comparison import difference, extents_of
+from kernelwright.edits.edit_words import guard_in_words
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.run.run import found_folder
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.ir.kernel_digest import kernel_digest
+from kernelwright.kernel_version import Version
+from kernelwright.pipeline import Program
+from kernelwright.prove.labels import LABELS, MEANING, Label
+from kernelwright.report.selected_variant import UNPROVEN, label_of
+
+SAFE: tuple[Label, ...] = LABELS[: LABELS.index("as safe as the original") + 1]
+"""Labels of variants that are used without being named."""
+
+
+@dataclass
+class Winners:
+    """Versions, in the order they are tried, and what is to be said of them."""
+
+    versions: list[Version] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+    warned: list[str] = field(default_factory=list)
+
+
+def winners(runs: Sequence[str]) -> Winners:
+    """The variants that ``runs`` name: a run's folder or name, with or without ``:VARIANT``.
+
+    Raises ``Misuse`` for what is no run, a run without a winner, and one whose best is less safe than the original and not
+    named; ``ToolError`` for a run whose recordings are missing.
+    """
+    found = Winners()
+    for text in runs:
+        run, variant = opened(text)
+        with run:
+            _add(found, run, variant)
+    _say_order(found)
+    return found
+
+
+def versions_of(*runs: str) -> tuple[Version, ...]:
+    """The winners of runs for ``kw.Device(winners=...)``: ``kw.winners("smooth-1", "hotspot-2:v17")``.
+
+    Warns of variants that are less safe than the original, which have to be named. Raises as ``winners``.
+    """
+    found = winners(runs)
+    for sentence in found.warned:
+        warnings.warn(sentence, stacklevel=2)
+    return tuple(found.versions)
+
+
+def opened(text: str, *, write: bool = False) -> tuple[EvolveRun, str]:
+    """The run, to be closed by the caller, and the name of the variant; ``best`` where none is named. Raises ``Misuse``."""
+    path, colon, variant = text.rpartition(":")
+    try:
+        folder = found_folder(path if colon else text)
+    except Misuse:
+        # A folder whose own name has a colon in it.
+        folder, variant, colon = found_folder(text), "", ""
+    return EvolveRun.open(folder, GENOMES, write=write), variant if colon and variant else "best"
+
+
+def _add(found: Winners, run: EvolveRun, asked: str) -> None:
+    variant = run.variant(_recommended(run) if asked == "best" else asked)
+    if not variant.candidate:
+        raise Misuse(
+            f"{variant.name} is the original: there is nothing to put in its place", hint=f"kw show {run.folder}"
+        )
+    label, name = label_of(run, variant.name), f"{run.name}:{variant.name}"
+    workload = run.workload()
+    # Of a run with a choice of compile flags, edits start from what these make of the kernels; the program has the given ones.
+    given = workload.given_modules()
+    builder = GENOMES.builder(workload.modules(), virtual_gpu(run.settings.virtual).arch)
+    built = builder.build(variant.candidate)
+    kernels = sorted(built.changed)
+    how = f"measured on {run.settings.gpu}" if run.settings.gpu else f"estimated for the {run.settings.device}"
+    shown = ", ".join(map(readable, kernels))
+    found.said.append(
+        f"{name} is {label}, {variant.speedup:.3f} times as fast by its run ({how}; kernels alone, launches not counted), for {shown}"
+    )
+    if run.flags and run.flags.spelled:
+        found.said.append(f"{run.name}:flags is the kernels without edits: {run.flags}")
+    if label not in SAFE:
+        meaning = "nobody has checked what it rests on" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
+        found.warned.append(f"WARNING: {name} is less safe than the original. It is {label}: {meaning}")
+    found.versions += [
+        Version(
+            kernel=kernel,
+            name=name,
+            label=label,
+            original=kernel_digest(given[kernel], kernel),
+            parameters=extents_of(given[kernel].functions[kernel]),
+            ir=built.kernels[kernel].text,
+            guards=built.kernels[kernel].guards,
+            words=tuple(guard_in_words(builder.originals[kernel], guard) for guard in built.kernels[kernel].guards),
+        )
+        for kernel in kernels
+    ]
+    unedited = builder.build(GENOMES.original).kernels
+    found.versions += [
+        Version(
+            kernel=kernel,
+            name=f"{run.name}:flags",
+            label="as safe as the original",
+            original=kernel_digest(given[kernel], kernel),
+            parameters=extents_of(given[kernel].functions[kernel]),
+            ir=unedited[kernel].text,
+        )
+        for kernel in sorted(workload.optimised)
+        if kernel not in built.changed or built.kernels[kernel].guards
+    ]
+
+
+def _recommended(run: EvolveRun) -> str:
+    """The best variant whose label needs no second thought. Raises ``Misuse`` when there is none."""
+    best = run.variant("best")
+    if label_of(run, best.name) in SAFE:
+        return best.name
+    proven = run.proven
+    if proven is not None and proven.is_gain and label_of(run, proven.name) in SAFE:
+        return proven.name
+    raise Misuse(
+        f"the best of {run.name} is {label_of(run, best.name)}, which is less safe than the original",
+        hint=f"name it if you want it all the same: {run.name}:{best.name}; kw show {run.folder} lists others",
+    )
+
+
+def _say_order(found: Winners) -> None:
+    """Where several are for one kernel: which is tried first, and which never gets its turn."""
+    by_kernel: dict[str, list[Version]] = {}
+    for version in found.versions:
+        by_kernel.setdefault(version.kernel, []).append(version)
+    for kernel, several in by_kernel.items():
+        if len(several) == 1:
+            continue
+        always = next((n for n, version in enumerate(several) if not version.guards), len(several))
+        order = ", then ".join(version.name for version in several[: always + 1])
+        found.said.append(f"for each launch of {readable(kernel)}, {order} is tried")
+        found.warned += [
+            f"{version.name} is never used for {readable(kernel)}: {several[always].name}, named before it, fits every launch"
+            for version in several[always + 1 :]
+        ]
+
+
+def placed(program: Program, versions: Sequence[Version]) -> tuple[dict[Path, list[Version]], list[str]]:
+    """By source file, the versions of its kernels; and a sentence for each that fits none of them."""
+    carried: dict[Path, list[Version]] = {}
+    kernels = {name: unit for unit in program.units for name in (kernel.name for kernel in unit.module.kernels)}
+    said = list(without_kernel(versions, kernels))
+    for version in versions:
+        unit = kernels.get(version.kernel)
+        if unit is None:
+            continue
+        function = unit.module.functions[version.kernel]
+        why = difference(version, extents_of(function), unit.module)
+        if why:
+            said.append(f"{version.name} is not used for kernel {readable(version.kernel)}: {why}; the original runs")
+        else:
+            carried.setdefault(unit.path, []).append(version)
+    return carried, said

@@ -1,0 +1,39 @@
+"""Several runs at once: a line for each, whatever becomes of the others, the same on one core and on two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.fuzz_variants.fuzz_runs import Asked, fuzz_run, fuzz_runs, main
+from tests.fuzz_variants.fuzzer import Tally
+
+
+def test_each_run_has_its_answer_on_any_number_of_cores(finished_run: Path, tmp_path: Path) -> None:
+    (tmp_path / "again-2").symlink_to(finished_run)
+    asked = [
+        Asked(finished_run, 6),
+        Asked(tmp_path / "again-2", 6, seed=1),
+        Asked(tmp_path / "again-2", 6, seed=1, variant="v999999"),
+    ]
+    by_cores = [{one: str(tally) for one, tally in fuzz_runs(asked, workers)} for workers in (1, 2)]
+    assert by_cores[0] == by_cores[1]
+    alone = fuzz_run(asked[0])
+    assert isinstance(alone, Tally) and alone.agree
+    assert by_cores[0][asked[0]] == str(alone)
+    assert "v999999" in by_cores[0][asked[2]]
+
+
+def test_the_command_prints_a_line_for_each(
+    finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(
+        "sys.argv", ["fuzzer", str(finished_run), str(tmp_path / "none"), "--cases", "4", "--jobs", "1"]
+    )
+    with pytest.raises(SystemExit) as ended:
+        main()
+    lines = sorted(capsys.readouterr().out.splitlines())
+    assert ended.value.code == 1 and len(lines) == 2
+    assert lines[0].startswith(f"{finished_run.name}: ") and " 0 wrong" in lines[0]
+    assert lines[1].startswith("none: there is no run")

@@ -1,0 +1,65 @@
+"""``kw compile --with``: a program that carries its winners, wherever it is started from."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from .conftest import PROGRAM, Kw
+from .test_run import EXPECTED, counted
+
+
+@pytest.fixture(scope="module")
+def program(kw: Kw, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    target = tmp_path_factory.mktemp("compiled") / "app"
+    done = kw("compile", PROGRAM, "--with", "again-1", "-o", target)
+    assert done.returncode == 0 and "again-1:v" in done.stderr, done.stderr
+    return target
+
+
+def start(program: Path, *arguments: object, **settings: str) -> subprocess.CompletedProcess[str]:
+    """By hand, in another folder than the run's."""
+    environment = {**os.environ, "KERNELWRIGHT_DEVICE": "h200", **settings}
+    words = [str(program), *map(str, arguments)]
+    return subprocess.run(words, cwd=program.parent, env=environment, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize(("passes", "winner"), [(5, 1), (4, 0)])
+def test_started_by_hand_it_counts_when_asked(program: Path, passes: int, winner: int) -> None:
+    done = start(program, passes, KERNELWRIGHT_WINNERS="count")
+    assert (done.returncode, done.stdout) == (0, EXPECTED)
+    found = counted(done.stderr)
+    assert (found["winner"], found["original"], found["failed"] > 0) == (winner, 1 - winner, not winner)
+    assert start(program, passes).stderr == ""
+
+
+def test_winners_can_be_left_out(program: Path, kw: Kw) -> None:
+    done = start(program, 5, KERNELWRIGHT_WINNERS="off")
+    assert (done.stdout, done.stderr) == (EXPECTED, "")
+    assert "winner" not in start(program, 5, KERNELWRIGHT_WINNERS="on").stdout
+    assert "again-1" not in kw("run", "--with", "none", "--report", program, "--", 5).stderr
+    assert "again-1" in kw("run", "--report", program, "--", 5).stderr
+
+
+def test_tools_see_the_programs_own_kernels(program: Path, kw: Kw) -> None:
+    done = kw("check", program, "--", 5)
+    assert done.returncode == 0 and "nothing found in 1 launch" in done.stdout + done.stderr
+
+
+def test_a_winner_without_a_place_is_told_and_left_out(kw: Kw, tmp_path: Path) -> None:
+    source = tmp_path / "other.cu"
+    source.write_text(
+        "#include <cuda_runtime.h>\n__global__ void other(int *p) { *p = 1; }\nint main() { return 0; }\n"
+    )
+    done = kw("compile", source, "--with", "again-1", "-o", tmp_path / "other")
+    assert done.returncode == 0 and "the program has no kernel again; the original runs" in done.stderr
+    assert b"again-1" not in (tmp_path / "other").read_bytes()
+
+
+@pytest.mark.parametrize("output", ["x.ptx", "x.ll"])
+def test_only_programs_carry_winners(kw: Kw, tmp_path: Path, output: str) -> None:
+    done = kw("compile", PROGRAM, "--with", "again-1", "-o", tmp_path / output)
+    assert done.returncode == 2 and "--with puts winners into a program" in done.stderr
