@@ -100,7 +100,9 @@ def tune(
         name: Configurations(program, name, rule, known.get(name), lambda c, name=name: watch(name, c))  # type: ignore[misc]
         for name in datasets
     }
-    say(f"{len(datasets)} runs first, one of each dataset, to see which thresholds it meets")
+    say(
+        f"{len(datasets)} run{'s' if len(datasets) > 1 else ''} first, one of each dataset, to see which thresholds it meets"
+    )
     untuned = {name: of.untuned() for name, of in runs.items()}
     if not any(c.compared or c.failure for c in untuned.values()):
         raise Misuse(
