@@ -97,6 +97,34 @@ def test_a_version_with_another_output_is_excluded_and_named(tmp_path: Path) -> 
     assert dataset.failures[0].startswith("elements=10000: compare: its output differs from that of the first version")
 
 
+def test_versions_that_agree_against_the_first_one_are_named(tmp_path: Path) -> None:
+    """The untuned version is the wrong one: with an oracle it would be the one that is excluded."""
+    bench = Bench(tmp_path)
+    text = bench.source.read_text()
+    bench.source.write_text(text.replace("rows * columns + 50, rows * columns", "rows * columns + 50, 0"))
+    (dataset,) = bench.tune("100x100").datasets
+    assert dataset.tuned_us == 10050 and len(dataset.failures) == 2
+    assert "give the right output with --oracle" not in dataset.failures[0]
+    assert "give the right output with --oracle" in dataset.failures[1]
+
+
+def test_an_oracle_excludes_the_untuned_version_when_it_is_wrong(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from kernelwright.cli.commands.tune.command import command
+
+    bench = Bench(tmp_path)
+    text = bench.source.read_text()
+    bench.source.write_text(text.replace("rows * columns + 50, rows * columns", "rows * columns + 50, 0"))
+    data = bench.data("100x100")
+    Path(f"{data}.expected").write_text("result 10000\n")
+    execute = f"{sys.executable} {bench.source} {{data}}"
+    command(None, execute, [data], bench.path, oracle="{data}.expected", runs=1, as_json_=True)
+    (dataset,) = json.loads(capsys.readouterr().out)["datasets"]
+    assert dataset["untuned_us"] is None and dataset["tuned_us"] == 3000
+    assert "differs from the oracle's" in dataset["failures"][0]
+
+
 def test_a_dataset_that_crashes_one_version(tmp_path: Path) -> None:
     bench = Bench(tmp_path, crash="took == columns * 100")
     (dataset,) = bench.tune("1000x2").datasets

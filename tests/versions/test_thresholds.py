@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwright.errors import Misuse
+from kernelwright.versions.explanation import explanation
+from kernelwright.versions.forest import Forest
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.thresholds import most_configurations, tune
 from tests.versions.table_programs import (
@@ -143,6 +145,18 @@ def test_a_dataset_that_always_fails_is_left_out() -> None:
     assert [d.served for d in tuning.datasets] == [False, True] and tuning.thresholds["t1"] <= 10
     with pytest.raises(Misuse, match="no dataset runs in any version: memory: out of memory"):
         tune(program, ["bad"])
+
+
+def test_a_program_without_guards_is_told() -> None:
+    with pytest.raises(Misuse, match="the program compares nothing"):
+        tune(TableProgram({"a": [Leaf(1.0)]}), ["a"])
+
+
+def test_a_declared_guard_that_no_dataset_meets_is_told() -> None:
+    declared = Forest.chain(("t1", "t2", "t3"))
+    tuning = tune(TableProgram({"a": [chain(10, 50, 3.0, 2.0, 1.0)]}), ["a"], declared=declared)
+    assert tuning.never_reached == ("t3",) and tuning.thresholds["t3"] == INFINITE
+    assert "guard t3 was never reached: no dataset says anything of it" in explanation(tuning)
 
 
 def test_an_illegal_version_binds_nothing() -> None:

@@ -41,6 +41,7 @@ class CheckedProgram:
         self._oracle = oracle
         self._expected: dict[str, Arrays] = {}
         self._run_untuned: set[str] = set()
+        self._rejected: dict[str, list[Answer]] = {}
 
     @property
     def deterministic(self) -> bool:
@@ -56,8 +57,19 @@ class CheckedProgram:
         wrong = difference(answer.output, expected, self._rule)
         if not wrong:
             return answer.ran
-        whose = "the oracle's" if self._oracle(dataset) is not None else "that of the first version that ran"
-        return Ran(answer.ran.compared, None, Rejected("compare", f"its output differs from {whose}: {wrong}"))
+        if self._oracle(dataset) is not None:
+            return Ran(answer.ran.compared, None, Rejected("compare", f"its output differs from the oracle's: {wrong}"))
+        reason = f"its output differs from that of the first version that ran: {wrong}{self._agreeing(dataset, answer)}"
+        return Ran(answer.ran.compared, None, Rejected("compare", reason))
+
+    def _agreeing(self, dataset: str, answer: Answer) -> str:
+        """A remark where another version that was rejected computed the same: then the first one may be the wrong one."""
+        before = self._rejected.setdefault(dataset, [])
+        others = [each for each in before if each.ran.compared != answer.ran.compared]
+        before.append(answer)
+        if all(difference(answer.output, each.output, self._rule) for each in others):
+            return ""
+        return "; another version computes what this one does, so the first may be wrong: give the right output with --oracle"
 
     def _expected_of(self, dataset: str, thresholds: Thresholds, answer: Answer) -> Arrays:
         """The oracle's output; else the untuned program's, which is run once more where tuning goes on from a record."""

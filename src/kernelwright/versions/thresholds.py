@@ -87,7 +87,7 @@ def tune(
 ) -> Tuning:
     """Tunes ``program`` on ``datasets``. What ``measured`` knows of a dataset is not run again.
 
-    Raises ``Misuse`` when there is no dataset, when one is given twice, or when none runs in any version.
+    Raises ``Misuse`` when there is no dataset, when one is given twice, when no guard is met, or when none runs in any version.
     """
     if not datasets:
         raise Misuse("there is no dataset to tune for", hint="name one or more with --data")
@@ -100,8 +100,15 @@ def tune(
         name: Configurations(program, name, rule, known.get(name), lambda c, name=name: watch(name, c))  # type: ignore[misc]
         for name in datasets
     }
-    say(f"{len(datasets)} runs first, one of each dataset, to see which thresholds it meets")
+    say(
+        f"{len(datasets)} run{'s' if len(datasets) > 1 else ''} first, one of each dataset, to see which thresholds it meets"
+    )
     untuned = {name: of.untuned() for name, of in runs.items()}
+    if not any(c.compared or c.failure for c in untuned.values()):
+        raise Misuse(
+            "the program compares nothing: it has no guard, or does not print what it compares",
+            hint="docs/tune.md, What a program has to do",
+        )
     say(announcement(untuned))
     observed, groups = Observed(), Groups()
     for edge in sorted(declared.edges) if declared else ():

@@ -9,6 +9,7 @@ kw tune --explain -o app.tuning                                      what was fo
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +35,7 @@ from kernelwright.versions.explanation import as_json, conflict_lines
 from kernelwright.versions.external_program import DATA
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.resolution import Resolution
-from kernelwright.versions.thresholds import Tuning
+from kernelwright.versions.thresholds import DatasetResult, Tuning
 
 COMPARE = "relative 1e-5 floor 1e-6"
 
@@ -88,6 +89,15 @@ def command(
         raise typer.Exit(1)
 
 
+def _result(dataset: DatasetResult) -> str:
+    if not math.isfinite(dataset.tuned_us):
+        return "fails with these thresholds"
+    if not math.isfinite(dataset.untuned_us):
+        return f"{dataset.tuned_us:.6g} us tuned; untuned it fails"
+    share = dataset.untuned_us / dataset.tuned_us
+    return f"{dataset.tuned_us:.6g} us tuned, {share:.3g} times as fast as untuned"
+
+
 def _threshold_file(execute: str, path: Path | None, output: Path | None) -> Path:
     if not (execute or path or output):
         raise Misuse("there is nothing to explain", hint="kw tune --explain app.cu, or -o FILE, the threshold file")
@@ -107,10 +117,9 @@ def _print(tuning: Tuning, subject: Subject, as_object: bool) -> None:
     for name, value in tuning.thresholds.items():
         print(f"{name}={value if value != INFINITE else f'{INFINITE}   (never taken)'}")
     for dataset in tuning.datasets:
-        share = dataset.untuned_us / dataset.tuned_us
         decides = subject.dispatch_us.get(dataset.name)
         cost = "" if decides is None else f"; deciding takes {decides:.3g} us a call"
-        print(f"{dataset.name}: {dataset.tuned_us:.6g} us tuned, {share:.3g} times as fast as untuned{cost}")
+        print(f"{dataset.name}: {_result(dataset)}{cost}")
         for failure in dataset.failures:
             print(f"  failed: {failure}")
     if tuning.conflicts:
