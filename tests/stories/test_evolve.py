@@ -244,7 +244,7 @@ def test_an_unknown_kernel_names_those_there_are(tmp_path: Path) -> None:
         ({"evaluations": None}, "when to stop"),
         ({"evaluations": 0}, "positive number"),
         ({"accept": "all"}, "clean, safe, benign"),
-        ({"preset": "best"}, "neither"),
+        ({"preset": "best"}, "is none of default, gevo, random"),
         ({"objectives": ("error",)}, "first objective"),
         ({"objectives": ("time", "time")}, "twice"),
         ({"population": 2}, "too small"),
