@@ -20,6 +20,7 @@ from kernelwright.prove.changed_inputs.case_survey import MOSTLY, Change, Survey
 from kernelwright.prove.changed_inputs.changed_case import SurveyedCase
 from kernelwright.prove.checked_run import Device, run_case
 from kernelwright.prove.coverage.conditions import Conditions, Goal
+from kernelwright.prove.coverage.edited_lines import Edited
 from kernelwright.prove.coverage.goal_search import GoalSearch
 from kernelwright.prove.coverage.required_relations import Relations, required
 from kernelwright.prove.coverage.solved_relations import solved
@@ -114,7 +115,7 @@ def test_of_what_may_hold_in_several_ways_each_is_an_alternative(modules: Module
 def sides(modules: Modules, kernel: str, effort: Effort) -> tuple[str, ...]:
     prover = Prover(Workload(Path(__file__), kernel, (case(kernel),)), modules, effort=effort)
     (base,) = prover.changes.bases(prover.baseline.training)
-    return prover.changes.of(base, {kernel: frozenset()}, Domain({}, modules)).unseen
+    return prover.changes.of(base, {kernel: Edited()}, Domain({}, modules)).unseen
 
 
 def test_sides_behind_three_conditions_are_seen(modules: Modules) -> None:

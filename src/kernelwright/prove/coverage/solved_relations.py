@@ -98,12 +98,15 @@ class _Solution:
         self._parameters = parameter_layout(function).parameters
         self._numbers: dict[NumberSeen, Number] = {}
         self._elements: dict[str, tuple[BufferSeen, list[Number]]] = {}
+        self._exact = False
+        """Whether nothing but the wanted value will do."""
 
     def fulfil(self, relation: Relation) -> None:
         predicate, left, right = relation.predicate, relation.left, relation.right
         is_float = isinstance(left.type, FloatType)
         unsigned = not is_float and predicate[0] == "u"
         order = predicate if predicate in ("eq", "ne", "ord", "uno") else predicate[1:]
+        self._exact = order == "eq"
         one, two = self._known(left, DEPTH), self._known(right, DEPTH)
         if one is not None and two is not None and _holds(order, one, two, unsigned=unsigned):
             return
@@ -172,6 +175,18 @@ class _Solution:
             root = math.sqrt(abs(wanted))
             return self._set(one, math.ceil(root) if value.opcode == "mul" else root * 1.0001, depth - 1)
         known = self._known(other, depth - 1)
+        if (
+            self._exact
+            and value.opcode == "mul"
+            and isinstance(known, int)
+            and known % 2
+            and isinstance(value.type, IntType)
+        ):
+            # Modulo the width: that is what a hash takes.
+            modulus = 1 << value.type.bits
+            whole = _rounded_away(wanted)
+            if whole % known and self._set(one, whole * pow(known, -1, modulus) % modulus, depth - 1):
+                return True
         if known is not None and self._set(one, TURNED[value.opcode](wanted, known), depth - 1):
             return True
         known = self._known(one, depth - 1)
