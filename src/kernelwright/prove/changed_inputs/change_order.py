@@ -100,19 +100,10 @@ def other_values(number: NumberSeen, compared: Sequence[int | float]) -> list[in
         return [1 - value]
     if isinstance(value, int):
         largest = (1 << 8 * len(number.raw) - 1) - 1
-        others = [
-            value - 1,
-            value // 2 + 1,
-            value // 3,
-            1,
-            0,
-            value + 1,
-            -value,
-            2 * value,
-            largest // 16,
-            largest,
-            -largest - 1,
-        ]
+        others = [value - 1, value // 2 + 1, value // 3, 1, 0, value + 1, -value, 2 * value]
+        # Not the very largest, and no powers of two: an index that overflows is undefined in the original, and is not to come
+        # out as one inside a buffer.
+        others += [largest // 17, largest * 4 // 7, -(largest * 4 // 7)]
         told = ints_like(compared, 8 * len(number.raw))
     elif np.isfinite(value):
         others = [-value, 2 * value + 1, 0.0, value / 3, 1.0, float("inf"), float("nan"), 1e-40]

@@ -56,10 +56,10 @@ def aimed_changes(goal: Goal, function: Function, survey: Survey, seed: int) -> 
 
 
 def edit_changes(function: Function, edited: Edited, survey: Survey, seed: int) -> Iterator[Change]:
-    """Changes of what the instructions that are gone depend on: what they compute may be something else for other values only."""
-    found = [sources_of(function, i, reached=False) for i in function.instructions() if edited.is_gone(i)]
-    buffers = [b for b in survey.buffers.values() if any(_is_read(b, function, survey, sources) for sources in found)]
-    numbers = [n for n in survey.numbers.values() if any(_decides(n, function, sources) for sources in found)]
+    """Changes of what those instructions depend on that one of the two does not have: they may tell on other values only."""
+    sources = edited.sources
+    buffers = [b for b in survey.buffers.values() if _is_read(b, function, survey, sources)]
+    numbers = [n for n in survey.numbers.values() if _decides(n, function, sources)]
     return telling_changes(buffers, numbers, seed)
 
 

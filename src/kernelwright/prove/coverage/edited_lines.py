@@ -1,4 +1,4 @@
-"""Where a variant differs from its original: conditions on those lines are aimed at first, and what is gone from them is looked at."""
+"""Where a variant differs from its original: conditions on those lines are aimed at first, and what decides it is changed first."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kernelwright.ir import ConstantFloat, ConstantInt, Function, Instruction, source_location
+from kernelwright.prove.coverage.condition_sources import Sources, sources_of
 
 Written = tuple[str, str, tuple[str, ...]]
 
@@ -15,19 +16,33 @@ class Edited:
     """``lines``: on which one has instructions that the other has not, or not as many; 0 for instructions without a line."""
 
     lines: frozenset[int] = frozenset()
-    gone: frozenset[tuple[int, Written]] = frozenset()
-    """By line, the instructions that the original has more of."""
+    arguments: frozenset[tuple[int, int | None]] = frozenset()
+    """What those instructions depend on: numbers among the arguments, with the offset of a field; None: any."""
+    pointers: frozenset[int] = frozenset()
+    """Arguments whose memory they read."""
+    variables: frozenset[str] = frozenset()
 
-    def is_gone(self, instruction: Instruction) -> bool:
-        return (_line(instruction), _written(instruction)) in self.gone
+    @property
+    def sources(self) -> Sources:
+        return Sources(set(self.arguments), set(self.pointers), set(self.variables))
 
 
 def edited_lines(original: Function, variant: Function) -> Edited:
     """What the two do not have in common."""
     before, after = _by_line(original), _by_line(variant)
     lines = frozenset(line for line in before.keys() | after.keys() if before.get(line) != after.get(line))
-    gone = frozenset((line, one) for line, some in before.items() for one in some - after.get(line, Counter()))
-    return Edited(lines, gone)
+    arguments: set[tuple[int, int | None]] = set()
+    pointers: set[int] = set()
+    variables: set[str] = set()
+    for function, own, others in ((original, before, after), (variant, after, before)):
+        for instruction in function.instructions():
+            line, written = _line(instruction), _written(instruction)
+            if own[line][written] > others.get(line, Counter())[written]:
+                found = sources_of(function, instruction, reached=False)
+                arguments |= found.arguments
+                pointers |= found.pointers
+                variables |= found.variables
+    return Edited(lines, frozenset(arguments), frozenset(pointers), frozenset(variables))
 
 
 def _by_line(function: Function) -> dict[int, Counter[Written]]:

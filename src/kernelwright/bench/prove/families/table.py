@@ -15,6 +15,7 @@ from kernelwright.bench.prove.families import (
     other_memory,
     restricted,
     same_values,
+    shared_work,
     struct_field,
 )
 from kernelwright.bench.prove.families.family import Family
@@ -33,4 +34,5 @@ FAMILIES: tuple[Family, ...] = (
     fence_order.FAMILY,
     restricted.FAMILY,
     same_values.FAMILY,
+    shared_work.FAMILY,
 )
