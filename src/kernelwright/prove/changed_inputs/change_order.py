@@ -16,7 +16,7 @@ from kernelwright.prove.changed_inputs.launch_shapes import shape_changes, trade
 FEW = 4
 """Constants that a number is changed to."""
 EXTREMES = 3
-"""Of the values that a number is changed to, the last are so many extreme ones."""
+"""The last of the values that a number is changed to, which are tried first for an edit: extreme ones of a real number."""
 SHAPES = 3
 """Shapes of launches that are changed in every way; of more, the grid alone."""
 
@@ -92,18 +92,15 @@ def _of_number(
 
 
 def other_values(number: NumberSeen, compared: Sequence[int | float]) -> list[int | float]:
-    """What a number may be changed to: what it is compared with, its neighbours, less, more, 0, 1, negated; at last the extremes."""
+    """What a number may be changed to: what it is compared with, its neighbours, less, more, 0, 1, negated; of real numbers at last
+    infinity, not a number and a subnormal one. Whole ones get no extremes: a loop up to there takes seconds until it is stopped."""
     value = number.value
     others: list[int | float] = []
     told: Sequence[int | float] = ()
     if number.boolean:
         return [1 - value]
     if isinstance(value, int):
-        largest = (1 << 8 * len(number.raw) - 1) - 1
         others = [value - 1, value // 2 + 1, value // 3, 1, 0, value + 1, -value, 2 * value]
-        # Not the very largest, and no powers of two: an index that overflows is undefined in the original, and is not to come
-        # out as one inside a buffer.
-        others += [largest // 17, largest * 4 // 7, -(largest * 4 // 7)]
         told = ints_like(compared, 8 * len(number.raw))
     elif np.isfinite(value):
         others = [-value, 2 * value + 1, 0.0, value / 3, 1.0, float("inf"), float("nan"), 1e-40]

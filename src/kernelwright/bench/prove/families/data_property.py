@@ -59,7 +59,6 @@ FAMILY = Family(
         _member("small_product", "(int)(((long long)k * m) / 64)", "(k * m / 64)"),
         _member("small_sum", "((long long)k + m > 2147483647LL)", "false", EITHER),
         _member("half_of_sum", "(int)(((long long)k + offsets[i]) / 2)", "((k + offsets[i]) / 2)"),
-        _member("large_stride", "(float)(int)((((long long)i * m) >> 28) & 127)", "(float)((i * m) >> 28 & 127)", "out[i] = v + (@);"),
         _member("exact_sum", "((whole[i] + (float)k) - (float)k)", "whole[i]"),
         _member("never_equal", "whole[i] == in[i]", "false", EITHER),
         _member("never_that_sum", "k + offsets[i] == 12345", "false", EITHER),
