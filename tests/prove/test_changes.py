@@ -26,6 +26,7 @@ from kernelwright.prove.changed_inputs.changed_case import ChangedCase, Surveyed
 from kernelwright.prove.changed_inputs.comparison_constants import compared_in, floats_like, ints_like
 from kernelwright.prove.checked_run import Device, run_case
 from kernelwright.prove.coverage.accepted_changes import ChangedSet
+from kernelwright.prove.coverage.edited_lines import Edited
 from kernelwright.prove.domain import Domain
 from tests.evaluate.recording import record
 from tests.prove.planted import floats, modules, planted, variant, workload, zeros
@@ -43,7 +44,7 @@ def run(kernel: str, case: Any) -> Any:
 def accepted(prover: Prover, kernel: str) -> ChangedSet:
     """The changed inputs for variants of a kernel that have no guards."""
     (base,) = prover.changes.bases(prover.baseline.training)
-    return prover.changes.of(base, {kernel: frozenset()}, Domain({}, prover.baseline.original))
+    return prover.changes.of(base, {kernel: Edited()}, Domain({}, prover.baseline.original))
 
 
 def surveyed(kernel: str) -> Any:

@@ -21,9 +21,10 @@ from kernelwright.prove.changed_inputs.case_survey import ALL_AT_ONCE, Change, G
 from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.checked_run import CaseRun, Device, LaunchMade, run_case
+from kernelwright.prove.coverage.aimed_changes import edit_changes
 from kernelwright.prove.coverage.condition_sources import sources_of
 from kernelwright.prove.coverage.conditions import Conditions
-from kernelwright.prove.coverage.edited_lines import edited_lines
+from kernelwright.prove.coverage.edited_lines import Edited, edited_lines
 from kernelwright.prove.domain import Domain
 from tests.prove.planted import floats, zeros
 
@@ -131,18 +132,16 @@ def test_both_sides_of_every_condition_are_looked_for(modules: Modules) -> None:
     """A float above 100, a field that is 77 and a flag, all at once: nothing in training comes near."""
     prover = Prover(Workload(Path(__file__), "all_kinds", (case(),)), modules, effort=Effort(changes=30))
     (base,) = prover.changes.bases(prover.baseline.training)
-    found = prover.changes.of(base, {"all_kinds": frozenset()}, Domain({}, modules))
+    found = prover.changes.of(base, {"all_kinds": Edited()}, Domain({}, modules))
     assert found.goals >= 12
     assert not [words for words in found.unseen if "line 14" in words or "line 10" in words], found.unseen
     assert any("aimed at" in one.case.name for one in found.references)
-    again = prover.changes.of(base, {"all_kinds": frozenset()}, Domain({}, modules))
+    again = prover.changes.of(base, {"all_kinds": Edited()}, Domain({}, modules))
     assert again is found
     other = Prover(Workload(Path(__file__), "all_kinds", (case(),)), modules, effort=Effort(changes=30))
     names = [
         r.case.name
-        for r in other.changes.of(
-            other.baseline.training[0], {"all_kinds": frozenset()}, Domain({}, modules)
-        ).references
+        for r in other.changes.of(other.baseline.training[0], {"all_kinds": Edited()}, Domain({}, modules)).references
     ]
     assert names == [r.case.name for r in found.references]
 
@@ -198,6 +197,19 @@ def test_lines_that_differ(modules: Modules, tmp_path: Path) -> None:
     path.write_text(SOURCE.replace("box.low == 77", "box.low == 78").replace("100.0f", "101.0f"))
     other = by_kernel(compile_program(path).module)
     kernel = "all_kinds"
-    assert edited_lines(modules[kernel].functions[kernel], modules[kernel].functions[kernel]) == frozenset()
+    assert edited_lines(modules[kernel].functions[kernel], modules[kernel].functions[kernel]) == Edited()
     # LLVM has merged the comparison with 77, so that it has no line.
-    assert edited_lines(modules[kernel].functions[kernel], other[kernel].functions[kernel]) == {0, 14}
+    assert edited_lines(modules[kernel].functions[kernel], other[kernel].functions[kernel]).lines == {0, 14}
+
+
+def test_what_an_edit_depends_on_is_changed_first(modules: Modules, tmp_path: Path) -> None:
+    """A field is compared with something else: it is among the first that are changed."""
+    path = tmp_path / "kinds.cu"
+    path.write_text(SOURCE.replace("box.low == 77", "box.low == 78"))
+    kernel = "all_kinds"
+    original = modules[kernel].functions[kernel]
+    edited = edited_lines(original, by_kernel(compile_program(path).module)[kernel].functions[kernel])
+    assert (2, 0) in edited.arguments or (2, None) in edited.arguments
+    words = [change.words for change in edit_changes(original, edited, surveyed(modules, case(), kernel), 0)]
+    assert any(said.startswith("box.0 of all_kinds: 5 -> ") for said in words[:6]), words
+    assert not list(edit_changes(original, Edited(), surveyed(modules, case(), kernel), 0))

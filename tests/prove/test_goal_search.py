@@ -16,10 +16,11 @@ from kernelwright.ir import Instruction
 from kernelwright.ir.control_flow import Dominators
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove import Effort, Prover
-from kernelwright.prove.changed_inputs.case_survey import MOSTLY, Change, Survey
+from kernelwright.prove.changed_inputs.case_survey import ENTIRELY, MOSTLY, Change, Survey
 from kernelwright.prove.changed_inputs.changed_case import SurveyedCase
 from kernelwright.prove.checked_run import Device, run_case
 from kernelwright.prove.coverage.conditions import Conditions, Goal
+from kernelwright.prove.coverage.edited_lines import Edited
 from kernelwright.prove.coverage.goal_search import GoalSearch
 from kernelwright.prove.coverage.required_relations import Relations, required
 from kernelwright.prove.coverage.solved_relations import solved
@@ -50,6 +51,10 @@ extern "C" __global__ void hidden(const int *keys, const int *other, const int *
   int i = threadIdx.x, k = __popc(keys[i]), l = __popc(other[i]), m = __popc(third[i]);
   out[i] = k == 29 && l == 29 && m == 29 ? 1.0f : 2.0f;
 }
+extern "C" __global__ void agreed(const float *in, float *out) {
+  int i = threadIdx.x;
+  out[i] = __syncthreads_and(in[i] > 50.0f) ? 1.0f : in[i];
+}
 """
 
 
@@ -68,6 +73,7 @@ def case(kernel: str) -> Case:
             "in": floats(64), "keys": keys, "links": keys.copy(), "out": zeros(64), "n": 64, "limit": 1000, "most": 10.0,
         },
         "either": {"keys": keys, "out": zeros(64), "a": 3, "b": 4},
+        "agreed": {"in": floats(64), "out": zeros(64)},
         "hidden": {"keys": keys, "other": keys.copy(), "third": keys.copy(), "out": zeros(64), "n": 64},
     }  # fmt: skip
     return Case((1,), (64,), given[kernel])
@@ -108,18 +114,29 @@ def test_of_what_may_hold_in_several_ways_each_is_an_alternative(modules: Module
         for relations in needed(goal, conditions)
         if (change := solved(relations, conditions.function, survey, "aimed")) is not None
     }
-    assert {"a of either: 3 -> 41", "b of either: 4 -> -4, 'keys' mostly 77"} <= found, found
+    assert {"a of either: 3 -> 41", "b of either: 4 -> -4, 'keys' most 77"} <= found, found
 
 
 def sides(modules: Modules, kernel: str, effort: Effort) -> tuple[str, ...]:
     prover = Prover(Workload(Path(__file__), kernel, (case(kernel),)), modules, effort=effort)
     (base,) = prover.changes.bases(prover.baseline.training)
-    return prover.changes.of(base, {kernel: frozenset()}, Domain({}, modules)).unseen
+    return prover.changes.of(base, {kernel: Edited()}, Domain({}, modules)).unseen
 
 
 def test_sides_behind_three_conditions_are_seen(modules: Modules) -> None:
     unseen = sides(modules, "deep", Effort(changes=20))
     assert not [words for words in unseen if "true" in words], unseen
+
+
+def test_what_all_threads_are_asked_is_made_true_for_all(modules: Modules) -> None:
+    conditions = Conditions(modules["agreed"], "agreed")
+    whole = next(goal for goal in conditions.goals if goal.held and goal.words.startswith("the condition"))
+    (relations,) = needed(whole, conditions)
+    change = solved(relations, conditions.function, surveyed(modules, "agreed"), "aimed", everywhere=True)
+    assert change is not None
+    ((buffer, way),) = change.buffers
+    assert way == ENTIRELY and buffer.name == "in" and buffer.compared[0] > 50.0
+    assert not sides(modules, "agreed", Effort(changes=8))
 
 
 def test_what_has_shown_the_parts_is_put_together(modules: Modules) -> None:

@@ -81,6 +81,7 @@ def _but_the_first(values: Values, random: Random) -> Values:
     return made
 
 
+EVERY_SORT = "with values of every sort"
 EACH_COUNTS: dict[str, Way] = {
     "equal in each half, and not in both": _halves,
     "all equal but the last, which is larger": _but_the_last,
@@ -88,6 +89,27 @@ EACH_COUNTS: dict[str, Way] = {
 }
 """Where each element can be missed. Of data that are alike everywhere a part may stand for all: who marks what is there at all
 need not read the rest."""
+
+
+def _every_sort(values: Values, random: Random) -> Values:
+    """Half of the values exchanged: for extreme ones, for themselves negated, moved a little, or far away. All of them are numbers."""
+    sorts = [
+        random.choice(np.array(_extremes(values.dtype), values.dtype), values.size),
+        -values,
+        _noise(values, random),
+    ]
+    sorts += (
+        [_far(values, random), values + values.dtype.type(1)]
+        if values.dtype.kind != "f"
+        else [values * values.dtype.type(1.5)]
+    )
+    made = values.copy()
+    drawn = random.integers(0, 2 * len(sorts), values.size)
+    for number, others in enumerate(sorts):
+        made[drawn == number] = others[drawn == number]
+    return made
+
+
 FLOAT_WAYS: dict[str, Way] = {
     "in another order": lambda v, r: r.permutation(v),
     "negated": lambda v, r: -v,
@@ -101,6 +123,7 @@ FLOAT_WAYS: dict[str, Way] = {
     "sorted": lambda v, r: np.sort(v),
     "reversed": lambda v, r: v[::-1],
     "a thousandth as large": lambda v, r: v * v.dtype.type(1e-3),
+    EVERY_SORT: _every_sort,
 }
 INTEGER_WAYS: dict[str, Way] = {
     **EACH_COUNTS,
@@ -115,6 +138,7 @@ INTEGER_WAYS: dict[str, Way] = {
     "all different": _distinct,
     "reversed": lambda v, r: v[::-1],
     "sorted": lambda v, r: np.sort(v),
+    EVERY_SORT: _every_sort,
 }
 BOOLEAN_WAYS: dict[str, Way] = {
     "in another order": lambda v, r: r.permutation(v),
@@ -130,6 +154,11 @@ UNKNOWN_WAYS: dict[str, Way] = {
     "drawn anew from themselves": lambda v, r: r.choice(v, v.size),
 }
 """For memory of mixed types, as words of four bytes."""
+TELLING = (
+    EVERY_SORT, "some of them infinite or not a number", "in another order", "some of them extreme", "negated", "with noise",
+    "drawn anew from themselves", "further apart", "all different", "all equal",
+)  # fmt: skip
+"""The ways that tell most of a single element, in their order."""
 MILD = ("in another order", "reversed", "drawn anew from themselves", "drawn anew", "sorted")
 """Ways that keep the values there are."""
 WORD: np.dtype[Any] = np.dtype("<u4")

@@ -33,6 +33,7 @@ MOST_FIELDS = 24
 """Fields of a structure that are looked at."""
 ALL_AT_ONCE = "some of them what the kernel compares with"
 MOSTLY = "most of them what the kernel compares with"
+ENTIRELY = "all of them what the kernel compares with"
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,13 @@ class BufferSeen:
             return known
         # All of them at once is the most telling; one that leads out of a table spoils it, so each alone comes last.
         alone = {f"some of them {each}": exchanged([each]) for each in self.compared[:ALONE]}
-        return {ALL_AT_ONCE: exchanged(self.compared), **known, **alone, MOSTLY: exchanged(self.compared, 0.9)}
+        return {
+            ALL_AT_ONCE: exchanged(self.compared),
+            **known,
+            **alone,
+            MOSTLY: exchanged(self.compared, 0.9),
+            ENTIRELY: exchanged(self.compared, 1.0),
+        }
 
 
 @dataclass(frozen=True)

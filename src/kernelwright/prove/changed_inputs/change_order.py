@@ -8,13 +8,15 @@ from itertools import zip_longest
 
 import numpy as np
 
-from kernelwright.prove.changed_inputs.buffer_values import FLOAT_WAYS, WORD, as_elements
+from kernelwright.prove.changed_inputs.buffer_values import FLOAT_WAYS, TELLING, WORD, as_elements
 from kernelwright.prove.changed_inputs.case_survey import BufferSeen, Change, NumberSeen, Survey
 from kernelwright.prove.changed_inputs.comparison_constants import floats_like, ints_like
 from kernelwright.prove.changed_inputs.launch_shapes import shape_changes, traded_factors
 
 FEW = 4
 """Constants that a number is changed to."""
+EXTREMES = 3
+"""The last of the values that a number is changed to, which are tried first for an edit: extreme ones of a real number."""
 SHAPES = 3
 """Shapes of launches that are changed in every way; of more, the grid alone."""
 
@@ -34,6 +36,20 @@ def changes(survey: Survey, seed: int) -> Iterator[Change]:
     sorts += [_of_buffer(b) for b in buffers if _is_float(b)]
     for number, change in enumerate(c for row in zip_longest(*sorts) for c in row if c is not None):
         yield replace(change, seed=seed * 1000 + number)
+
+
+def telling_changes(buffers: Sequence[BufferSeen], numbers: Sequence[NumberSeen], seed: int) -> Iterator[Change]:
+    """Changes of what an edit's result depends on, the most telling first, in turn."""
+    sorts = [iter(_telling_of(buffer)) for buffer in buffers]
+    sorts += [_of_number(number, (), extremes_first=True) for number in numbers]
+    for number, change in enumerate(c for row in zip_longest(*sorts) for c in row if c is not None):
+        yield replace(change, seed=seed * 1000 + number)
+
+
+def _telling_of(buffer: BufferSeen) -> Iterator[Change]:
+    ways = buffer.ways
+    for way in dict.fromkeys([*(way for way in TELLING if way in ways), *ways]):
+        yield Change(f"'{buffer.name}' {way}", ((buffer, way),))
 
 
 def with_constants(survey: Survey, buffer: BufferSeen, more: Sequence[int | float] = ()) -> BufferSeen:
@@ -65,15 +81,19 @@ def _of_buffer(buffer: BufferSeen) -> Iterator[Change]:
         yield Change(f"'{buffer.name}' {way}", ((buffer, way),))
 
 
-def _of_number(number: NumberSeen, compared: Sequence[int | float]) -> Iterator[Change]:
-    for other in other_values(number, compared):
+def _of_number(
+    number: NumberSeen, compared: Sequence[int | float], *, extremes_first: bool = False
+) -> Iterator[Change]:
+    values = other_values(number, compared)
+    for other in [*values[-EXTREMES:], *values[:-EXTREMES]] if extremes_first else values:
         raw = number.raw_of(other)
         if raw is not None and raw != number.raw:
             yield Change(f"{number.words}: {number.value:g} -> {other:g}", numbers=((number, raw),))
 
 
 def other_values(number: NumberSeen, compared: Sequence[int | float]) -> list[int | float]:
-    """What a number may be changed to: what it is compared with, its neighbours, less, more, 0, 1, negated."""
+    """What a number may be changed to: what it is compared with, its neighbours, less, more, 0, 1, negated; of real numbers at last
+    infinity, not a number and a subnormal one. Whole ones get no extremes: a loop up to there takes seconds until it is stopped."""
     value = number.value
     others: list[int | float] = []
     told: Sequence[int | float] = ()
@@ -83,7 +103,7 @@ def other_values(number: NumberSeen, compared: Sequence[int | float]) -> list[in
         others = [value - 1, value // 2 + 1, value // 3, 1, 0, value + 1, -value, 2 * value]
         told = ints_like(compared, 8 * len(number.raw))
     elif np.isfinite(value):
-        others = [-value, 2 * value + 1, 0.0, value / 3, 1.0]
+        others = [-value, 2 * value + 1, 0.0, value / 3, 1.0, float("inf"), float("nan"), 1e-40]
         told = floats_like(compared, np.dtype(f"<f{len(number.raw)}"))
     mixed = (each for pair in zip_longest(told[:FEW], others) for each in pair if each is not None)
     return [each for each in dict.fromkeys(mixed) if each != value]

@@ -76,8 +76,8 @@ def _grids(grid: Triple) -> list[Triple]:
 def _blocks(block: Triple, threads: int) -> list[Triple]:
     x, y, z = block
     others = [
-        (x // 2, y, z), (x // 2, 2 * y, z), (2 * x, y, z), (y, x, z), (x - 1, y, z), (x, 2 * y, z), (x, y // 2, z),
-        (x // 2, y, 2 * z), (32, 1, 1),
+        (x // 2, y, z), (x // 2, 2 * y, z), (x // 2, y, 2 * z), (2 * x, y, z), (y, x, z), (x, y, z // 2), (x - 1, y, z),
+        (x, 2 * y, z), (x, y // 2, z), (x, y, 2 * z), (32, 1, 1),
     ]  # fmt: skip
     fitting = (b for b in dict.fromkeys(others) if min(b) > 0 and b != block)
     return [b for b in fitting if b[0] * b[1] * b[2] <= threads and b[2] <= 64]

@@ -62,7 +62,7 @@ class VariantRuns:
             for kernel in sorted(self.kernels)
             if kernel in original and kernel in variant[kernel].functions
         }
-        """By changed kernel, the source lines on which it differs."""
+        """By changed kernel, where it differs."""
         self.sites: Sites = {}
         self.outside: Counter[str] = Counter()
         """By guard: the cases that do not meet it."""

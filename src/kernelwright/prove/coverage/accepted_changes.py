@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,13 +27,17 @@ from kernelwright.prove.changed_inputs.case_survey import Change, Survey
 from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.checked_run import run_case
+from kernelwright.prove.coverage.aimed_changes import edit_changes
 from kernelwright.prove.coverage.conditions import Conditions
+from kernelwright.prove.coverage.edited_lines import Edited
 from kernelwright.prove.coverage.goal_search import GoalSearch
 from kernelwright.prove.domain import Domain
 from kernelwright.prove.instrumentation import ObservedCase
 
 DRAWN_TRIES = 12
 """Changes that are tried to draw the data of a case anew."""
+OF_EDITS = 0.2
+"""So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
 BASES = 3
 """Training cases that inputs are made from, of those that launch the same kernels."""
 
@@ -86,15 +91,15 @@ class AcceptedChanges:
     def of(
         self,
         base: Reference,
-        edited: Mapping[str, frozenset[int]],
+        edited: Mapping[str, Edited],
         domain: Domain,
         *,
         first: bool = True,
         more: int = 1,
     ) -> ChangedSet:
-        """The inputs made from ``base`` for a variant. ``edited``: the kernels that it changes, each with the source lines whose
-        conditions are aimed at before others. ``first``: of several bases, the one that most are made from. ``more``: so many
-        times the effort."""
+        """The inputs made from ``base`` for a variant. ``edited``: the kernels that it changes, each with where it differs: what
+        decides that is changed first, and conditions there are aimed at before others. ``first``: of several bases, the one
+        that most are made from. ``more``: so many times the effort."""
         aimed = {kernel: lines for kernel, lines in sorted(edited.items()) if kernel in base.kernels}
         asked = (id(base), tuple(aimed.items()), domain.key, first, more)
         known = self._sets.get(asked)
@@ -123,18 +128,24 @@ class AcceptedChanges:
                 return telling
         return []
 
-    def _made(self, base: Reference, edited: Mapping[str, frozenset[int]], domain: Domain, share: float) -> ChangedSet:
+    def _made(self, base: Reference, edited: Mapping[str, Edited], domain: Domain, share: float) -> ChangedSet:
         effort, seed = self._baseline.effort, self._baseline.seed
         found = ChangedSet()
         tries = int(effort.tries_of(base.run.work) * share)
-        survey = self._survey(base)
-        for change in changes(survey, seed):
-            if tries <= 0 or len(found.references) >= effort.changes * share:
-                break
-            tries -= self._try(base, change, domain, found)
+        survey, most = self._survey(base), effort.changes * share
+        of_edits = (
+            edit_changes(self._baseline.original[kernel].functions[kernel], where, survey, seed)
+            for kernel, where in edited.items()
+        )
+        for some, part in ((chain.from_iterable(of_edits), OF_EDITS), (changes(survey, seed), 1.0)):
+            left, enough = tries * part, len(found.references) + most * part
+            for change in some:
+                if left <= 0 or len(found.references) >= enough:
+                    break
+                left -= self._try(base, change, domain, found)
         aims = int(effort.aims_of(base.run.work) * share)
-        for kernel, lines in edited.items():
-            self._aim(kernel, lines, base, domain, found, aims // len(edited))
+        for kernel, where in edited.items():
+            self._aim(kernel, where.lines, base, domain, found, aims // len(edited))
         return found
 
     def _try(self, base: Reference, change: Change, domain: Domain, found: ChangedSet) -> bool:

@@ -15,9 +15,10 @@ from kernelwright.codegen.memory_layout import parameter_layout
 from kernelwright.ir import Function
 from kernelwright.prove.changed_inputs.buffer_values import WORD, as_elements
 from kernelwright.prove.changed_inputs.case_survey import ALL_AT_ONCE, MOSTLY, BufferSeen, Change, NumberSeen, Survey
-from kernelwright.prove.changed_inputs.change_order import other_values
+from kernelwright.prove.changed_inputs.change_order import other_values, telling_changes
 from kernelwright.prove.coverage.condition_sources import Sources, sources_of
 from kernelwright.prove.coverage.conditions import Goal
+from kernelwright.prove.coverage.edited_lines import Edited
 
 DRAWS = 12
 """Changes of all sources together."""
@@ -52,6 +53,14 @@ def aimed_changes(goal: Goal, function: Function, survey: Survey, seed: int) -> 
     for draw in range(DRAWS if len(numbers) + len(buffers) > 1 else 0):
         random = np.random.default_rng([seed, draw, goal.probe, goal.held])
         yield replace(_drawn(numbers, buffers, constants, random, words), seed=seed * 1000 + len(alone) + draw)
+
+
+def edit_changes(function: Function, edited: Edited, survey: Survey, seed: int) -> Iterator[Change]:
+    """Changes of what those instructions depend on that one of the two does not have: they may tell on other values only."""
+    sources = edited.sources
+    buffers = [b for b in survey.buffers.values() if _is_read(b, function, survey, sources)]
+    numbers = [n for n in survey.numbers.values() if _decides(n, function, sources)]
+    return telling_changes(buffers, numbers, seed)
 
 
 def _constants(sources: Sources, numbers: Sequence[NumberSeen]) -> tuple[int | float, ...]:

@@ -47,11 +47,11 @@ class Sources:
     constants: dict[int | float, None] = field(default_factory=dict)
 
 
-def sources_of(function: Function, condition: Value) -> Sources:
-    """Everything that can decide ``condition``, or whether it is reached at all."""
+def sources_of(function: Function, condition: Value, *, reached: bool = True) -> Sources:
+    """Everything that can decide ``condition``. ``reached``: or whether it is reached at all."""
     found = Sources()
     waiting: list[Value] = [condition]
-    if isinstance(condition, Instruction):
+    if reached and isinstance(condition, Instruction):
         waiting += _reached_by(condition)
     seen: set[Value] = set()
     byval = {index for index, p in enumerate(parameter_layout(function).parameters) if p.byval}

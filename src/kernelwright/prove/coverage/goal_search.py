@@ -107,9 +107,9 @@ class GoalSearch:
         block = value.parent if isinstance(value, Instruction) else None
         alternatives = required(goal.relation, block, self._dominators)
         function, tried = self._conditions.function, set()
-        for relations in alternatives:
-            change = solved(relations, function, self._survey, f"aimed at {goal.words}")
-            if change is not None:
+        for relations, everywhere in product(alternatives, (False, True)):
+            change = solved(relations, function, self._survey, f"aimed at {goal.words}", everywhere=everywhere)
+            if change is not None and (change.buffers or not everywhere):
                 yield change
                 yield from (change.on_top_of(step) for step in self._nearest(relations)[:1])
         seed = self._seed * 100 + number

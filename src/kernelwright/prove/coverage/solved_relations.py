@@ -28,9 +28,9 @@ from kernelwright.ir import (
     Value,
 )
 from kernelwright.prove.changed_inputs.buffer_values import WORD
-from kernelwright.prove.changed_inputs.case_survey import MOSTLY, BufferSeen, Change, NumberSeen, Survey
+from kernelwright.prove.changed_inputs.case_survey import ENTIRELY, MOSTLY, BufferSeen, Change, NumberSeen, Survey
 from kernelwright.prove.coverage.condition_sources import is_cached_load, is_limit, offset_in, roots_of
-from kernelwright.prove.coverage.required_relations import Relation, Relations
+from kernelwright.prove.coverage.required_relations import Relation, Relations, compared
 
 Number = int | float
 DEPTH = 16
@@ -81,12 +81,15 @@ def _away(wanted: Number, by: Number) -> Number:
     return int(math.copysign(math.ceil(min(share, HUGE)), wanted * by)) if share == share else wanted
 
 
-def solved(relations: Relations, function: Function, survey: Survey, words: str) -> Change | None:
-    """The change under which ``relations`` hold; None where nothing of them can be read backwards."""
+def solved(
+    relations: Relations, function: Function, survey: Survey, words: str, *, everywhere: bool = False
+) -> Change | None:
+    """The change under which ``relations`` hold; None where nothing of them can be read backwards. ``everywhere``: of buffers all
+    elements are changed, not most."""
     solution = _Solution(function, survey)
     for relation in relations:
         solution.fulfil(relation)
-    return solution.change(words)
+    return solution.change(words, ENTIRELY if everywhere else MOSTLY)
 
 
 class _Solution:
@@ -98,12 +101,15 @@ class _Solution:
         self._parameters = parameter_layout(function).parameters
         self._numbers: dict[NumberSeen, Number] = {}
         self._elements: dict[str, tuple[BufferSeen, list[Number]]] = {}
+        self._exact = False
+        """Whether nothing but the wanted value will do."""
 
     def fulfil(self, relation: Relation) -> None:
         predicate, left, right = relation.predicate, relation.left, relation.right
         is_float = isinstance(left.type, FloatType)
         unsigned = not is_float and predicate[0] == "u"
         order = predicate if predicate in ("eq", "ne", "ord", "uno") else predicate[1:]
+        self._exact = order == "eq"
         one, two = self._known(left, DEPTH), self._known(right, DEPTH)
         if one is not None and two is not None and _holds(order, one, two, unsigned=unsigned):
             return
@@ -161,6 +167,11 @@ class _Solution:
             return self._turn(value, wanted, depth)
         if value.opcode == "fneg":
             return self._set(given[0], -wanted, depth - 1)
+        if value.opcode in ("icmp", "fcmp"):
+            self.fulfil(compared(value, bool(wanted)))
+            return True
+        if value.opcode == "call" and (asked := _vote(value)) is not None:
+            return self._set(asked, wanted, depth - 1)
         if value.opcode in ("phi", "select") or is_limit(value) or _is_absolute(value):
             several = given[1:] if value.opcode == "select" else given
             return any(self._set(one, wanted, depth - 1) for one in several if not one.is_constant)
@@ -172,6 +183,18 @@ class _Solution:
             root = math.sqrt(abs(wanted))
             return self._set(one, math.ceil(root) if value.opcode == "mul" else root * 1.0001, depth - 1)
         known = self._known(other, depth - 1)
+        if (
+            self._exact
+            and value.opcode == "mul"
+            and isinstance(known, int)
+            and known % 2
+            and isinstance(value.type, IntType)
+        ):
+            # Modulo the width: that is what a hash takes.
+            modulus = 1 << value.type.bits
+            whole = _rounded_away(wanted)
+            if whole % known and self._set(one, whole * pow(known, -1, modulus) % modulus, depth - 1):
+                return True
         if known is not None and self._set(one, TURNED[value.opcode](wanted, known), depth - 1):
             return True
         known = self._known(one, depth - 1)
@@ -234,7 +257,7 @@ class _Solution:
         exact = [n for n in alone if n.offset == offset or len(alone) == 1]
         return exact[0] if exact else self._survey.buffers.get(name)
 
-    def change(self, words: str) -> Change | None:
+    def change(self, words: str, way: str) -> Change | None:
         numbers, buffers, said = [], [], []
         for number, value in self._numbers.items():
             raw = number.raw_of(value)
@@ -242,9 +265,8 @@ class _Solution:
                 numbers.append((number, raw))
                 said.append(f"{number.words}: {number.value:g} -> {value:g}")
         for name, (buffer, values) in self._elements.items():
-            as_planned, way = _filled(buffer, values)
-            buffers.append((as_planned, way))
-            said.append(f"'{name}' mostly {', '.join(f'{value:g}' for value in values)}")
+            buffers.append(_filled(buffer, values, way))
+            said.append(f"'{name}' {way.split()[0]} {', '.join(f'{value:g}' for value in values)}")
         return Change(f"{', '.join(said)}, {words}", tuple(buffers), tuple(numbers)) if said else None
 
 
@@ -283,18 +305,25 @@ def _reads(value: Instruction) -> bool:
     return value.opcode == "load" or (value.opcode == "call" and is_cached_load(value))
 
 
+def _vote(call: Instruction) -> Value | None:
+    """What the threads of a warp or block are asked, where all of them are."""
+    name = getattr(call.callee, "name", "")
+    asks = name.startswith(("llvm.nvvm.barrier.cta.red.", "llvm.nvvm.barrier0.", "llvm.nvvm.vote."))
+    return next((v for v in reversed(call.operands) if not v.is_constant), None) if asks else None
+
+
 def _is_absolute(value: Instruction) -> bool:
     return value.opcode == "call" and getattr(value.callee, "name", "").startswith(
         ("llvm.abs", "llvm.fabs", "llvm.nvvm.fabs")
     )
 
 
-def _filled(buffer: BufferSeen, values: list[Number]) -> tuple[BufferSeen, str]:
+def _filled(buffer: BufferSeen, values: list[Number], way: str) -> tuple[BufferSeen, str]:
     if buffer.boolean:
         return buffer, "all one" if any(values) else "all zero"
     dtype = buffer.dtype or WORD
     elements = tuple(_element(value, dtype, real=buffer.dtype is None) for value in values)
-    return replace(buffer, compared=elements), MOSTLY
+    return replace(buffer, compared=elements), way
 
 
 def _element(value: Number, dtype: np.dtype[Any], *, real: bool) -> Number:

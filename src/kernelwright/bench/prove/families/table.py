@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernelwright.bench.prove.families import (
     block_shape,
     check_never_binds,
+    data_property,
     device_variable,
     element_assumed,
     fence_order,
@@ -14,6 +15,7 @@ from kernelwright.bench.prove.families import (
     other_memory,
     restricted,
     same_values,
+    shared_work,
     struct_field,
 )
 from kernelwright.bench.prove.families.family import Family
@@ -27,8 +29,10 @@ FAMILIES: tuple[Family, ...] = (
     loop_not_empty.FAMILY,
     element_assumed.FAMILY,
     check_never_binds.FAMILY,
+    data_property.FAMILY,
     nothing_compared.FAMILY,
     fence_order.FAMILY,
     restricted.FAMILY,
     same_values.FAMILY,
+    shared_work.FAMILY,
 )
