@@ -89,7 +89,7 @@ def test_fits_tells_which_launches_the_variant_is_for(folder: Path) -> None:
     assert not fits((4,), (64,), arguments(passes=4))
     assert not fits((4,), (32,), arguments())
     evidence = json.loads((folder / "evidence.json").read_text())
-    assert len(evidence["guards"][AGAIN]) == len(loader(folder).failing((1, 2, 3), (4, 5, 6), []))
+    assert len(evidence["guards"][AGAIN]) == len(loader(folder).failing((1 << 30, 7, 9), (4, 5, 6), []))
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="needs the patch command")
