@@ -310,6 +310,9 @@ class GridIsLine:
     def as_python(self) -> str:
         return "_triple(grid)[1:] == (1, 1)"
 
+    def as_c(self) -> str:
+        return "grid[1] == 1 && grid[2] == 1"
+
 
 '''
     copied.insert("guards.py", "def _overlap(", row)

@@ -48,6 +48,9 @@ ARCHITECTURES: dict[str, Architecture] = {
 
 DEFAULT_ARCHITECTURE = "sm_80"
 
+CUBINS = ("sm_75", "sm_80", "sm_86", "sm_89", "sm_90", "sm_100", "sm_120")
+"""What an export holds machine code for, as far as an assembler is installed that knows them."""
+
 # PTX 7.8 (CUDA 11.8) is the floor: it holds every instruction of the architectures up to sm_90, and drivers since
 # 2022 read it. Architectures that came later bring their own minimum.
 PTX_FLOOR = 78

@@ -48,6 +48,9 @@ class Guard(Protocol):
     def as_python(self) -> str:
         """As a test of ``grid``, ``block`` and ``arguments``, with the functions of an exported ``load.py``."""
 
+    def as_c(self) -> str:
+        """As a test in C of the same, with the functions of an exported header (``stories/exported/dispatch.h.jinja``)."""
+
 
 @dataclass(frozen=True)
 class ArgumentIs:
@@ -69,6 +72,10 @@ class ArgumentIs:
     def as_python(self) -> str:
         return f"_bytes(arguments[{self.index}]) == bytes.fromhex({self.bits.hex()!r})"
 
+    def as_c(self) -> str:
+        text = "".join(f"\\{byte:03o}" for byte in self.bits)
+        return f'!memcmp(arguments[{self.index}], "{text}", {len(self.bits)})'
+
 
 @dataclass(frozen=True)
 class BlockIs:
@@ -88,6 +95,9 @@ class BlockIs:
     def as_python(self) -> str:
         return f"_triple(block) == {self.shape}"
 
+    def as_c(self) -> str:
+        return _extents_in_c("block", self.shape)
+
 
 @dataclass(frozen=True)
 class BlockIsWarp:
@@ -105,6 +115,9 @@ class BlockIsWarp:
 
     def as_python(self) -> str:
         return f"math.prod(_triple(block)) <= {WARP}"
+
+    def as_c(self) -> str:
+        return f"(unsigned long long)block[0] * block[1] * block[2] <= {WARP}"
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,9 @@ class GridIs:
 
     def as_python(self) -> str:
         return f"_triple(grid) == {self.shape}"
+
+    def as_c(self) -> str:
+        return _extents_in_c("grid", self.shape)
 
 
 @dataclass(frozen=True)
@@ -151,6 +167,13 @@ class Apart:
     def as_python(self) -> str:
         return f"_apart(arguments, {self.index})"
 
+    def as_c(self) -> str:
+        return f"kw_apart(arguments, pointers, {self.index})"
+
+
+def _extents_in_c(name: str, shape: Triple) -> str:
+    return " && ".join(f"{name}[{axis}] == {extent}" for axis, extent in enumerate(shape))
+
 
 @dataclass(frozen=True)
 class AtStart:
@@ -170,6 +193,9 @@ class AtStart:
 
     def as_python(self) -> str:
         return f"_at_start(arguments[{self.index}])"
+
+    def as_c(self) -> str:
+        return f"kw_at_start(arguments[{self.index}])"
 
 
 def _overlap(one: range, other: range) -> bool:

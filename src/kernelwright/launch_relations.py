@@ -80,6 +80,14 @@ class Quantity:
         part = f"_bytes(arguments[{self.index}])[{self.offset}:{self.offset + self.size}]"
         return f"int.from_bytes({part}, 'little', signed={self.signed})"
 
+    def as_c(self) -> str:
+        if self.source in ("grid", "block"):
+            return f"(__int128){self.source}[{self.index}]"
+        if self.source == "bytes":
+            return f"kw_bytes_behind(arguments[{self.index}], &known)"
+        sign = "" if self.signed else "u"
+        return f"kw_{sign}int{8 * self.size}((const char *)arguments[{self.index}] + {self.offset})"
+
 
 @dataclass(frozen=True)
 class Product:
@@ -100,6 +108,12 @@ class Product:
     def written(self, how: Callable[[Quantity], str]) -> str:
         parts = [] if self.factor == 1 and self.quantities else [str(self.factor)]
         return " * ".join([*parts, *map(how, self.quantities)])
+
+    def as_c(self) -> str:
+        text = f"(__int128){self.factor}LL"
+        for quantity in self.quantities:
+            text = f"kw_times({text}, {quantity.as_c()}, &known)"
+        return text
 
 
 Sum = tuple[Product, ...]
@@ -122,6 +136,14 @@ def _written(sum: Sum, how: Callable[[Quantity], str]) -> str:
         sign = " - " if product.factor < 0 and text else " + " if text else ""
         text += sign + Product(-product.factor if sign == " - " else product.factor, product.quantities).written(how)
     return text or "0"
+
+
+def _in_c(sum: Sum) -> str:
+    """Numbers of 128 bits; where those do not do, or a quantity is not there, ``known`` becomes 0."""
+    text = "(__int128)0"
+    for product in sum:
+        text = f"kw_plus({text}, {product.as_c()}, &known)"
+    return text
 
 
 @dataclass(frozen=True)
@@ -161,6 +183,9 @@ class Relation:
         found = [q.index for side in sides for product in side for q in product.quantities if q.source == "bytes"]
         return list(dict.fromkeys(found))
 
+    def as_c(self) -> str:
+        return f"{_in_c(self.left)} {self.comparison} {_in_c(self.right)}"
+
 
 @dataclass(frozen=True)
 class Divisible:
@@ -185,6 +210,9 @@ class Divisible:
 
     def as_python(self) -> str:
         return f"({_written(self.sum, Quantity.as_python)}) % {self.by} == 0"
+
+    def as_c(self) -> str:
+        return f"{_in_c(self.sum)} % {self.by}LL == 0"
 
 
 LaunchRelation = Relation | Divisible

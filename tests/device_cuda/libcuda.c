@@ -80,6 +80,8 @@ CUresult cuDevicePrimaryCtxRetain(void **context, int device) { *context = (void
 CUresult cuDevicePrimaryCtxRelease(int device) { note("release %d", device); return OK; }
 CUresult cuDevicePrimaryCtxReset(int device) { note("reset %d", device); return OK; }
 CUresult cuCtxSetCurrent(void *context) { return OK; }
+CUresult cuCtxGetCurrent(void **context) { *context = (void *)0xc0; return OK; }
+CUresult cuCtxGetDevice(int *device) { *device = 0; return OK; }
 
 struct manner { int slow, wrong, seldom, fault, die, fails, rounds; double us, noise; };
 struct function { char name[64]; struct manner manner; };
@@ -160,12 +162,27 @@ CUresult cuFuncGetAttribute(int *value, int which, struct function *function) { 
 CUresult cuFuncSetAttribute(struct function *function, int which, int value) { STUCK; note("attribute %s %d %d", function->name, which, value); return OK; }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, struct function *f, int threads, size_t shared) { STUCK; *blocks = 2048 / threads; return OK; }
 
+enum { ALLOCATIONS = 64 };
+static struct { ptr start; size_t size; } allocated[ALLOCATIONS];
+static int allocations;
 CUresult cuMemAlloc(ptr *address, size_t size) {
     STUCK;
     note("allocate %zu", size);
     if (size > (size_t)8 << 30) return NO_MEMORY;
     *address = (ptr)aligned_alloc(256, (size + 255) / 256 * 256);
+    allocated[allocations % ALLOCATIONS].start = *address;
+    allocated[allocations++ % ALLOCATIONS].size = size;
     return OK;
+}
+CUresult cuMemAlloc_v2(ptr *address, size_t size) { return cuMemAlloc(address, size); }
+CUresult cuMemGetAddressRange_v2(ptr *start, size_t *size, ptr address) {
+    for (int i = 0; i < ALLOCATIONS; i++)
+        if (allocated[i].start <= address && address < allocated[i].start + allocated[i].size) {
+            *start = allocated[i].start;
+            *size = allocated[i].size;
+            return OK;
+        }
+    return NOT_FOUND;
 }
 CUresult cuMemAllocManaged(ptr *address, size_t size, unsigned flags) { return cuMemAlloc(address, size); }
 CUresult cuMemFree(ptr address) { STUCK; note("free"); free((void *)address); return OK; }
@@ -213,8 +230,16 @@ CUresult cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned g
     STUCK;
     static const struct { const char *name; CUresult error; } failures[] = {
         {"bounds", 700}, {"misaligned", 716}, {"failed", 719}, {"asserted", 710}};
-    const unsigned char *packed = extra[1];
-    size_t size = *(size_t *)extra[3];
+    static const void *none[5];
+    unsigned char both[12];
+    if (!extra) {
+        /* As the code that an export writes launches: arguments by their addresses. */
+        memcpy(both, parameters[0], 8);
+        memcpy(both + 8, parameters[1], 4);
+    }
+    const unsigned char *packed = extra ? extra[1] : both;
+    size_t size = extra ? *(size_t *)extra[3] : sizeof both;
+    if (!extra) extra = (void **)none;
     char hex[257] = "";
     for (size_t i = 0; i < size && i < 128; i++) sprintf(hex + 2 * i, "%02x", packed[i]);
     note("launch %s %u,%u,%u %u,%u,%u shared %u stream %p arguments %s %ld %ld %ld", f->name, gx, gy, gz, bx, by, bz, shared, stream, hex,

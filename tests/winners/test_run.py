@@ -18,9 +18,9 @@ def counted(said: str) -> dict[str, int]:
     found = {"winner": 0, "original": 0, "failed": 0}
     for line in said.splitlines():
         number = re.match(r"kw: +(\d+) ", line)
-        if number is None:
-            continue
-        kind = "failed" if "check failed" in line else "original" if "the original" in line else "winner"
+        kind = "failed" if "check failed" in line else "original" if line.endswith(": the original") else "winner"
+        if number is None or (kind == "winner" and not re.search(r": [\w-]+:v\d+ \(", line)):
+            continue  # another table's
         found[kind] += int(number[1])
     return found
 

@@ -32,7 +32,11 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "minimize": ("kernelwright.cli.commands.minimize", "A variant down to the edits that matter."),
     "explain": ("kernelwright.cli.commands.explain", "Why a variant is faster, edit by edit."),
     "prove": ("kernelwright.cli.commands.prove", "What a variant rests on: checks, evidence, label."),
-    "export": ("kernelwright.cli.commands.export", "A variant as a folder to take along."),
+    "export": ("kernelwright.cli.commands.variant.export", "A variant as a folder to take along."),
+    "patch": (
+        "kernelwright.cli.commands.variant.patch",
+        "A variant as a patch of its CUDA source, as far as it can be said there.",
+    ),
     "report": ("kernelwright.cli.commands.report", "A run as one self-contained page."),
     "suite": ("kernelwright.cli.commands.suite", "The CUDA programs that ship with the package."),
     "bench": ("kernelwright.cli.commands.bench", "Measure what the project promises."),

@@ -5,6 +5,9 @@ hotspot-1-v77/
     kernel.ll            the variant as optimised LLVM-IR           a set of files per changed kernel where there are several
     kernel.ptx  kernel.cubin
     kernel.original.ll   the original, optimised alike
+    kernel.h             a C header: both kernels for several architectures, the checks at each launch, a function that launches
+    winner_cupy.py       the same for CuPy
+    kernel.sm_80.cubin kernel.sm_75.ptx ... kernel.original.ptx                what it loads
     kernel.patch         from the latter to the former: patch -p1 < kernel.patch
     kernel.edits.patch   the edits alone, before optimisation: to be read
     edits.json           the genome; kernelwright.edits.load_genes reads it
@@ -23,17 +26,24 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 
 from kernelwright import __version__
+from kernelwright.architectures import architecture
 from kernelwright.cache import write_atomically
 from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.cuda.names import readable
+from kernelwright.device.variables import variables_of
 from kernelwright.edits.edit_words import guard_in_words, in_words
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.evaluate.judging.variant import Built
+from kernelwright.evaluate.judging.variant import Built, Variant
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuilder
+from kernelwright.ir import Argument, Module
+from kernelwright.ir.kernel_digest import reached_variables
+from kernelwright.ir.types import PointerType
+from kernelwright.pipeline import without_lines
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.finding_words import domain, for_people
 from kernelwright.report.repeat_command import command
+from kernelwright.stories.c_header import HeaderKernel, Images, c_header, images_of
 from kernelwright.stories.candidate_words import guard_names, guards_in_words
 from kernelwright.stories.patch import to_apply, to_read
 
@@ -77,6 +87,7 @@ def files_of(run: EvolveRun, found: Found[Genes], proof: Mapping[str, Any] | Non
         for ending, data in _of_kernel(builder, baseline.kernels[kernel], built, stems[kernel], warning).items():
             files[f"{stems[kernel]}{ending}"] = data
         files[f"{stems[kernel]}.edits.patch"] = to_read(builder.originals[kernel], edits).encode()
+    kernels = _kernels(builder, changed, stems, files)
     label = str(proof["label"]) if proof else "unproven"
     names = guard_names(builder, found.candidate)
     explained = run.explained(found.name)
@@ -86,9 +97,12 @@ def files_of(run: EvolveRun, found: Found[Genes], proof: Mapping[str, Any] | Non
         "edits": [(readable(g.kernel), in_words(builder.originals[g.kernel], g.edit)) for g in found.candidate],
         "relied": _relied(explained, found), "domain": domain(proof),
         "guards": guards_in_words(builder, found.candidate), "original_us": run.original_us, "how": _how(run),
-        "kernels": _kernels(builder, changed, stems, files),
+        "kernels": kernels, "has_cupy": not any(each["own_variables"] for each in kernels.values()),
         "version": __version__, "arch": builder.arch, "command": command(run), "for_people": lambda text: for_people(text, names),
     }  # fmt: skip
+    shown |= _dispatching(f"{run.name}:{found.name}", label, warning, kernels, changed, baseline, builder, files)
+    if shown["has_cupy"]:
+        files["winner_cupy.py"] = _rendered("winner_cupy.py.jinja", shown)
     files["README.md"] = _rendered("README.md.jinja", shown)
     files["load.py"] = _rendered("load.py.jinja", shown)
     files["edits.json"] = json.dumps(found.written, indent=1).encode()
@@ -123,9 +137,53 @@ def _kernels(
             "stem": stems[kernel],
             "binary": "cubin" if f"{stems[kernel]}.cubin" in files else "ptx",
             "guards": [(guard.as_python(), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards],
+            "own_variables": _own_variables(built.module, kernel),
+            "held": "",
         }
         for kernel, built in changed.items()
     }
+
+
+def _own_variables(module: Module, kernel: str) -> str:
+    """A device variable that the kernel uses and the host may, too: loaded again, it would be another one. Empty: none."""
+    reached = reached_variables(module, kernel)
+    used = (v for v in variables_of(module) if v.name in reached)
+    return next((readable(v.name) for v in used if not (v.is_read_only and v.linkage in ("private", "internal"))), "")
+
+
+def _dispatching(
+    variant: str, label: str, warning: str, kernels: Mapping[str, dict[str, Any]], changed: Mapping[str, Built],
+    baseline: Variant, builder: GenomeBuilder, files: dict[str, bytes],
+) -> dict[str, Any]:  # fmt: skip
+    """Adds headers and the code for several architectures to ``files``; what the CuPy module says of them."""
+    mark = f"// {warning}\n" if warning else ""
+    cubins: dict[str, dict[int, str]] = {}
+    ptx: dict[str, dict[int, str]] = {}
+    for name, facts in kernels.items():
+        if facts["own_variables"]:
+            continue
+        mangled, stem = facts["mangled"], facts["stem"]
+        built, original = changed[mangled], baseline.kernels[mangled]
+        images = images_of(built.text, builder.arch)
+        plain = Images({builder.arch: without_lines(original.ptx(builder.arch))}, {})
+        oldest = min(images.ptx, key=lambda arch: architecture(arch).number, default=builder.arch)
+        if oldest != builder.arch:
+            plain = Images({oldest: without_lines(original.ptx(oldest))}, {})
+        guards = tuple((g.as_c(), guard_in_words(builder.originals[mangled], g)) for g in built.guards)
+        pointers = tuple(n for n, a in enumerate(built.module.functions[mangled].arguments) if _is_pointer(a))
+        told = HeaderKernel(name, mangled, variant, label, pointers, guards, warning)
+        files[f"{stem}.h"] = c_header(told, images, plain, stem).encode()
+        files[f"{stem}.original.ptx"] = next(iter(plain.ptx.values())).encode()
+        cubins[name] = {architecture(arch).number: f"{stem}.{arch}.cubin" for arch in images.cubin}
+        ptx[name] = {architecture(arch).number: f"{stem}.{arch}.ptx" for arch in images.ptx}
+        files |= {f"{stem}.{arch}.cubin": data for arch, data in images.cubin.items()}
+        files |= {f"{stem}.{arch}.ptx": (mark + text).encode() for arch, text in images.ptx.items()}
+        facts["held"] = images.in_words
+    return {"cubins": cubins, "ptx": ptx}
+
+
+def _is_pointer(argument: Argument) -> bool:
+    return isinstance(argument.type, PointerType) and "byval" not in argument.attributes
 
 
 def _of_kernel(builder: GenomeBuilder, original: Built, built: Built, stem: str, warning: str) -> dict[str, bytes]:

@@ -1,0 +1,56 @@
+"""``kw patch``: a variant as a patch of its CUDA source, as far as it can be said there."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
+from kernelwright.cli.support.plain_flags import Flag
+from kernelwright.cli.support.variant_argument import RunAndVariant, opened
+from kernelwright.stories.source_patch import SourcePatch, source_patch
+from kernelwright.stories.winners import SAFE
+
+OWN_FLAGS: tuple[Flag, ...] = (
+    Flag("source", ("--source",), "text", "The source, where it is not where the run found it."),
+)
+
+
+def _report(found: SourcePatch) -> None:
+    """What is in the patch and what is not, on standard error: the patch itself goes to standard output."""
+    lines = [f"{found.variant} of {found.file}, {found.label}"]
+    if found.label not in SAFE:
+        lines.append(f"WARNING: {found.variant} is less safe than the original")
+    lines += [f"in the patch: {sentence}" for sentence in found.said]
+    lines += [f"not said in CUDA C: {sentence}" for sentence in found.unsaid]
+    if found.said:
+        lines += [f"the patched source is right only where: {guard}" for guard in found.guards]
+    for each in found.kernels:
+        sizes = f"{each.instructions} PTX instructions, the variant {each.variant_instructions}, the original {each.original_instructions}"
+        verdict = "the variant's very code" if each.is_same else "not the variant's very code"
+        lines.append(f"compiled, {each.kernel} is {verdict}: {sizes}")
+    if not found.said:
+        lines.append("no edit of it can be said in CUDA C: use it with kw run --with, or kw export")
+    for line in lines:
+        print(f"kw: {line}", file=sys.stderr)
+
+
+def __getattr__(name: str) -> Any:
+    """``command`` is made on demand: making it imports typer."""
+    if name != "command":
+        raise AttributeError(name)
+
+    def command(run: RunAndVariant, flags: CompileFlags, **own: Any) -> int:
+        """The source patch of a variant, compiled and compared with it; exit code 1 if no edit can be said in CUDA C."""
+        found, variant = opened(run)
+        with found:
+            source = Path(own["source"]) if own["source"] else None
+            made = source_patch(found, variant, flags.options, source)
+        _report(made)
+        print(made.diff, end="")
+        return 0 if made.diff else 1
+
+    command.__annotations__["run"] = RunAndVariant
+    command.__annotations__["own"] = Any
+    return takes_flags(command, OWN_FLAGS)

@@ -1,0 +1,152 @@
+"""The C header of an export, compiled and run against a stand-in for the driver: which code it loads, which kernel it launches."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard
+from kernelwright.launch_relations import Divisible, Product, Relation, quantity
+from kernelwright.stories.c_header import HeaderKernel, Images, c_header
+from kernelwright.stories.export import export
+
+from .conftest import Fake
+
+PROGRAM = """
+#include "kernel.h"
+int main(int argc, char **argv)
+{
+    CUdeviceptr p, other;
+    int n = atoi(argv[1]), passes = argc - 2 + 5;
+    (void)passes;
+    struct PREFIX_counts counts = {0};
+    cuMemAlloc(&p, 4 * 500);
+    cuMemAlloc(&other, 4 * 500);
+    memset((void *)p, 0, 4 * 500);
+    void *arguments[] = {&p, ARGUMENTS};
+    for (int k = 0; k < 3; k++) {
+        CUresult result = PREFIX_launch(NULL, 8, 1, 1, 64, 1, 1, 0, NULL, arguments, &counts);
+        if (result) printf("error %d\\n", (int)result);
+    }
+    printf("%g\\n", *(float *)p);
+    PREFIX_report(&counts, stdout);
+    return 0;
+}
+"""
+
+
+def headers() -> Path:
+    found = importlib.util.find_spec("nvidia.cuda_runtime") or pytest.skip("needs NVIDIA's cuda.h")
+    assert found.submodule_search_locations is not None
+    return Path(next(iter(found.submodule_search_locations))) / "include"
+
+
+Build = Callable[..., list[str]]
+
+
+@pytest.fixture
+def build(library: Path, tmp_path: Path, fake: Fake) -> Build:
+    """Compiles a program with a header and runs it; returns what it printed."""
+    import ziglang
+
+    zig = Path(ziglang.__file__).parent / "zig"
+
+    def go(header: str, n: int = 500, prefix: str = "add_one", arguments: str = "&n", language: str = "c") -> list[str]:
+        (tmp_path / "kernel.h").write_text(header)
+        source = tmp_path / f"program.{language}"
+        source.write_text(PROGRAM.replace("PREFIX", prefix).replace("ARGUMENTS", arguments))
+        compiler = [zig, "cc"] if language == "c" else [zig, "c++", "-std=c++11"]
+        command = [
+            *compiler,
+            "-Wall",
+            "-Werror",
+            "-Wno-unused-value",
+            f"-I{headers()}",
+            source,
+            library / "libcuda.so.1",
+            "-o",
+            tmp_path / "app",
+        ]
+        subprocess.run(list(map(str, command)), check=True, cwd=tmp_path)
+        done = subprocess.run(
+            [tmp_path / "app", str(n)], capture_output=True, text=True, timeout=60, env={**os.environ}
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    return go
+
+
+ORIGINAL = Images({"sm_75": "MODULE original"}, {})
+VARIANT = Images({"sm_75": "MODULE WRONG old", "sm_80": "MODULE WRONG new", "sm_100": "BAD"}, {})
+
+
+def header(guards: tuple[Guard, ...] = (), variant: Images = VARIANT, original: Images = ORIGINAL) -> str:
+    tests = tuple((guard.as_c(), str(guard)) for guard in guards)
+    return c_header(
+        HeaderKernel("add_one", "add_one", "adding-1:v2", "clean", (0,), tests), variant, original, "kernel"
+    )
+
+
+HOLD: tuple[Guard, ...] = (
+    ArgumentIs(1, "i32 500", (500).to_bytes(4, "little")),
+    BlockIs((64, 1, 1)),
+    GridIs((8, 1, 1)),
+    Apart(0),
+    Relation((quantity("bytes", 0),), "==", (quantity("argument", 1, 4),)),
+    Relation((Product(1, (*quantity("grid", 0).quantities, *quantity("block", 0).quantities)),), "<=", (Product(512),)),
+    Divisible((quantity("argument", 1), Product(4)), 8),
+)
+FAIL: tuple[Guard, ...] = (
+    ArgumentIs(1, "i32 499", (499).to_bytes(4, "little")),
+    BlockIs((64, 2, 1)),
+    GridIs((1, 8, 1)),
+    BlockIsWarp(),
+    Relation((quantity("bytes", 0),), ">=", (quantity("argument", 1, 5),)),
+    Divisible((quantity("argument", 1),), 8),
+)
+
+
+def test_a_check_means_in_c_what_it_means_elsewhere(build: Build) -> None:
+    printed, counted, *failed = build(header((*HOLD, *FAIL)))
+    assert (printed, counted) == ("3", "add_one: 0 launches of adding-1:v2, 3 of the original")
+    assert failed == [f"  3 times its check failed: {guard}" for guard in FAIL]
+    printed, counted, *failed = build(header(HOLD))
+    assert (printed, counted, failed) == ("6", "add_one: 3 launches of adding-1:v2, 0 of the original", [])
+
+
+def test_machine_code_of_this_gpu_goes_first_then_the_newest_ptx(build: Build, fake: Fake) -> None:
+    assert build(header())[0] == "6" and fake.named("load") == ["load MODULE WRONG new"]
+    cubin = Images(VARIANT.ptx, {"sm_80": b"\x7fELF", "sm_90": b"\x7fELFWRONG", "sm_100": b"\x7fELF"})
+    assert build(header(variant=cubin))[0] == "6" and fake.named("load")[1:] == ["load cubin"]
+
+
+def test_a_gpu_that_the_export_holds_no_code_for(build: Build) -> None:
+    printed, counted, why = build(header(variant=Images({"sm_100": "MODULE"}, {"sm_120": b"\x7fELF"})))
+    assert (printed, counted) == ("3", "add_one: 0 launches of adding-1:v2, 3 of the original")
+    assert "holds no code for this GPU" in why and "machine code of sm_120, PTX from sm_100 on" in why
+
+
+def test_code_that_the_driver_refuses(build: Build) -> None:
+    printed, _, why = build(header(variant=Images({"sm_80": "BAD"}, {})))
+    assert printed == "3" and "the driver does not load it (error 218); the original runs" in why
+
+
+@pytest.mark.parametrize("language", ["c", pytest.param("cpp", marks=pytest.mark.slow)])
+def test_the_header_of_an_exported_run(
+    build: Build, finished_run: Path, tmp_path: Path, fake: Fake, language: str
+) -> None:
+    with EvolveRun.open(finished_run, GENOMES) as run:
+        folder = export(run, "best", tmp_path / "out")
+    text = (folder / "kernel.h").read_text()
+    counted = build(text, 500, "again", "&other, &n, &passes", language)[1:]
+    assert counted[0].endswith("0 of the original") and counted[0].startswith("again: 3 launches of again-1:v")
+    assert {call.split()[1] for call in fake.named("launch")} == {"_Z5againPKfPfii"}
+    other = build(text, 500, "again", "&other, &n, &n", language)[1:]
+    assert other[0].endswith("3 of the original") and any("check failed: passes == 5" in line for line in other)
