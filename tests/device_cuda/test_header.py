@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
-from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard
+from kernelwright.guards import Apart, ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs, Guard
 from kernelwright.launch_relations import Divisible, Product, Relation, quantity
 from kernelwright.stories.c_header import HeaderKernel, Images, c_header
 from kernelwright.stories.export import export
@@ -99,6 +99,7 @@ HOLD: tuple[Guard, ...] = (
     BlockIs((64, 1, 1)),
     GridIs((8, 1, 1)),
     Apart(0),
+    AtStart(0),
     Relation((quantity("bytes", 0),), "==", (quantity("argument", 1, 4),)),
     Relation((Product(1, (*quantity("grid", 0).quantities, *quantity("block", 0).quantities)),), "<=", (Product(512),)),
     Divisible((quantity("argument", 1), Product(4)), 8),
