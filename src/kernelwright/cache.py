@@ -51,8 +51,8 @@ def content_key(parts: Iterable[str | bytes]) -> str:
 
 
 _RESULTS_COME_FROM = (
-    "", "cli", "cli/commands", "cli/commands/model", "cli/commands/tune", "cli/support", "codegen", "codegen/cost", "codegen/inline_asm",
-    "codegen/machine",
+    "", "cli", "cli/commands", "cli/commands/model", "cli/commands/tune", "cli/commands/variant", "cli/support",
+    "codegen", "codegen/cost", "codegen/inline_asm", "codegen/machine",
     "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/program", "codegen/simt/launching",
     "cuda", "cuda/include", "cuda/runtime", "cuda/wire", "ir", "ir/text", "passes",
 )  # fmt: skip

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +57,8 @@ SUITE = "suite:"
 INPUTS = "inputs"
 """Below a run: what a suite program of the first data set reads."""
 EVALUATIONS = 2000
+LEAST_S, TIMES_LONGER = 20.0, 10.0
+"""What a run of the program with changed arguments may take: seconds, and so many times what the given ones took."""
 
 WITH_RESUME = ("resume", "jobs", "cluster", "no_report", "as_json")
 """Flags that a run does not settle when it begins."""
@@ -214,16 +217,19 @@ def _new_run(
     executable = given.executable(_say)
     with _folder(name or Path(first).stem) as folder:
 
-        def recorded(line: Sequence[str], target: Path) -> Path:
+        def recorded(line: Sequence[str], target: Path, limit_s: float | None = None) -> Path:
             _say(f"recording {shlex.join([Path(first).stem, *line])}")
             with program_speaks_on_stderr(True):
-                return record(executable, line, target, given.settings, name=Path(first).stem)
+                return record(executable, line, target, given.settings, name=Path(first).stem, limit_s=limit_s)
 
         lines = [tuple(arguments), *map(tuple, further)]
+        begin = time.monotonic()
         sets = [(recorded(line, folder / f"data-{n}.capture"), line) for n, line in enumerate(lines, start=1)]
         made = MadeData()
         if not further and not given_data:
-            made = made_data(arguments, sets[0][0], recorded, settings.demands, settings.virtual, rules, _say)
+            # With changed arguments a program may wait for ever for what never comes.
+            recorded_soon = partial(recorded, limit_s=LEAST_S + TIMES_LONGER * (time.monotonic() - begin))
+            made = made_data(arguments, sets[0][0], recorded_soon, settings.demands, settings.virtual, rules, _say)
         held_sets = [
             (recorded(line, folder / f"held-out-{n}.capture"), tuple(line)) for n, line in enumerate(held, start=1)
         ]

@@ -49,6 +49,8 @@ class Ran:
     """The signal that ended it, or that ended us; 0: it ended by itself."""
     interrupted: bool = False
     """Somebody asked us to end it."""
+    overdue: bool = False
+    """It was ended because its time was up."""
     results: list[bytes] = field(default_factory=list)
     """What its workers had to say, in the order they ended."""
 
@@ -67,15 +69,15 @@ def run_program(
     *,
     executable: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    limit_s: float | None = None,
 ) -> Ran:
-    """Runs ``command`` on the device that the settings describe and waits for its end.
+    """Runs ``command`` on the device that the settings describe and waits for its end, ``limit_s`` seconds at most.
 
     ``executable`` is the file to run when it is not ``command[0]``; ``environment`` comes on top of ours. Standard streams
     and working folder are the program's own. Raises ``Misuse`` for what cannot be executed.
     """
-    return _Host(settings, serve_connection or (lambda connection: _serve_plainly(connection, settings))).run(
-        command, executable, environment or {}
-    )
+    host = _Host(settings, serve_connection or (lambda connection: _serve_plainly(connection, settings)), limit_s)
+    return host.run(command, executable, environment or {})
 
 
 def _serve_plainly(connection: socket.socket, settings: Settings) -> bytes:
@@ -86,9 +88,11 @@ def _serve_plainly(connection: socket.socket, settings: Settings) -> bytes:
 class _Host:
     """Waits for connections, for the ends of processes, and for signals, all at once."""
 
-    def __init__(self, settings: Settings, serve_connection: Serve) -> None:
+    def __init__(self, settings: Settings, serve_connection: Serve, limit_s: float | None) -> None:
         self._settings = settings
         self._serve = serve_connection
+        self._deadline = None if limit_s is None else time.monotonic() + limit_s
+        self._overdue = False
         self._workers: list[_Worker] = []
         self._results: list[bytes] = []
         self._asked: list[int] = []
@@ -114,7 +118,7 @@ class _Host:
         number = -code if code < 0 else 0
         if self._asked:
             number = self._asked[0]
-        return Ran(128 + number if number else code, number, bool(self._asked), self._results)
+        return Ran(128 + number if number else code, number, bool(self._asked), self._overdue, self._results)
 
     def _wait(self, program: subprocess.Popen[bytes], listener: socket.socket, awake: socket.socket) -> None:
         """Returns when the program and the workers it talked to have ended."""
@@ -124,12 +128,15 @@ class _Host:
         stronger: Iterator[int] = iter((signal.SIGINT, signal.SIGTERM, signal.SIGKILL))
         patience = 0.0
         while program.poll() is None or self._workers:
-            for descriptor, _ in poll.poll(100 if self._asked else None):
+            for descriptor, _ in poll.poll(100 if self._asked or self._deadline is not None else None):
                 if descriptor == awake.fileno():
                     awake.recv(4096)
                 else:
                     self._accept(listener, awake)
             self._reap()
+            if self._deadline is not None and time.monotonic() > self._deadline:
+                self._overdue = True
+                return
             if not self._asked:
                 continue
             # A terminal has sent the program the same signal: it gets a moment before we do.

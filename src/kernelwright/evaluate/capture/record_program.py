@@ -21,12 +21,12 @@ from kernelwright.evaluate.capture.writer import end_capture
 
 def record(
     executable: Path, arguments: Sequence[str], target: Path, settings: Settings, *, folder: Path | None = None,
-    name: str = "",
+    name: str = "", limit_s: float | None = None,
 ) -> Path:  # fmt: skip
     """Runs ``executable`` in ``folder`` (else here) and writes ``target``. What it prints goes where ours does.
 
-    Raises ``Misuse`` when the program fails or launches no kernel, ``ToolError`` when the disk is full,
-    ``KeyboardInterrupt`` when it was interrupted.
+    Raises ``Misuse`` when the program fails, launches no kernel or takes more than ``limit_s`` seconds, ``ToolError`` when the
+    disk is full, ``KeyboardInterrupt`` when it was interrupted.
     """
     target, executable = target.absolute(), executable.absolute()
     shown = name or executable.name
@@ -43,10 +43,15 @@ def record(
 
     try:
         with _inside(folder):
-            ran = run_program([str(executable), *arguments], settings, serve_connection)
+            ran = run_program([str(executable), *arguments], settings, serve_connection, limit_s=limit_s)
         if ran.interrupted:
             raise KeyboardInterrupt
         command = " ".join([shown, *arguments])
+        if ran.overdue:
+            raise Misuse(
+                f"the program has not ended within {limit_s:g} s: {command}",
+                hint="give it arguments with which it does",
+            )
         told = [json.loads(result) for result in ran.results if result]
         if any(one["cut"] for one in told):
             raise ToolError(
