@@ -249,7 +249,7 @@ def test_nothing_faster_is_exit_code_1(folder: Path) -> None:
         (("again.py", "--tolerance", "much"), "no rule"),
         (("again.py", "--objectives", "error"), "first objective is time"),
         (("again.py", "--accept", "some"), "clean, safe, benign"),
-        (("again.py", "--preset", "best"), "default nor gevo"),
+        (("again.py", "--preset", "best"), "none of default, gevo, random"),
         (("again.py", "--evaluations", "-3"), "--evaluations -3"),
         (("again.py", "--time", "soon"), "--time soon"),
         (("again.py", "--seed", "x"), "--seed x"),
