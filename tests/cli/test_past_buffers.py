@@ -47,7 +47,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_is_evolved_and_everybody_says_how(folder: Path) -> None:
-    done = kw(folder, "evolve", "blur.cu", "--evaluations", "16", "--seed", "1", "--json")
+    done = kw(folder, "evolve", "blur.cu", "--evaluations", "16", "--seed", "1", "--keep-flags", "--json")
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("past") == done.stderr.count(LINE) == 1, done.stderr
     result = json.loads(done.stdout)
@@ -64,7 +64,18 @@ def test_it_is_evolved_and_everybody_says_how(folder: Path) -> None:
 
 
 def test_it_is_resumed(folder: Path) -> None:
-    command = ["evolve", "blur.cu", "--evaluations", "24", "--seed", "1", "--name", "cut", "--no-report"]
+    command = [
+        "evolve",
+        "blur.cu",
+        "--evaluations",
+        "24",
+        "--seed",
+        "1",
+        "--keep-flags",
+        "--name",
+        "cut",
+        "--no-report",
+    ]
     running = subprocess.Popen(
         [sys.executable, "-m", "kernelwright", *command], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )

@@ -167,3 +167,86 @@ def test_what_is_proven_never_differs(arena: Arena) -> None:
             assert same or not holds, (edit, original.lines)
             proven, differing = proven + holds, differing + (not same)
     assert proven and differing
+
+
+# -- a load and a barrier that is kept
+
+BARRIER = "call void @llvm.nvvm.barrier.cta.sync.aligned.all(i32 0)"
+TILE = """  %t = call i32 @llvm.nvvm.read.ptx.sreg.tid.x()
+  %i = zext i32 %t to i64
+  %far = add i64 %i, 1024
+  %beside = add i64 %i, 1
+  %near = add i64 %i, 1023
+  %mine = getelementptr [4096 x i32], ptr addrspace(3) @tile, i64 0, i64 %i
+  %from = getelementptr [4096 x i32], ptr addrspace(3) @tile, i64 0, i64 READ
+  %o = getelementptr i32, ptr %q, i64 %i
+BODY"""
+
+
+def with_tile(body: str, read: str) -> Original:
+    text = (
+        f"{HEAD}\n@tile = internal addrspace(3) global [4096 x i32] undef\n"
+        f"define ptx_kernel void @k({ARGUMENTS}) {{\nentry:\n{TILE.replace('READ', read).replace('BODY', body)}\n  ret void\n}}\n"
+    )
+    return Original(parse_module(text), "k")
+
+
+STORED_BEFORE = f"""  store i32 %n, ptr addrspace(3) %mine
+  {BARRIER}
+  %x = load i32, ptr addrspace(3) %from
+  store i32 %x, ptr %o"""
+STORED_BEHIND = f"""  %x = load i32, ptr addrspace(3) %from
+  {BARRIER}
+  store i32 %n, ptr addrspace(3) %mine
+  store i32 %x, ptr %o"""
+TWO_BARRIERS = STORED_BEFORE.replace("  %x =", f"  {BARRIER}\n  %x =")
+OF_THE_WARP = STORED_BEFORE.replace(BARRIER, "call void @llvm.nvvm.bar.warp.sync(i32 -1)")
+
+
+@pytest.mark.parametrize(
+    ("body", "read", "expected"),
+    [
+        (STORED_BEFORE, "%far", True),  # no thread of a block has a number of 1024 or more
+        (STORED_BEHIND, "%far", True),
+        # Near misses: the word of all threads of a column; the next thread's word; the first word that another thread may have; two barriers; a warp's barrier.
+        (STORED_BEFORE, "%i", False),
+        (STORED_BEFORE, "%beside", False),
+        (STORED_BEFORE, "%near", False),
+        (STORED_BEHIND, "%beside", False),
+        (TWO_BARRIERS, "%beside", False),
+        (TWO_BARRIERS, "%far", False),
+        (OF_THE_WARP, "%far", False),
+    ],
+)
+def test_a_load_on_the_other_side_of_a_barrier(body: str, read: str, expected: bool) -> None:
+    original = with_tile(body, read)
+    load = number(original, "load")
+    barriers = [
+        id
+        for id, node in original.nodes.items()
+        if "barrier.cta" in str(node.instruction) or "warp.sync" in str(node.instruction)
+    ]
+    edit = Move(load, barriers[0]) if body is not STORED_BEHIND else Move(barriers[0], load)
+    assert all_hold(owed(original, [edit])) is expected
+    assert not all_hold(owed(original, [edit], budget=Budget(0)))
+
+
+TURNS = f"""  br label %loop
+loop:
+  %r = phi i32 [ 0, %entry ], [ %s, %loop ]
+  {BARRIER}
+  %x = load i32, ptr addrspace(3) %from
+  store i32 %x, ptr %o
+  store i32 %r, ptr addrspace(3) WRITTEN
+  %s = add nuw nsw i32 %r, 1
+  %c = icmp slt i32 %s, %n
+  br i1 %c, label %loop, label %end
+end:"""
+
+
+@pytest.mark.parametrize(("read", "expected"), [("%far", True), ("%beside", False)])
+def test_what_the_turn_before_has_stored_is_in_the_interval(read: str, expected: bool) -> None:
+    """Above the only barrier of a loop, a load meets what the other threads store below it, one turn earlier."""
+    original = with_tile(TURNS.replace("WRITTEN", "%mine"), read)
+    barrier = next(id for id, node in original.nodes.items() if "barrier.cta" in str(node.instruction))
+    assert all_hold(owed(original, [Move(number(original, "load"), barrier)])) is expected

@@ -5,8 +5,9 @@ way, also around loops. One of each by two different threads of a block, one of 
 facts of both places. With a race-free original each interval then gives what it gave (two-thread reduction; GPUVerify, OOPSLA 2012).
 Whatever the threads load of memory that others write may be anything.
 
-Accesses that are moved besides owe that they cross no barrier that is kept, unless nobody writes what they read (``order``): so an interval
-has the accesses that it had, and where no two threads meet in it their order decides nothing. A load that is made early or copied may meet
+Accesses that are moved besides owe that they cross no barrier that is kept, unless nobody writes what they read (``order``) in the
+interval that they come to (``may_cross``): so an interval has the stores that it had, and where no two threads meet in it their order
+decides nothing. A load that is made early or copied may meet
 a write; then its value is not used, or it owes that it is the original's.
 """
 
@@ -60,24 +61,67 @@ def separates_nothing(values: Values, id: Id) -> Found:
     """Whether a barrier of the original may go, together with the others that are gone."""
     pair = values.pair
     barrier = pair.original.nodes[id].instruction
-    talks = next((i for i in pair.before.instructions() if effect_of(i) is Effect.SYNC and i.opcode != "freeze"), None)
-    if talks is not None:
-        return Found(
-            "unknown", 0.0, why=f"the kernel has a '{talks.opcode}', with which threads may wait for each other"
-        )
-    if any(effect_of(pair.varied[i]) in WRITING for i in pair.copies):
-        return Found("unknown", 0.0, why="a store or barrier is copied, too")
-    gone = {pair.original.nodes[i].instruction for i in pair.deleted}
-    kept = {i for i in pair.before.instructions() if is_of_block(i) and i not in gone}
+    why_not = _why_no_intervals(values)
+    if why_not:
+        return Found("unknown", 0.0, why=why_not)
+    kept = _kept(values)
     if not is_of_block(barrier) and not _is_of_warp(barrier):
         return Found("unknown", 0.0, why="it is no barrier of a block or a warp")
     before, after = dict.fromkeys(_before(values, barrier, kept)), _after(barrier, kept)
-    pairs = [
-        (a, b)
-        for a in before
-        for b in sorted(after.accesses, key=lambda i: str(i.name))
-        if "store" in (a.opcode, b.opcode) and _may_meet(values, a, b)
-    ]
+    pairs = [(a, b) for a in before for b in _in_order(after.accesses) if "store" in (a.opcode, b.opcode)]
+    return _all_apart(values, pairs, after)
+
+
+def may_cross(values: Values, load: Id, id: Id) -> Found:
+    """Whether a load of the same block may stand on the other side of a barrier that is kept, the only one that it crosses.
+
+    Up: no other thread writes what it reads in the interval that ends with the barrier, where it comes to. Then it finds there what it
+    found: the thread's own stores between its two places are asked apart, and whoever else wrote these bytes did it in an earlier
+    interval. Down: the same of the interval that begins with the barrier. Intervals are those of the variant, without the barriers that
+    are gone; stores stay in theirs, or the variant is not proven.
+    """
+    barrier, access = (values.pair.original.nodes[each].instruction for each in (id, load))
+    why_not = _why_no_intervals(values)
+    if why_not or not is_of_block(barrier) or access.parent is not barrier.parent or access.parent is None:
+        return Found("unknown", 0.0, why=why_not or "it is no barrier of its block")
+    kept = _kept(values)
+    before, after = dict.fromkeys(_before(values, barrier, kept)), _after(barrier, kept)
+    instructions = access.parent.instructions
+    goes_up = instructions.index(access) > instructions.index(barrier)
+    if access not in (after.accesses if goes_up else before):
+        return Found("unknown", 0.0, why="another barrier stands between")
+    if goes_up:
+        pairs = [(a, access) for a in before if a.opcode == "store"]
+    else:
+        pairs = [(access, b) for b in _in_order(after.accesses) if b.opcode == "store"]
+    return _all_apart(values, pairs, after)
+
+
+def _why_no_intervals(values: Values) -> str:
+    """Why barriers do not say which accesses of two threads may meet; empty when they do."""
+    pair = values.pair
+    talks = next((i for i in pair.before.instructions() if effect_of(i) is Effect.SYNC and i.opcode != "freeze"), None)
+    if talks is not None:
+        return f"the kernel has a '{talks.opcode}', with which threads may wait for each other"
+    if any(effect_of(pair.varied[i]) in WRITING for i in pair.copies):
+        return "a store or barrier is copied, too"
+    return ""
+
+
+def _kept(values: Values) -> set[Instruction]:
+    """The barriers of the block that the variant keeps."""
+    pair = values.pair
+    gone = {pair.original.nodes[i].instruction for i in pair.deleted}
+    return {i for i in pair.before.instructions() if is_of_block(i) and i not in gone}
+
+
+def _in_order(accesses: frozenset[Instruction]) -> list[Instruction]:
+    return sorted(accesses, key=lambda i: str(i.name))
+
+
+def _all_apart(values: Values, pairs: list[tuple[Instruction, Instruction]], after: Interval) -> Found:
+    """Whether two threads never meet in any of these pairs."""
+    pairs = [(a, b) for a, b in pairs if _may_meet(values, a, b)]
     if len(pairs) > MOST_PAIRS:
         return Found("unknown", 0.0, why="too many accesses meet")
     seconds = 0.0

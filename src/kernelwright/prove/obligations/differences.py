@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +12,7 @@ from kernelwright.edits.kinds.require_launch import guard_json
 from kernelwright.edits.original import Id
 from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.ir import DataLayout, Instruction
-from kernelwright.prove.obligations.barriers import separates_nothing
+from kernelwright.prove.obligations.barriers import may_cross, separates_nothing
 from kernelwright.prove.obligations.bounds import in_bounds, place_of
 from kernelwright.prove.obligations.crossings import never_meet
 from kernelwright.prove.obligations.effects import Effect, effect_of
@@ -42,15 +43,25 @@ def differences(
     barriers = list(_barriers(pair))
     for id in pair.copies:
         yield from _copied(pair, id)
-    questions = [*_crossings(moves), *_speculated(pair, moves), *_copied_loads(pair), *_operands(pair)]
+    questions = [*_crossings(pair, moves), *_speculated(pair, moves), *_copied_loads(pair), *_operands(pair)]
     yield from _settled(pair, [*questions, *barriers, *_stores(pair)], launches, budget)
 
 
-def _crossings(moves: Moves) -> Iterator[Question]:
-    for each in moves.crossings():
+def _crossings(pair: VariantPair, moves: Moves) -> Iterator[Question]:
+    found = list(moves.crossings())
+    past_barriers = [
+        each for each in found if effect_of(pair.original.nodes[each.crossed].instruction) is Effect.BARRIER
+    ]
+    barriers_of = Counter(each.moved for each in past_barriers)
+    for each in found:
+        is_past_barrier = each in past_barriers
 
-        def ask(values: Values, each: Crossing = each) -> Found:
-            return never_meet(values, each)
+        def ask(values: Values, each: Crossing = each, is_past_barrier: bool = is_past_barrier) -> Found:
+            if not is_past_barrier:
+                return never_meet(values, each)
+            if barriers_of[each.moved] > 1:
+                return Found("unknown", 0.0, why="it crosses several barriers")
+            return may_cross(values, each.moved, each.crossed)
 
         yield Question(each.open, ask)
 

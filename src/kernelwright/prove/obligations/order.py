@@ -43,7 +43,8 @@ class Speculated:
 
 @dataclass(frozen=True)
 class Crossing:
-    """Two accesses that changed their order: they owe that they never touch the same byte."""
+    """Two accesses that changed their order: they owe that they never touch the same byte. Or a load and a barrier of its block: it
+    owes that no other thread writes what it reads in the interval that it comes to."""
 
     open: Obligation
     moved: Id
@@ -115,8 +116,11 @@ class Moves:
             return Obligation(claim, "construction", "neither can tell", place=place, subject=subject)
         guards = tuple(guard_json(guard) for guard in why_not.guards)
         found = Obligation(claim, "tested", why_not.reason, place=place, subject=subject, guards=guards)
-        both_access = {self._effect(moved), self._effect(crossed)} <= {Effect.LOAD, Effect.STORE}
-        return Crossing(found, moved, crossed, above) if both_access and not guards else found
+        effects = {self._effect(moved), self._effect(crossed)}
+        is_question = effects <= {Effect.LOAD, Effect.STORE} or (
+            effects == {Effect.LOAD, Effect.BARRIER} and above is None
+        )
+        return Crossing(found, moved, crossed, above) if is_question and not guards else found
 
     def _instruction(self, id: Id) -> Instruction:
         return self.pair.original.nodes[id].instruction
