@@ -35,6 +35,7 @@ from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.ir import Module, function_location
 from kernelwright.ir.kernel_digest import kernel_digest
 from kernelwright.ir.text.canonical import canonical
+from kernelwright.passes.options import PassOptions
 from kernelwright.pipeline import CompileOptions
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.report.selected_variant import label_of
@@ -81,15 +82,18 @@ def source_patch(run: EvolveRun, name: str, options: CompileOptions, file: Path 
     variant = run.variant(name)
     if not variant.candidate:
         raise Misuse(f"{variant.name} is the original: there is nothing to patch", hint=f"kw show {run.folder}")
-    modules, arch = run.workload().modules(), virtual_gpu(run.settings.virtual).arch
-    builder = GENOMES.builder(modules, arch)
+    workload, arch = run.workload(), virtual_gpu(run.settings.virtual).arch
+    builder, given = GENOMES.builder(workload.modules(), arch), workload.given_modules()
     built, originals = builder.build(variant.candidate), builder.build(())
     options = replaced(options, source=replaced(options.source, arch=arch))
     found = SourcePatch(
         variant.name, label_of(run, variant.name), file or _file_of(builder.originals, sorted(built.changed))
     )
     before = _read(found.file)
-    _check_same(found.file, options, {kernel: modules[kernel] for kernel in built.changed})
+    _check_same(found.file, options, {kernel: given[kernel] for kernel in built.changed})
+    if run.flags and run.flags.spelled:
+        found.unsaid.append(f"compile flags: {run.flags.spelled}")
+        options = replaced(options, passes=PassOptions.parse(run.flags.flags))
     text = _Text(before.split("\n"), found.file.name)
     for gene in variant.candidate:
         original = builder.originals[gene.kernel]
