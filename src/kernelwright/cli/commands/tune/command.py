@@ -83,7 +83,11 @@ def command(
         subject = of_cuda(path, wanted, _build)
     rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(resolution, runs)
     datasets = [*(data or []), *more]
-    tuning = tune_program(subject, datasets, rule, fresh=fresh, forget=forget or (), say=tell)
+    try:
+        tuning = tune_program(subject, datasets, rule, fresh=fresh, forget=forget or (), say=tell)
+    except KeyboardInterrupt:
+        tell("interrupted: the same command goes on from what has been measured")
+        raise
     _print(tuning, subject, as_json_)
     if tuning.conflicts:
         raise typer.Exit(1)
