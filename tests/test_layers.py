@@ -26,7 +26,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "calibration",
     ),
     ("ir",),
-    ("cuda", "passes", "edits", "grammar"),
+    ("cuda", "passes", "edits", "grammar", "space"),
     ("codegen",),
     ("pipeline",),
     ("executable",),
