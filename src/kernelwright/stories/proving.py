@@ -42,6 +42,7 @@ TIMEOUT_S = 600.0
 ASKED = "it takes minutes: kw prove --again makes it, where there is a GPU"
 
 WORST: dict[str, Label] = {
+    "proven": "proven",
     "clean": "clean",
     "safe": "as safe as the original",
     "benign": "benign",
