@@ -11,7 +11,7 @@ from math import gcd, prod
 
 from kernelwright.space.computation.arrays import Access, Loop
 from kernelwright.space.computation.expressions import OPERATIONS, Expression
-from kernelwright.space.computation.objects import Backbone, Instruction
+from kernelwright.space.computation.objects import Backbone, Dim, Instruction
 
 SECTOR_ELEMENTS = 8
 """Floats of a sector of 32 bytes."""
@@ -104,3 +104,39 @@ def distinct_elements(access: Access) -> int:
 def _per_sector(access: Access) -> float:
     step = gcd(*(abs(s) for loop, s in access.strides if loop.extent > 1))
     return float((SECTOR_ELEMENTS - 1) // step + 1) if step else 1.0
+
+
+@dataclass(frozen=True)
+class Reuse:
+    """An operand of a reduction that is read again for each iteration of loops it does not vary over, unless they are unrolled.
+
+    The operand varies over a reduction's loop, which ends before its result is stored, in each iteration of any LOOP around
+    the store. So in another iteration of such a LOOP the operand is not in a register any more, where the ``rests`` of the
+    reduction's loops have iterations; and other threads and blocks have registers of their own. One read then serves as many
+    operations as the unrolled dims, among ``dims``, have iterations.
+    """
+
+    reduction: int
+    producer: int
+    is_load: bool
+    temporary: int
+    """-1: the operand cannot go through one."""
+    dims: tuple[Dim, ...]
+    rests: tuple[Dim, ...]
+
+
+def reuses(backbone: Backbone) -> list[Reuse]:
+    number = {i.name: n for n, i in enumerate(backbone.instructions)}
+    found = []
+    for reduction in backbone.reductions:
+        i = reduction.instruction
+        reduced = {d.loop for d in reduction.dims}
+        for operand in i.operands:
+            producer = backbone.instruction(operand)
+            loops = _varied(backbone, producer)
+            at = next((n for n, t in enumerate(backbone.temporaries) if t.producer == producer and t.consumer == i), -1)
+            rests = tuple(d for d in i.dims if not d.is_static and d.loop in reduced & loops)
+            dims = tuple(d for d in i.dims if d.is_static and d.loop not in reduced | loops)
+            if rests and (at >= 0 or producer.operation == "load"):
+                found.append(Reuse(number[i.name], number[operand], producer.operation == "load", at, dims, rests))
+    return found

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.errors import Misuse
 from kernelwright.space.bound.domains import Numbering
-from kernelwright.space.bound.least_work import least_work
+from kernelwright.space.bound.least_work import least_work, reuses
 from kernelwright.space.bound.library import bound_library
 from kernelwright.space.bound.machine import TERMS, Machine
 from kernelwright.space.computation.objects import Backbone, Dim, Instruction
@@ -28,7 +28,7 @@ from kernelwright.target import Gpu
 
 State = npt.NDArray[np.uint16]
 
-MOST_DIMS, MOST_ARRAYS, SIZES = 512, 32, 16
+MOST_DIMS, MOST_INSTRUCTIONS, MOST_ARRAYS, SIZES = 512, 128, 32, 16
 OPERATIONS = {"load": 0, "store": 1, "put": 2, "get": 3}
 OTHER = 4
 
@@ -38,6 +38,10 @@ INSTRUCTION = np.dtype(
     + [(n, "<f8") for n in ("executions", "fma", "special", "issue", "chain", "per_sector", "bytes")]
 )
 STEP = np.dtype([("dim", "<i4"), ("begins_loop", "<i4"), ("stride", "<f8")])
+REUSE = np.dtype(
+    [(n, "<i4") for n in ("reduction", "producer", "is_load", "temporary")]
+    + [(n, "<i4") for n in ("dim_first", "dim_last", "rest_first", "rest_last")]
+)
 TEMPORARY = np.dtype([("put", "<i4"), ("get", "<i4"), ("exists", "<i4"), ("yes", "<i4")])
 FIGURES = (
     "multiprocessors", "blocks", "warps", "issue", "fma", "xu", "request", "l1_sector", "wavefront", "l2_sector",
@@ -59,10 +63,10 @@ class _Figures(ctypes.Structure):
 
 class _Bound(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_int32) for name in (*COUNTS, *KINDS, *ORDERS, "unused")),
+        *((name, ctypes.c_int32) for name in (*COUNTS, *KINDS, *ORDERS, "reuses")),
         *((name, ctypes.c_void_p) for name in TABLES),
         ("loops", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("instruction", "step", "temporary")),
+        *((name, ctypes.c_void_p) for name in ("instruction", "step", "temporary", "reuse", "reuse_dim")),
         ("machine", _Figures),
     )
 
@@ -99,7 +103,7 @@ class LowerBound:
     ) -> None:
         """``overlap``: take parts of the machine to overlap perfectly, as no model can exclude; else as the timing model does.
 
-        Raises ``Misuse`` for a computation with more than 512 dims or 32 arrays, ``ToolError`` when C cannot be compiled.
+        Raises ``Misuse`` for a computation with more than 512 dims, 128 instructions or 32 arrays, ``ToolError`` when C cannot be compiled.
         """
         if len(backbone.dims) > MOST_DIMS or len(backbone.arrays) > MOST_ARRAYS:
             raise Misuse(
@@ -116,6 +120,7 @@ class LowerBound:
             "temporaries": len(backbone.temporaries),
             "arrays": len(backbone.arrays),
             "store": next(n for n, i in enumerate(backbone.instructions) if i.operation == "store"),
+            "reuses": len(reuses(backbone)),
             "loops": len(self._arrays["loop_first"]) - 1,
         }
         figures = _Figures(**{name: float(getattr(self.machine, name)) for name in FIGURES})
@@ -212,6 +217,11 @@ def _tables(backbone: Backbone, numbering: Numbering) -> dict[str, npt.NDArray[A
         "loop_first": _starts(loops),
         "loop": [number[d] for each in loops for d in each],
     }
+    reuse_rows, reuse_dims = [], list[int]()
+    for u in reuses(backbone):
+        ends = [len(reuse_dims), len(reuse_dims) + len(u.dims), len(reuse_dims) + len(u.dims) + len(u.rests)]
+        reuse_rows.append((u.reduction, u.producer, int(u.is_load), u.temporary, ends[0], ends[1], ends[1], ends[2]))
+        reuse_dims += [number[d] for d in (*u.dims, *u.rests)]
     walked_rows = [(number[d], int(begins), stride) for each in steps for d, begins, stride in each]
     return {
         **{name: np.array(values or [0], np.int32) for name, values in integers.items()},
@@ -219,6 +229,8 @@ def _tables(backbone: Backbone, numbering: Numbering) -> dict[str, npt.NDArray[A
         "extent": np.array([float(d.loop.extent) for d in backbone.dims]),
         "instruction": np.array(rows, INSTRUCTION),
         "step": np.array(walked_rows or [(0, 0, 0.0)], STEP),
+        "reuse": np.array(reuse_rows or [(0,) * 8], REUSE),
+        "reuse_dim": np.array(reuse_dims or [0], np.int32),
         "temporary": np.array(temporaries or [(0, 0, 0, 0)], TEMPORARY),
     }
 

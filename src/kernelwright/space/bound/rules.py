@@ -10,13 +10,15 @@ otherwise the value does not change there and is computed once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import ceil, prod
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelwright.space.bound.domains import Numbering, Thing
-from kernelwright.space.bound.least_work import SECTOR_ELEMENTS, LeastWork, least_work
+from kernelwright.space.bound.least_work import SECTOR_ELEMENTS, LeastWork, least_work, reuses
 from kernelwright.space.bound.machine import Machine
 from kernelwright.space.computation.objects import Backbone, Dim, Instruction
 
@@ -26,10 +28,23 @@ WIDEST = 4
 THREADS = 1024
 
 
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class _ReadAgain:
+    """Requests by name of the ``get`` or the load; by array where a load or a ``get`` makes them."""
+
+    of_gets: dict[str, float]
+    of_loads: dict[str, float]
+    of_either: dict[int, float]
+
+
 class SlowBound:
     def __init__(self, backbone: Backbone, numbering: Numbering, machine: Machine) -> None:
         self.backbone, self.numbering, self.machine = backbone, numbering, machine
         self.work = least_work(backbone)
+        self.reuses = reuses(backbone)
 
     def terms(self, state: npt.NDArray[np.uint16]) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Cycles of each part, in the order of ``TERMS``, and the work behind them, in that of ``WORK``."""
@@ -79,6 +94,7 @@ class _Candidate:
         per_array = np.zeros((arrays, 4))  # requests, sectors at L1, sectors at L2, bytes of memory
         issued = fma = special = inner = shared_requests = 0.0
         chain = waits = steps = 0.0
+        again_read = self._read_again()
         for i, work in self.instructions:
             blocks, around, again = self._repetitions(i)
             lanes = min(LANES, prod(self.sizes[d][1] for d in i.dims if "THREAD" in self.kinds[d]))
@@ -93,7 +109,7 @@ class _Candidate:
             sequential = prod(self.sizes[d][0] for d in inside if self.kinds[d] <= {"LOOP", "UNROLL"}) * again
             looped = prod(self.sizes[d][0] for d in inside if self.kinds[d] == {"LOOP"}) * again
             if i.operation in ("load", "store"):
-                requests = warps / wide
+                requests = max(warps / wide, again_read.of_loads.get(i.name, 0.0))
                 reads = work.executions * blocks
                 row = per_array[work.array]
                 found = (
@@ -108,7 +124,7 @@ class _Candidate:
                     waits = max(waits, looped * m.load_latency)
             elif i.operation in ("put", "get"):
                 if threads >= 2:
-                    requests = warps / wide
+                    requests = max(warps / wide, again_read.of_gets.get(i.name, 0.0))
                     issued += requests
                     shared_requests += requests
                     inner += max(requests * m.request, requests * m.wavefront, runs / LANES * m.wavefront)
@@ -119,9 +135,10 @@ class _Candidate:
                 steps += sequential * work.issue
                 chain = max(chain, work.chain * again * m.add_latency)
         requests, l1_sectors, l2_sectors, bytes_moved = per_array.sum(axis=0).tolist()
-        issued += requests
-        near = float(np.maximum(per_array[:, 0], per_array[:, 1] * m.l1_sector).sum())
-        l1 = max((requests + shared_requests) * m.request, near + inner if m.joined else max(near, inner))
+        either = sum(max(0.0, n - per_array[array, 0]) for array, n in again_read.of_either.items())
+        issued += requests + either
+        near = min(1.0, m.wavefront) * either + float(np.maximum(per_array[:, 0], per_array[:, 1] * m.l1_sector).sum())
+        l1 = max((requests + shared_requests + either) * m.request, near + inner if m.joined else max(near, inner))
         busy = min(most_blocks, float(m.multiprocessors))
         resident = min(m.blocks, m.warps // ceil(threads / LANES))
         rounds = ceil(ceil(fewest_blocks / m.multiprocessors) / resident)
@@ -170,6 +187,33 @@ class _Candidate:
                 continue
             counted.append(d)
         return blocks, around, again
+
+    def _read_again(self) -> _ReadAgain:
+        """Requests that read operands of reductions again (``Reuse``)."""
+        found = _ReadAgain({}, {}, {})
+        backbone = self.bound.backbone
+        for reuse in self.bound.reuses:
+            if all(self.sizes[d][0] < 2 for d in reuse.rests):
+                continue
+            i, producer = backbone.instructions[reuse.reduction], backbone.instructions[reuse.producer]
+            temporary = backbone.temporaries[reuse.temporary] if reuse.temporary >= 0 else None
+            blocks, around, _ = self._repetitions(i)
+            lanes = min(LANES, prod(self.sizes[d][1] for d in i.dims if "THREAD" in self.kinds[d]))
+            runs = self.bound.work[reuse.reduction].executions * blocks
+            served = prod(self.sizes[d][1] for d in reuse.dims if "UNROLL" in self.kinds[d])
+            requests = max(runs / lanes, runs * around / LANES) / served
+            exists = self.values("exists", temporary) if temporary is not None else {"NO"}
+            if temporary is not None and exists == {"YES"}:
+                found.of_gets[temporary.get.name] = requests / self._joined(temporary.get)
+            elif reuse.is_load and exists == {"NO"}:
+                self._most(found.of_loads, producer.name, requests / self._joined(producer))
+            elif reuse.is_load:
+                self._most(found.of_either, self.bound.work[reuse.producer].array, requests / WIDEST)
+        return found
+
+    @staticmethod
+    def _most(found: dict[Key, float], key: Key, value: float) -> None:
+        found[key] = max(found.get(key, 0.0), value)
 
     def _joined(self, i: Instruction) -> float:
         """Elements that one request of a lane moves at most: those of one thread may be neighbours."""

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { MOST_DIMS = 512, MOST_ARRAYS = 32, VALUES = 16 };
+enum { MOST_DIMS = 512, MOST_INSTRUCTIONS = 128, MOST_ARRAYS = 32, VALUES = 16 };
 enum { LOAD, STORE, PUT, GET, OTHER };
 enum { LANES = 32, WIDEST = 4, THREADS = 1024, SECTOR_ELEMENTS = 8 };
 enum { ISSUE, FMA, XU, L1, L2, MEMORY, LATENCY, TERMS };
@@ -25,13 +25,18 @@ typedef struct {
 } Temporary;
 
 typedef struct {
+    int32_t reduction, producer, is_load, temporary;  // of `Reuse`; temporary -1: none
+    int32_t dim_first, dim_last, rest_first, rest_last;
+} Reuse;
+
+typedef struct {
     double multiprocessors, blocks, warps, issue, fma, xu, request, l1_sector, wavefront, l2_sector, l2_sector_of_one,
         memory_byte, add_latency, load_latency, shared_latency, barrier, joined;
 } Machine;
 
 typedef struct {
     int32_t dims, instructions, temporaries, arrays, store, loop_bit, unroll_bit, vector_bit, block_bit, thread_bit,
-        outer_bit, inner_bit, merged_bit, pad;
+        outer_bit, inner_bit, merged_bit, reuses;
     const int32_t *kind, *size, *of;       // per dim: its variables (size -1: a rest), its instruction
     const double *value, *extent;          // candidate sizes, 16 for each dim; the loop's extent
     const int32_t *tile_first, *tile;      // of a rest: the tiles it is left by
@@ -42,8 +47,15 @@ typedef struct {
     const Instruction *instruction;
     const Step *step;
     const Temporary *temporary;
+    const Reuse *reuse;
+    const int32_t *reuse_dim;
     Machine machine;
 } Bound;
+
+// How often an instruction runs beyond its own iterations, and what one request of it can be.
+typedef struct {
+    double blocks, around, again, lanes, sequential, looped, joined;
+} Repetition;
 
 static inline int surely_outer(const Bound *b, const uint16_t *state, int32_t order) {
     return state[order >> 1] == (order & 1 ? b->inner_bit : b->outer_bit);
@@ -110,13 +122,14 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         most_blocks *= fmax(1, b->extent[b->loop[first]] / others);
     }
 
-    double per_array[MOST_ARRAYS][4];
-    for (int a = 0; a < b->arrays; a++) per_array[a][0] = per_array[a][1] = per_array[a][2] = per_array[a][3] = 0;
+    double per_array[MOST_ARRAYS][4], either[MOST_ARRAYS], again_read[MOST_INSTRUCTIONS];
+    Repetition of[MOST_INSTRUCTIONS];
+    for (int a = 0; a < b->arrays; a++) per_array[a][0] = per_array[a][1] = per_array[a][2] = per_array[a][3] = either[a] = 0;
     double issued = 0, fma_ = 0, special = 0, inner = 0, shared_requests = 0, chain = 0, waits = 0, steps = 0;
     for (int i = 0; i < b->instructions; i++) {
         const Instruction *x = b->instruction + i;
         if (x->exists >= 0 && state[x->exists] != x->yes) continue;
-        double blocks = 1, around = 1, again = 1, sequential = 1, looped = 1, joined = 1, lanes = 1;
+        double around = 1, sequential = 1, looped = 1, joined = 1, lanes = 1, blocks = 1, again = 1;
         int own_loops[MOST_DIMS], own_loop_count = 0;
         for (int n = x->own_first; n < x->own_last; n++) {
             int d = b->own[n];
@@ -150,14 +163,42 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
             else if (kind[d] == THREAD) around *= low[d];
             else again *= low[d];
         }
-        sequential *= again, looped *= again;
         lanes = fmin(LANES, lanes);
-        joined = x->unit_stride ? fmin(WIDEST, joined) : 1;
-        double runs = x->executions * blocks * again, warps = runs / lanes;
-        if (x->operation != STORE && x->operation != PUT) warps = fmax(warps, runs * around / LANES);
+        Repetition *r = of + i;
+        r->blocks = blocks, r->around = around, r->again = again, r->lanes = lanes;
+        r->sequential = sequential * again, r->looped = looped * again;
+        r->joined = x->unit_stride ? fmin(WIDEST, joined) : 1;
+        again_read[i] = 0;
+    }
+
+    for (int n = 0; n < b->reuses; n++) {
+        const Reuse *u = b->reuse + n;
+        int repeats = 0;
+        for (int t = u->rest_first; t < u->rest_last; t++) repeats |= low[b->reuse_dim[t]] >= 2;
+        if (!repeats) continue;
+        const Repetition *r = of + u->reduction;
+        double runs = b->instruction[u->reduction].executions * r->blocks, served = 1;
+        for (int t = u->dim_first; t < u->dim_last; t++)
+            if (kind[b->reuse_dim[t]] & UNROLL) served *= high[b->reuse_dim[t]];
+        double requests = fmax(runs / r->lanes, runs * r->around / LANES) / served;
+        const Temporary *t = u->temporary >= 0 ? b->temporary + u->temporary : 0;
+        int array = b->instruction[u->producer].array;
+        if (t && state[t->exists] == t->yes) again_read[t->get] = requests / of[t->get].joined;
+        else if (u->is_load && (!t || !(state[t->exists] & t->yes)))
+            again_read[u->producer] = fmax(again_read[u->producer], requests / of[u->producer].joined);
+        else if (u->is_load) either[array] = fmax(either[array], requests / WIDEST);
+    }
+
+    for (int i = 0; i < b->instructions; i++) {
+        const Instruction *x = b->instruction + i;
+        if (x->exists >= 0 && state[x->exists] != x->yes) continue;
+        const Repetition *r = of + i;
+        double blocks = r->blocks, again = r->again, sequential = r->sequential, looped = r->looped, joined = r->joined;
+        double runs = x->executions * blocks * again, warps = runs / r->lanes;
+        if (x->operation != STORE && x->operation != PUT) warps = fmax(warps, runs * r->around / LANES);
         fma_ += warps * x->fma;
         special += warps * x->special;
-        double requests = warps / joined;
+        double requests = fmax(warps / joined, again_read[i]);
         if (x->operation == LOAD || x->operation == STORE) {
             double held = 1, step = 1;
             for (int n = x->step_first; n < x->step_last; n++) {
@@ -187,12 +228,14 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         }
     }
 
-    double requests = 0, l1_sectors = 0, l2_sectors = 0, bytes = 0, near = 0;
+    double requests = 0, l1_sectors = 0, l2_sectors = 0, bytes = 0, near = 0, others = 0;
     for (int a = 0; a < b->arrays; a++) {
         requests += per_array[a][0], l1_sectors += per_array[a][1], l2_sectors += per_array[a][2], bytes += per_array[a][3];
         near += fmax(per_array[a][0], per_array[a][1] * m->l1_sector);
+        others += fmax(0, either[a] - per_array[a][0]);
     }
-    issued += requests;
+    issued += requests + others;
+    near += fmin(1, m->wavefront) * others;
 
     double most_barriers = 0;
     for (int t = 0; t < b->temporaries && threads >= 2; t++) {
@@ -212,7 +255,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         most_barriers = fmax(most_barriers, barriers);
     }
 
-    double l1 = fmax((requests + shared_requests) * m->request, m->joined ? near + inner : fmax(near, inner));
+    double l1 = fmax((requests + shared_requests + others) * m->request, m->joined ? near + inner : fmax(near, inner));
     double busy = fmin(most_blocks, m->multiprocessors);
     double resident = fmin(m->blocks, floor(m->warps / ceil(threads / LANES)));
     double rounds = ceil(ceil(fewest_blocks / m->multiprocessors) / resident);
