@@ -15,18 +15,21 @@ from pathlib import Path
 
 from kernelwright.bench.result import Measured, Say
 from kernelwright.cuda.link import LinkOptions
-from kernelwright.evaluate.workload.comparison import Exact
+from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.executable import build_executable, worker_command
 from kernelwright.pipeline import compile as compile_program
-from kernelwright.suite.multiversion import PROGRAMS, MultiVersionProgram
-from kernelwright.versions.checked_program import CheckedProgram
+from kernelwright.suite.multiversion.table import PROGRAMS, MultiVersionProgram
 from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.program import INFINITE, TunedProgram
-from kernelwright.versions.runner_commands import cuda_program
+from kernelwright.versions.running.checked_program import CheckedProgram
+from kernelwright.versions.running.external_program import ExternalProgram
+from kernelwright.versions.running.runner_commands import cuda_program
 from kernelwright.versions.thresholds import DatasetResult, most_configurations, tune
 
 DEVICE = "h200"
 TIMEOUT_S = 300.0
+RULE = parse_rule("relative 1e-3 floor 1e-4")
+"""Versions add in different orders."""
 
 
 def measure(quick: bool, say: Say) -> Measured:
@@ -35,7 +38,7 @@ def measure(quick: bool, say: Say) -> Measured:
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         for program in list(PROGRAMS.values())[: 1 if quick else None]:
             say(program.name)
-            built = _built(program, Path(folder))
+            built = CheckedProgram(built_program(program, Path(folder)), RULE)
             begin = time.perf_counter()
             tuning = tune(built, program.datasets)
             seconds = time.perf_counter() - begin
@@ -55,11 +58,13 @@ def measure(quick: bool, say: Say) -> Measured:
     return result
 
 
-def _built(program: MultiVersionProgram, folder: Path) -> TunedProgram:
-    executable = folder / program.name
-    compiled = compile_program(program.source)
-    build_executable(compiled, [], executable, LinkOptions(device=DEVICE, worker=worker_command()))
-    return CheckedProgram(cuda_program(executable, DEVICE, TIMEOUT_S), Exact())
+def built_program(program: MultiVersionProgram, folder: Path) -> ExternalProgram:
+    """``program`` compiled for the virtual GPU."""
+    source, executable = folder / f"{program.name}.cu", folder / program.name
+    source.write_text(program.text())
+    link = LinkOptions(device=DEVICE, worker=worker_command())
+    build_executable(compile_program(source), [], executable, link)
+    return cuda_program(executable, DEVICE, TIMEOUT_S)
 
 
 def exhaustive(program: TunedProgram, dataset: str, known: list[Configuration]) -> tuple[int, float]:
