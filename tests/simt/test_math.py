@@ -205,6 +205,8 @@ extern "C" __global__ void k(const long long* a, const double* f, long long* o) 
     whole = np.array([*edges, *(rng.integers(-(2**62), 2**62, 52) >> rng.integers(0, 62, 52))], np.int64)
     real = np.concatenate([floats(3).astype(np.float64)[:60], [2.0**64, -(2.0**63), 1e300, -1e300]])
     shape = (threads, 1, 1)
-    forms = [SimtOptions(block=shape, level=level, inline=inline) for level, inline in ((0, False), (1, True), (0, True))]
+    forms = [
+        SimtOptions(block=shape, level=level, inline=inline) for level, inline in ((0, False), (1, True), (0, True))
+    ]
     split = SimtOptions(block=shape, level=0, split=True)
     Case(module, "k", 1, threads, whole, real, zeros(64 * 27, np.int64)).agree(arena, options=[*forms, split])
