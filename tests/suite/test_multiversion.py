@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernelwright.bench.tune import built_program
+from kernelwright.bench.tune.measured_program import built_program
 from kernelwright.suite.multiversion.nests import Array, Code, Fold, Map, NestedProgram
 from kernelwright.suite.multiversion.source import source_of
 from kernelwright.suite.multiversion.table import PROGRAMS, TABLE_1, nested
