@@ -76,7 +76,7 @@ def test_the_number_of_workers_changes_nothing(found: EvolveRun, tmp_path: Path)
 
 
 def test_another_seed_asks_something_else(found: EvolveRun, tmp_path: Path) -> None:
-    other = evolve(AGAIN, folder=tmp_path / "other", evaluations=60, seed=2, jobs=2)
+    other = evolve(AGAIN, folder=tmp_path / "other", evaluations=20, seed=2, jobs=2)
     assert [row.candidate for row in other.rows()] != [row.candidate for row in found.rows()]
 
 
@@ -105,7 +105,7 @@ def test_the_history_is_a_table(found: EvolveRun) -> None:
 
 
 def test_gevo_draws_the_papers_edits_alone(tmp_path: Path) -> None:
-    run = evolve(AGAIN, folder=tmp_path / "gevo", evaluations=40, seed=1, preset="gevo", population=8, jobs=2)
+    run = evolve(AGAIN, folder=tmp_path / "gevo", evaluations=24, seed=1, preset="gevo", population=8, jobs=2)
     kinds = {gene["edit"] for row in run.rows() for gene in row.candidate} - {"require-launch"}  # which a proof adds
     assert kinds <= {"copy", "delete", "move", "swap", "replace-instruction", "replace-operand"}
     assert len(kinds) > 3
