@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import kernelwright as kw
+from kernelwright.device.timing_model.launch_observation import observe
 from kernelwright.space.computation.declaration import Computation
 from kernelwright.space.cuda_source.generated import GeneratedKernel
 from kernelwright.space.library.example import Example, shaped_view
@@ -31,3 +32,19 @@ def run(example: Example, computation: Computation, kernel: GeneratedKernel, fol
         error = np.abs(found - values).max() / max(np.abs(values).max(), 1e-30)
         assert error < TOLERANCE, f"{name} is off by {error}\n{kernel.source}"
     return done
+
+
+def terms_of(done: Any) -> tuple[dict[str, float], dict[str, float]]:
+    """Cycles of each term of the timing model, those of barriers with the latency; and counts of the executor."""
+    cycles = dict.fromkeys(("issue", "fma", "xu", "l1", "l2", "memory", "latency"), 0.0)
+    cycles |= {term.name: term.cycles for term in done.estimate.terms}
+    cycles["latency"] += cycles.pop("barriers", 0.0)
+    accesses = observe(done.result, done.launch).accesses
+    outer = [a for a in accesses if a.space == "global"]
+    counts = {
+        "global requests": float(sum(a.requests - a.shared_requests for a in outer)),
+        "sectors at L1": float(sum(a.sectors for a in outer)),
+        "shared requests": float(sum(a.shared_requests for a in accesses)),
+        "instructions": sum(done.estimate.instructions.values()),
+    }
+    return cycles, counts

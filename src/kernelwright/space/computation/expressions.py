@@ -13,12 +13,11 @@ from kernelwright.errors import Misuse
 
 @dataclass(frozen=True)
 class Operation:
-    """A row of the table: how it is written in C, what it means, and how many warp instructions it is at least."""
+    """A row of the table: how it is written in C, what it means, and how many special functions it needs at least."""
 
     name: str
     c: str
     meaning: Callable[..., Any]
-    fp32: int = 1
     special: int = 0
 
 
@@ -28,10 +27,10 @@ OPERATIONS = {
         Operation("add", "({0} + {1})", np.add),
         Operation("sub", "({0} - {1})", np.subtract),
         Operation("mul", "({0} * {1})", np.multiply),
-        Operation("div", "({0} / {1})", np.divide, fp32=0, special=1),
-        Operation("max", "fmaxf({0}, {1})", np.maximum, fp32=0),
-        Operation("exp", "expf({0})", np.exp, fp32=0, special=1),
-        Operation("tanh", "tanhf({0})", np.tanh, fp32=0, special=1),
+        Operation("div", "({0} / {1})", np.divide, special=1),
+        Operation("max", "fmaxf({0}, {1})", np.maximum),
+        Operation("exp", "expf({0})", np.exp, special=1),
+        Operation("tanh", "tanhf({0})", np.tanh),  # near zero it is a polynomial
     )
 }
 

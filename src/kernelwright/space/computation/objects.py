@@ -165,6 +165,16 @@ class Backbone:
     def reduction(self, instruction: Instruction) -> Reduction | None:
         return next((r for r in self.reductions if r.instruction == instruction), None)
 
+    def own_dims(self, instruction: Instruction) -> list[Dim]:
+        """The dims whose iterations are different values of an instruction: its own, and for those of a temporary also the rests
+        of the producer's loops, which are around it."""
+        if instruction.temporary is None:
+            return list(instruction.dims)
+        producer = self.temporary(instruction.temporary).producer
+        reduction = self.reduction(producer)
+        reduced = reduction.dims if reduction is not None else ()
+        return [*instruction.dims, *(d for d in producer.dims if not d.is_static and d not in reduced)]
+
 
 class Leaf(Protocol):
     """A complete decision vector, as code generation and bounds read it.
