@@ -71,6 +71,9 @@ class Bundler:
 
 def _mangled(module: Module, names: Sequence[str]) -> list[str]:
     found: Mapping[str, str] = {
-        name: kernel.name for kernel in module.kernels for name in names if kernel.name == name or is_called(kernel.name, name)
+        name: kernel.name
+        for kernel in module.kernels
+        for name in names
+        if kernel.name == name or is_called(kernel.name, name)
     }
     return [found[name] for name in names]

@@ -23,6 +23,9 @@ from kernelwright.space.cuda_source import GeneratedKernel
 
 TIMEOUT_S = 600.0
 """Of a batch, or of a whole launch."""
+MOST_REGISTERS = 512
+"""That the values of a thread may ask for. A GPU has 255 for a thread and spills the rest to memory; LLVM takes seconds for what
+would be slow anyhow. Such kernels are rejected before they are compiled."""
 BATCH = (1, 4)
 """Kernels that are compiled together, at least and at most."""
 
@@ -64,10 +67,18 @@ class KernelJudge:
         works: list[tuple[int, Work, float]] = []
         for index, decisions in enumerate(batch):
             try:
-                state = self._space.decided(decisions)
-                works.append((index, Work(self._space.kernel(decisions)), self._space.bound.time_us(state)))
+                bound_us = self._space.bound.time_us(self._space.decided(decisions))
+                kernel = self._space.kernel(decisions)
             except Misuse as error:
                 yield index, Evaluated(Rejected("compile", error.message), "")
+                continue
+            if kernel.registers > MOST_REGISTERS:
+                said = (
+                    f"its values need {kernel.registers} registers of a thread, and {MOST_REGISTERS} are tried at most"
+                )
+                yield index, Evaluated(Rejected("memory", said), "", {"bound_us": bound_us})
+            else:
+                works.append((index, Work(kernel), bound_us))
         for number, found in self._pool.map([work for _, work, _ in works]):
             index, _, bound_us = works[number]
             evaluated = _evaluated(found)

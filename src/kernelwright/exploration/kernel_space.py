@@ -1,8 +1,8 @@
 """The space of a subject as a tree of decisions (``search.tree.decision_tree``), each node with a bound, each leaf a kernel.
 
-    space = KernelSpace(subject)
-    children = space.children(space.root().node)          # of the first open decision
-    space.words(path), space.kernel(decisions)
+space = KernelSpace(subject)
+children = space.children(space.root().node)          # of the first open decision
+space.words(path), space.kernel(decisions)
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ class KernelSpace:
             raise Misuse(f"{text}: there is no choice {choice}", hint=f"there are {', '.join(self.ground.choices)}")
         found = next((each for each in self.ground.choices[choice].ids if str(each) == name), None)
         if found is None:
-            raise Misuse(f"{text}: {self.subject} has no {name}", hint="kw explore writes decisions into its run folder")
+            raise Misuse(
+                f"{text}: {self.subject} has no {name}", hint="kw explore writes decisions into its run folder"
+            )
         return found
 
     def kernel(self, decisions: Decisions) -> GeneratedKernel:

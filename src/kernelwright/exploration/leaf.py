@@ -24,7 +24,9 @@ class KernelLeaf:
         """Raises ``Misuse`` for a choice that is not decided."""
         left = self._ground.values_for(self._state, choice, objects)
         if len(left) != 1:
-            raise Misuse(f"{choice}({', '.join(map(str, objects))}) is not decided: {', '.join(map(str, left))} are left")
+            raise Misuse(
+                f"{choice}({', '.join(map(str, objects))}) is not decided: {', '.join(map(str, left))} are left"
+            )
         (value,) = left
         return value
 

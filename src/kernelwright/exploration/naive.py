@@ -95,7 +95,8 @@ def _rank(space: KernelSpace, variable: int, mask: int) -> float:
         return KINDS[dim.is_parallel].index(str(value))
     if choice == "thread_mapping" and value in ("OUT", "IN"):
         a, b = objects
-        outside = (_depth(space, a), a.level) < (_depth(space, b), b.level) if isinstance(a, Dim) and isinstance(b, Dim) else True  # fmt: skip
+        assert isinstance(a, Dim) and isinstance(b, Dim)
+        outside = (_depth(space, a), a.level) < (_depth(space, b), b.level)
         return float((value == "OUT") != outside)
     preferred: dict[str, Sequence[str]] = {"order": ORDERS, "cache": CACHES}
     return preferred[choice].index(str(value)) if choice in preferred else 0.0

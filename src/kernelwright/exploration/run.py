@@ -1,9 +1,9 @@
 """A run of exploring, in a folder of its own: ``kw-runs/matmul-1/journal.db``, from which it is read, shown and resumed.
 
-Candidates in the journal are decisions as text (``exploration/decisions.py``), in the order in which the search asked for them; what came of
-one is its time, estimated from the first blocks of its grid, or why it has none. Events: ``naive`` (the kernel that gains are
-counted from), ``proven`` (nothing in the space is faster than so many us), ``best`` (the winner, run as a whole), ``rejected`` (a winner
-that was wrong as a whole), ``end``.
+Candidates in the journal are decisions as text, in the order in which the search asked for them; what came of one is its time,
+estimated from the first blocks of its grid, or why it has none. Events: ``naive`` (the kernel that gains are counted from; it
+is the winner where nothing faster was found), ``proven`` (nothing in the space is faster than so many us), ``best`` (the winner,
+run as a whole), ``rejected`` (a winner that was wrong as a whole), ``end``.
 """
 
 from __future__ import annotations
@@ -22,6 +22,9 @@ from kernelwright.evaluate.run.run import Run, unreadable
 from kernelwright.exploration.decisions import Decisions
 from kernelwright.exploration.subject import Subject
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
+
+NAIVE = "naive"
+"""The name of the naive kernel, which is no row of the search."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ Blocks of a grid do the same on other data, so a search looks at few; the winner
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 
@@ -35,7 +36,9 @@ from kernelwright.space.cuda_source import GeneratedKernel
 from kernelwright.space.library.example import shaped_view
 
 BLOCKS = 8
-"""Of a grid that run in a trial: enough for neighbours."""
+"""Of a grid that run in a trial at most: enough for neighbours."""
+MOST_WORK = 1 << 25
+"""Iterations of the computation that a trial runs: some seconds. Of a grid whose blocks do more fewer run, at least one."""
 TOLERANCE = 1e-4
 """The largest difference over the largest expected value: inputs are below 1, and sums of some thousand terms are rounded."""
 SEED = 1
@@ -59,7 +62,8 @@ class Trials:
         self._expected = entry.expected(computation, memory)
         self._buffers: dict[str, Buffer] = {}
         for name, array in memory.items():
-            self._buffers[name] = self._arena.allocate(array.nbytes, name)
+            # What reads an input that a wrong kernel has overwritten would be wrong, too.
+            self._buffers[name] = self._arena.allocate(array.nbytes, name, writable=name in self._expected)
             self._arena.view(self._buffers[name], np.float32)[:] = array
 
     def of(self, kernels: Sequence[GeneratedKernel]) -> list[Evaluated]:
@@ -78,8 +82,8 @@ class Trials:
         if isinstance(found, Rejected):
             return found
         for schedule in OTHER_SCHEDULES:
-            again = self._run(kernel, made, cut(kernel.grid), schedule)
-            wrong = self._compared(kernel, again, cut(kernel.grid))
+            again = self._run(kernel, made, self._cut(kernel.grid), schedule)
+            wrong = self._compared(kernel, again, self._cut(kernel.grid))
             if isinstance(wrong, Rejected):
                 return Rejected("order", f"under schedule {schedule}, {wrong.reason}")
         return found
@@ -91,7 +95,7 @@ class Trials:
         if isinstance(made, CompileError):
             return Evaluated(Rejected("compile", made.message), key, {}, {"build": build})
         begin = time.perf_counter()
-        found = self._tried(kernel, made, cut(kernel.grid))
+        found = self._tried(kernel, made, self._cut(kernel.grid))
         return Evaluated(found, key, {}, {"build": build, "run": time.perf_counter() - begin})
 
     def _tried(self, kernel: GeneratedKernel, made: Compiled, grid: Triple) -> Ok | Rejected:
@@ -106,9 +110,7 @@ class Trials:
         except CompileError as error:
             return Rejected("compile", error.message)
 
-    def _run(
-        self, kernel: GeneratedKernel, made: Compiled, grid: Triple, schedule: Schedule = FORWARD
-    ) -> Launched:
+    def _run(self, kernel: GeneratedKernel, made: Compiled, grid: Triple, schedule: Schedule = FORWARD) -> Launched:
         for name in self._expected:
             self._arena.view(self._buffers[name], np.float32)[:] = np.nan
         loaded = load(made.module, self._arena)
@@ -155,14 +157,13 @@ class Trials:
         seen = observe(launched.result, launched.launch, bounds)
         return estimate(multiplied(seen, kernel.grid), made.weights, self._gpu)
 
+    def _cut(self, grid: Triple) -> Triple:
+        """Generated grids have one axis."""
+        work = math.prod(loop.extent for loop in self.subject.declared.loops.values())
+        return max(1, min(BLOCKS, grid[0], grid[0] * MOST_WORK // work)), 1, 1
+
     def close(self) -> None:
         self._arena.close()
-
-
-def cut(grid: Triple) -> Triple:
-    """Generated grids have one axis."""
-    x, y, z = grid
-    return min(x, BLOCKS), min(y, BLOCKS), min(z, BLOCKS)
 
 
 def _as_outcome(found: Estimate, clock_mhz: int, error: float) -> Ok:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kernelwright.errors import Misuse
+from kernelwright.errors import ToolError
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import new_folder
@@ -22,7 +22,7 @@ from kernelwright.exploration.files import record_best, write_kernel_files
 from kernelwright.exploration.judge import KernelJudge
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.naive import naive_decisions
-from kernelwright.exploration.run import ExploredKernel, ExploreRun, ExploreSettings, facts_of, noted_kernel
+from kernelwright.exploration.run import NAIVE, ExploredKernel, ExploreRun, ExploreSettings, facts_of, noted_kernel
 from kernelwright.exploration.standing import ExploreStanding
 from kernelwright.exploration.subject import Subject
 from kernelwright.search import Budget, Result
@@ -62,20 +62,18 @@ def create(folder: Path, subject: Subject, settings: ExploreSettings) -> Explore
     return ExploreRun.create(folder, DECISIONS, facts_of(subject, settings), given=subject)
 
 
-def proceed(
-    run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda standing: None
-) -> ExploreStanding:
+def proceed(run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> ExploreStanding:
     """Explores from the beginning, in an open run; what its journal knows already is not judged again."""
     standing = ExploreStanding(run, phase="space")
     watch(standing)
     space = KernelSpace(run.subject)
-    search, answers = _search(run, space), Answers(run, in_order=True)
-    left = _time_left(run)
+    answers, left = Answers(run, in_order=True), _time_left(run)
     with KernelJudge(space, jobs) as judge:
         standing.jobs = judge.jobs
         if run.naive is None:
             naive = naive_decisions(space)
-            run.journal.note("naive", noted_kernel(ExploredKernel(naive, _right(judge, naive, "the naive kernel"))))
+            run.journal.note("naive", noted_kernel(_naive(judge, naive)))
+        search = _search(run, space)
         standing.naive_us, standing.root_us = run.naive.time_us if run.naive else 0.0, search.certificate
         while paths := search.ask():
             _follow(standing, search)
@@ -93,12 +91,17 @@ def proceed(
 
 
 def _search(run: ExploreRun, space: KernelSpace) -> LeafSearch[Any]:
-    settings = run.settings
-    made: LeafSearch[Any] = TREE_SEARCHES[settings.strategy].make(
-        space, seed=settings.seed, budget=Budget(evaluations=settings.evaluations), batch=settings.batch, gap=settings.gap
-    )  # fmt: skip
-    if made.certificate == float("inf"):
-        raise Misuse(f"the space of {run.subject} is empty: its rules exclude every implementation")
+    """It begins with what is known: the naive kernel is a leaf, so that nothing slower is worth a look."""
+    settings, named = run.settings, TREE_SEARCHES[run.settings.strategy]
+    known = {"known": run.naive.time_us} if named.informed and run.naive else {}
+    made: LeafSearch[Any] = named.make(
+        space,
+        seed=settings.seed,
+        budget=Budget(evaluations=settings.evaluations),
+        batch=settings.batch,
+        gap=settings.gap,
+        **known,
+    )
     return made
 
 
@@ -108,11 +111,13 @@ def _time_left(run: ExploreRun) -> float | None:
     return None if seconds is None else max(0.0, seconds - run.spent_seconds)
 
 
-def _right(judge: KernelJudge, decisions: Decisions, what: str) -> float:
+def _naive(judge: KernelJudge, decisions: Decisions) -> ExploredKernel:
     outcome = judge.whole(decisions)
     if isinstance(outcome, Rejected):
-        raise Misuse(f"{what} is not right: {outcome}", hint="the code generator has a defect; report these sizes")
-    return outcome.time_us
+        raise ToolError(
+            f"the naive kernel is not right: {outcome}", hint="the code generator has a defect: report the sizes"
+        )
+    return ExploredKernel(decisions, outcome.time_us, NAIVE)
 
 
 def _result(path: Any, answer: Answer[Decisions]) -> Result[Any]:
@@ -144,8 +149,9 @@ def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: E
     """What the run ends with, in the journal, once; and its files."""
     if run.ended is not None:
         return
-    standing.best = None
-    for kernel in run.tried[:CONFIRMED]:
+    naive = standing.best = run.naive
+    faster = [each for each in run.tried if naive is None or each.time_us < naive.time_us]
+    for kernel in faster[:CONFIRMED]:
         outcome = judge.whole(kernel.decisions)
         if isinstance(outcome, Ok):
             standing.best = ExploredKernel(kernel.decisions, outcome.time_us, kernel.name)

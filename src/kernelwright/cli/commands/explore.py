@@ -9,15 +9,14 @@ kw explore --resume kw-runs/matmul-1               goes on with a run that was i
 from __future__ import annotations
 
 import json
-import math
-import shlex
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from kernelwright.cli.support.explore_result import explore_lines, explore_result
 from kernelwright.cli.support.explore_view import explore_view_of
 from kernelwright.cli.support.resuming import saying_how_to_resume
 from kernelwright.errors import Misuse
@@ -35,7 +34,9 @@ STRATEGY_HELP = "; ".join(f"{each.name}: {each.what}" for each in TREE_SEARCHES.
 
 def command(
     computation: Annotated[str | None, typer.Argument(help=f"{', '.join(EXAMPLES)}.")] = None,
-    sizes: Annotated[list[int] | None, typer.Argument(help="Its sizes, in order; the usual ones where not given.")] = None,
+    sizes: Annotated[
+        list[int] | None, typer.Argument(help="Its sizes, in order; the usual ones where not given.")
+    ] = None,
     device: Annotated[str, typer.Option(help="The GPU that kernels are for, as h200.")] = "auto",
     evaluations: Annotated[int | None, typer.Option(help="Kernels tried at most; default 1000.")] = None,
     budget: Annotated[float | None, typer.Option(help="Seconds at most.")] = None,
@@ -80,56 +81,6 @@ def command(
     print(json.dumps(result) if as_json else explore_lines(result))
     if not result["best"] or result["speedup"] <= 1:
         raise typer.Exit(1)
-
-
-def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, Any]:
-    """What the run has come to, as JSON."""
-    best, naive, ended = run.best, run.naive, run.ended or {}
-    proven = run.proven_us
-    return {
-        "run": str(run.folder),
-        **run.subject.as_json(),
-        "strategy": run.settings.strategy,
-        "seed": run.settings.seed,
-        "best": best.name if best else None,
-        "time_us": best.time_us if best else None,
-        "naive_us": naive.time_us if naive else None,
-        "speedup": run.speedup,
-        "proven_us": proven if math.isfinite(proven) else None,
-        "gap": best.time_us / proven - 1 if best and 0 < proven < math.inf else None,
-        "evaluations": len(run.journal),
-        "rejected": run.journal.rejected(),
-        "dead_ends": ended.get("dead_ends"),
-        "descents": ended.get("descents"),
-        "above_bound": ended.get("above_bound"),
-        "finished": run.ended is not None,
-        "seconds": None if seconds is None else round(seconds, 1),
-        "files": [name for name in ("best.cu", "best.ptx", "decisions.json", "naive.cu") if (run.folder / name).is_file()],
-        "decisions": list(best.decisions) if best else [],
-    }  # fmt: skip
-
-
-def explore_lines(result: dict[str, Any]) -> str:
-    """The same for a person."""
-    causes = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
-    took = f", {result['seconds']:g} s" if result["seconds"] is not None else ""
-    tried = f"{result['evaluations']} kernels tried (rejected: {causes}){took}; run {result['run']}"
-    if not result["finished"]:
-        tried += f"\nnot finished: kw explore --resume {shlex.quote(result['run'])}"
-    if not result["best"]:
-        return f"no kernel was right; {tried}"
-    lines = [
-        f"{result['best']}: estimated {result['time_us']:.2f} us, {result['speedup']:.2f}x the naive kernel's speed "
-        f"({result['naive_us']:.2f} us)"
-    ]
-    if result["proven_us"]:
-        lines.append(
-            f"nothing in the space is faster than {result['proven_us']:.2f} us: the best is at most "
-            f"{100 * result['gap']:.0f} % slower"
-        )
-    if result["above_bound"]:
-        lines.append(f"note: {result['above_bound']} kernels were faster than their bound, so what is proven is not")
-    return "\n".join([*lines, tried, *(f"    {result['run']}/{name}" for name in result["files"])])
 
 
 def _replay(path: Path, as_json: bool) -> None:
