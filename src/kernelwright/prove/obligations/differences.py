@@ -94,13 +94,16 @@ def _barriers(pair: VariantPair) -> Iterator[Question]:
 
 
 def _operands(pair: VariantPair) -> Iterator[Question]:
+    standing = {id: block for block, ids in enumerate(pair.order_after) for id in ids}
     for id, index in pair.changed_uses:
+        block = standing[id]
         what, _ = describe_instruction(pair.original, id)
         old = describe_operand(pair.original, id, index)
         new = pair.operands_after(id)[index]
 
-        def ask(values: Values, id: Id = id, index: int = index) -> Found:
-            return values.same_operand(id, index)
+        def ask(values: Values, id: Id = id, index: int = index, block: int = block) -> Found:
+            moved = pair.original.nodes[id].block != block
+            return values.same_operand(id, index, place_of(values, id, block) if moved else None)
 
         claim = f"operand {index} of {what}, {old}, is {new} whenever it is reached"
         yield Question(_tested(pair, id, claim, "nobody knows whether it is"), ask)

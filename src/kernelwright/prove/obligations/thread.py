@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kernelwright.edits.setting import register_asked
-from kernelwright.guards import Apart
+from kernelwright.guards import WARP, Apart
 from kernelwright.ir import (
     Argument,
     BasicBlock,
+    ConstantAggregate,
     ConstantExpr,
     ConstantFloat,
     ConstantInt,
@@ -28,9 +29,11 @@ from kernelwright.ir import (
     Function,
     GlobalVariable,
     Instruction,
+    Names,
     Poison,
     Undef,
     Value,
+    ZeroInitializer,
     loop_latches,
 )
 from kernelwright.ir.graph import back_edges
@@ -41,6 +44,7 @@ from kernelwright.prove.obligations.memory_states import MemoryStates
 from kernelwright.prove.obligations.variant_pair import Unprovable
 from kernelwright.prove.obligations.world import ADDRESS_BITS, Expr, Term, World, z3
 
+LANE = "llvm.nvvm.read.ptx.sreg.laneid"
 LAUNCH = {"tid": "thread", "ntid": "launch", "ctaid": "block", "nctaid": "launch"}
 
 
@@ -169,8 +173,10 @@ class Thread:
             return Term(z.IntVal(value.value), z.BoolVal(True), value.value, value.value)
         if isinstance(value, ConstantNull):
             return Term(z.IntVal(0), z.BoolVal(True), 0, 0)
-        if isinstance(value, Poison | Undef):
-            return Term(self.world.fresh("undefined", self.world.sort(value.type)), z.BoolVal(False), *_range(value))
+        if isinstance(value, Poison):
+            return Term(z.Const(f"poison {value.type.text}", self.world.sort(value.type)), z.BoolVal(False))
+        if isinstance(value, Undef):
+            return self._anything("undefined", value)
         if isinstance(value, ConstantFloat):
             return Term(z.Const(f"{value.type.text} {value.text}", self.world.sort(value.type)), z.BoolVal(True))
         if isinstance(value, GlobalVariable | Function):
@@ -181,7 +187,15 @@ class Thread:
             return self._address(value.source_type, value.operands, inbounds=False)
         if isinstance(value, ConstantExpr) and value.opcode == "addrspacecast":
             return self.term(value.operands[0])
-        return Term(self.world.fresh("constant", self.world.sort(value.type)), z.BoolVal(False), *_range(value))
+        if isinstance(value, ConstantAggregate | ZeroInitializer) and not _has_undefined(value):
+            name = f"{value.type.text} {value.reference(Names())}"
+            return Term(z.Const(name, self.world.sort(value.type)), z.BoolVal(True))
+        return self._anything("constant", value)
+
+    def _anything(self, name: str, value: Value) -> Term:
+        """Any value of its type. It may be poison or not: neither helps whoever has it in a proof."""
+        made = self.world.fresh(name, self.world.sort(value.type))
+        return self.arithmetic.ranged(value.type, made, self.world.fresh("ok", z3().BoolSort()))
 
     def computed(self, i: Instruction) -> Term:
         z = z3()
@@ -205,6 +219,8 @@ class Thread:
             return self.term(i.operands[0])
         if effect_of(i) not in (Effect.PURE, Effect.DIVISION) or i.is_terminator:
             return self._unknown(i)
+        if i.opcode == "call" and isinstance(i.callee, Function) and i.callee.name == LANE:
+            return self._lane()
         arguments = i.arguments if i.opcode == "call" else i.operands
         if any(value.type.text in ("metadata", "label", "token") for value in arguments):
             return self._unknown(i)
@@ -227,6 +243,13 @@ class Thread:
         value = z.Int(key)
         self.side.append(z.And(value >= 0, value < of.value))
         return Term(value, z.BoolVal(True), 0, of.high - 1)
+
+    def _lane(self) -> Term:
+        """Its place in its warp, which each thread has of its own."""
+        z = z3()
+        value = z.Int(f"{self.name}lane")
+        self.side.append(z.And(value >= 0, value < WARP))
+        return Term(value, z.BoolVal(True), 0, WARP - 1)
 
     def _load(self, i: Instruction) -> Term:
         z = z3()
@@ -386,6 +409,5 @@ def _either(taken: Expr, term: Term, other: Term) -> Term:
     return Term(z.If(taken, term.value, other.value), ok, low, high)
 
 
-def _range(value: Value) -> tuple[int | None, int | None]:
-    bits = value.type.bits if isinstance(value.type, IntType) else 1
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if bits > 1 else (None, None)
+def _has_undefined(value: Value) -> bool:
+    return isinstance(value, Undef | Poison | ConstantExpr) or any(map(_has_undefined, value.operands))
