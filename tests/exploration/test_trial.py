@@ -59,12 +59,8 @@ def test_what_is_wrong_is_rejected_and_takes_nothing_with_it(trials: Trials, ker
         spoilt(naive, "&C[", "(float *)&A["),
     ]
     found = [each.outcome for each in trials.of([*wrong, tiled])]
-    assert [each.stage for each in found[:4] if isinstance(each, Rejected)] == [
-        "compare",
-        "fault",
-        "compile",
-        "compare",
-    ]
+    stages = [each.stage for each in found[:4] if isinstance(each, Rejected)]
+    assert stages == ["compare", "fault", "compile", "fault"]
     assert isinstance(found[4], Ok)
 
 

@@ -8,19 +8,20 @@ space.words(path), space.kernel(decisions)
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import Decisions, decision_text, parts_of
-from kernelwright.exploration.leaf import KernelLeaf, SpaceNumbering
+from kernelwright.exploration.numbering import SpaceNumbering
 from kernelwright.exploration.subject import Subject
 from kernelwright.search.tree.decision_tree import Child
 from kernelwright.space.bound import LowerBound
 from kernelwright.space.cuda_source import GeneratedKernel, generate
 from kernelwright.space.engine.solver import Solver
+from kernelwright.space.gpu.leaf import Decided
 from kernelwright.space.gpu.sets import DECISION_ORDER
 from kernelwright.space.gpu.space import gpu_space
 
@@ -59,7 +60,8 @@ class KernelSpace:
     def words(self, path: Sequence[Hashable]) -> Decisions:
         """The decisions of a path as text."""
         found = []
-        for variable, mask in path:  # type: ignore[misc]
+        for step in path:
+            variable, mask = cast(tuple[int, int], step)
             choice, objects = self.ground.variables[variable]
             (value,) = self.ground.values_in(variable, mask)
             found.append(decision_text(choice, objects, value))
@@ -104,4 +106,4 @@ class KernelSpace:
                 f"these decisions leave {self.ground.describe(variable, int(state[variable]))} open",
                 hint="a kernel has all decisions taken",
             )
-        return generate(self.subject.backbone, KernelLeaf(self.ground, state))
+        return generate(self.subject.backbone, Decided(self.ground, state))

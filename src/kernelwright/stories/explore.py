@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -94,7 +94,7 @@ def _search(run: ExploreRun, space: KernelSpace) -> LeafSearch[Any]:
     """It begins with what is known: the naive kernel is a leaf, so that nothing slower is worth a look."""
     settings, named = run.settings, TREE_SEARCHES[run.settings.strategy]
     known = {"known": run.naive.time_us} if named.informed and run.naive else {}
-    made: LeafSearch[Any] = named.make(
+    made = named.make(
         space,
         seed=settings.seed,
         budget=Budget(evaluations=settings.evaluations),
@@ -102,7 +102,7 @@ def _search(run: ExploreRun, space: KernelSpace) -> LeafSearch[Any]:
         gap=settings.gap,
         **known,
     )
-    return made
+    return cast(LeafSearch[Any], made)
 
 
 def _time_left(run: ExploreRun) -> float | None:

@@ -96,7 +96,7 @@ def test_the_same_seed_asks_the_same_and_no_leaf_twice(make: type[LeafSearch[Any
     assert one != asked(2, 4)
 
 
-def best_after(make: type[LeafSearch[Any]], evaluations: int, seeds: int = 12, **more: Any) -> float:
+def best_after(make: type[LeafSearch[Any]], evaluations: int, seeds: int = 7, **more: Any) -> float:
     """The median over seeds of the best time over the optimum."""
     found = []
     for seed in range(seeds):
@@ -121,9 +121,8 @@ def tree_optimum(seed: int) -> float:
 
 @pytest.mark.parametrize("make", [Tag, Uct])
 def test_trees_with_structure_are_searched_better_than_at_random(make: type[LeafSearch[Any]]) -> None:
-    uniform = best_after(UniformDescents, 150)
-    assert best_after(make, 150, share=0.0) < uniform  # without any bound
-    assert best_after(make, 150, share=1.0) < best_after(make, 150, share=0.0)
+    uniform, blind = best_after(UniformDescents, 120), best_after(make, 120, share=0.0)
+    assert best_after(make, 120, share=0.7) < blind < uniform
 
 
 def test_bounds_alone_beat_random_too() -> None:
