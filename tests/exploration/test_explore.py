@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import kernelwright as kw
-from kernelwright.cli.commands.explore import command
-from kernelwright.cli.support.explore_result import explore_lines, explore_result
+from kernelwright.cli.commands.explore.command import command
+from kernelwright.cli.commands.explore.result import explore_lines, explore_result
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.exploration.decisions import DECISIONS

@@ -102,7 +102,7 @@ class ExploreRun(Run[Decisions]):
 
     @property
     def naive(self) -> ExploredKernel | None:
-        """What gains are counted from, run as a whole; None before it was run."""
+        """What gains are counted from; None before it was run."""
         return _kernel_of(self._noted("naive"))
 
     @property

@@ -112,12 +112,13 @@ def _time_left(run: ExploreRun) -> float | None:
 
 
 def _naive(judge: KernelJudge, decisions: Decisions) -> ExploredKernel:
-    outcome = judge.whole(decisions)
-    if isinstance(outcome, Rejected):
+    """Tried as every candidate is."""
+    ((_, found),) = list(judge([decisions]))
+    if isinstance(found.outcome, Rejected):
         raise ToolError(
-            f"the naive kernel is not right: {outcome}", hint="the code generator has a defect: report the sizes"
+            f"the naive kernel is not right: {found.outcome}", hint="the code generator has a defect: report the sizes"
         )
-    return ExploredKernel(decisions, outcome.time_us, NAIVE)
+    return ExploredKernel(decisions, found.outcome.time_us, NAIVE)
 
 
 def _result(path: Any, answer: Answer[Decisions]) -> Result[Any]:

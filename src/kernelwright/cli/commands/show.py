@@ -10,8 +10,8 @@ import typer
 
 from kernelwright.breeding.run import PROGRAMS, BreedRun
 from kernelwright.cli.commands.breed import lines, result_of
+from kernelwright.cli.commands.explore.result import explore_lines, explore_result
 from kernelwright.cli.support.evolve_result import fallen_of
-from kernelwright.cli.support.explore_result import explore_lines, explore_result
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.evaluate.run.run import kind_of
 from kernelwright.evaluate.run.variant_run import Found

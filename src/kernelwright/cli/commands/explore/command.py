@@ -16,8 +16,8 @@ from typing import Annotated
 
 import typer
 
-from kernelwright.cli.support.explore_result import explore_lines, explore_result
-from kernelwright.cli.support.explore_view import explore_view_of
+from kernelwright.cli.commands.explore.result import explore_lines, explore_result
+from kernelwright.cli.commands.explore.view import explore_view_of
 from kernelwright.cli.support.resuming import saying_how_to_resume
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
