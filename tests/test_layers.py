@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("executable",),
     ("farm", "device"),
     ("evaluate",),
-    ("evolution", "breeding"),
+    ("evolution", "breeding", "exploration"),
     ("prove",),
     ("versions", "report"),
     ("stories",),

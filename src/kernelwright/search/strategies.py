@@ -12,8 +12,8 @@ from kernelwright.search.gevo import Gevo
 from kernelwright.search.random_edits import RandomEdits
 from kernelwright.search.strategy import Strategy
 from kernelwright.search.tree.best_first import BestFirst
-from kernelwright.search.tree.descents import UniformDescents, WeightedDescents
-from kernelwright.search.tree.monte_carlo import Tag, Uct
+from kernelwright.search.tree.monte_carlo import tag, uct
+from kernelwright.search.tree.plain_descents import uniform, weighted
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,11 @@ STRATEGIES: Mapping[str, Named] = {
         Named("gevo", Gevo, "genomes", "is the paper's", "the search of the paper", informed=False),
         Named("random", RandomEdits, "genomes", "searches nothing", "edits drawn at random, to compare with"),
         Named("generations", Generations, "individuals", "breeds programs"),
-        Named("tag", Tag, "trees", "searches where the best were", "threshold ascent on the tree, as in the paper"),
-        Named("uct", Uct, "trees", "balances values and visits", "upper confidence bounds applied to trees"),
-        Named("weighted", WeightedDescents, "trees", "follows the bounds", "random descents weighted by bounds"),
+        Named("tag", tag, "trees", "searches where the best were", "threshold ascent on the tree, as in the paper"),
+        Named("uct", uct, "trees", "balances values and visits", "upper confidence bounds applied to trees"),
+        Named("weighted", weighted, "trees", "follows the bounds", "random descents weighted by bounds"),
         Named("best-first", BestFirst, "trees", "proves what it finds", "branch and bound by the least bound"),
-        Named(
-            "uniform", UniformDescents, "trees", "searches nothing", "random descents, to compare with", informed=False
-        ),
+        Named("uniform", uniform, "trees", "searches nothing", "random descents, to compare with", informed=False),
     )
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -14,19 +15,20 @@ from kernelwright.search import Budget, Result
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, PRESETS, TREE_SEARCHES
 from kernelwright.search.tree.best_first import BestFirst
 from kernelwright.search.tree.decision_tree import Child, Path
-from kernelwright.search.tree.descents import UniformDescents, WeightedDescents
 from kernelwright.search.tree.leaf_search import LeafSearch
-from kernelwright.search.tree.monte_carlo import Tag, Uct
+from kernelwright.search.tree.monte_carlo import tag, uct
+from kernelwright.search.tree.plain_descents import uniform, weighted
 from tests.search.tree.toy_trees import ToyTree, run
 
-ALL = [Tag, Uct, BestFirst, WeightedDescents, UniformDescents]
-COMPLETE = [Tag, Uct, BestFirst]
+Make = Callable[..., LeafSearch[Any]]
+ALL: list[Make] = [tag, uct, BestFirst, weighted, uniform]
+COMPLETE: list[Make] = [tag, uct, BestFirst]
 LARGE = (6, 5, 4, 4, 4, 3, 3, 3)
 """207,360 leaves."""
 
 
 def test_the_table_has_them_all() -> None:
-    assert [each.make for each in TREE_SEARCHES.values()] == [Tag, Uct, WeightedDescents, BestFirst, UniformDescents]
+    assert [each.make for each in TREE_SEARCHES.values()] == [tag, uct, weighted, BestFirst, uniform]
     assert DEFAULT_TREE_SEARCH == "tag" and not set(TREE_SEARCHES) & set(PRESETS)
 
 
@@ -40,7 +42,7 @@ def test_the_table_has_them_all() -> None:
     st.integers(1, 5),
 )
 def test_a_tree_searched_to_its_end_gives_its_optimum(
-    widths: list[int], seed: int, dead: float, share: float, make: type[LeafSearch[Any]], batch: int
+    widths: list[int], seed: int, dead: float, share: float, make: Make, batch: int
 ) -> None:
     tree = ToyTree(widths, seed, share=share, dead=dead)
     search = make(tree, seed=seed, batch=batch)
@@ -63,7 +65,7 @@ def test_a_tree_searched_to_its_end_gives_its_optimum(
     st.floats(0, 0.5),
 )
 def test_the_certificate_never_claims_too_much(
-    seed: int, share: float, make: type[LeafSearch[Any]], batch: int, rejected: float
+    seed: int, share: float, make: Make, batch: int, rejected: float
 ) -> None:
     """After every answer nothing that is right is faster; it never falls, and never exceeds the best."""
     tree = ToyTree((3, 2, 3, 2), seed, share=share, dead=0.1)
@@ -81,7 +83,7 @@ def test_the_certificate_never_claims_too_much(
 
 
 @pytest.mark.parametrize("make", ALL)
-def test_the_same_seed_asks_the_same_and_no_leaf_twice(make: type[LeafSearch[Any]]) -> None:
+def test_the_same_seed_asks_the_same_and_no_leaf_twice(make: Make) -> None:
     def asked(seed: int, batch: int) -> list[Path]:
         tree = ToyTree(LARGE, 3, share=0.4, dead=0.05)
         search, found = make(tree, seed=seed, batch=batch, budget=Budget(evaluations=60)), []
@@ -96,7 +98,7 @@ def test_the_same_seed_asks_the_same_and_no_leaf_twice(make: type[LeafSearch[Any
     assert one != asked(2, 4)
 
 
-def best_after(make: type[LeafSearch[Any]], evaluations: int, seeds: int = 12, **more: Any) -> float:
+def best_after(make: Make, evaluations: int, seeds: int = 7, **more: Any) -> float:
     """The median over seeds of the best time over the optimum."""
     found = []
     for seed in range(seeds):
@@ -119,15 +121,14 @@ def tree_optimum(seed: int) -> float:
     return 1 + min(best.values())
 
 
-@pytest.mark.parametrize("make", [Tag, Uct])
-def test_trees_with_structure_are_searched_better_than_at_random(make: type[LeafSearch[Any]]) -> None:
-    uniform = best_after(UniformDescents, 150)
-    assert best_after(make, 150, share=0.0) < uniform  # without any bound
-    assert best_after(make, 150, share=1.0) < best_after(make, 150, share=0.0)
+@pytest.mark.parametrize("make", [tag, uct])
+def test_trees_with_structure_are_searched_better_than_at_random(make: Make) -> None:
+    random, blind = best_after(uniform, 100), best_after(make, 100, share=0.0)
+    assert best_after(make, 100, share=0.7) < blind < random
 
 
 def test_bounds_alone_beat_random_too() -> None:
-    assert best_after(WeightedDescents, 60, share=0.5) < best_after(UniformDescents, 60)
+    assert best_after(weighted, 60, share=0.5) < best_after(uniform, 60)
 
 
 def test_best_first_expands_less_than_there_is() -> None:
@@ -149,7 +150,7 @@ def test_a_gap_and_a_budget_end_a_search() -> None:
     search = BestFirst(tree, gap=0.5)
     run(search, tree.time)
     assert 0 < search.proven_gap <= 0.5
-    stopped = Tag(tree, batch=4)
+    stopped = tag(tree, batch=4)
     run(stopped, tree.time, 8)
     stopped.conclude()
     assert stopped.ask() == [] and stopped.progress.evaluations == 8
@@ -157,7 +158,7 @@ def test_a_gap_and_a_budget_end_a_search() -> None:
 
 def test_a_restart_forgets_times_and_keeps_what_is_closed() -> None:
     tree = ToyTree((3, 3, 3), 5, share=0.0)
-    search = Tag(tree, restart=4)
+    search = tag(tree, restart=4)
     told = run(search, tree.time)
     assert len(told) == 27 and search.best_time == tree.optimum()
 
@@ -165,8 +166,8 @@ def test_a_restart_forgets_times_and_keeps_what_is_closed() -> None:
 def test_what_is_wrong_is_refused() -> None:
     tree = ToyTree((2, 2), 1)
     with pytest.raises(ValueError, match="a batch of 0"):
-        Tag(tree, batch=0)
-    search = Tag(tree)
+        tag(tree, batch=0)
+    search = tag(tree)
     search.ask()
     with pytest.raises(ValueError, match="not those of the leaves asked"):
         search.tell([Result(("something else",), (1.0,))])
@@ -187,6 +188,6 @@ def test_a_tree_without_a_root_has_no_leaf() -> None:
 
 def test_dead_ends_are_counted_and_left() -> None:
     tree = ToyTree((3, 3, 3, 3), 2, dead=0.5)
-    search = UniformDescents(tree, budget=Budget(evaluations=20))
+    search = uniform(tree, budget=Budget(evaluations=20))
     assert len(run(search, tree.time)) == 20
     assert search.dead_ends > 5 and search.descents >= 20 and search.nodes > 100

@@ -31,15 +31,17 @@ class LeafSearch(Generic[N]):
         batch: int = 1,
         gap: float = 0.0,
         cuts: bool = True,
+        known: float = math.inf,
     ) -> None:
         """``gap``: stop when the best is at most this share slower than the certificate. ``cuts``: whether bounds and the best
-        time leave nodes out. Raises ``ValueError`` for a batch or a gap that makes no sense."""
+        time leave nodes out; ``known``: so does this time, which some leaf is known to have. Raises ``ValueError`` for a batch or a
+        gap that makes no sense."""
         if batch < 1 or gap < 0:
             raise ValueError(f"a batch of {batch} and a gap of {gap}; at least 1 and 0 are needed")
         self.tree = tree
         self.dice = random.Random(seed)
         self._budget = budget or Budget()
-        self._batch, self._gap, self._cuts = batch, gap, cuts
+        self._batch, self._gap, self._cuts, self._known_time = batch, gap, cuts, known
         self._root: Child[N] | None = tree.root()
         self._asked: list[Path] | None = None
         self._known: set[Path] = set()
@@ -109,13 +111,13 @@ class LeafSearch(Generic[N]):
     @property
     def cut(self) -> float:
         """Nodes whose bound is not below it are left out."""
-        return self.best_time if self._cuts else math.inf
+        return min(self.best_time, self._known_time) if self._cuts else math.inf
 
     @property
     def certificate(self) -> float:
         """No leaf of the tree is faster than this, as far as bounds are right and rejected leaves are no candidates: the least
         bound of what was neither timed nor rejected, or the best time. inf for a tree without any leaf."""
-        return min(self.best_time, self._open_bound())
+        return min(self.best_time, self._known_time, self._open_bound())
 
     @property
     def proven_gap(self) -> float:

@@ -36,12 +36,14 @@ class MonteCarlo(LeafSearch[N]):
         tree: DecisionTree[N],
         policy: Policy,
         *,
+        phase: str,
         kept: int = 10,
         restart: int | None = None,
         weighted: bool = True,
         **settings: Any,
     ) -> None:
         super().__init__(tree, **settings)
+        self.phase = phase
         self._policy, self._kept, self._restart, self._weighted = policy, kept, restart, weighted
         self._trunk: Branch[N] | None = Branch(self._root) if self._root is not None else None
         self._from: dict[Path, Branch[N]] = {}
@@ -142,25 +144,19 @@ class MonteCarlo(LeafSearch[N]):
         return self._open
 
 
-class Tag(MonteCarlo[N]):
+def tag(tree: DecisionTree[N], *, kept: int = 10, delta: float = 1.0, **settings: Any) -> MonteCarlo[N]:
     """Threshold ascent. ``delta``: larger is greedier."""
 
-    phase = "TAG"
+    def policy(visits: Sequence[int], times: Sequence[Sequence[float]], best: float) -> list[float]:
+        return tag_scores(visits, times, kept, delta)
 
-    def __init__(self, tree: DecisionTree[N], *, kept: int = 10, delta: float = 1.0, **settings: Any) -> None:
-        def policy(visits: Sequence[int], times: Sequence[Sequence[float]], best: float) -> list[float]:
-            return tag_scores(visits, times, kept, delta)
-
-        super().__init__(tree, policy, kept=kept, **settings)
+    return MonteCarlo(tree, policy, phase="TAG", kept=kept, **settings)
 
 
-class Uct(MonteCarlo[N]):
+def uct(tree: DecisionTree[N], *, exploration: float = math.sqrt(2), **settings: Any) -> MonteCarlo[N]:
     """Upper confidence bounds applied to trees, with the best time below a child as its value."""
 
-    phase = "UCT"
+    def policy(visits: Sequence[int], times: Sequence[Sequence[float]], best: float) -> list[float]:
+        return uct_scores(visits, times, best, exploration)
 
-    def __init__(self, tree: DecisionTree[N], *, exploration: float = math.sqrt(2), **settings: Any) -> None:
-        def policy(visits: Sequence[int], times: Sequence[Sequence[float]], best: float) -> list[float]:
-            return uct_scores(visits, times, best, exploration)
-
-        super().__init__(tree, policy, kept=1, **settings)
+    return MonteCarlo(tree, policy, phase="UCT", kept=1, **settings)

@@ -12,16 +12,19 @@ TRIES = 200
 """Descents for one leaf before the tree counts as known: a small one runs out of leaves."""
 
 
-class WeightedDescents(LeafSearch[N]):
-    """Children are drawn in proportion to how far their bound is below the best time (paper 004, section 5.1)."""
+class PlainDescents(LeafSearch[N]):
+    """``weighted``: children are drawn in proportion to how far their bound is below the best time; else all alike, and nothing is
+    cut."""
 
-    phase = "descend"
-    weighted = True
+    def __init__(self, tree: DecisionTree[N], *, weighted: bool, **settings: Any) -> None:
+        super().__init__(tree, cuts=weighted, **settings)
+        self._weighted = weighted
+        self.phase = "weighted descents" if weighted else "uniform descents"
 
     def _leaf(self) -> Path | None:
         assert self._root is not None
         for _ in range(TRIES):
-            found = descend(self.tree, self._root, self.dice, self.cut, weighted=self.weighted)
+            found = descend(self.tree, self._root, self.dice, self.cut, weighted=self._weighted)
             self.descents += 1
             self.dead_ends += found.dead_ends
             self.nodes += found.nodes
@@ -35,10 +38,11 @@ class WeightedDescents(LeafSearch[N]):
         pass
 
 
-class UniformDescents(WeightedDescents[N]):
-    """All children alike, nothing is cut: what a search gains is what it finds beyond this."""
+def weighted(tree: DecisionTree[N], **settings: Any) -> PlainDescents[N]:
+    """As descents are below the nodes of the paper's search (paper 004, section 5.1)."""
+    return PlainDescents(tree, weighted=True, **settings)
 
-    weighted = False
 
-    def __init__(self, tree: DecisionTree[N], **settings: Any) -> None:
-        super().__init__(tree, **settings, cuts=False)
+def uniform(tree: DecisionTree[N], **settings: Any) -> PlainDescents[N]:
+    """What a search gains is what it finds beyond this."""
+    return PlainDescents(tree, weighted=False, **settings)
