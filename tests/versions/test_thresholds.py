@@ -185,6 +185,15 @@ def test_the_conflict_names_datasets_guard_and_intervals() -> None:
     assert [d.served for d in tuning.datasets] == [True, False] and tuning.datasets[1].loss == 2.0
 
 
+def test_a_dataset_that_loses_in_one_tree_is_served_in_the_others() -> None:
+    """Two kernels: the datasets need opposite thresholds of the first one, and agree about the second one."""
+    small: list[Node] = [Guard("a", 10, Leaf(1.0), Leaf(9.0)), Guard("b", 10, Leaf(9.0), Leaf(1.0))]
+    large: list[Node] = [Guard("a", 10, Leaf(9.0), Leaf(1.0)), Guard("b", 40, Leaf(1.0), Leaf(9.0))]
+    tuning = tune(TableProgram({"small": small, "large": large}), ["small", "large"])
+    assert [d.served for d in tuning.datasets] == [True, False]
+    assert [d.tuned_us for d in tuning.datasets] == [2.0, 10.0] and tuning.datasets[1].best_us == 2.0
+
+
 def test_several_valleys_are_seen_and_every_candidate_is_tried() -> None:
     """The version wins at 1 and 2, loses at 3 to 6, and wins at 7: no single threshold says that."""
     costs = {1: 1.0, 2: 1.0, 3: 9.0, 4: 9.0, 5: 9.0, 6: 9.0, 7: 1.0, 8: 1.5}

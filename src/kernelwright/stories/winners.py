@@ -28,6 +28,8 @@ from kernelwright.kernel_version import Version
 from kernelwright.pipeline import Program
 from kernelwright.prove.labels import LABELS, MEANING, Label
 from kernelwright.report.selected_variant import UNPROVEN, label_of
+from kernelwright.versions.threshold_file import read_thresholds, runs_of
+from kernelwright.versions.tuned_winners import tuned
 
 SAFE: tuple[Label, ...] = LABELS[: LABELS.index("as safe as the original") + 1]
 """Labels of variants that are used without being named."""
@@ -42,19 +44,42 @@ class Winners:
     warned: list[str] = field(default_factory=list)
 
 
-def winners(runs: Sequence[str]) -> Winners:
-    """The variants that ``runs`` name: a run's folder or name, with or without ``:VARIANT``.
+TUNING = ".tuning"
 
-    Raises ``Misuse`` for what is no run, a run without a winner, and one whose best is less safe than the original and not
-    named; ``ToolError`` for a run whose recordings are missing.
+
+def winners(runs: Sequence[str], *, ordered: bool = True) -> Winners:
+    """The variants that ``runs`` name: a run's folder or name, with or without ``:VARIANT``; or a threshold file of
+    ``kw tune --with``, for those it was tuned with, each behind its threshold.
+
+    With ``ordered``, what is said includes which is tried first. Raises ``Misuse`` for what is no run, a run without a winner, and
+    one whose best is less safe than the original and not named; ``ToolError`` for a run whose recordings are missing.
     """
     found = Winners()
     for text in runs:
+        if text.endswith(TUNING) and Path(text).is_file():
+            _add_tuned(found, Path(text))
+            continue
         run, variant = opened(text)
         with run:
             _add(found, run, variant)
-    _say_order(found)
+    if ordered:
+        _say_order(found)
     return found
+
+
+def _add_tuned(found: Winners, path: Path) -> None:
+    """The winners that a threshold file was tuned with. Those that are never to be taken are said, and left out."""
+    before = winners(runs_of(path), ordered=False)
+    kept = tuned(before.versions, read_thresholds(path))
+    names = {(version.name, version.kernel) for version in kept}
+    found.versions += kept
+    found.said += before.said
+    found.said += [
+        f"{version.name} is left out for {readable(version.kernel)}: no dataset of {path} runs faster with it"
+        for version in before.versions
+        if (version.name, version.kernel) not in names
+    ]
+    found.warned += before.warned
 
 
 def versions_of(*runs: str) -> tuple[Version, ...]:

@@ -69,7 +69,11 @@ def largest_consistent(wishes: Wishes, trees: int) -> Joint:
     common: list[list[Box]] = [[{}] for _ in range(trees)]
     for name in best:
         common = [_common(boxes, wishes[name][tree]) for tree, boxes in enumerate(common)]
-    conflicts = tuple(_conflict(wishes, best, name, trees) for name in names if name not in best)
+    dropped = [name for name in names if name not in best]
+    for name in dropped:
+        # What is still free in a tree goes to the datasets that lose in another.
+        common = [_common(boxes, wishes[name][tree]) or boxes for tree, boxes in enumerate(common)]
+    conflicts = tuple(_conflict(wishes, best, name, trees) for name in dropped)
     return Joint(best, tuple(boxes[0] for boxes in common), conflicts)
 
 

@@ -24,6 +24,7 @@ from kernelwright.versions.program import INFINITE
 
 FORMAT = 1
 _PROGRAM, _DEVICE = "-- thresholds of ", "-- on "
+_WITH = " --with "
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,20 @@ class Identity:
     device: str
     digest: str = ""
     """Hash of the program's content and of what else decides its times; empty where it has none."""
+
+
+def with_winners(program: str, runs: str) -> str:
+    """How a program is called whose kernels have winners of ``runs`` as versions."""
+    return f"{program}{_WITH}{runs}" if runs else program
+
+
+def runs_of(path: Path) -> list[str]:
+    """The runs whose winners a threshold file was tuned with. Raises ``Misuse`` where there are none."""
+    header = _header(path)
+    runs = header[0].partition(_WITH)[2] if header else ""
+    if not runs:
+        raise Misuse(f"{path} holds no thresholds of winners", hint="kw tune app.cu --with RUN,RUN writes such a file")
+    return runs.split(",")
 
 
 def read_thresholds(path: Path) -> dict[str, int]:

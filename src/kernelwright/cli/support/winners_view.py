@@ -16,8 +16,11 @@ NONE = "none"
 """In place of a run: without the winners that the program itself carries, too."""
 
 
-def given_versions(texts: Sequence[str]) -> list[Version]:
-    """What ``--with`` names; says which variants they are. Raises ``Misuse``, ``ToolError``."""
+def given_versions(texts: Sequence[str], *, ordered: bool = True) -> list[Version]:
+    """What ``--with`` names; says which variants they are, and, where ``ordered``, which is tried first.
+
+    Raises ``Misuse``, ``ToolError``.
+    """
     from kernelwright.errors import Misuse
     from kernelwright.stories.winners import winners
 
@@ -26,7 +29,7 @@ def given_versions(texts: Sequence[str]) -> list[Version]:
         raise Misuse(f"--with {NONE} goes with no other", hint="--with RUN, or --with RUN:VARIANT")
     if not all(names):
         raise Misuse("--with names no run", hint="--with RUN, or --with RUN:VARIANT; kw runs lists the runs there are")
-    found = winners(names)
+    found = winners(names, ordered=ordered)
     for sentence in (*found.said, *found.warned):
         print(f"kw: {sentence}", file=sys.stderr)
     return found.versions

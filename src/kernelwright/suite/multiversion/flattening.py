@@ -77,14 +77,9 @@ class Flattened:
         if not has_parallelism(here.body):
             return self._single(here, outer)
         count = _count(levels)
-        self.guards += [f"{here.name}_outer", f"{here.name}_block"]
         wide = widths(here.body)
         bytes_each = [f"rounded(({length}) * sizeof({kind}))" for kind, _, length in here.arrays]
-        lines = [
-            f'if (KW_THRESHOLD("{here.name}_outer", {count})) {{',
-            *_indented(self._outer(here, outer)),
-            "} else {",
-        ]
+        self.guards += [f"{here.name}_block"] if count == "1" else [f"{here.name}_outer", f"{here.name}_block"]
         inner = [
             f"int width = {_largest(wide)}, bytes = {' + '.join(bytes_each) or '0'};",
             f'if (KW_THRESHOLD_IF("{here.name}_block", {_factor(count)} * width, fits(width, bytes))) {{',
@@ -93,7 +88,16 @@ class Flattened:
             *_indented(self._flat(here, levels)),
             "}",
         ]
-        return [*lines, *_indented(inner), "}"]
+        if count == "1":  # one thread is no way to use a GPU
+            return ["{", *_indented(inner), "}"]
+        outermost = self._outer(here, outer)
+        return [
+            f'if (KW_THRESHOLD("{here.name}_outer", {count})) {{',
+            *_indented(outermost),
+            "} else {",
+            *_indented(inner),
+            "}",
+        ]
 
     def _single(self, here: Map, outer: tuple[Map, ...]) -> Lines:
         """A map with nothing parallel inside: a thread each."""

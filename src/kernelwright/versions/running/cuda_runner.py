@@ -13,38 +13,55 @@ import os
 import shlex
 import socket
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
 from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.kernel_version import Version
+from kernelwright.versions.program import Compared
+from kernelwright.versions.running.line_protocol import ENVIRONMENT
+from kernelwright.versions.threshold_file import read_thresholds
+from kernelwright.versions.tuned_winners import told as told_versions
 
 TELL = "KW_TUNING"
 
 
-def run(device: str, executable: Path, times: Path, arguments: list[str]) -> int:
-    """Returns the program's exit code. Raises ``Misuse`` for a real GPU, of which nobody has the timeline."""
+def run(device: str, executable: Path, times: Path, arguments: list[str], versions: Sequence[Version] = ()) -> int:
+    """Returns the program's exit code. ``versions``: winners whose thresholds are tuned with the program's own.
+
+    Raises ``Misuse`` for a real GPU, of which nobody has the timeline.
+    """
     settings = Settings.for_device(device)
     if settings.real:
         raise Misuse(
             f"the whole timeline of {settings.real} is not measured", hint="kw tune --exec, which times the process"
         )
+    given = os.environ.get(ENVIRONMENT)
+    thresholds = read_thresholds(Path(given)) if given and versions else {}
 
     def serve_connection(connection: socket.socket) -> bytes:
-        session = serve(connection, lambda: settings, finish=True, timed=True)
-        return json.dumps(session.device.elapsed_us() if session else None).encode()
+        heard: list[Compared] = []
+        with_checks = told_versions(versions, thresholds, heard)
+        session = serve(connection, lambda: settings, finish=True, timed=True, versions=with_checks)
+        # The program's own comparisons are printed while it runs: these come after them, in every run alike.
+        return json.dumps([session.device.elapsed_us() if session else None, [c.as_json() for c in heard]]).encode()
 
     ran = run_program([str(executable), *arguments], settings, serve_connection, environment={**os.environ, TELL: "1"})
-    elapsed = [json.loads(result) for result in ran.results if result]
-    times.write_text(f"{sum(us for us in elapsed if us is not None)!r}\n")
+    results = [json.loads(result) for result in ran.results if result]
+    for _, heard in results:
+        for name, value, taken in heard:
+            os.write(2, f"Compared {name} <= {value}: {str(taken).lower()}.\n".encode())
+    times.write_text(f"{sum(us for us, _ in results if us is not None)!r}\n")
     return ran.exit_code
 
 
-def told(device: str, executable: Path, times: Path, arguments: list[str]) -> int:
+def told(device: str, executable: Path, times: Path, arguments: list[str], versions: Sequence[Version] = ()) -> int:
     """As ``run``; what is wrong goes to standard error."""
     try:
-        return run(device, executable, times, arguments)
+        return run(device, executable, times, arguments, versions)
     except KernelwrightError as error:
         os.write(2, f"{error.message}\n".encode())
         return error.exit_code

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import kernelwright
+from kernelwright.kernel_version import Version
 from kernelwright.versions.running import warm_runner
 from kernelwright.versions.running.external_program import DATA, OUTPUTS, TIMES, ExternalProgram
 
@@ -16,10 +19,11 @@ def python_program(path: Path, timeout_s: float) -> ExternalProgram:
     return ExternalProgram(f"{_module('python_runner')} {shlex.quote(str(path))} {DATA} {OUTPUTS}", timeout_s)
 
 
-def cuda_program(executable: Path, device: str, timeout_s: float) -> ExternalProgram:
-    """An executable on a virtual GPU; a dataset is its arguments. Its times repeat."""
+def cuda_program(executable: Path, device: str, timeout_s: float, versions: Sequence[Version] = ()) -> ExternalProgram:
+    """An executable on a virtual GPU; a dataset is its arguments. Its times repeat. ``versions``: winners to be tuned with it."""
+    start = functools.partial(warm_runner.start, versions=versions)
     runner = f"{_module('cuda_runner')} {shlex.quote(device)} {shlex.quote(str(executable.absolute()))}"
-    return ExternalProgram(f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=warm_runner.start)
+    return ExternalProgram(f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=start)
 
 
 def _module(name: str) -> str:

@@ -7,9 +7,11 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO
+
+from kernelwright.kernel_version import Version
 
 
 class CopiedProcess:
@@ -50,8 +52,14 @@ def load() -> None:
     runtime()
 
 
-def start(command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> CopiedProcess:
-    """Starts ``... cuda_runner DEVICE EXECUTABLE TIMES ARGUMENTS`` as a session of its own."""
+def start(
+    command: str,
+    environment: Mapping[str, str],
+    out: IO[bytes],
+    err: IO[bytes],
+    versions: Sequence[Version] = (),
+) -> CopiedProcess:
+    """Starts ``... cuda_runner DEVICE EXECUTABLE TIMES ARGUMENTS`` as a session of its own, with winners besides."""
     load()
     device, executable, times, arguments = shlex.split(command)[-4:]
     child = os.fork()
@@ -68,6 +76,6 @@ def start(command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[
         os.environ.update(environment)
         from kernelwright.versions.running.cuda_runner import told
 
-        code = told(device, Path(executable), Path(times), shlex.split(arguments))
+        code = told(device, Path(executable), Path(times), shlex.split(arguments), versions)
     finally:
         os._exit(code)

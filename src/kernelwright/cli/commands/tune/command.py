@@ -3,6 +3,7 @@
 kw tune app.cu --data "64 100" --data "4096 8"                      guards KW_THRESHOLD, arguments as datasets
 kw tune matmul.py --data 64x100 --data 4096x8                       kw.versions in Python
 kw tune --exec "./app {data}" --data small.bin --data large.bin      any program that prints its comparisons
+kw tune app.cu --with app-1,app-2 --data "64" --data "4096"         winners of runs as versions
 kw tune --explain -o app.tuning                                      what was found, and why
 """
 
@@ -61,6 +62,8 @@ def command(
     device: Annotated[str, typer.Option(help="The device that the times are of, as the file names it; default this "
                                         "machine's processor.")] = "",
     as_json_: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
+    winners: Annotated[list[str] | None, typer.Option("--with", help="RUN[:VARIANT][,RUN...]: these winners are versions of "
+                                                      "the program's kernels, with thresholds.")] = None,
 ) -> None:  # fmt: skip
     """Find the thresholds by which a program of several versions picks the right one. Exit code 1 when no thresholds are
     best for all datasets."""
@@ -73,14 +76,18 @@ def command(
         _explain(_threshold_file(execute, path, output), as_json_)
         return
     wanted = Wanted(parse_rule(compare), output, oracle, forest, device, timeout)
+    if execute and winners:
+        raise Misuse("--with is for CUDA programs that are compiled here", hint="kw tune app.cu --with RUN")
     if execute:
         subject = of_command(execute, wanted)
     elif path is None:
         raise Misuse("there is nothing to tune", hint=f'kw tune app.cu --data "ARGUMENTS", or --exec "./app {DATA}"')
+    elif winners and path.suffix == ".py":
+        raise Misuse("--with is for CUDA programs", hint="kw tune app.cu --with RUN")
     elif path.suffix == ".py":
         subject = of_python(path, wanted)
     else:
-        subject = of_cuda(path, wanted, _build)
+        subject = of_cuda(path, wanted, _build, winners or ())
     rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(resolution, runs)
     datasets = [*(data or []), *more]
     try:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import kernelwright
-from kernelwright.cache import file_digest
+from kernelwright.cache import content_key, file_digest
+from kernelwright.cli.support.winners_view import given_versions
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
@@ -19,7 +20,7 @@ from kernelwright.versions.forest import Forest
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
 from kernelwright.versions.running.runner_commands import cuda_program, python_program
-from kernelwright.versions.threshold_file import Identity
+from kernelwright.versions.threshold_file import Identity, with_winners
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,19 @@ def of_python(path: Path, wanted: Wanted) -> Subject:
     return _subject(program, identity, threshold_path("", path, wanted.output), wanted)
 
 
-def of_cuda(path: Path, wanted: Wanted, build: Callable[[Path, str], tuple[Path, str]]) -> Subject:
-    """A CUDA program. ``build`` returns its executable, and the device as the settings name it."""
+def of_cuda(
+    path: Path, wanted: Wanted, build: Callable[[Path, str], tuple[Path, str]], runs: Sequence[str] = ()
+) -> Subject:
+    """A CUDA program. ``build`` returns its executable, and the device as the settings name it. ``runs``: those whose winners are
+    versions of its kernels."""
     executable, device = build(path, wanted.device or "auto")
-    program = cuda_program(executable, device, wanted.timeout_s)
+    versions = given_versions(runs, ordered=False) if runs else []
+    program = cuda_program(executable, device, wanted.timeout_s, versions)
     # Estimated times change with the timing model, which is part of the package.
     digest = f"{file_digest(str(path))} {kernelwright.__version__}"
-    identity = Identity(str(path), device, digest)
+    if versions:
+        digest += " " + content_key(part for each in versions for part in (each.name, each.kernel, each.ir))
+    identity = Identity(with_winners(str(path), ",".join(runs)), device, digest)
     return _subject(program, identity, threshold_path("", path, wanted.output), wanted, digest=lambda _: "")
 
 
