@@ -9,6 +9,7 @@ import pytest
 from kernelwright.edits import Edit, Original
 from kernelwright.edits.edit_words import guard_in_words, in_words
 from kernelwright.edits.instruction_words import CHANGES
+from kernelwright.edits.kinds.arrays.private_cells import PrivateCells
 from kernelwright.edits.kinds.bound_argument import BoundArgument
 from kernelwright.edits.kinds.cache_policy import CachePolicy
 from kernelwright.edits.kinds.change_constant import ChangeConstant
@@ -132,6 +133,7 @@ WORDS: list[tuple[Edit, str, str]] = [
     (BoundArgument(2, 1, 4095), "promise", "n is from 1 to 4095"),
     (NoAlias(0), "promise", "no other argument reaches the memory behind 'p'"),
     (WarpBarriers(), "specialised input", "blocks have at most 32 threads, so that the warp's own barriers do"),
+    (PrivateCells(STORE), "specialised input", "the shared array of the store is a variable of each thread"),
     (Unroll(BACK, 4), "compile recipe", "the loop is unrolled 4 times"),
     (Unroll(BACK, 0), "compile recipe", "the loop is wholly unrolled"),
     (Unroll(BACK, 1), "compile recipe", "the loop is not unrolled"),

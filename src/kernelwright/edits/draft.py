@@ -7,7 +7,7 @@ edits can still say "before this one". ``repair`` then puts right what is no lon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kernelwright.edits.line_templates import AS_STORE, OF_WARP, WARP_BARRIER, filled
@@ -17,6 +17,16 @@ from kernelwright.guards import Guard
 
 END = 1 << 30
 """A position behind everything in a block: where a phi of the next block uses its operand."""
+
+
+@dataclass(frozen=True)
+class PrivateSlot:
+    """A variable of each thread: what makes it and what clears it, by name, and the uses of its address."""
+
+    variable: str
+    cleared: str
+    accesses: tuple[Use, ...]
+    guards: tuple[Guard, ...]
 
 
 class Draft:
@@ -55,6 +65,8 @@ class Draft:
         """How LLVM is to compile the variant."""
         self.guards: dict[Guard, None] = {}
         """What must hold at a launch."""
+        self.private_cells: dict[str, PrivateSlot] = {}
+        """By shared array, the variable of each thread that takes its place."""
         self.conditions: dict[Any, Callable[[Draft], str | None]] = {}
         """By edit, what is asked once all edits are made and repaired: why it does not hold any longer, and is taken back; None
         where it does."""

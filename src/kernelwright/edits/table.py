@@ -28,6 +28,7 @@ from kernelwright.edits.kinds import (
     unroll,
     warp_barriers,
 )
+from kernelwright.edits.kinds.arrays import private_cells
 
 KINDS: tuple[EditKind, ...] = (
     constant_condition.KIND,
@@ -52,6 +53,7 @@ KINDS: tuple[EditKind, ...] = (
     cache_policy.KIND,
     fast_math.KIND,
     require_launch.KIND,
+    private_cells.KIND,
 )
 BY_NAME: dict[str, EditKind] = {kind.name: kind for kind in sorted(KINDS, key=lambda kind: kind.name)}
 _BY_TYPE: dict[type, EditKind] = {kind.type: kind for kind in KINDS}

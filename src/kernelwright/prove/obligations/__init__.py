@@ -7,6 +7,7 @@ order           what is crossed by what was moved        differences    what is 
 values          operands that are the same               bounds         loads that are made early
 crossings       accesses that changed places             barriers       what two threads meet in
 stores          stores that are gone                   memory_states  what a thread's loads find
+private_arrays  shared arrays as variables of a thread
 guard_search    the weakest guard under which something holds
 
 world           what all threads share, as symbols       thread         one thread: values, and what is known at a place

@@ -5,6 +5,7 @@ cache policies                            plain loads; for nc nobody writes ther
 barriers of a warp                        blocks of at most 32 threads, aligned barriers
 no alias                                  the kernel writes nothing behind that pointer
 exchange to store                         the result is unused, and no fence, acquire or release orders it
+shared arrays made private                their guards; see ``private_arrays``
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs,
 from kernelwright.ir import Argument, Function, GlobalVariable, InlineAsm, Instruction
 from kernelwright.prove.obligations.effects import bases, pointer_of, read_only
 from kernelwright.prove.obligations.obligation import Method, Obligation
+from kernelwright.prove.obligations.private_arrays import private_arrays
 from kernelwright.prove.obligations.variant_pair import VariantPair
 
 LOOSE = frozenset({"fast", "reassoc", "arcp"})
@@ -33,6 +35,7 @@ def by_construction(pair: VariantPair) -> Iterator[Obligation]:
     yield from _specialised(pair)
     yield from _apart(pair)
     yield from _compiled(pair)
+    yield from private_arrays(pair)
     for id, extras in pair.applied.draft.extras.items():
         if id not in pair.applied.draft.dead:
             for extra in extras:

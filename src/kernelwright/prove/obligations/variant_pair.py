@@ -88,8 +88,9 @@ class VariantPair:
 
     @cached_property
     def copies(self) -> list[Id]:
-        """Live instructions that the original does not have."""
-        return [id for ids in self.order_after for id in ids if isinstance(id, str)]
+        """Live instructions that the original does not have; without those that make and clear a thread's own variable."""
+        made = {name for slot in self.applied.draft.private_cells.values() for name in (slot.variable, slot.cleared)}
+        return [id for ids in self.order_after for id in ids if isinstance(id, str) and id not in made]
 
     @cached_property
     def changed_uses(self) -> list[tuple[Id, int]]:
@@ -102,7 +103,9 @@ class VariantPair:
             else:  # another form of the same: a store for an exchange, assembly for a load, a barrier of the warp
                 pairs = zip(self.operands_before(id), self.operands_after(id), strict=True)
             found += [(id, index) for index, (old, new) in enumerate(pairs) if old != new]
-        return found
+        # An array that became a variable of each thread is settled as a whole (``private_arrays``).
+        private = {use for slot in self.applied.draft.private_cells.values() for use in slot.accesses}
+        return [use for use in found if use not in private]
 
     def place(self, id: Id) -> str:
         """``nw.cu:47``, or nothing."""

@@ -1,0 +1,1 @@
+"""Kinds of edits about shared arrays as a whole."""
