@@ -49,7 +49,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.tune.measure",
         "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",
     ),
-    "space-tree": (
+    "spaces": (
         "kernelwright.bench.space.tree",
         "Spaces of implementations: size, dead ends, nodes at depth 10, and what the engine does in a second of one core.",
     ),
