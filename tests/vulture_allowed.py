@@ -151,3 +151,11 @@ cache_policies
 _.is_held
 invariant_from_json
 versions_of  # kw.winners
+
+# A hook that Python calls; the room at the end of the engine's record.
+_.__init_subclass__
+log_room
+log_size  # what a walk says of the size of its space
+Decided  # the state of a space as code generation reads it
+_.decide
+_.completed

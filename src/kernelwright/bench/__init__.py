@@ -49,5 +49,9 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.tune.measure",
         "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",
     ),
+    "spaces": (
+        "kernelwright.bench.space.tree",
+        "Spaces of implementations: size, dead ends, nodes at depth 10, and what the engine does in a second of one core.",
+    ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

@@ -169,6 +169,9 @@ class Reasons:
             state[change.variable] = change.after
         if not chain:
             steps = self._before_propagation(variable, mask)
+        elif not decisions:
+            read = {v for i in shown for v in self.space.constraints.scope(changes[i].constraint)}
+            steps = [s for v in sorted(read) for s in self._before_propagation(v, 0xFFFF)][:MOST_STEPS] + steps
         return Explanation(what, tuple(self.space.describe(v, m) for v, m in decisions), tuple(steps))
 
     def _step(self, change: Change, state: Masks) -> Step:

@@ -97,7 +97,8 @@ class Constraints:
 
     def kind_of(self, constraint: int) -> tuple[str, int]:
         """The kind of a constraint and its number within that kind."""
-        kind, base = max(((k, b) for k, b in self.bases.items() if b <= constraint), key=lambda row: row[1])
+        # Of kinds that begin at the same number all but the last are empty.
+        kind, base = [row for row in self.bases.items() if row[1] <= constraint][-1]
         return kind, constraint - base
 
     def scope(self, constraint: int) -> list[int]:

@@ -256,12 +256,13 @@ def _others(c: Constraints, literals: Array, clause: Array, at: Array) -> Array:
 def _gates(c: Constraints, others: Array) -> Array:
     """Per row of literals the conditions on other variables that imply one of them through a binary constraint, as literals (n, k),
     padded with mask 0. Where one holds, the clause needs no visit: its literal holds once the binary constraint is propagated."""
-    implied: dict[tuple[int, int], list[tuple[int, int]]] = {}
-    names, back = np.unique(others, return_inverse=True)
+    implied: dict[tuple[int, int], int] = {}
+    codes = others["variable"].astype(np.int64) << 16 | others["mask"]
+    names, back = np.unique(codes, return_inverse=True)
     wanted: dict[int, list[tuple[int, int]]] = {}
-    for number, (variable, mask) in enumerate(names.tolist()):
-        if mask:
-            wanted.setdefault(variable, []).append((number, mask))
+    for number, code in enumerate(names.tolist()):
+        if code & 0xFFFF:
+            wanted.setdefault(code >> 16, []).append((number, code & 0xFFFF))
     found: list[list[tuple[int, int]]] = [[] for _ in names]
     for x, y, r in c.binary.tolist():
         for source, target, relation in ((x, y, c.relations[r]), (y, x, c.relations[r].T)):
@@ -271,14 +272,14 @@ def _gates(c: Constraints, others: Array) -> Array:
                 key = (r if source == x else -1 - r, mask)
                 if key not in implied:
                     rows = (relation.astype(np.int64) << np.arange(relation.shape[1])).sum(1)
-                    implied[key] = [(0, sum(1 << i for i, row in enumerate(rows.tolist()) if not row & ~mask))]
-                if implied[key][0][1] and len(found[number]) < MOST_GATES:
-                    found[number].append((source, implied[key][0][1]))
+                    implied[key] = sum(1 << i for i, row in enumerate(rows.tolist()) if not row & ~mask)
+                if implied[key] and len(found[number]) < MOST_GATES:
+                    found[number].append((source, implied[key]))
     table = np.zeros((len(names), MOST_GATES), LITERAL)
     for number, gates in enumerate(found):
         for k, gate in enumerate(gates):
             table[number, k] = gate
-    return table[back.reshape(others.shape)].reshape(len(others), -1)
+    return table[back.reshape(others.shape)].reshape(len(others), (MOST_SHORT - 1) * MOST_GATES)
 
 
 def _watches(c: Constraints, literals: Array, gates: Array) -> tuple[Array, Array, Array]:
@@ -307,10 +308,10 @@ def _commonest_gate(group: Array, gates: Array) -> Array:
     if not codes.size:
         return np.full(len(group), -1, np.int64)
     rows, columns = np.nonzero(gates["mask"])
-    pairs, counts = np.unique(np.stack([group[rows], codes[rows, columns]], axis=1), axis=0, return_counts=True)
+    pairs, counts = np.unique(group[rows] << 32 | codes[rows, columns], return_counts=True)
     best = np.full(int(group.max()) + 1, -1, np.int64)
-    ascending = np.argsort(counts, kind="stable")
-    best[pairs[ascending, 0]] = pairs[ascending, 1]
+    ascending = pairs[np.argsort(counts, kind="stable")]
+    best[ascending >> 32] = ascending & 0xFFFFFFFF
     return np.where((codes == best[group][:, None]).any(axis=1), best[group], -1)
 
 

@@ -193,8 +193,3 @@ class Solver:
             nodes.ctypes.data, leaves.ctypes.data, dead_ends.ctypes.data, trail.ctypes.data, prefixes.ctypes.data, keep,
         )  # fmt: skip
         return Tree(nodes, leaves, dead_ends, prefixes[:kept])
-
-
-def values_of(mask: int) -> Sequence[int]:
-    """The numbers of the values in a mask, ascending."""
-    return [i for i in range(MOST_VALUES) if mask >> i & 1]
