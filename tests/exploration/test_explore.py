@@ -167,3 +167,18 @@ def test_best_first_may_prove_its_gap(space: KernelSpace) -> None:
         times = [space.bound.time_us(space.decided(space.words(path))) for path in paths]
         search.tell([Result(path, (time,)) for path, time in zip(paths, times, strict=True)])
     assert search.proven_gap <= 0.05
+
+
+def test_what_takes_too_long_to_try_is_rejected_before(space: KernelSpace) -> None:
+    from dataclasses import replace
+
+    from kernelwright.exploration.judge import MOST_REGISTERS, _too_costly
+
+    kernel = space.kernel(naive_decisions(space))
+    assert _too_costly(kernel, space.subject) is None
+    spilled = _too_costly(replace(kernel, registers=MOST_REGISTERS + 1), space.subject)
+    assert spilled is not None and spilled.stage == "memory" and "513 registers" in spilled.reason
+    large = Subject.of("matmul", (1024, 1024, 1024), "h200")
+    alone = _too_costly(replace(kernel, grid=(16, 1, 1)), large)
+    assert alone is not None and alone.stage == "timeout" and "each of its 16 blocks does 67108864" in alone.reason
+    assert _too_costly(replace(kernel, grid=(32, 1, 1)), large) is None

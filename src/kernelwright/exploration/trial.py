@@ -9,7 +9,6 @@ Blocks of a grid do the same on other data, so a search looks at few; the winner
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 
@@ -38,7 +37,8 @@ from kernelwright.space.library.example import shaped_view
 BLOCKS = 8
 """Of a grid that run in a trial at most: enough for neighbours."""
 MOST_WORK = 1 << 25
-"""Iterations of the computation that a trial runs: some seconds. Of a grid whose blocks do more fewer run, at least one."""
+"""Iterations of the computation that a trial runs: some seconds. Of a grid whose blocks do more fewer run; a block that does more
+by itself is not tried."""
 TOLERANCE = 1e-4
 """The largest difference over the largest expected value: inputs are below 1, and sums of some thousand terms are rounded."""
 SEED = 1
@@ -159,8 +159,7 @@ class Trials:
 
     def _cut(self, grid: Triple) -> Triple:
         """Generated grids have one axis."""
-        work = math.prod(loop.extent for loop in self.subject.declared.loops.values())
-        return max(1, min(BLOCKS, grid[0], grid[0] * MOST_WORK // work)), 1, 1
+        return max(1, min(BLOCKS, grid[0], grid[0] * MOST_WORK // self.subject.work)), 1, 1
 
     def close(self) -> None:
         self._arena.close()
