@@ -178,3 +178,35 @@ def test_what_llvm_leaves_open_is_what_the_gpu_does(arena: Arena, op: str, type:
     for first, second in ((least, -1), (5, 0), (most, 64)):
         values = [np.array([v], np.int64).astype(dtype) for v in (first, second)]
         Case(one, "k", 1, 32, *values, zeros(32, dtype)).agree(arena, options=[SimtOptions(block=(32, 1, 1))])
+
+
+@pytest.mark.parametrize("threads", [64, 48, 16])
+def test_calls_and_lines_agree(cuda: Compile, arena: Arena, threads: int) -> None:
+    """What code that is soon made leaves to the runtime, code in line writes out: choices by lane masks, bits, 64-bit numbers."""
+    module = cuda("""
+extern "C" __global__ void k(const long long* a, const double* f, long long* o) {
+  int t = threadIdx.x; long long x = a[t], y = a[63 - t]; double d = f[t]; float s = (float)d;
+  unsigned long long ux = x, uy = y;
+  bool odd = x & 1, more = x > y, chosen = odd ? more : d < 3.0;
+  long long kept = 7; short narrow = 3; bool flag = more; double wide = d;
+  for (int i = 0; i < (t & 7); i++) {
+    if (((x >> i) & 3) == 1) { kept = kept * x + i; narrow ^= (short)i; flag = flag != chosen; wide = wide * 0.5 + i; }
+    else if (flag) break;
+  }
+  long long r[] = {x * y, (int)(ux >> 32), (int)x, __clzll(x), __ffsll(x), __popcll(x), (long long)__brevll(ux), __clz((int)x),
+    (long long)__funnelshift_l((int)x, (int)y, (int)y), (long long)((ux << (y & 63)) | (uy >> (64 - (y & 63) & 63))),
+    (long long)d, (long long)(unsigned long long)d, (int)d, (unsigned)d, (long long)s, (long long)(unsigned long long)s, (int)s,
+    (unsigned)s, __double_as_longlong((double)x), __double_as_longlong((double)ux), __float_as_int((float)x),
+    __float_as_int((float)ux), kept, narrow, flag, __double_as_longlong(wide), chosen ? x : y};
+  for (int i = 0; i < 27; i++) o[t * 27 + i] = r[i];
+}""")
+    rng = np.random.default_rng(5)
+    edges = [0, 1, -1, 2**31 - 1, 2**31, -(2**31), 2**32, 2**63 - 1, -(2**63), 5, -8, 255]
+    whole = np.array([*edges, *(rng.integers(-(2**62), 2**62, 52) >> rng.integers(0, 62, 52))], np.int64)
+    real = np.concatenate([floats(3).astype(np.float64)[:60], [2.0**64, -(2.0**63), 1e300, -1e300]])
+    shape = (threads, 1, 1)
+    forms = [
+        SimtOptions(block=shape, level=level, inline=inline) for level, inline in ((0, False), (1, True), (0, True))
+    ]
+    split = SimtOptions(block=shape, level=0, split=True)
+    Case(module, "k", 1, threads, whole, real, zeros(64 * 27, np.int64)).agree(arena, options=[*forms, split])

@@ -383,6 +383,21 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
     assert run.fallen is not None and run.fallen.name == fallen.data["variant"]
 
 
+def test_the_best_must_be_proven_where_that_is_demanded(tmp_path: Path) -> None:
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=60, seed=1, jobs=2, accept="proven")
+    assert run.best is not None and run.best.is_gain
+    proof = run.proof(run.best.name)
+    assert proof is not None and proof["label"] == "proven"
+    assert RunSettings.on("h200", accept="proven").accept == "proven"
+
+
+def test_nothing_is_the_best_where_nothing_is_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelwright.stories.obligations.Obligations.of", lambda *_: [])
+    monkeypatch.setattr("kernelwright.stories.obligations.Obligations.provable", lambda *_: None)
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=30, seed=1, jobs=2, accept="proven")
+    assert run.best is None and run.fallen is not None and run.ended is not None
+
+
 @pytest.mark.parametrize("accept", ["any", "clean"])
 def test_an_original_that_proves_nothing_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accept: str

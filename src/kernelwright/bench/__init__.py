@@ -46,7 +46,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "Worker processes under attack: every good item gets its result, every bad one its cause, nothing is left behind.",
     ),
     "tune": (
-        "kernelwright.bench.tune",
+        "kernelwright.bench.tune.measure",
         "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",
     ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),

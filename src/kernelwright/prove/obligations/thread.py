@@ -38,8 +38,18 @@ from kernelwright.ir import (
 )
 from kernelwright.ir.graph import back_edges
 from kernelwright.ir.types import ArrayType, IntType, PointerType, StructType, VectorType
+from kernelwright.prove.coverage.condition_sources import offset_in
 from kernelwright.prove.obligations.arithmetic import Arithmetic
-from kernelwright.prove.obligations.effects import Effect, bases, effect_of, pointer_of, read_only
+from kernelwright.prove.obligations.effects import (
+    SHARED,
+    Base,
+    Effect,
+    bases,
+    effect_of,
+    is_byval,
+    pointer_of,
+    read_only,
+)
 from kernelwright.prove.obligations.memory_states import MemoryStates
 from kernelwright.prove.obligations.variant_pair import Unprovable
 from kernelwright.prove.obligations.world import ADDRESS_BITS, Expr, Term, World, z3
@@ -252,6 +262,15 @@ class Thread:
         return Term(value, z.BoolVal(True), 0, WARP - 1)
 
     def _load(self, i: Instruction) -> Term:
+        made = self._loaded(i)
+        if isinstance(i.type, IntType) and i.type.bits in (8, 16, 32, 64):
+            for base in bases(self._own(pointer_of(i))) or ():
+                place = place_in_words(base, offset_in(self._own(pointer_of(i))))
+                if place:
+                    self.world.found_in_memory(place, made.value)
+        return made
+
+    def _loaded(self, i: Instruction) -> Term:
         z = z3()
         if effect_of(i) is Effect.LOAD and self.shape.is_constant_memory(self._own(pointer_of(i))):
             pointer = self.term(pointer_of(i))
@@ -399,6 +418,14 @@ class Thread:
         """No access that was made is through poison."""
         known = (self._terms[value].ok for value in self.shape.not_poison(block, index) if value in self._terms)
         return [ok for ok in known if not z3().is_true(ok)]
+
+
+def place_in_words(base: Base, offset: int | None) -> str:
+    """Where a launch finds what is read there, in words that counterexamples use; empty for memory that is not there before it."""
+    at = f" at byte {offset}" if offset is not None else ""
+    if isinstance(base, Argument):
+        return f"argument {base.index}{at}" if is_byval(base) else f"what argument {base.index} points to"
+    return f"variable {base.name}{at}" if isinstance(base, GlobalVariable) and base.address_space != SHARED else ""
 
 
 def _either(taken: Expr, term: Term, other: Term) -> Term:

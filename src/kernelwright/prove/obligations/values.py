@@ -6,7 +6,7 @@ path, definitions, invariants, guards  ⇒  the new value is not poison and equa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -96,7 +96,8 @@ class Values:
         found = self.same(old, new, block, at, None)
         if found.answer != "proven" and before.has_result and effect_of(before) is Effect.PURE:
             whole = self.same(before, after, block, at, None, ghost=True)
-            return whole if whole.answer == "proven" else found
+            # What makes the result another one tells more than what makes the operand another one.
+            return replace(found, open=whole.open) if whole.answer == "unknown" else whole
         return found
 
     def same(

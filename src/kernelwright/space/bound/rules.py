@@ -26,6 +26,8 @@ MIRRORED = {"BEFORE": "AFTER", "AFTER": "BEFORE", "INNER": "OUTER", "OUTER": "IN
 LANES = 32
 WIDEST = 4
 THREADS = 1024
+REAL_LOOP = 3
+"""Iterations from which a LOOP stays one: LLVM threads the jumps of two iterations, and hoists what is then invariant."""
 
 
 Key = TypeVar("Key")
@@ -107,7 +109,7 @@ class _Candidate:
             wide = self._joined(i)
             inside = self.bound.backbone.own_dims(i)
             sequential = prod(self.sizes[d][0] for d in inside if self.kinds[d] <= {"LOOP", "UNROLL"}) * again
-            looped = prod(self.sizes[d][0] for d in inside if self.kinds[d] == {"LOOP"}) * again
+            looped = prod(self.sizes[d][0] for d in inside if self._is_real_loop(d)) * again
             if i.operation in ("load", "store"):
                 requests = max(warps / wide, again_read.of_loads.get(i.name, 0.0))
                 reads = work.executions * blocks
@@ -168,7 +170,7 @@ class _Candidate:
     def _repetitions(self, i: Instruction) -> tuple[float, float, float]:
         """How often it runs beyond its own iterations: in other blocks, in other threads, in loops of others."""
         own = self.bound.backbone.own_dims(i)
-        looped = [d for d in own if self.kinds[d] == {"LOOP"} and self.sizes[d][0] >= 2]
+        looped = [d for d in own if self._is_real_loop(d)]
         counted: list[Dim] = []
         blocks = around = again = 1.0
         for d in self.dims:
@@ -193,7 +195,7 @@ class _Candidate:
         found = _ReadAgain({}, {}, {})
         backbone = self.bound.backbone
         for reuse in self.bound.reuses:
-            if all(self.sizes[d][0] < 2 for d in reuse.rests):
+            if all(self.sizes[d][0] < REAL_LOOP for d in reuse.rests):
                 continue
             i, producer = backbone.instructions[reuse.reduction], backbone.instructions[reuse.producer]
             temporary = backbone.temporaries[reuse.temporary] if reuse.temporary >= 0 else None
@@ -214,6 +216,9 @@ class _Candidate:
     @staticmethod
     def _most(found: dict[Key, float], key: Key, value: float) -> None:
         found[key] = max(found.get(key, 0.0), value)
+
+    def _is_real_loop(self, d: Dim) -> bool:
+        return self.kinds[d] == {"LOOP"} and self.sizes[d][0] >= REAL_LOOP
 
     def _joined(self, i: Instruction) -> float:
         """Elements that one request of a lane moves at most: those of one thread may be neighbours."""

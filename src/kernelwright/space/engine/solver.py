@@ -98,6 +98,8 @@ class Solver:
         self._space = _Space(**packed.numbers, **{name: a.ctypes.data for name, a in self._arrays.items()})
         assert self._library.space_struct_bytes() == ctypes.sizeof(_Space), "solver.py and engine.c disagree"
         self._address = ctypes.addressof(self._space)
+        # A domain shrinks at most as often as it has values.
+        self._log = np.empty(((MOST_VALUES + 1) * (count + 1), 4), np.int64)
         self.seed(seed)
 
     def seed(self, seed: int) -> None:
@@ -129,9 +131,8 @@ class Solver:
 
     def recorded(self, state: Masks | None, variable: int = -1, mask: int = 0) -> tuple[bool, Masks, list[Change]]:
         """As ``restrict``, or as ``root`` where ``state`` is None, with every change of a domain in order. ``state`` is copied."""
-        room = 17 * (self.constraints.variables + 1)
-        log = np.zeros((room, 4), np.int64)
-        self._space.log, self._space.log_room, self._space.logged = log.ctypes.data, room, 0
+        log = self._log
+        self._space.log, self._space.log_room, self._space.logged = log.ctypes.data, len(log), 0
         try:
             if state is None:
                 after = np.zeros(self.constraints.variables, np.uint16)

@@ -115,18 +115,35 @@ class GroundSpace:
         values = " or ".join(map(str, self.values_in(variable, mask))) or "nothing"
         return f"{choice}({', '.join(map(str, objects))}) is {values}"
 
-    def rules_of(self, constraint: int) -> list[Rule]:
-        """The rules that a constraint of the engine came from."""
+    def rules_of(self, constraint: int, variable: int, before: int, after: int, state: Masks) -> list[Rule]:
+        """The rules for which a constraint took from ``variable`` what ``before`` has and ``after`` has not, while its other variables had
+        the domains of ``state``: as few as suffice together."""
         kind, number = self.constraints.kind_of(constraint)
-        if kind == "binary":
-            return [self.rules[r] for r in self.scoped[0].rules_of(number)]
-        if kind == "ternary":
-            return [self.rules[r] for r in self.scoped[1].rules_of(number)]
+        if kind in ("binary", "ternary"):
+            scope = self.constraints.scope(constraint)
+            found = self.scoped[kind == "ternary"].rules_of(number)
+            for each in list(found):
+                fewer = [other for other in found if other is not each]
+                if self._remove(scope, [r for r, _ in fewer], variable, before & ~after, state):
+                    found = fewer
+            return [self.rules[rule] for rule in dict.fromkeys(rule for _, rule in found)]
         if kind == "clause":
             return [self.rules[int(self.clause_rules[number])]]
         if kind == "counter":
             return [self.rules[self.counter_rules[number]]]
         return []
+
+    def _remove(
+        self, scope: Sequence[int], relations: Sequence[int], variable: int, removed: int, state: Masks
+    ) -> bool:
+        """Whether relations together allow no value of ``removed`` to a variable."""
+        if not relations:
+            return False
+        table = np.logical_and.reduce([self.constraints.relations[r] for r in relations])
+        for axis, other in enumerate(scope):
+            mask = removed if other == variable else int(state[other])
+            table = np.take(table, [i for i in range(table.shape[axis]) if mask >> i & 1], axis=axis)
+        return not table.any()
 
     def variables_of(self, *choices: str) -> Integers:
         """All variables of these choices, in this order: an order of decisions for the engine's batch calls."""

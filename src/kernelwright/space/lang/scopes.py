@@ -35,15 +35,16 @@ class Relations:
 @dataclass(frozen=True)
 class Scoped:
     """Merged relations of one arity: ``scopes`` (n, arity) sorted, ``relation`` (n), and of each the rules it came from, as rows
-    (scope number, rule), sorted."""
+    (scope number, relation of the rule, rule), sorted."""
 
     scopes: Integers
     relation: Integers
     rules: Integers
 
-    def rules_of(self, number: int) -> list[int]:
+    def rules_of(self, number: int) -> list[tuple[int, int]]:
+        """(relation, rule) of each rule that speaks of a scope."""
         first, last = np.searchsorted(self.rules[:, 0], [number, number + 1])
-        return [int(r) for r in self.rules[first:last, 1]]
+        return [(int(relation), int(rule)) for _, relation, rule in self.rules[first:last]]
 
 
 class Scopes:
@@ -73,7 +74,7 @@ class Scopes:
         for k in range(1, int(np.diff(firsts).max(initial=0))):
             chosen = np.nonzero(np.diff(firsts) > k)[0]
             merged[chosen] = self._joined(merged[chosen], related[firsts[chosen] + k, 1])
-        rules = np.stack([group, rows[:, self.arity + 1]], axis=1)
+        rules = np.stack([group, rows[:, self.arity], rows[:, self.arity + 1]], axis=1)
         rules = rules[np.lexsort(rules.T[::-1])]
         rules = rules[_differ_from_last(rules)]
         return Scoped(scopes.astype(np.int32), merged.astype(np.int32), rules.astype(np.int32))

@@ -13,7 +13,8 @@ from kernelwright.codegen.simt.emission import bfloat
 from kernelwright.codegen.simt.emission.lane_values import Lanes
 from kernelwright.codegen.simt.emission.number_or_lanes import Width
 from kernelwright.codegen.simt.emission.representation import Rep, stored
-from kernelwright.codegen.simt.program.program import Const, Op, Operand, bits_of
+from kernelwright.codegen.simt.emission.row_functions import BITS, CONVERSIONS
+from kernelwright.codegen.simt.program.program import Const, Op, Operand, Var, bits_of
 from kernelwright.errors import CompileError
 
 
@@ -123,6 +124,13 @@ def _plain(code: str) -> Writer:
     return write
 
 
+def _mul(w: Width, op: Op, a: list[str]) -> str:
+    type = op.outs[0].type
+    if w.in_calls and type == "i64" and not any(isinstance(each, Const) for each in op.args):
+        return w.call("mul64", type, [(type, each) for each in a])
+    return w.let(f"mul {w.type(type)} {a[0]}, {a[1]}")
+
+
 def _float(code: str) -> Writer:
     def write(w: Width, op: Op, a: list[str]) -> str:
         type = op.outs[0].type
@@ -194,12 +202,43 @@ def _compare(w: Width, op: Op, a: list[str]) -> str:
     type = op.args[0].type
     if type == "bfloat":
         a, type = [bfloat.widen(w, x) for x in a], "float"
-    return w.let(f"{op.code} {op.detail} {w.type(type)} {a[0]}, {a[1]}")
+    made = w.let(f"{op.code} {op.detail} {w.type(type)} {a[0]}, {a[1]}")
+    if w.lanes:
+        w.e.compared[made] = bits_of(type)
+    return made
 
 
 def _select(w: Width, op: Op, a: list[str]) -> str:
     t = w.type(stored(op.outs[0].type))
+    if w.lanes and op.outs[0].type == "i1":
+        # A choice between bits, as the logic it is: see ``Lanes.keep``.
+        if a[2] == "zeroinitializer":
+            return w.let(f"and {t} {a[0]}, {a[1]}")
+        if a[1] == "splat (i1 true)":
+            return w.let(f"or {t} {a[0]}, {a[2]}")
+        changed = w.let(f"and {t} {a[0]}, {w.let(f'xor {t} {a[1]}, {a[2]}')}")
+        return w.let(f"xor {t} {changed}, {a[2]}")
     return w.let(f"select {w.type('i1')} {a[0]}, {t} {a[1]}, {t} {a[2]}")
+
+
+def _trunc(w: Width, op: Op, a: list[str]) -> str:
+    source = op.args[0].type
+    if w.lanes and op.outs[0].type == "i1":
+        odd = w.let(f"and {w.type(source)} {a[0]}, {w.const(source, '1')}")
+        made = w.let(f"icmp ne {w.type(source)} {odd}, {w.const(source, '0')}")
+        w.e.compared[made] = bits_of(source)
+        return made
+    if w.in_calls and (source, op.outs[0].type) == ("i64", "i32"):
+        return _half(w, op.args[0], a[0])
+    return _cast(w, op, a)
+
+
+def _half(w: Width, whole: Operand, text: str) -> str:
+    """The low half of 64-bit numbers; of numbers shifted down by 32 in this block, the upper half of what was shifted."""
+    shift = whole.op if isinstance(whole, Var) and whole.block is w.e.block else None
+    if shift is not None and shift.code == "lshr" and isinstance(shift.args[1], Const) and shift.args[1].value == 32:
+        return w.call("high64", "i32", [("i64", w.e.vector(shift.args[0]))])
+    return w.call("low64", "i32", [("i64", text)])
 
 
 def _cast(w: Width, op: Op, a: list[str]) -> str:
@@ -214,6 +253,9 @@ def _bitcast(w: Width, op: Op, a: list[str]) -> str:
 def _to_float(w: Width, op: Op, a: list[str]) -> str:
     source, target = op.args[0].type, op.outs[0].type
     if target == "double" or (target == "float" and bits_of(source) <= 64):
+        row = f"{op.code[0]}{bits_of(source)}_to_{target}"
+        if w.in_calls and row in CONVERSIONS:
+            return w.call(row, target, [(source, a[0])])
         return _cast(w, op, a)
     if target == "half" and bits_of(source) <= 8:
         return _cast(w, op, a)
@@ -234,9 +276,7 @@ def _to_integer(w: Width, op: Op, a: list[str]) -> str:
         value, source = bfloat.widen(w, value), "float"
     bits = bits_of(target)
     through = f"i{16 if bits <= 8 else bits}"
-    name = f"llvm.{op.code}.sat.{w.suffix(through)}.{w.suffix(source)}"
-    w.e.declare(name, f"{w.type(through)} ({w.type(source)})")
-    result = w.let(f"call {w.type(through)} @{name}({w.type(source)} {value})")
+    result = _saturated(w, op.code, source, through, value)
     if source == "double" or bits == 64:
         nan = w.let(f"fcmp uno {w.type(source)} {value}, {value}")
         top = w.const(through, str(-(1 << (bits_of(through) - 1))))
@@ -310,6 +350,10 @@ def _gep(w: Width, op: Op, a: list[str]) -> str:
 
 def _llvm(w: Width, op: Op, a: list[str]) -> str:
     name, extra = op.detail
+    type = op.outs[0].type
+    row = f"{name}{bits_of(type)}"
+    if w.in_calls and row in BITS and type[0] == "i":
+        return w.call(row, type, [(type, each) for each in a])
     return w.intrinsic(name, op.outs[0].type, a, extra)
 
 
@@ -323,7 +367,14 @@ def _saturating(w: Width, op: Op, a: list[str]) -> str:
     value = a[0]
     if source == "bfloat":
         value, source = bfloat.widen(w, value), "float"
-    name = f"llvm.{op.code}.{w.suffix(target)}.{w.suffix(source)}"
+    return _saturated(w, op.code.removesuffix(".sat"), source, target, value)
+
+
+def _saturated(w: Width, code: str, source: str, target: str, value: str) -> str:
+    row = f"{source}_to_{'s' if code == 'fptosi' else 'u'}{target[1:]}"
+    if w.in_calls and row in CONVERSIONS:
+        return w.call(row, target, [(source, value)])
+    name = f"llvm.{code}.sat.{w.suffix(target)}.{w.suffix(source)}"
     w.e.declare(name, f"{w.type(target)} ({w.type(source)})")
     return w.let(f"call {w.type(target)} @{name}({w.type(source)} {value})")
 
@@ -336,7 +387,8 @@ def _class(w: Width, op: Op, a: list[str]) -> str:
 
 
 TABLE: dict[str, Writer] = {
-    **{c: _plain(c) for c in ("add", "sub", "mul", "and", "or", "xor")},
+    **{c: _plain(c) for c in ("add", "sub", "and", "or", "xor")},
+    "mul": _mul,
     **{c: _shift(c) for c in ("shl", "lshr", "ashr")},
     **{c: _divide(c) for c in ("udiv", "sdiv", "urem", "srem")},
     **{c: _float(c) for c in ("fadd", "fsub", "fmul", "fdiv")},
@@ -346,7 +398,7 @@ TABLE: dict[str, Writer] = {
     "icmp": _compare,
     "fcmp": _compare,
     "select": _select,
-    "trunc": _cast,
+    "trunc": _trunc,
     "zext": _cast,
     "sext": _cast,
     "fptrunc": _fptrunc,

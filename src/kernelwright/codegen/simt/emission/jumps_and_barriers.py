@@ -15,7 +15,7 @@ PATIENCE = 64
 
 def jump(c: LaneControl, block: Block, term: Op) -> None:
     c.spend(term.targets)
-    c.edge(term.targets[0], c.e.mask, None)
+    c.edge(term.targets[0], c.e.mask)
     targets = [term.targets[0].id]
     c.go(c.state | {targets[0]}, targets)
 
@@ -27,13 +27,9 @@ def branch(c: LaneControl, block: Block, term: Op) -> None:
     if block not in c.divergence.divergent:
         _branch_together(c, f"br i1 {condition.parts[0]}, label %{{0}}, label %{{1}}", list(term.targets))
         return
-    bits = e.vector_of(condition)
-    if e.mask != "-1":
-        bits = e.let(f"and <{e.lanes} x i1> {bits}, {e.as_vector(e.mask)}")
-    yes = e.as_mask(bits)
+    yes = e.active_bits(e.vector_of(condition))
     no = e.let(f"xor i32 {yes}, {e.whole_mask()}")
-    no_bits = e.as_vector(no)
-    c.edges([(term.targets[0], yes, bits), (term.targets[1], no, no_bits)])
+    c.edges([(term.targets[0], yes), (term.targets[1], no)])
     ids = [t.id for t in term.targets]
     c.go(c.state | frozenset(ids), ids)
 
@@ -47,7 +43,7 @@ def _branch_together(c: LaneControl, text: str, targets: list[Block]) -> None:
     for target, label, known in zip(targets, labels, kept, strict=True):
         e.label(label)
         e.restore(known)
-        c.edge(target, e.mask, None)
+        c.edge(target, e.mask)
         c.go(c.state | {target.id}, [target.id])
 
 
@@ -75,7 +71,7 @@ def switch(c: LaneControl, block: Block, term: Op) -> None:
     default = e.whole_mask() if taken is None else e.let(f"xor i32 {taken}, {e.whole_mask()}")
     first = term.targets[0]
     by_target[first] = default if first not in by_target else e.let(f"or i32 {by_target[first]}, {default}")
-    c.edges([(target, by_target[target], None) for target in sorted(by_target, key=lambda t: t.id)])
+    c.edges([(target, by_target[target]) for target in sorted(by_target, key=lambda t: t.id)])
     ids = [t.id for t in by_target]
     c.go(c.state | frozenset(ids), ids)
 

@@ -57,18 +57,18 @@ class LaneControl:
         self.settle(state - {k} if kind == "body" else state, kind, k)
         e.line(f"br label %{kind}{k}")
 
-    def edge(self, target: Block, mask: str, bits: str | None = None, pending: bool = True) -> None:
+    def edge(self, target: Block, mask: str, pending: bool = True) -> None:
         """Lanes of ``mask`` go to ``target``: its phis take their values, and it is pending for them."""
-        self.edges([(target, mask, bits)], pending)
+        self.edges([(target, mask)], pending)
 
-    def edges(self, ways: list[tuple[Block, str, str | None]], pending: bool = True) -> None:
+    def edges(self, ways: list[tuple[Block, str]], pending: bool = True) -> None:
         """The ways that lanes part into. What every way takes along is read before any way writes: the phis of one may be
         what another takes."""
-        taken = [self._taken(target) for target, _, _ in ways]
-        for target, mask, bits in ways:
-            self._leave_loops(target, mask, bits)
-        for (target, mask, bits), writes in zip(ways, taken, strict=True):
-            self._arrive(target, mask, bits, writes, pending)
+        taken = [self._taken(target) for target, _ in ways]
+        for target, mask in ways:
+            self._leave_loops(target, mask)
+        for (target, mask), writes in zip(ways, taken, strict=True):
+            self._arrive(target, mask, writes, pending)
 
     def _taken(self, target: Block) -> list[tuple[Var, Rep]]:
         """The phis of a block that have a place in memory, and the values they get on the way from here."""
@@ -84,11 +84,11 @@ class LaneControl:
             writes.append((out, rep))
         return writes
 
-    def _arrive(self, target: Block, mask: str, bits: str | None, writes: list[tuple[Var, Rep]], pending: bool) -> None:
+    def _arrive(self, target: Block, mask: str, writes: list[tuple[Var, Rep]], pending: bool) -> None:
         e = self.e
         waiting = target.id in self.state
         for out, rep in writes:
-            e.write(out, rep, mask if waiting or out.blend else None, bits)
+            e.write(out, rep, mask if waiting or out.blend else None)
         if target in self.divergence.partial and pending:
             mask = e.whole_mask() if mask == "-1" else mask
             if waiting:
@@ -96,7 +96,7 @@ class LaneControl:
                 mask = e.let(f"or i32 {old}, {mask}")
             e.line(f"store i32 {mask}, ptr %p{target.id}")
 
-    def _leave_loops(self, target: Block, mask: str, bits: str | None) -> None:
+    def _leave_loops(self, target: Block, mask: str) -> None:
         """Lanes that leave a loop before others take the values along that change with each round."""
         e = self.e
         loop = e.block.loop
@@ -104,13 +104,7 @@ class LaneControl:
             for var in e.mirrors.get(loop, ()):
                 if not self._is_made(var):
                     continue
-                type = e.vector_type(var.type)
-                value = e.vector_of(e.get(var))
-                if mask != "-1":
-                    old = e.let(f"load {type}, ptr {e.mirror_slots[var]}")
-                    chosen = bits or e.as_vector(mask)
-                    value = e.let(f"select <{e.lanes} x i1> {chosen}, {type} {value}, {type} {old}")
-                e.line(f"store {type} {value}, ptr {e.mirror_slots[var]}")
+                e.keep(var.type, e.vector_of(e.get(var)), e.mirror_slots[var], mask)
             loop = loop.parent
 
     def _is_made(self, var: Var) -> bool:

@@ -18,7 +18,7 @@ from kernelwright.codegen.simt.emission.representation import (
 )
 from kernelwright.codegen.simt.emission.text_writer import Writer
 from kernelwright.codegen.simt.options import SimtOptions
-from kernelwright.codegen.simt.program.program import Block, Const, Loop, Operand, Program, Var
+from kernelwright.codegen.simt.program.program import Block, Const, Loop, Operand, Program, Var, bits_of
 
 
 class Lanes(Writer):
@@ -38,6 +38,8 @@ class Lanes(Writer):
         self.mirror_slots: dict[Var, str] = {}
         self.mask = "-1"
         self.mask_vector: str | None = None
+        self.compared: dict[str, int] = {}
+        """Bits per lane that a condition was made of, by its name: how it reads most cheaply as a mask."""
         self.lane_ranges: list[tuple[str, str, str, str]] | None = None
         self.roots: dict[tuple[Var, bool, int], str] = {}
         self.lane_offsets: dict[tuple[int, bool, int], str] = {}
@@ -126,19 +128,37 @@ class Lanes(Writer):
         if var.slots is not None:
             self.write(var, rep, self.mask if var.blend else None)
 
-    def write(self, var: Var, rep: Rep, mask: str | None, vector_mask: str | None = None) -> None:
+    def write(self, var: Var, rep: Rep, mask: str | None) -> None:
         """Store into the slots of ``var``; with a mask, the other lanes keep what they have."""
         if var.shape is V:
-            type = self.vector_type(var.type)
-            value = self.vector_of(rep)
-            if mask is not None and mask != "-1":
-                old = self.let(f"load {type}, ptr {var.slots[0]}")
-                chosen = vector_mask or self.as_vector(mask)
-                value = self.let(f"select <{self.lanes} x i1> {chosen}, {type} {value}, {type} {old}")
-            self.line(f"store {type} {value}, ptr {var.slots[0]}")
+            self.keep(var.type, self.vector_of(rep), var.slots[0], mask or "-1")
             return
         for i, slot in enumerate(var.slots):
             self.line(f"store {stored(var.type)} {rep.part(i)}, ptr {slot}")
+
+    def keep(self, type: str, value: str, slot: str, mask: str) -> None:
+        """Store the lanes of ``mask`` into a slot; the others keep what they have.
+
+        On processors without mask registers a choice by bits takes code generation as long as ten additions, and one between
+        bits as long as fifty. So bits are chosen from as whole numbers, and code that must be ready soon has the rest in a call.
+        """
+        whole = self.vector_type(type)
+        if mask == "-1":
+            self.line(f"store {whole} {value}, ptr {slot}")
+        elif type == "i1":
+            row = f"i{self.lanes}"
+            new, old = self.let(f"bitcast {whole} {value} to {row}"), self.let(f"load {row}, ptr {slot}")
+            chosen = mask if self.lanes == 32 else self.let(f"trunc i32 {mask} to {row}")
+            changed = self.let(f"and {row} {self.let(f'xor {row} {new}, {old}')}, {chosen}")
+            self.line(f"store {row} {self.let(f'xor {row} {changed}, {old}')}, ptr {slot}")
+        elif self.options.in_line:
+            old = self.let(f"load {whole}, ptr {slot}")
+            chosen = self.let(f"select <{self.lanes} x i1> {self.as_vector(mask)}, {whole} {value}, {whole} {old}")
+            self.line(f"store {whole} {chosen}, ptr {slot}")
+        else:
+            self.line(f"store {whole} {value}, ptr {self.scratch(0)}, align 16")
+            size = bits_of(stored(type)) // 8
+            self.line(self.helper(f"keep{size}", f"ptr {slot}, ptr {self.scratch(0)}, i32 {mask}, i32 {self.lanes}"))
 
     def snapshot(self) -> tuple[dict[Var, Rep], str | None]:
         """What is known here, for code that follows a branch: what one way computes the other does not see."""
@@ -171,14 +191,20 @@ class Lanes(Writer):
 
     def as_mask(self, bits: str) -> str:
         """One bit per lane as an ``i32``."""
+        width = self.compared.get(bits, 0)
+        if width in (32, 64) and not self.options.in_line:
+            # What a comparison leaves in each lane is its bit over and over: the signs are cheaper to collect than to pack.
+            row = f"<{self.lanes} x i{width}>"
+            wide = self.let(f"sext <{self.lanes} x i1> {bits} to {row}")
+            self.line(f"store {row} {wide}, ptr {self.scratch(0)}, align 16")
+            return self.let(self.helper(f"signs{width // 8}", f"ptr {self.scratch(0)}, i32 {self.lanes}", "i32"))
         narrow = self.let(f"bitcast <{self.lanes} x i1> {bits} to i{self.lanes}")
         return narrow if self.lanes == 32 else self.let(f"zext i{self.lanes} {narrow} to i32")
 
     def active_bits(self, bits: str) -> str:
         """The lanes of ``bits`` that are active, as a mask."""
-        if self.mask != "-1":
-            bits = self.let(f"and <{self.lanes} x i1> {bits}, {self.as_vector(self.mask)}")
-        return self.as_mask(bits)
+        mask = self.as_mask(bits)
+        return mask if self.mask == "-1" else self.let(f"and i32 {mask}, {self.mask}")
 
     def operand_mask(self, operand: Operand) -> str:
         """The lanes whose ``i1`` operand is true."""
@@ -186,6 +212,9 @@ class Lanes(Writer):
 
     def store_lanes(self, field: str, type: str, value: str) -> None:
         """The active lanes' entries of an array in the frame."""
+        if not self.options.in_line:
+            self.keep(type, value, self.frame_pointer(field), self.mask)
+            return
         whole, bits = self.vector_type(type), f"<{self.lanes} x i1>"
         name = f"llvm.masked.store.v{self.lanes}{type}.p0"
         self.declare(name, f"void ({whole}, ptr, {bits})")

@@ -17,6 +17,11 @@ class Width:
         self.e = e
         self.lanes = e.lanes if vector else 0
 
+    @property
+    def in_calls(self) -> bool:
+        """Whether to call the runtime for lanes where vector code is long: what must be ready soon does."""
+        return bool(self.lanes) and not self.e.options.in_line
+
     def type(self, type: str) -> str:
         """The type of a row of lane values: ``i32`` or ``<32 x i32>``."""
         return f"<{self.lanes} x {stored(type)}>" if self.lanes else stored(type)

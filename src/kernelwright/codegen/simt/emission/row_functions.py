@@ -7,6 +7,15 @@ from __future__ import annotations
 
 _DIVISIONS = tuple(f"{op}{bits}" for op in ("udiv", "sdiv", "urem", "srem") for bits in (32, 64, 128))
 _INTEGERS = ("mulhi_ll", "mulhi_ull", "prmt", "fns", "permute32")
+BITS = tuple(f"{name}{bits}" for name in ("ctlz", "cttz", "ctpop", "bitreverse", "fshl", "fshr") for bits in (32, 64))
+"""What a vector unit without AVX-512 is slow to be taught: code that must be ready soon calls these."""
+_WIDE = ("mul64", "low64", "high64")
+"""Of 64-bit numbers: their product, and their halves."""
+CONVERSIONS = (
+    *(f"{source}_to_{target}" for source in ("float", "double") for target in ("s32", "u32", "s64", "u64")),
+    *(f"{source}_to_{target}" for source in ("s64", "u64") for target in ("float", "double")),
+)
+"""Of lanes; towards zero and saturating, a NaN is 0, where the target is an integer."""
 _WARP = (
     *(f"match_{kind}{bits}" for kind in ("any", "all") for bits in (32, 64)),
     *(f"redux_{name}" for name in ("add", "and", "or", "xor", "umin", "umax", "min", "max")),
@@ -32,4 +41,6 @@ _ROUNDED = tuple(
     for mode in ("rz", "rm", "rp")
 )
 
-ROWS: tuple[str, ...] = (*_DIVISIONS, *_INTEGERS, *_WARP, *_APPROXIMATE, *_LIBRARY, *_NARROW, *_ROUNDED)
+ROWS: tuple[str, ...] = (
+    *_DIVISIONS, *_INTEGERS, *BITS, *_WIDE, *CONVERSIONS, *_WARP, *_APPROXIMATE, *_LIBRARY, *_NARROW, *_ROUNDED,
+)  # fmt: skip

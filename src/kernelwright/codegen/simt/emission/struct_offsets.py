@@ -63,6 +63,8 @@ EVEN = tuple(
     for size in EVEN_BYTES
 )
 """Accesses that run evenly, as one call: see ``runtime_rows.py``."""
+KEEPS = (1, 2, 4, 8, 16)
+"""Bytes per lane of values that some lanes of a warp take and others do not."""
 FUNCTIONS = (
     "load",
     "store",
@@ -77,6 +79,9 @@ FUNCTIONS = (
     "fence",
     *QUICK,
     *EVEN,
+    *(f"keep{size}" for size in KEEPS),
+    "signs4",
+    "signs8",
 )
 """Helpers that generated code calls, ``simt_...`` in C; ``row_functions.py`` names the row functions, ``row_...``."""
 

@@ -165,3 +165,18 @@ ROW1(bfloat_from_u64, u16, u64, bfloat_of(odd_from_u64(x)))
 ROW1(bfloat_from_s64, u16, i64, bfloat_of(x < 0 ? -odd_from_u64(0 - (u64)x) : odd_from_u64((u64)x)))
 ROW1(half_from_u64, u16, u64, half_of(odd_from_u64(x)))
 ROW1(half_from_s64, u16, i64, half_of(x < 0 ? -odd_from_u64(0 - (u64)x) : odd_from_u64((u64)x)))
+
+/* Towards zero, saturating, a NaN is 0: LLVM's fptosi.sat and fptoui.sat. The bounds are exact in both types. */
+#define TO_INTEGER(from, T, to, R, LOW, HIGH, LEAST, MOST) \
+  ROW1(from##_to_##to, R, T, x != x ? (R)0 : x < LOW ? LEAST : x >= HIGH ? MOST : (R)x)
+#define TO_INTEGERS(from, T)                                                                     \
+  TO_INTEGER(from, T, s32, i32, -2147483648.0, 2147483648.0, INT32_MIN, INT32_MAX)               \
+  TO_INTEGER(from, T, u32, u32, 0.0, 4294967296.0, 0, UINT32_MAX)                                \
+  TO_INTEGER(from, T, s64, i64, -9223372036854775808.0, 9223372036854775808.0, INT64_MIN, INT64_MAX) \
+  TO_INTEGER(from, T, u64, u64, 0.0, 18446744073709551616.0, 0, UINT64_MAX)
+TO_INTEGERS(float, float)
+TO_INTEGERS(double, double)
+ROW1(s64_to_float, float, i64, (float)x)
+ROW1(s64_to_double, double, i64, (double)x)
+ROW1(u64_to_float, float, u64, (float)x)
+ROW1(u64_to_double, double, u64, (double)x)

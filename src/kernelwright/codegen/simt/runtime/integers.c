@@ -38,8 +38,25 @@ ROW2(urem128, u128, u128, u128, y ? x % y : ~(u128)0)
 ROW2(sdiv128, i128, i128, i128, y ? divide_wide(x, y) : -1)
 ROW2(srem128, i128, i128, i128, y ? remainder_wide(x, y) : -1)
 
+ROW2(mul64, u64, u64, u64, x * y)
+ROW1(low64, u32, u64, (u32)x)
+ROW1(high64, u32, u64, (u32)(x >> 32))
 ROW2(mulhi_ll, i64, i64, i64, (i64)((i128)x * y >> 64))
 ROW2(mulhi_ull, u64, u64, u64, (u64)((u128)x * y >> 64))
+
+/* As LLVM's intrinsics of these names have it: of 0 the width is counted, and shifts take their amount modulo the width. */
+ROW1(ctlz32, u32, u32, x ? (u32)__builtin_clz(x) : 32)
+ROW1(ctlz64, u64, u64, x ? (u64)__builtin_clzll(x) : 64)
+ROW1(cttz32, u32, u32, x ? (u32)__builtin_ctz(x) : 32)
+ROW1(cttz64, u64, u64, x ? (u64)__builtin_ctzll(x) : 64)
+ROW1(ctpop32, u32, u32, (u32)__builtin_popcount(x))
+ROW1(ctpop64, u64, u64, (u64)__builtin_popcountll(x))
+ROW1(bitreverse32, u32, u32, __builtin_bitreverse32(x))
+ROW1(bitreverse64, u64, u64, __builtin_bitreverse64(x))
+ROW3(fshl32, u32, u32, u32, u32, (u32)(((u64)x << 32 | y) << (z & 31) >> 32))
+ROW3(fshr32, u32, u32, u32, u32, (u32)(((u64)x << 32 | y) >> (z & 31)))
+ROW3(fshl64, u64, u64, u64, u64, z & 63 ? x << (z & 63) | y >> (64 - (z & 63)) : x)
+ROW3(fshr64, u64, u64, u64, u64, z & 63 ? x << (64 - (z & 63)) | y >> (z & 63) : y)
 
 /* prmt: four bytes picked from eight; bit 3 of a selector repeats the sign of the byte picked. */
 static inline u32 permute_bytes(u32 a, u32 b, u32 selector) {

@@ -4,7 +4,7 @@
 
 enum { MOST_DIMS = 512, MOST_INSTRUCTIONS = 128, MOST_ARRAYS = 32, VALUES = 16 };
 enum { LOAD, STORE, PUT, GET, OTHER };
-enum { LANES = 32, WIDEST = 4, THREADS = 1024, SECTOR_ELEMENTS = 8 };
+enum { LANES = 32, WIDEST = 4, THREADS = 1024, SECTOR_ELEMENTS = 8, REAL_LOOP = 3 };
 enum { ISSUE, FMA, XU, L1, L2, MEMORY, LATENCY, TERMS };
 
 typedef struct {
@@ -134,9 +134,9 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         for (int n = x->own_first; n < x->own_last; n++) {
             int d = b->own[n];
             if (!(kind[d] & ~(LOOP | UNROLL))) sequential *= low[d];
-            if (kind[d] == LOOP) {
+            if (kind[d] == LOOP && low[d] >= REAL_LOOP) {
                 looped *= low[d];
-                if (low[d] >= 2) own_loops[own_loop_count++] = d;
+                own_loops[own_loop_count++] = d;
             }
         }
         for (int d = x->first; d < x->last; d++) {
@@ -174,7 +174,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
     for (int n = 0; n < b->reuses; n++) {
         const Reuse *u = b->reuse + n;
         int repeats = 0;
-        for (int t = u->rest_first; t < u->rest_last; t++) repeats |= low[b->reuse_dim[t]] >= 2;
+        for (int t = u->rest_first; t < u->rest_last; t++) repeats |= low[b->reuse_dim[t]] >= REAL_LOOP;
         if (!repeats) continue;
         const Repetition *r = of + u->reduction;
         double runs = b->instruction[u->reduction].executions * r->blocks, served = 1;
