@@ -1,0 +1,102 @@
+"""Random leaves of a space, generated, executed and bounded: what the gates of generation and of the bound count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import kernelwright as kw
+from kernelwright.space.bound import LowerBound
+from kernelwright.space.bound.ground_numbering import GroundNumbering
+from kernelwright.space.cuda_source import GeneratedKernel, generate
+from kernelwright.space.engine.solver import Solver
+from kernelwright.space.gpu.leaf import Decided
+from kernelwright.space.gpu.space import gpu_space
+from kernelwright.space.library import example
+from kernelwright.target import gpu
+from tests.space.execution import run, terms_of
+
+CHOICES = ("layout", "size", "dim_kind", "thread_mapping", "dim_mapping", "mem_space", "exists", "order", "cache")
+"""The order of decisions: the paper's (section 5.1), with what it leaves out at the end."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A leaf that ran: every prefix's bounds, in the order of its decisions."""
+
+    kernel: GeneratedKernel
+    done: Any
+    bounds_us: list[float]
+    work: list[dict[str, float]]
+    cycles: list[dict[str, float]]
+
+
+class Sampler:
+    """``failed`` counts leaves that do not compile, run, or agree with NumPy, with the reason."""
+
+    def __init__(self, name: str, sizes: dict[str, int], seed: int) -> None:
+        self.example = example(name)
+        self.computation = self.example.computation(**sizes)
+        self.backbone = self.computation.backbone()
+        self.space = gpu_space(self.backbone)
+        self.solver = Solver(self.space.constraints, seed)
+        self.bound = LowerBound(self.backbone, GroundNumbering(self.space), gpu("h200"))
+        self.dead_ends = 0
+        self.failed: list[str] = []
+
+    def samples(self, count: int, folder: Path, device: kw.Device) -> Iterator[Sample]:
+        order = self.space.variables_of(*(c for c in CHOICES if c in self.space.choices))
+        root = self.solver.root()
+        assert root is not None
+        tried = 0
+        while tried < count:
+            state = root.copy()
+            walk = self.solver.descend(state, order)
+            if walk.is_dead_end:
+                self.dead_ends += 1
+                continue
+            tried += 1
+            try:
+                kernel = generate(self.backbone, Decided(self.space, state))
+                done = run(self.example, self.computation, kernel, folder, device)
+            except (AssertionError, kw.KernelwrightError) as error:
+                self.failed.append(str(error))
+                continue
+            prefix = root.copy()
+            states = [prefix.copy()]
+            for variable, mask in walk.decisions:
+                assert self.solver.restrict(prefix, variable, mask)
+                states.append(prefix.copy())
+            yield Sample(
+                kernel,
+                done,
+                [self.bound.time_us(s) for s in states],
+                [self.bound.work(s) for s in states],
+                [self.bound.explain(s).cycles for s in states],
+            )
+
+
+def breaches(sample: Sample) -> list[str]:
+    """Where a bound is above what was executed or estimated."""
+    estimated, executed = terms_of(sample.done)
+    slack = 1 + 1e-9
+    found = [
+        f"decision {n}: {what}, {least[what]:,.0f} of {count:,.0f}"
+        for n, least in enumerate(sample.work)
+        for what, count in executed.items()
+        if least[what] > count * slack
+    ]
+    # What must come from memory is known better than the model counts it, whose log of accesses may be full.
+    found += [
+        f"decision {n}: {term}, {cycles:,.0f} of {estimated[term]:,.0f} cycles"
+        for n, terms in enumerate(sample.cycles)
+        for term, cycles in terms.items()
+        if term != "memory" and cycles > estimated[term] * slack
+    ]
+    time_us = sample.done.time_us - gpu("h200").launch_us
+    found += [
+        f"decision {n}: {us:.3f} of {time_us:.3f} us" for n, us in enumerate(sample.bounds_us) if us > time_us * slack
+    ]
+    return found
