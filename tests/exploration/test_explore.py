@@ -179,6 +179,8 @@ def test_what_takes_too_long_to_try_is_rejected_before(space: KernelSpace) -> No
     spilled = _too_costly(replace(kernel, registers=MOST_REGISTERS + 1), space.subject)
     assert spilled is not None and spilled.stage == "memory" and "513 registers" in spilled.reason
     large = Subject.of("matmul", (1024, 1024, 1024), "h200")
-    alone = _too_costly(replace(kernel, grid=(16, 1, 1)), large)
+    alone = _too_costly(replace(kernel, grid=(16, 1, 1), block=(64, 1, 1)), large)
     assert alone is not None and alone.stage == "timeout" and "each of its 16 blocks does 67108864" in alone.reason
-    assert _too_costly(replace(kernel, grid=(32, 1, 1)), large) is None
+    assert _too_costly(replace(kernel, grid=(64, 1, 1), block=(64, 1, 1)), large) is None
+    idle = _too_costly(replace(kernel, grid=(64, 1, 1), block=(4, 1, 1)), large)
+    assert idle is not None and idle.stage == "timeout"

@@ -49,5 +49,9 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.tune.measure",
         "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",
     ),
+    "space": (
+        "kernelwright.bench.space.measure",
+        "Searches of spaces of implementations against uniform descents, against a hand-tiled and a naive kernel.",
+    ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

@@ -17,7 +17,7 @@ from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.exploration.decisions import Decisions
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.subject import Subject
-from kernelwright.exploration.trial import MOST_WORK, Trials
+from kernelwright.exploration.trial import MOST_WORK, Trials, block_work
 from kernelwright.farm import Lost, Raised, pool_for
 from kernelwright.space.cuda_source import GeneratedKernel
 
@@ -99,12 +99,12 @@ class KernelJudge:
 
 def _too_costly(kernel: GeneratedKernel, subject: Subject) -> Rejected | None:
     """Why a kernel is not tried at all."""
-    blocks, iterations = kernel.grid[0], subject.work // kernel.grid[0]
+    iterations = block_work(subject, kernel)
     if kernel.registers > MOST_REGISTERS:
         said = f"its values need {kernel.registers} registers of a thread, and {MOST_REGISTERS} are tried at most"
         return Rejected("memory", said)
     if iterations > MOST_WORK:
-        said = f"each of its {blocks} blocks does {iterations} iterations, and {MOST_WORK} are tried at most"
+        said = f"each of its {kernel.grid[0]} blocks does {iterations} iterations, idle lanes counted, and {MOST_WORK} are tried at most"
         return Rejected("timeout", said)
     return None
 

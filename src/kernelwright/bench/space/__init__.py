@@ -1,0 +1,1 @@
+"""Spaces of implementations: what ``kw bench space`` measures."""
