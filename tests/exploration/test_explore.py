@@ -84,6 +84,14 @@ def test_what_an_edited_replay_file_may_say(space: KernelSpace, decisions: list[
     assert said in raised.value.message
 
 
+def test_a_contradiction_names_the_rule(space: KernelSpace) -> None:
+    with pytest.raises(Misuse) as raised:
+        space.decided(("dim_kind(x.n0) = BLOCK", "size(x.n1) = 4", "size(y.n1) = 8"))
+    hint = str(raised.value.hint)
+    assert "size(x.n1) is 4" in hint and "size(y.n1) is 8" in hint and "dim_kind" not in hint
+    assert "one size" in hint or "same size" in hint
+
+
 def test_a_run_ends_with_a_kernel_and_its_files(finished: ExploreRun) -> None:
     best, naive, ended = finished.best, finished.naive, finished.ended
     assert best is not None and naive is not None and ended is not None
