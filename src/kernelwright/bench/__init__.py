@@ -53,5 +53,9 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.space.measure",
         "Searches of spaces of implementations against uniform descents, against a hand-tiled and a naive kernel.",
     ),
+    "space-tree": (
+        "kernelwright.bench.space.tree",
+        "Spaces of implementations: size, dead ends, nodes at depth 10, and what the engine does in a second of one core.",
+    ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),
 }

@@ -15,10 +15,10 @@ import numpy.typing as npt
 
 from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import Decisions, decision_text, parts_of
-from kernelwright.exploration.numbering import SpaceNumbering
 from kernelwright.exploration.subject import Subject
 from kernelwright.search.tree.decision_tree import Child
 from kernelwright.space.bound import LowerBound
+from kernelwright.space.bound.ground_numbering import GroundNumbering
 from kernelwright.space.cuda_source import GeneratedKernel, generate
 from kernelwright.space.engine.solver import Solver
 from kernelwright.space.gpu.leaf import Decided
@@ -38,7 +38,7 @@ class KernelSpace:
         self.ground = gpu_space(subject.backbone)
         self.solver = Solver(self.ground.constraints)
         self.order = self.ground.variables_of(*order)
-        self.bound = LowerBound(subject.backbone, SpaceNumbering(self.ground), subject.gpu)
+        self.bound = LowerBound(subject.backbone, GroundNumbering(self.ground), subject.gpu)
 
     # -- the tree ------------------------------------------------------------------------------------------------------
 

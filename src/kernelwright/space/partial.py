@@ -1,4 +1,4 @@
-"""An implementation that is decided in part: decisions are added one at a time, what remains possible can be asked, and why the rest is not."""
+"""An implementation that is decided in part: decisions are added one at a time; what is left can be asked, and why the rest is gone."""
 
 from __future__ import annotations
 

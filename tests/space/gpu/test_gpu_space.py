@@ -111,7 +111,7 @@ def test_contradictory_decisions_are_told(axpy: Partial) -> None:
     outer, inner = backbone.dim("st.n1"), backbone.dim("st.n2")
     with pytest.raises(Misuse) as told:
         axpy.decide(size(outer) == 32, dim_kind(outer).VECTOR, order(outer, inner).OUTER)
-    assert "size(st.n1)" in str(told.value).splitlines()[1] and "vectors_are_aligned" in str(told.value)
+    assert "size" not in str(told.value) and "vectors_are_aligned" in str(told.value)
     with pytest.raises(Misuse) as told:
         axpy.decide(size(outer) == 32, dim_kind(inner).VECTOR, order(outer, inner).INNER)
     assert "size" not in str(told.value) and "dim_kind(st.n2) is VECTOR" in str(told.value)

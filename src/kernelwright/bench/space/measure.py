@@ -59,7 +59,8 @@ class Course:
     above_bound: int
 
     def best_within(self, seconds: float) -> float:
-        return min((time for at, time in self.points if at <= seconds), default=float("inf"))
+        """At first the naive kernel is all there is."""
+        return min((time for at, time in self.points if at <= seconds), default=self.naive_us)
 
 
 def measure(quick: bool, say: Say) -> Measured:

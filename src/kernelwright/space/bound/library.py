@@ -6,7 +6,7 @@ import ctypes
 from functools import cache
 from pathlib import Path
 
-from kernelwright.space.compiled_c import load_c
+from kernelwright.space.engine.compiled_c import load_c
 
 
 @cache

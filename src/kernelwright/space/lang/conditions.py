@@ -133,6 +133,17 @@ class Connective(Condition):
         return found
 
 
+def disjuncts(condition: Condition, negated: bool = False) -> Iterable[Condition]:
+    """The parts of which one has to hold: ``(x & y) >> z`` has three, ``~x``, ``~y`` and ``z``."""
+    if isinstance(condition, Connective) and condition.word == "not":
+        yield from disjuncts(condition.parts[0], not negated)
+    elif isinstance(condition, Connective) and condition.word == ("and" if negated else "or"):
+        for part in condition.parts:
+            yield from disjuncts(part, negated)
+    else:
+        yield ~condition if negated else condition
+
+
 def any_of(conditions: Iterable[Condition]) -> Condition:
     """Whether one of them holds; false for none."""
     parts = tuple(conditions)

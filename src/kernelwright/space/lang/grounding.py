@@ -16,7 +16,7 @@ import numpy.typing as npt
 from kernelwright.errors import Misuse
 from kernelwright.space.engine.constraints import MOST_GROUPS, MOST_VALUES, Constraints
 from kernelwright.space.lang.choices import Atom, Choice, Fact, FactOf, atoms_of, facts_of
-from kernelwright.space.lang.conditions import Condition, ObjectSet, Setting, Value
+from kernelwright.space.lang.conditions import Condition, ObjectSet, Setting, Value, disjuncts
 from kernelwright.space.lang.counting import ground_counter
 from kernelwright.space.lang.declaration import Rule, Space
 from kernelwright.space.lang.ground_space import GroundChoice, GroundSpace
@@ -198,6 +198,17 @@ class _Grounding:
             exist &= variables >= 0
         for combination in np.unique(known[exist]).tolist():
             holds = {key: bool(combination >> bit & 1) for bit, key in enumerate(facts)}
+            if len(atoms) > MOST_AXES:
+                rows = np.nonzero(exist & (known == combination))[0]
+                self.asked[number] += len(rows)
+                self._add_clauses(
+                    number,
+                    self._literals(rule, condition, atoms, holds),
+                    [atom.choice.name for atom in atoms],
+                    np.stack([variables[rows] for variables, _ in columns], axis=1),
+                    np.stack([flipped[rows] for _, flipped in columns], axis=1),
+                )
+                continue
             table = self._table(condition, atoms, holds)
             if table.all():
                 continue
@@ -304,26 +315,42 @@ class _Grounding:
         facts = {
             f.key: bool(self._fact_table(f.fact)[tuple(self.ids[a] for a in f.arguments)]) for f in facts_of(condition)
         }
+        names = [a.choice.name for a in atoms]
+        rows, flips = np.array([[v for v, _ in found]], np.int64), np.array([[f for _, f in found]], bool)
+        if len(atoms) > MOST_AXES:
+            self.asked[number] += 1
+            self._add_clauses(number, self._literals(rule, condition, atoms, facts), names, rows, flips)
+            return
         table = self._table(condition, atoms, facts)
         if table.all():
             return
         self.asked[number] += 1
         if not atoms:
             raise Misuse(f"clause {rule.name} does not hold for {things}, whatever is decided", hint=rule.reason)
-        self._add(
-            number,
-            [a.choice.name for a in atoms],
-            np.array([[v for v, _ in found]], np.int64),
-            np.array([[f for _, f in found]], bool),
-            table,
-        )
+        self._add(number, names, rows, flips, table)
+
+    def _literals(
+        self, rule: Rule, condition: Condition, atoms: Sequence[Atom], facts: Mapping[object, bool]
+    ) -> list[Table] | None:
+        """Per atom the values with which a disjunction holds; None when its facts make it true."""
+        found = {atom.key: np.zeros(len(self.values[atom.choice.name]), bool) for atom in atoms}
+        for part in disjuncts(condition):
+            own = atoms_of(part)
+            if len(own) > 1:
+                raise Misuse(
+                    f"rule {rule.name} is about {len(atoms)} choices and is no disjunction of conditions on one each",
+                    hint="split it into rules that are one disjunction each, or are about three choices",
+                )
+            table = self._table(part, own, facts)
+            if not own and table:
+                return None
+            if own:
+                found[own[0].key] |= table
+        return list(found.values())
 
     # -- tables to constraints
 
     def _add(self, rule: int, choices: Sequence[str], rows: Rows, flips: npt.NDArray[np.bool_], table: Table) -> None:
-        if len(choices) > MOST_AXES:
-            self._add_clauses(rule, choices, rows, flips, table)
-            return
         for scopes, _, flipped, column_of in by_scope(rows, flips):
             renumbered = [
                 self.choices[c].opposite_numbers if f else None for c, f in zip(choices, flipped, strict=True)
@@ -340,19 +367,17 @@ class _Grounding:
                 self.scopes[relation.ndim].add(scopes, relation, rule)
 
     def _add_clauses(
-        self, rule: int, choices: Sequence[str], rows: Rows, flips: npt.NDArray[np.bool_], table: Table
+        self,
+        rule: int,
+        accepted: list[Table] | None,
+        choices: Sequence[str],
+        rows: Rows,
+        flips: npt.NDArray[np.bool_],
     ) -> None:
-        forbidden = np.argwhere(~table)
-        values = [np.unique(forbidden[:, axis]) for axis in range(table.ndim)]
-        if np.prod([len(v) for v in values]) != len(forbidden):
-            raise Misuse(
-                f"rule {self.rules[rule].name} is about {table.ndim} choices and is no disjunction",
-                hint="split it into rules that are one disjunction each, or are about three choices",
-            )
+        if accepted is None or any(a.all() for a in accepted):
+            return
         masks = np.zeros(rows.shape, np.int64)
-        for axis, chosen in enumerate(values):
-            allowed = np.ones(table.shape[axis], bool)
-            allowed[chosen] = False
+        for axis, allowed in enumerate(accepted):
             opposite = np.array(self.choices[choices[axis]].opposite_numbers)
             masks[:, axis] = np.where(flips[:, axis], _mask(allowed[opposite]), _mask(allowed))
         self.clauses.append((rows, masks, rule))
