@@ -105,10 +105,13 @@ class LowerBound:
 
         Raises ``Misuse`` for a computation with more than 512 dims, 128 instructions or 32 arrays, ``ToolError`` when C cannot be compiled.
         """
-        if len(backbone.dims) > MOST_DIMS or len(backbone.arrays) > MOST_ARRAYS:
-            raise Misuse(
-                f"{backbone.name} has {len(backbone.dims)} dims and {len(backbone.arrays)} arrays: too many to bound"
-            )
+        for things, most, what in (
+            (backbone.dims, MOST_DIMS, "dims"),
+            (backbone.instructions, MOST_INSTRUCTIONS, "instructions"),
+            (backbone.arrays, MOST_ARRAYS, "arrays"),
+        ):
+            if len(things) > most:
+                raise Misuse(f"{backbone.name} has {len(things)} {what}: at most {most} can be bounded")
         self.machine = Machine.of(gpu, calibration)
         self.title = gpu.title
         self._norm = 0.0 if overlap else float(self.machine.norm)
