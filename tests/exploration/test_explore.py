@@ -84,6 +84,14 @@ def test_what_an_edited_replay_file_may_say(space: KernelSpace, decisions: list[
     assert said in raised.value.message
 
 
+def test_a_contradiction_names_the_rule(space: KernelSpace) -> None:
+    with pytest.raises(Misuse) as raised:
+        space.decided(("dim_kind(x.n0) = BLOCK", "size(x.n1) = 4", "size(y.n1) = 8"))
+    hint = str(raised.value.hint)
+    assert "size(x.n1) is 4" in hint and "size(y.n1) is 8" in hint and "dim_kind" not in hint
+    assert "one size" in hint or "same size" in hint
+
+
 def test_a_run_ends_with_a_kernel_and_its_files(finished: ExploreRun) -> None:
     best, naive, ended = finished.best, finished.naive, finished.ended
     assert best is not None and naive is not None and ended is not None
@@ -167,3 +175,20 @@ def test_best_first_may_prove_its_gap(space: KernelSpace) -> None:
         times = [space.bound.time_us(space.decided(space.words(path))) for path in paths]
         search.tell([Result(path, (time,)) for path, time in zip(paths, times, strict=True)])
     assert search.proven_gap <= 0.05
+
+
+def test_what_takes_too_long_to_try_is_rejected_before(space: KernelSpace) -> None:
+    from dataclasses import replace
+
+    from kernelwright.exploration.judge import MOST_REGISTERS, _too_costly
+
+    kernel = space.kernel(naive_decisions(space))
+    assert _too_costly(kernel, space.subject) is None
+    spilled = _too_costly(replace(kernel, registers=MOST_REGISTERS + 1), space.subject)
+    assert spilled is not None and spilled.stage == "memory" and "513 registers" in spilled.reason
+    large = Subject.of("matmul", (1024, 1024, 1024), "h200")
+    alone = _too_costly(replace(kernel, grid=(16, 1, 1), block=(64, 1, 1)), large)
+    assert alone is not None and alone.stage == "timeout" and "each of its 16 blocks does 67108864" in alone.reason
+    assert _too_costly(replace(kernel, grid=(64, 1, 1), block=(64, 1, 1)), large) is None
+    idle = _too_costly(replace(kernel, grid=(64, 1, 1), block=(4, 1, 1)), large)
+    assert idle is not None and idle.stage == "timeout"

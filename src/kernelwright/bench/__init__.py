@@ -49,7 +49,11 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.tune.measure",
         "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",
     ),
-    "spaces": (
+    "space": (
+        "kernelwright.bench.space.measure",
+        "Searches of spaces of implementations against uniform descents, against a hand-tiled and a naive kernel.",
+    ),
+    "space-tree": (
         "kernelwright.bench.space.tree",
         "Spaces of implementations: size, dead ends, nodes at depth 10, and what the engine does in a second of one core.",
     ),

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "kernelwright.cli.commands.explore.command",
         "All implementations of a computation, and the best of them.",
     ),
+    "space": ("kernelwright.cli.commands.space.command", "How large a space is, and what a run has explored of it."),
     "tune": ("kernelwright.cli.commands.tune.command", "The right version of a program for every input."),
     "runs": ("kernelwright.cli.commands.runs", "The runs of kw evolve, kw breed and kw explore there are."),
     "show": ("kernelwright.cli.commands.show", "What a run has found."),

@@ -17,7 +17,7 @@ from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.exploration.decisions import Decisions
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.subject import Subject
-from kernelwright.exploration.trial import Trials
+from kernelwright.exploration.trial import MOST_WORK, Trials, block_work
 from kernelwright.farm import Lost, Raised, pool_for
 from kernelwright.space.cuda_source import GeneratedKernel
 
@@ -72,11 +72,8 @@ class KernelJudge:
             except Misuse as error:
                 yield index, Evaluated(Rejected("compile", error.message), "")
                 continue
-            if kernel.registers > MOST_REGISTERS:
-                said = (
-                    f"its values need {kernel.registers} registers of a thread, and {MOST_REGISTERS} are tried at most"
-                )
-                yield index, Evaluated(Rejected("memory", said), "", {"bound_us": bound_us})
+            if costly := _too_costly(kernel, self._space.subject):
+                yield index, Evaluated(costly, "", {"bound_us": bound_us})
             else:
                 works.append((index, Work(kernel), bound_us))
         for number, found in self._pool.map([work for _, work, _ in works]):
@@ -98,6 +95,18 @@ class KernelJudge:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _too_costly(kernel: GeneratedKernel, subject: Subject) -> Rejected | None:
+    """Why a kernel is not tried at all."""
+    iterations = block_work(subject, kernel)
+    if kernel.registers > MOST_REGISTERS:
+        said = f"its values need {kernel.registers} registers of a thread, and {MOST_REGISTERS} are tried at most"
+        return Rejected("memory", said)
+    if iterations > MOST_WORK:
+        said = f"each of its {kernel.grid[0]} blocks does {iterations} iterations, idle lanes counted, and {MOST_WORK} are tried at most"
+        return Rejected("timeout", said)
+    return None
 
 
 def _evaluated(found: object) -> Evaluated:

@@ -15,15 +15,16 @@ import numpy.typing as npt
 
 from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import Decisions, decision_text, parts_of
-from kernelwright.exploration.numbering import SpaceNumbering
 from kernelwright.exploration.subject import Subject
 from kernelwright.search.tree.decision_tree import Child
 from kernelwright.space.bound import LowerBound
+from kernelwright.space.bound.ground_numbering import GroundNumbering
 from kernelwright.space.cuda_source import GeneratedKernel, generate
 from kernelwright.space.engine.solver import Solver
 from kernelwright.space.gpu.leaf import Decided
 from kernelwright.space.gpu.sets import DECISION_ORDER
 from kernelwright.space.gpu.space import gpu_space
+from kernelwright.space.why import Reasons
 
 State = npt.NDArray[np.uint16]
 
@@ -37,7 +38,7 @@ class KernelSpace:
         self.ground = gpu_space(subject.backbone)
         self.solver = Solver(self.ground.constraints)
         self.order = self.ground.variables_of(*order)
-        self.bound = LowerBound(subject.backbone, SpaceNumbering(self.ground), subject.gpu)
+        self.bound = LowerBound(subject.backbone, GroundNumbering(self.ground), subject.gpu)
 
     # -- the tree ------------------------------------------------------------------------------------------------------
 
@@ -72,6 +73,7 @@ class KernelSpace:
         state = self.solver.root()
         if state is None:
             raise Misuse(f"{self.subject} has no implementation")
+        taken: list[tuple[int, int]] = []
         for number, text in enumerate(decisions):
             choice, names, value = parts_of(text)
             objects = [self._object(choice, name, text) for name in names]
@@ -79,13 +81,18 @@ class KernelSpace:
                 variable, mask = self.ground.value_mask(choice, objects, value)
             except Misuse as error:
                 raise Misuse(f"decision {number + 1}, {text}: {error.message}", hint=error.hint) from error
-            left = self.ground.describe(variable, int(state[variable]))
             if not int(state[variable]) & mask or not self.solver.restrict(state, variable, mask):
                 raise Misuse(
-                    f"decision {number + 1}, {text}, contradicts those before it",
-                    hint=f"they leave {left}",
+                    f"decision {number + 1}, {text}, contradicts those before it", hint=self._why(taken, variable, mask)
                 )
+            taken.append((variable, mask))
         return state
+
+    def _why(self, taken: Sequence[tuple[int, int]], variable: int, mask: int) -> str:
+        """Which decisions and rules exclude a value, or together with it everything."""
+        reasons = Reasons(self.ground, self.solver)
+        clash = reasons.clash([*taken, (variable, mask)])
+        return str(clash if clash is not None else reasons.why(taken, variable, mask))
 
     def _object(self, choice: str, name: str, text: str) -> Any:
         if choice not in self.ground.choices:

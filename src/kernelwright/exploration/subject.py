@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -63,6 +64,11 @@ class Subject:
     @cached_property
     def backbone(self) -> Backbone:
         return self.declared.backbone()
+
+    @cached_property
+    def work(self) -> int:
+        """Iterations of all loops together: what the largest statement does."""
+        return math.prod(loop.extent for loop in self.declared.loops.values())
 
     @property
     def gpu(self) -> Gpu:

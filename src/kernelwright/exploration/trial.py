@@ -9,7 +9,6 @@ Blocks of a grid do the same on other data, so a search looks at few; the winner
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Sequence
 
@@ -34,11 +33,13 @@ from kernelwright.exploration.subject import Subject
 from kernelwright.launch import Launch, Triple
 from kernelwright.space.cuda_source import GeneratedKernel
 from kernelwright.space.library.example import shaped_view
+from kernelwright.target import WARP
 
 BLOCKS = 8
 """Of a grid that run in a trial at most: enough for neighbours."""
-MOST_WORK = 1 << 25
-"""Iterations of the computation that a trial runs: some seconds. Of a grid whose blocks do more fewer run, at least one."""
+MOST_WORK = 1 << 24
+"""Iterations of the computation, of lanes that idle in their warp, too, that a trial runs: some seconds. Of a grid whose blocks do
+more fewer run; a block that does more by itself is not tried."""
 TOLERANCE = 1e-4
 """The largest difference over the largest expected value: inputs are below 1, and sums of some thousand terms are rounded."""
 SEED = 1
@@ -82,8 +83,8 @@ class Trials:
         if isinstance(found, Rejected):
             return found
         for schedule in OTHER_SCHEDULES:
-            again = self._run(kernel, made, self._cut(kernel.grid), schedule)
-            wrong = self._compared(kernel, again, self._cut(kernel.grid))
+            again = self._run(kernel, made, self._cut(kernel), schedule)
+            wrong = self._compared(kernel, again, self._cut(kernel))
             if isinstance(wrong, Rejected):
                 return Rejected("order", f"under schedule {schedule}, {wrong.reason}")
         return found
@@ -95,7 +96,7 @@ class Trials:
         if isinstance(made, CompileError):
             return Evaluated(Rejected("compile", made.message), key, {}, {"build": build})
         begin = time.perf_counter()
-        found = self._tried(kernel, made, self._cut(kernel.grid))
+        found = self._tried(kernel, made, self._cut(kernel))
         return Evaluated(found, key, {}, {"build": build, "run": time.perf_counter() - begin})
 
     def _tried(self, kernel: GeneratedKernel, made: Compiled, grid: Triple) -> Ok | Rejected:
@@ -157,13 +158,18 @@ class Trials:
         seen = observe(launched.result, launched.launch, bounds)
         return estimate(multiplied(seen, kernel.grid), made.weights, self._gpu)
 
-    def _cut(self, grid: Triple) -> Triple:
+    def _cut(self, kernel: GeneratedKernel) -> Triple:
         """Generated grids have one axis."""
-        work = math.prod(loop.extent for loop in self.subject.declared.loops.values())
-        return max(1, min(BLOCKS, grid[0], grid[0] * MOST_WORK // work)), 1, 1
+        return max(1, min(BLOCKS, kernel.grid[0], MOST_WORK // block_work(self.subject, kernel))), 1, 1
 
     def close(self) -> None:
         self._arena.close()
+
+
+def block_work(subject: Subject, kernel: GeneratedKernel) -> int:
+    """Iterations of one block, at least 1: a warp takes as long for one lane as for all."""
+    lanes = -(-kernel.threads // WARP) * WARP
+    return max(1, subject.work * lanes // (kernel.grid[0] * kernel.threads))
 
 
 def _as_outcome(found: Estimate, clock_mhz: int, error: float) -> Ok:

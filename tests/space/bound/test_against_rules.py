@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.calibration import DEFAULT
@@ -35,6 +35,7 @@ def test_c_and_python_agree(name: str, device: str) -> None:
     numbering, leaf = TableNumbering(backbone), leaf_of(backbone)
     fast, slow = LowerBound(backbone, numbering, gpu(device)), SlowBound(backbone, numbering, Machine.of(gpu(device)))
 
+    @settings(max_examples=25)
     @given(st.sampled_from([0.0, 0.03, 0.1, 0.3, 1.0]), st.integers(0, 10**6))
     def check(opened: float, seed: int) -> None:
         state = numbering.state(leaf, opened, seed)

@@ -111,3 +111,13 @@ def test_shared_memory_is_limited() -> None:
     assert generate(backbone, leaf, shared_limit=8192).shared_bytes == 8192  # without padding
     with pytest.raises(Misuse, match="8192 bytes of shared memory, of 8191"):
         generate(backbone, leaf, shared_limit=8191)
+
+
+def test_a_loop_of_one_iteration_is_not_in_the_text(tmp_path: Path, device: kw.Device) -> None:
+    entry = example("axpy")
+    computation = entry.computation(n=1)
+    backbone = computation.backbone()
+    body: list[Nest | str] = [Nest("LOOP", dims("x y mad st", "n0"), ["x", "y", "mad", "st"])]
+    kernel = generate(backbone, WrittenLeaf(backbone, body, {}))
+    assert "for (" not in kernel.source and kernel.grid == kernel.block == (1, 1, 1)
+    run(entry, computation, kernel, tmp_path, device)

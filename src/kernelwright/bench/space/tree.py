@@ -53,7 +53,7 @@ PROMISED = "matmul 1024"
 
 
 def measure(quick: bool, say: Say) -> Measured:
-    result = Measured("spaces")
+    result = Measured("space-tree")
     for case in CASES:
         if not quick or case.name in ("axpy", PROMISED):
             result.rows.append(_row(case, quick, say, result))

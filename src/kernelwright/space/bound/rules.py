@@ -109,7 +109,8 @@ class _Candidate:
             wide = self._joined(i)
             inside = self.bound.backbone.own_dims(i)
             sequential = prod(self.sizes[d][0] for d in inside if self.kinds[d] <= {"LOOP", "UNROLL"}) * again
-            looped = prod(self.sizes[d][0] for d in inside if self._is_real_loop(d)) * again
+            real = [d for d in inside if self._is_real_loop(d)]
+            looped = prod(self.sizes[d][0] for d in inside if d in real or self._is_around(d, real)) * again
             if i.operation in ("load", "store"):
                 requests = max(warps / wide, again_read.of_loads.get(i.name, 0.0))
                 reads = work.executions * blocks
@@ -183,7 +184,7 @@ class _Candidate:
                 blocks *= self.sizes[d][0]
             elif kind == {"THREAD"}:
                 around *= self.sizes[d][0]
-            elif kind == {"LOOP"} and any(self.order(d, o) == {"OUTER"} for o in looped):
+            elif self._is_around(d, looped):
                 again *= self.sizes[d][0]
             else:
                 continue
@@ -219,6 +220,10 @@ class _Candidate:
 
     def _is_real_loop(self, d: Dim) -> bool:
         return self.kinds[d] == {"LOOP"} and self.sizes[d][0] >= REAL_LOOP
+
+    def _is_around(self, d: Dim, loops: list[Dim]) -> bool:
+        """A LOOP whose every iteration runs one of ``loops``."""
+        return self.kinds[d] == {"LOOP"} and any(d != o and self.order(d, o) == {"OUTER"} for o in loops)
 
     def _joined(self, i: Instruction) -> float:
         """Elements that one request of a lane moves at most: those of one thread may be neighbours."""

@@ -65,6 +65,13 @@ static inline int may_merge(const Bound *b, const uint16_t *state, int32_t order
     return order >= 0 && (state[order >> 1] & b->merged_bit);
 }
 
+// A LOOP whose every iteration runs one of `loops`.
+static inline int is_around(const Bound *b, const uint16_t *state, int d, const int *loops, int count) {
+    for (int n = 0; n < count; n++)
+        if (d != loops[n] && surely_outer(b, state, b->pair[d * b->dims + loops[n]])) return 1;
+    return 0;
+}
+
 // Every array is written before it is read: no initialisation of kilobytes for a bound of microseconds.
 double bound_terms(const Bound *b, const uint16_t *state, double norm, double *cycles, double *work) {
     const Machine *m = &b->machine;
@@ -139,6 +146,10 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
                 own_loops[own_loop_count++] = d;
             }
         }
+        for (int n = x->own_first; n < x->own_last; n++) {
+            int d = b->own[n];
+            if (kind[d] == LOOP && low[d] < REAL_LOOP && is_around(b, state, d, own_loops, own_loop_count)) looped *= low[d];
+        }
         for (int d = x->first; d < x->last; d++) {
             if (kind[d] & THREAD) lanes *= high[d];
             if (kind[d] & ~(THREAD | BLOCK | LOOP)) joined *= high[d];
@@ -147,12 +158,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         for (int f = 0; f < fixed_count; f++) {
             int d = fixed[f];
             if (b->of[d] == i || !surely_outer(b, state, b->inside[d * b->instructions + i])) continue;
-            if (kind[d] == LOOP) {
-                int around_own = 0;
-                for (int n = 0; n < own_loop_count && !around_own; n++)
-                    around_own = d != own_loops[n] && surely_outer(b, state, b->pair[d * b->dims + own_loops[n]]);
-                if (!around_own) continue;
-            }
+            if (kind[d] == LOOP && !is_around(b, state, d, own_loops, own_loop_count)) continue;
             int other = 1;
             for (int n = x->own_first; n < x->own_last && other; n++)
                 other = d != b->own[n] && !may_merge(b, state, b->pair[d * b->dims + b->own[n]]);
