@@ -88,12 +88,12 @@ def breaches(sample: Sample) -> list[str]:
         for what, count in executed.items()
         if least[what] > count * slack
     ]
-    # What must come from memory is known better than the model counts it, whose log of accesses may be full.
+    # What must come from L2 and from memory is known better than the model counts it: by hit rates of blocks it watches.
     found += [
         f"decision {n}: {term}, {cycles:,.0f} of {estimated[term]:,.0f} cycles"
         for n, terms in enumerate(sample.cycles)
         for term, cycles in terms.items()
-        if term != "memory" and cycles > estimated[term] * slack
+        if term not in ("l2", "memory") and cycles > estimated[term] * slack
     ]
     time_us = sample.done.time_us - gpu("h200").launch_us
     found += [

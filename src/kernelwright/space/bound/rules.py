@@ -229,7 +229,14 @@ class _Candidate:
         """Elements that one request of a lane moves at most: those of one thread may be neighbours."""
         if i.access is not None and not any(abs(s) == 1 for loop, s in i.access.strides if loop.extent > 1):
             return 1.0
-        return min(WIDEST, prod(self.sizes[d][1] for d in i.dims if not self.kinds[d] <= {"THREAD", "BLOCK", "LOOP"}))
+        return min(WIDEST, prod(self._at_once(d, {"THREAD", "BLOCK"}) for d in i.dims))
+
+    def _at_once(self, d: Dim, apart: set[str]) -> float:
+        """Iterations that one request may cover at most; not those of kinds that are ``apart``, nor of a loop that stays one."""
+        if not self.kinds[d] <= apart | {"LOOP"}:
+            return self.sizes[d][1]
+        dissolves = "LOOP" in self.kinds[d] and self.sizes[d][0] < REAL_LOOP
+        return min(self.sizes[d][1], REAL_LOOP - 1) if dissolves else 1.0
 
     def _sector_elements(self, i: Instruction, work: LeastWork) -> float:
         """Different elements that one sector of one request holds at most: those of lanes whose addresses are near."""
@@ -238,8 +245,8 @@ class _Candidate:
         for loop, stride in i.access.strides:
             step = abs(stride)
             for d in sorted((d for d in i.dims if d.loop == loop), key=lambda d: -d.level):
-                if not self.kinds[d] <= {"BLOCK", "LOOP"} and step < SECTOR_ELEMENTS:
-                    held *= min(self.sizes[d][1], (SECTOR_ELEMENTS - 1) // step + 1)
+                if step < SECTOR_ELEMENTS:
+                    held *= min(self._at_once(d, {"BLOCK"}), (SECTOR_ELEMENTS - 1) // step + 1)
                 step *= int(self.sizes[d][0])
         return min(held, work.per_sector)
 

@@ -65,6 +65,12 @@ static inline int may_merge(const Bound *b, const uint16_t *state, int32_t order
     return order >= 0 && (state[order >> 1] & b->merged_bit);
 }
 
+// Iterations that one request may cover at most; not those of kinds that are apart, nor of a loop that stays one.
+static inline double at_once(int kind, int apart, int LOOP, double low, double high) {
+    if (kind & ~(apart | LOOP)) return high;
+    return (kind & LOOP) && low < REAL_LOOP ? fmin(high, REAL_LOOP - 1) : 1;
+}
+
 // A LOOP whose every iteration runs one of `loops`.
 static inline int is_around(const Bound *b, const uint16_t *state, int d, const int *loops, int count) {
     for (int n = 0; n < count; n++)
@@ -152,7 +158,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         }
         for (int d = x->first; d < x->last; d++) {
             if (kind[d] & THREAD) lanes *= high[d];
-            if (kind[d] & ~(THREAD | BLOCK | LOOP)) joined *= high[d];
+            joined *= at_once(kind[d], THREAD | BLOCK, LOOP, low[d], high[d]);
         }
         int counted[MOST_DIMS], count = 0;
         for (int f = 0; f < fixed_count; f++) {
@@ -210,8 +216,9 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
             for (int n = x->step_first; n < x->step_last; n++) {
                 const Step *s = b->step + n;
                 if (s->begins_loop) step = s->stride;
-                if ((kind[s->dim] & ~(BLOCK | LOOP)) && step < SECTOR_ELEMENTS)
-                    held *= fmin(high[s->dim], floor((SECTOR_ELEMENTS - 1) / step) + 1);
+                if (step < SECTOR_ELEMENTS)
+                    held *= fmin(at_once(kind[s->dim], BLOCK, LOOP, low[s->dim], high[s->dim]),
+                                 floor((SECTOR_ELEMENTS - 1) / step) + 1);
                 step *= floor(low[s->dim]);
             }
             double *row = per_array[x->array];
