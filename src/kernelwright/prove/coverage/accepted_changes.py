@@ -24,8 +24,9 @@ from kernelwright.errors import KernelwrightError
 from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
 from kernelwright.prove.changed_inputs.buffer_values import MILD
 from kernelwright.prove.changed_inputs.case_survey import Change, Survey
-from kernelwright.prove.changed_inputs.change_order import changes
+from kernelwright.prove.changed_inputs.change_order import changes, extreme_changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
+from kernelwright.prove.changed_inputs.pointer_aliases import alias_changes
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample, refuting_changes
 from kernelwright.prove.checked_run import run_case
 from kernelwright.prove.coverage.aimed_changes import edit_changes
@@ -39,8 +40,12 @@ ACCEPTED_OF_ONE = 2
 """Changes that are kept of one counterexample: all of what it says, and a part of it."""
 DRAWN_TRIES = 12
 """Changes that are tried to draw the data of a case anew."""
-OF_EDITS = 0.2
+OF_EDITS = 0.3
 """So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
+OF_ALIASES = 0.2
+"""So many times as many, of pointers that share memory."""
+OF_EXTREMES = 0.3
+"""The same, of whole numbers as large as they can be."""
 BASES = 3
 """Training cases that inputs are made from, of those that launch the same kernels."""
 
@@ -154,7 +159,13 @@ class AcceptedChanges:
             edit_changes(self._baseline.original[kernel].functions[kernel], where, survey, seed)
             for kernel, where in edited.items()
         )
-        for some, part in ((chain.from_iterable(of_edits), OF_EDITS), (changes(survey, seed), 1.0)):
+        sorts = (
+            (chain.from_iterable(of_edits), OF_EDITS),
+            (alias_changes(survey, seed), OF_ALIASES),
+            (extreme_changes(survey, seed), OF_EXTREMES),
+            (changes(survey, seed), 1.0),
+        )
+        for some, part in sorts:
             left, enough = tries * part, len(found.references) + most * part
             for change in some:
                 if left <= 0 or len(found.references) >= enough:
