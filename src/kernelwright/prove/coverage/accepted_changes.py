@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.errors import KernelwrightError
+from kernelwright.ir import ConstantInt, Instruction
 from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
 from kernelwright.prove.changed_inputs.buffer_values import MILD
 from kernelwright.prove.changed_inputs.case_survey import Change, Survey
@@ -162,7 +163,7 @@ class AcceptedChanges:
         sorts = (
             (chain.from_iterable(of_edits), OF_EDITS),
             (alias_changes(survey, seed), OF_ALIASES),
-            (extreme_changes(survey, seed), OF_EXTREMES),
+            (filter(self._keeps_steps, extreme_changes(survey, seed)), OF_EXTREMES),
             (changes(survey, seed), 1.0),
         )
         for some, part in sorts:
@@ -175,6 +176,19 @@ class AcceptedChanges:
         for kernel, where in edited.items():
             self._aim(kernel, where.lines, base, domain, found, aims // len(edited))
         return found
+
+    def _keeps_steps(self, change: Change) -> bool:
+        """Whether no argument is so large that the original's own ``n + 1`` or ``n - 1`` overflows, which nothing here would see."""
+        for number, raw in change.numbers:
+            value, most = int.from_bytes(raw, "little", signed=True), 1 << (8 * len(raw) - 1)
+            function = self._baseline.original[number.kernel].functions[number.kernel] if number.kernel else None
+            for user in function.arguments[number.index].users if function is not None else ():
+                if not isinstance(user, Instruction) or user.opcode not in ("add", "sub") or "nsw" not in user.flags:
+                    continue
+                steps = [o.value for o in user.operands if isinstance(o, ConstantInt)]
+                if steps and not -most <= value + (steps[0] if user.opcode == "add" else -steps[0]) < most:
+                    return False
+        return True
 
     def _try(self, base: Reference, change: Change, domain: Domain, found: ChangedSet) -> bool:
         """Whether there was anything to try."""
