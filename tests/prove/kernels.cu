@@ -97,7 +97,7 @@ extern "C" __global__ void scatter(const int *keys, const int *in, int *out) {
 }
 
 // One thread says that it was here; in the variant all do, and say the same.
-extern "C" __global__ void one_says_so(const float *in, int *flag, float *out) {
+extern "C" __global__ void one_says_so(const float *__restrict__ in, int *__restrict__ flag, float *__restrict__ out) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
 #ifdef VARIANT
   *flag = 1;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from kernelwright.device.schedule import Schedule
+from kernelwright.evaluate.judging.case_runner import by_kernel
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.ir import parse_module
+from kernelwright.launch import Launch
+from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove import Effort, Prover
 from kernelwright.prove.changed_inputs.buffer_values import (
     EACH_COUNTS,
@@ -24,6 +28,7 @@ from kernelwright.prove.changed_inputs.case_survey import Change, Geometry
 from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.changed_inputs.comparison_constants import compared_in, floats_like, ints_like
+from kernelwright.prove.changed_inputs.pointer_aliases import alias_changes
 from kernelwright.prove.checked_run import Device, run_case
 from kernelwright.prove.coverage.accepted_changes import ChangedSet
 from kernelwright.prove.coverage.edited_lines import Edited
@@ -216,3 +221,37 @@ def test_cases_are_strings_for_people() -> None:
     names = [change.words for change in changes(surveyed("square"), 0)]
     assert any(name.startswith("width of square: 16 -> 15") for name in names), names
     assert any(name == "grid of square: 2x2x1 -> 1x2x1" for name in names)
+
+
+ALIASED = """
+extern "C" __global__ void shared(const float *a, float *out, float *more, float *unused, const float *__restrict__ kept, float *few, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  out[i] = a[i] + kept[i]; more[i] = a[i]; if (i < 4) few[i] = 1.0f;
+}
+"""
+
+
+def test_pointers_that_may_share_memory(tmp_path: Path) -> None:
+    """Not what is not used, what the source promises to be apart, what is shorter than the other, or what shares it already."""
+    (tmp_path / "shared.cu").write_text(ALIASED)
+    modules = by_kernel(compile_program(tmp_path / "shared.cu").module)
+    rows = {name: np.arange(64, dtype=np.float32) for name in ("a", "out", "unused", "kept")}
+    few = np.zeros(4, np.float32)
+    arguments = {**rows, "more": rows["out"], "few": few, "n": 64}
+    ordered = {name: arguments[name] for name in ("a", "out", "more", "unused", "kept", "few", "n")}
+    surveyed = SurveyedCase(Case((1,), (64,), ordered))
+    run_case(Device(), modules, surveyed, "shared", Schedule.forward())
+    assert [pointer.name for pointer in surveyed.survey.pointers.values()] == ["a", "out", "more", "kept", "few"]
+    found = list(alias_changes(surveyed.survey, 3))
+    pairs = [(one.name, other.name) for change in found for one, other in change.aliases]
+    assert pairs[0] == ("out", "a") and set(map(frozenset, pairs)) == {
+        frozenset(pair) for pair in (("out", "a"), ("more", "a"), ("few", "a"), ("few", "out"), ("few", "more"))
+    }
+    assert len({change.seed for change in found}) == len(found) == 5
+    launch = Launch("shared", (1, 1, 1), (64, 1, 1), bytes(range(56)))
+    changed = found[0].launch(launch)
+    assert changed.parameters[8:16] == launch.parameters[:8] and changed.parameters[16:] == launch.parameters[16:]
+    assert found[0].launch(replace(launch, kernel="other")) == replace(launch, kernel="other")
+    both = found[0].on_top_of(found[1])
+    assert len(both.aliases) == 2 and both.moves_launches

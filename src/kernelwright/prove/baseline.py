@@ -292,10 +292,16 @@ class Baseline:
         """Turns of loops that a launch of the original may take on other data."""
         return 4 * max(one.run.turns for one in self.training) + 1_000_000
 
+    @property
+    def few_turns(self) -> int:
+        """The same on data of which a loop up to the largest number is likely."""
+        return 4 * max(one.run.turns for one in self.training) + 20_000
+
     def accept(self, case: Runnable) -> Reference | str:
         """The case as one to judge by, or why it is none; empty for a change that changes nothing."""
         try:
-            run = self._run(case, budget=self.most_turns)
+            is_brief = isinstance(case, ChangedCase) and case.change.brief
+            run = self._run(case, budget=self.few_turns if is_brief else self.most_turns)
         except KernelwrightError as error:
             return f"that do not fit the kernel: {error.message}"
         if isinstance(case, ChangedCase) and not case.changed:

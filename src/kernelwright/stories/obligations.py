@@ -11,11 +11,14 @@ from typing import Any, Generic
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.edits.gene import Gene, by_kernel
+from kernelwright.edits.genome import apply
+from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json
 from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.workload.subject import Subject
 from kernelwright.evolution.genomes import GenomeBuilder
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.guards import LaunchFacts
+from kernelwright.prove.obligations.guard_search import buffers_apart
 from kernelwright.prove.obligations.obligation import Obligation, obligation_from_json
 from kernelwright.prove.obligations.owed import owed_by_program, provable_part
 
@@ -55,6 +58,14 @@ class Obligations(Generic[C]):
         made: C = found
         return made
 
+    def apart(self, candidate: C, launches: Launches) -> C | None:
+        """The candidate for launches whose buffers share no memory; None where it is that already, or training has others."""
+        ((_, found),) = list(self._pool.map([("apart", candidate, launches)]))
+        if isinstance(found, Lost | Raised) or not found:
+            return None
+        made: C = found
+        return made
+
     def close(self) -> None:
         self._pool.close()
 
@@ -69,6 +80,14 @@ def _setup(subject: Subject, kind: VariantKind[C], device: str) -> Callable[[tup
         edits = by_kernel(candidate)
         if what == "owed":
             return [one.as_json() for one in owed_by_program(builder.originals, edits, launches)]
+        if what == "apart":
+            wanted = {
+                Gene(kernel, RequireLaunch(guard_json(guard))): None
+                for kernel in edits
+                for guard in buffers_apart(builder.originals[kernel].function, launches.get(kernel, ()))
+                if guard not in apply(builder.originals[kernel], edits[kernel]).guards
+            }
+            return (*candidate, *wanted) if wanted else ()
         return tuple(
             Gene(kernel, edit)
             for kernel, some in edits.items()

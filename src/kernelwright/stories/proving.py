@@ -114,6 +114,10 @@ class Proofs(Generic[C]):
         found = self._obligations.provable(candidate, self._launches)
         return None if self._general and found is not None and fixes_launch(found) else found
 
+    def apart(self, candidate: C) -> C | None:
+        """The candidate proven last, for launches whose buffers share no memory; None where that is nothing new."""
+        return self._obligations.apart(candidate, self._launches)
+
     def close(self) -> None:
         self._pool.close()
         self._obligations.close()

@@ -27,6 +27,7 @@ from kernelwright.launch_relations import (
     relation_as_json,
     relation_from_json,
 )
+from kernelwright.prove.obligations.guard_search import buffers_apart
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed, provable_part
 from kernelwright.prove.obligations.solver import Budget
@@ -192,3 +193,17 @@ def test_a_field_of_a_structure_is_asked_about() -> None:
     from kernelwright.edits.kinds.require_launch import RequireLaunch
 
     assert not all_hold(owed(FIELDS, [RequireLaunch(guard_json(beside)), always]))  # type: ignore[arg-type]
+
+
+def test_buffers_that_are_written_and_were_apart_in_every_launch() -> None:
+    body = "  %x = load i32, ptr %p\n  store i32 %x, ptr %q\n  store i32 %x, ptr %r\n  store i32 %x, ptr %s"
+    function = kernel(body, "ptr readonly %p, ptr %q, ptr noalias %r, ptr %s, ptr %unused").function
+
+    def launched(*starts: int) -> LaunchFacts:
+        regions = tuple(range(start, start + 64) for start in starts)
+        arguments = tuple(struct.pack("<Q", start) for start in starts)
+        return LaunchFacts(Launch("k", (1, 1, 1), (32, 1, 1)), arguments, regions)
+
+    far, shared = launched(0, 64, 128, 192, 256), launched(0, 64, 128, 64, 256)
+    assert buffers_apart(function, [far]) == [Apart(1), Apart(3)]
+    assert buffers_apart(function, [far, shared]) == [] == buffers_apart(function, [])

@@ -25,7 +25,7 @@ extern "C" __global__ void barrier_of_nothing(const float *in, float *out) {
 }
 
 // What is stored first is overwritten, and nobody reads it.
-extern "C" __global__ void dead_store(const float *in, float *out, int n) {
+extern "C" __global__ void dead_store(const float *__restrict__ in, float *__restrict__ out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
 #ifndef VARIANT
   if (i < n) out[i] = 0.0f;
@@ -35,7 +35,7 @@ extern "C" __global__ void dead_store(const float *in, float *out, int n) {
 }
 
 // The same element is loaded twice.
-extern "C" __global__ void repeated_load(const float *in, float *out, float *twice, int n) {
+extern "C" __global__ void repeated_load(const float *__restrict__ in, float *__restrict__ out, float *__restrict__ twice, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   float x = in[i];
@@ -77,7 +77,7 @@ extern "C" __global__ void power_of_two(const float *in, float *out, float by, i
 }
 
 // Two sums of the same products, with a barrier between them.
-extern "C" __global__ void same_product(const float *a, const float *b, float *sum, float *difference) {
+extern "C" __global__ void same_product(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ sum, float *__restrict__ difference) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
   float product = __fmul_rn(a[i], b[i]);
   sum[i] = product + a[i];

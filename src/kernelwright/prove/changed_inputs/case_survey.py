@@ -106,6 +106,24 @@ class NumberSeen:
 
 
 @dataclass(frozen=True)
+class PointerSeen:
+    """A pointer that a kernel is launched with."""
+
+    kernel: str
+    index: int
+    """Of the argument."""
+    name: str
+    offset: int
+    """In the parameter buffer."""
+    behind: int
+    """Bytes of its memory from where it points."""
+    writes: bool
+    """Whether the kernel may write through it."""
+    restricted: bool
+    """Whether the source promises that nothing else points there (``__restrict__``)."""
+
+
+@dataclass(frozen=True)
 class Geometry:
     """The shape of a launch."""
 
@@ -131,6 +149,8 @@ class Survey:
     """By kernel, the most threads that its blocks may have."""
     pointed: dict[tuple[str, int], str] = field(default_factory=dict)
     """By kernel and argument, the buffer that a pointer points to."""
+    pointers: dict[tuple[str, int], PointerSeen] = field(default_factory=dict)
+    """By kernel and argument."""
 
 
 @dataclass(frozen=True)
@@ -143,6 +163,10 @@ class Change:
     numbers: tuple[tuple[NumberSeen, bytes], ...] = ()
     geometries: tuple[tuple[tuple[str, Geometry], Geometry], ...] = ()
     seed: int = 0
+    aliases: tuple[tuple[PointerSeen, PointerSeen], ...] = ()
+    """Pointers, and those to whose memory they point instead."""
+    brief: bool = False
+    """Whether a number is so large that a loop up to there would not end: then it gets few turns."""
 
     def launch(self, launch: Launch) -> Launch:
         """What is launched in the place of ``launch``."""
@@ -151,6 +175,9 @@ class Change:
             end = number.offset + len(number.raw)
             if number.kernel == launch.kernel and launch.parameters[number.offset : end] == number.raw:
                 parameters[number.offset : end] = raw
+        for pointer, other in self.aliases:
+            if pointer.kernel == launch.kernel:
+                parameters[pointer.offset : pointer.offset + 8] = launch.parameters[other.offset : other.offset + 8]
         before = Geometry.of(launch)
         after = dict(self.geometries).get((launch.kernel, before), before)
         return Launch(launch.kernel, after.grid, after.block, bytes(parameters), after.shared_bytes)
@@ -164,14 +191,15 @@ class Change:
         buffers = {b.name: (b, way) for b, way in (*other.buffers, *self.buffers)}
         numbers = {n.place: (n, raw) for n, raw in (*other.numbers, *self.numbers)}
         geometries = {**dict(other.geometries), **dict(self.geometries)}
+        aliases = {(p.kernel, p.index): (p, to) for p, to in (*other.aliases, *self.aliases)}
         return Change(
             f"{other.words}; {self.words}", tuple(buffers.values()), tuple(numbers.values()), tuple(geometries.items()),
-            self.seed,
+            self.seed, tuple(aliases.values()), self.brief or other.brief,
         )  # fmt: skip
 
     @property
     def moves_launches(self) -> bool:
-        return bool(self.geometries) or any(number.kernel for number, _ in self.numbers)
+        return bool(self.geometries or self.aliases) or any(number.kernel for number, _ in self.numbers)
 
 
 # -- numbers ---------------------------------------------------------------------------------------------------------

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import product, zip_longest
 
 import numpy as np
 
 from kernelwright.prove.changed_inputs.buffer_values import FLOAT_WAYS, TELLING, WORD, as_elements
-from kernelwright.prove.changed_inputs.case_survey import BufferSeen, Change, NumberSeen, Survey
+from kernelwright.prove.changed_inputs.case_survey import ENTIRELY, BufferSeen, Change, NumberSeen, Survey
 from kernelwright.prove.changed_inputs.comparison_constants import floats_like, ints_like
 from kernelwright.prove.changed_inputs.launch_shapes import shape_changes, traded_factors
 
@@ -40,7 +40,7 @@ def changes(survey: Survey, seed: int) -> Iterator[Change]:
 
 def telling_changes(buffers: Sequence[BufferSeen], numbers: Sequence[NumberSeen], seed: int) -> Iterator[Change]:
     """Changes of what an edit's result depends on, the most telling first, in turn."""
-    sorts = [iter(_telling_of(buffer)) for buffer in buffers]
+    sorts = [_together(buffers, numbers), *(iter(_telling_of(buffer)) for buffer in buffers)]
     sorts += [_of_number(number, (), extremes_first=True) for number in numbers]
     for number, change in enumerate(c for row in zip_longest(*sorts) for c in row if c is not None):
         yield replace(change, seed=seed * 1000 + number)
@@ -91,9 +91,51 @@ def _of_number(
             yield Change(f"{number.words}: {number.value:g} -> {other:g}", numbers=((number, raw),))
 
 
+def extreme_changes(survey: Survey, seed: int) -> Iterator[Change]:
+    """Each whole number as large as makes a sum or a product of it leave its type. They come with few turns, for they may bound a loop."""
+    numbers = [n for n in survey.numbers.values() if n.kind == "i" and not n.boolean and len(n.raw) >= 4]
+    made = 0
+    for which in range(3):
+        for number in numbers:
+            bits = 8 * len(number.raw)
+            other = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1, 1 << (bits - 2))[which]
+            raw = number.raw_of(other)
+            if raw is not None and raw != number.raw:
+                made += 1
+                words = f"{number.words}: {number.value:g} -> {other}"
+                yield Change(words, numbers=((number, raw),), seed=seed * 1000 + made, brief=True)
+
+
+def _together(buffers: Sequence[BufferSeen], numbers: Sequence[NumberSeen]) -> Iterator[Change]:
+    """All buffers at once below zero, or above, alone and with each number: what starts somewhere and takes the larger of all shows where
+    it started only if nothing else is above zero."""
+    filled = {sign: _all_of_one_sign(buffers, sign) for sign in SIGNS}
+    for (sign, words), of_number in product(SIGNS.items(), (-1, 1)):
+        for number in numbers if filled[sign] else ():
+            other = sign * of_number * (abs(number.value) + 5) if np.isfinite(number.value) else sign * of_number
+            raw = number.raw_of(other) if not number.boolean else None
+            if raw is not None and raw != number.raw:
+                said = f"all memory {words}, {number.words}: {number.value:g} -> {other:g}"
+                yield Change(said, filled[sign], ((number, raw),))
+    for sign, words in SIGNS.items():
+        if filled[sign]:
+            yield Change(f"all memory {words}", filled[sign])
+
+
+SIGNS = {-1: "below zero", 1: "above zero"}
+
+
+def _all_of_one_sign(buffers: Sequence[BufferSeen], sign: int) -> tuple[tuple[BufferSeen, str], ...]:
+    return tuple(
+        (replace(buffer, compared=(buffer.dtype.type(3 * sign),)), ENTIRELY)
+        for buffer in buffers
+        if buffer.dtype is not None and not buffer.boolean and (sign > 0 or buffer.dtype.kind in "if")
+    )
+
+
 def other_values(number: NumberSeen, compared: Sequence[int | float]) -> list[int | float]:
     """What a number may be changed to: what it is compared with, its neighbours, less, more, 0, 1, negated; of real numbers at last
-    infinity, not a number and a subnormal one. Whole ones get no extremes: a loop up to there takes seconds until it is stopped."""
+    infinity, not a number and a subnormal one. Whole ones get theirs in ``extreme_changes``."""
     value = number.value
     others: list[int | float] = []
     told: Sequence[int | float] = ()

@@ -27,6 +27,7 @@ from kernelwright.prove.changed_inputs.case_survey import (
     Change,
     Geometry,
     NumberSeen,
+    PointerSeen,
     Survey,
     has_booleans,
     numbers_in,
@@ -60,6 +61,8 @@ class _Surveying:
                 continue
             self._look_at(buffer, arena, types.get(buffer.address), variable, has_booleans(kernel))
         survey.pointed.update(_pointed_to(kernel, launch.parameters, arena))
+        for pointer in _pointers_of(kernel, launch.parameters, arena):
+            survey.pointers.setdefault((pointer.kernel, pointer.index), pointer)
         for number in numbers_of(kernel, launch.parameters, arena):
             survey.numbers.setdefault(number.place, number)
         survey.geometries.setdefault((launch.kernel, Geometry.of(launch)))
@@ -217,6 +220,19 @@ def _pointed_to(kernel: Function, parameters: bytes, arena: Arena) -> dict[tuple
             if buffer is not None:
                 found[kernel.name, index] = buffer.name
     return found
+
+
+def _pointers_of(kernel: Function, parameters: bytes, arena: Arena) -> Iterator[PointerSeen]:
+    for index, (argument, p) in enumerate(zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True)):
+        if isinstance(p.type, PointerType) and not p.byval and argument.users:
+            address = int.from_bytes(parameters[p.offset : p.offset + p.size], "little")
+            buffer = arena.find(address)
+            if buffer is not None:
+                promised = set(argument.attributes.split())
+                yield PointerSeen(
+                    kernel.name, index, argument.name or f"argument {index}", p.offset, buffer.end - address,
+                    writes="readonly" not in promised, restricted="noalias" in promised,
+                )  # fmt: skip
 
 
 class ChangedCase:

@@ -21,11 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.errors import KernelwrightError
+from kernelwright.ir import ConstantInt, Instruction
 from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
 from kernelwright.prove.changed_inputs.buffer_values import MILD
 from kernelwright.prove.changed_inputs.case_survey import Change, Survey
-from kernelwright.prove.changed_inputs.change_order import changes
+from kernelwright.prove.changed_inputs.change_order import changes, extreme_changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
+from kernelwright.prove.changed_inputs.pointer_aliases import alias_changes
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample, refuting_changes
 from kernelwright.prove.checked_run import run_case
 from kernelwright.prove.coverage.aimed_changes import edit_changes
@@ -39,8 +41,12 @@ ACCEPTED_OF_ONE = 2
 """Changes that are kept of one counterexample: all of what it says, and a part of it."""
 DRAWN_TRIES = 12
 """Changes that are tried to draw the data of a case anew."""
-OF_EDITS = 0.2
+OF_EDITS = 0.3
 """So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
+OF_ALIASES = 0.2
+"""So many times as many, of pointers that share memory."""
+OF_EXTREMES = 0.3
+"""The same, of whole numbers as large as they can be."""
 BASES = 3
 """Training cases that inputs are made from, of those that launch the same kernels."""
 
@@ -154,7 +160,13 @@ class AcceptedChanges:
             edit_changes(self._baseline.original[kernel].functions[kernel], where, survey, seed)
             for kernel, where in edited.items()
         )
-        for some, part in ((chain.from_iterable(of_edits), OF_EDITS), (changes(survey, seed), 1.0)):
+        sorts = (
+            (chain.from_iterable(of_edits), OF_EDITS),
+            (alias_changes(survey, seed), OF_ALIASES),
+            (filter(self._keeps_steps, extreme_changes(survey, seed)), OF_EXTREMES),
+            (changes(survey, seed), 1.0),
+        )
+        for some, part in sorts:
             left, enough = tries * part, len(found.references) + most * part
             for change in some:
                 if left <= 0 or len(found.references) >= enough:
@@ -164,6 +176,19 @@ class AcceptedChanges:
         for kernel, where in edited.items():
             self._aim(kernel, where.lines, base, domain, found, aims // len(edited))
         return found
+
+    def _keeps_steps(self, change: Change) -> bool:
+        """Whether no argument is so large that the original's own ``n + 1`` or ``n - 1`` overflows, which nothing here would see."""
+        for number, raw in change.numbers:
+            value, most = int.from_bytes(raw, "little", signed=True), 1 << (8 * len(raw) - 1)
+            function = self._baseline.original[number.kernel].functions[number.kernel] if number.kernel else None
+            for user in function.arguments[number.index].users if function is not None else ():
+                if not isinstance(user, Instruction) or user.opcode not in ("add", "sub") or "nsw" not in user.flags:
+                    continue
+                steps = [o.value for o in user.operands if isinstance(o, ConstantInt)]
+                if steps and not -most <= value + (steps[0] if user.opcode == "add" else -steps[0]) < most:
+                    return False
+        return True
 
     def _try(self, base: Reference, change: Change, domain: Domain, found: ChangedSet) -> bool:
         """Whether there was anything to try."""

@@ -61,6 +61,17 @@ def atoms(function: Function, launches: Sequence[LaunchFacts], sizes: Sequence[i
     return found
 
 
+def buffers_apart(function: Function, launches: Sequence[LaunchFacts]) -> list[Apart]:
+    """That what a kernel writes through shares no memory, as far as that held in all launches."""
+    written = [
+        Apart(argument.index)
+        for argument in function.arguments
+        if isinstance(argument.type, PointerType) and argument.users
+        and not {"readonly", "byval", "noalias"} & set(argument.attributes.replace("(", " ").split())
+    ]  # fmt: skip
+    return [guard for guard in written if launches and all(guard.holds(facts) for facts in launches)]
+
+
 def _linear(numbers: Sequence[Quantity], launches: Sequence[LaunchFacts]) -> list[Relation]:
     """``p == k * q + c`` and ``p == q + k * r + c`` with whole numbers, of arguments and extents that vary, where that fits all
     launches and is no accident of few."""

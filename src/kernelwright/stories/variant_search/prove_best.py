@@ -36,6 +36,11 @@ def prove_best(search: Search[tuple[G, ...]]) -> None:
         search.standing.best = None
         if label is None:
             return
+        apart = proving.with_buffers_apart(best) if label == "data-specific" else None
+        if apart is not None:
+            proving.keep_proven(apart, proving.label(apart))
+            search.note("salvaged", {"name": "best", "variant": apart.name, "of": best.name})
+            return
         kept = part = proving.proven_part(best, label) if label in ("clean", "data-specific") else None
         if accept == "proven":
             kept = proving.fastest_proven(part)
@@ -78,6 +83,12 @@ class _Proving(Generic[G]):
         if kept is None:
             return
         search.note("proven", {"name": "best", "variant": kept.name, "best": not _slower(kept.speedup, best.speedup)})
+
+    def with_buffers_apart(self, found: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
+        """A variant for launches whose buffers share no memory, where it is then what was demanded and still a gain."""
+        candidate = self._proofs.apart(found.candidate)
+        apart = self._search.try_one(candidate) if candidate else None
+        return apart if apart is not None and apart.is_gain and self.holds(apart) else None
 
     def proven_part(self, found: Found[tuple[G, ...]], label: Label) -> Found[tuple[G, ...]] | None:
         """A variant, or what is left of it without the edits that cannot be proven, with the guards that the others need; None where

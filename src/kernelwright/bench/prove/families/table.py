@@ -13,9 +13,12 @@ from kernelwright.bench.prove.families import (
     loop_not_empty,
     nothing_compared,
     other_memory,
+    overflow,
     restricted,
     same_values,
+    shared_buffers,
     shared_work,
+    start_value,
     struct_field,
 )
 from kernelwright.bench.prove.families.family import Family
@@ -30,9 +33,12 @@ FAMILIES: tuple[Family, ...] = (
     element_assumed.FAMILY,
     check_never_binds.FAMILY,
     data_property.FAMILY,
+    overflow.FAMILY,
+    start_value.FAMILY,
     nothing_compared.FAMILY,
     fence_order.FAMILY,
     restricted.FAMILY,
+    shared_buffers.FAMILY,
     same_values.FAMILY,
     shared_work.FAMILY,
 )
