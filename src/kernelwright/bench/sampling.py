@@ -129,7 +129,7 @@ def _of_kernel(rows: list[Row]) -> Row:
         "sampled": len(sampled),
         "largest": largest["blocks"] if largest else "-",
         "whole us": round(largest["whole us"], 3) if largest else None,
-        "off %": round(max((abs(row["off %"]) for row in sampled)), 2) if sampled else None,
+        "off %": round(max(abs(row["off %"]) for row in sampled), 2) if sampled else None,
     }
 
 
