@@ -25,14 +25,14 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "kernel_version",
         "calibration",
     ),
-    ("ir",),
-    ("cuda", "passes", "edits", "grammar"),
+    ("ir", "space/engine"),
+    ("cuda", "passes", "edits", "grammar", "space"),
     ("codegen",),
     ("pipeline",),
     ("executable",),
     ("farm", "device"),
     ("evaluate",),
-    ("evolution", "breeding"),
+    ("evolution", "breeding", "exploration"),
     ("prove",),
     ("versions", "report"),
     ("stories",),
@@ -62,8 +62,17 @@ def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text())
 
 
+ISLANDS = {"space/engine"}
+"""Folders of a room that have a line of their own, above it."""
+
+
 def room_of(path: Path) -> str:
-    return path.relative_to(ROOT).parts[0].removesuffix(".py").replace("__main__", "cli")
+    parts = path.relative_to(ROOT).parts
+    return _room(parts).removesuffix(".py").replace("__main__", "cli")
+
+
+def _room(parts: tuple[str, ...]) -> str:
+    return "/".join(parts[:2]) if "/".join(parts[:2]) in ISLANDS else parts[0]
 
 
 def imported_rooms(path: Path) -> set[tuple[str, int]]:
@@ -82,7 +91,7 @@ def imported_rooms(path: Path) -> set[tuple[str, int]]:
         for name in names:
             parts = name.split(".")
             if parts[0] == "kernelwright" and len(parts) > 1 and parts[1] != "__version__":
-                found.add((parts[1], node.lineno))
+                found.add((_room(tuple(parts[1:])), node.lineno))
     return found
 
 

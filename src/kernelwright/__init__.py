@@ -24,6 +24,7 @@ _PUBLIC = {
     "Device": "kernelwright.device.api",
     "evolve": "kernelwright.stories.evolve",
     "breed": "kernelwright.stories.breed",
+    "explore": "kernelwright.stories.explore",
     "winners": "kernelwright.stories.winners:versions_of",
     "versions": "kernelwright.versions:callable_package",
     "Problem": "kernelwright.grammar.problem",

@@ -196,7 +196,7 @@ def test_a_run_can_be_moved(folder: Path, evolved: dict[str, Any], tmp_path: Pat
 
 def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "kernelwright", "evolve", "again.py", "--evaluations", "40", "--name", "broken", "--no-report"],
+        [sys.executable, "-m", "kernelwright", "evolve", "again.py", "--evaluations", "20", "--name", "broken", "--no-report"],
         cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     try:
@@ -216,7 +216,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
     ]
     resumed = kw(folder, "evolve", "--resume", "broken-1", "--no-report", "--json")
     assert resumed.returncode == 0, resumed.stderr
-    whole = kw(folder, "evolve", "again.py", "--evaluations", "40", "--name", "whole", "--no-report", "--json")
+    whole = kw(folder, "evolve", "again.py", "--evaluations", "20", "--name", "whole", "--no-report", "--json")
     same = ("speedup", "label", "edits", "error")
     assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(whole.stdout)[k] for k in same]
 

@@ -37,7 +37,8 @@ def test_dominates() -> None:
 
 
 def ranks(points: list[Point]) -> list[int]:
-    return [next(n for n, front in enumerate(fronts(points)) if i in front) for i in range(len(points))]
+    found = {i: n for n, front in enumerate(fronts(points)) for i in front}
+    return [found[i] for i in range(len(points))]
 
 
 @given(CLOUDS)

@@ -73,3 +73,24 @@ def test_numbers_of_every_size_under_uneven_masks(cuda: Compile, arena: Arena, b
     wide, parts = random.integers(0, 9, 4 * 32).astype(np.float32), random.integers(0, 9, 32).astype(np.float64)
     narrow = random.integers(-9, 9, 32).astype(np.int16)
     Case(cuda(UNEVEN), "rows", 1, block, np.zeros(size, np.float32), wide, narrow, parts, 21).agree(arena)
+
+
+NUMBER_PER_ROW = """
+extern "C" __global__ void rows(float* o, const float* a, int n) {
+  __shared__ float s[64];
+  s[threadIdx.y * 16 + threadIdx.x] = a[threadIdx.y * 16 + threadIdx.x + 1];
+  __syncthreads();
+  for (int i = 0; i < n; i++) {
+    float v = a[threadIdx.y * 16 + i];
+    if (threadIdx.x == 0) o[threadIdx.y * 16 + i] = v + s[threadIdx.y * 16 + i];
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("block", [(8, 2, 1), (4, 2, 1), (16, 2, 1), (8, 4, 1)])
+def test_two_rows_that_are_not_halves_of_a_warp(cuda: Compile, arena: Arena, block: tuple[int, int, int]) -> None:
+    """The runtime's calls for two rows take rows of 16 lanes."""
+    case = Case(cuda(NUMBER_PER_ROW), "rows", 1, block, np.zeros(64, np.float32), np.arange(96, dtype=np.float32), 4)
+    want = case.agree(arena)
+    assert want.arrays[0][16] == 16 + 17

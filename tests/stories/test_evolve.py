@@ -76,7 +76,7 @@ def test_the_number_of_workers_changes_nothing(found: EvolveRun, tmp_path: Path)
 
 
 def test_another_seed_asks_something_else(found: EvolveRun, tmp_path: Path) -> None:
-    other = evolve(AGAIN, folder=tmp_path / "other", evaluations=60, seed=2, jobs=2)
+    other = evolve(AGAIN, folder=tmp_path / "other", evaluations=20, seed=2, jobs=2)
     assert [row.candidate for row in other.rows()] != [row.candidate for row in found.rows()]
 
 
@@ -105,7 +105,7 @@ def test_the_history_is_a_table(found: EvolveRun) -> None:
 
 
 def test_gevo_draws_the_papers_edits_alone(tmp_path: Path) -> None:
-    run = evolve(AGAIN, folder=tmp_path / "gevo", evaluations=40, seed=1, preset="gevo", population=8, jobs=2)
+    run = evolve(AGAIN, folder=tmp_path / "gevo", evaluations=24, seed=1, preset="gevo", population=8, jobs=2)
     kinds = {gene["edit"] for row in run.rows() for gene in row.candidate} - {"require-launch"}  # which a proof adds
     assert kinds <= {"copy", "delete", "move", "swap", "replace-instruction", "replace-operand"}
     assert len(kinds) > 3
@@ -381,6 +381,21 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
     assert fault not in run.best.candidate and run.best.speedup > 0.995 * max(without)
     assert seen[-1] == run.best.name
     assert run.fallen is not None and run.fallen.name == fallen.data["variant"]
+
+
+def test_the_best_must_be_proven_where_that_is_demanded(tmp_path: Path) -> None:
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=60, seed=1, jobs=2, accept="proven")
+    assert run.best is not None and run.best.is_gain
+    proof = run.proof(run.best.name)
+    assert proof is not None and proof["label"] == "proven"
+    assert RunSettings.on("h200", accept="proven").accept == "proven"
+
+
+def test_nothing_is_the_best_where_nothing_is_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kernelwright.stories.obligations.Obligations.of", lambda *_: [])
+    monkeypatch.setattr("kernelwright.stories.obligations.Obligations.provable", lambda *_: None)
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=30, seed=1, jobs=2, accept="proven")
+    assert run.best is None and run.fallen is not None and run.ended is not None
 
 
 @pytest.mark.parametrize("accept", ["any", "clean"])

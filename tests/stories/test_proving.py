@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,9 +12,13 @@ import pytest
 from kernelwright.errors import ToolError
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.farm import Lost
-from kernelwright.prove.proof import proof_from_json
+from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
+from kernelwright.prove.checks.table import CHECKS
+from kernelwright.prove.evidence import Check, Evidence
+from kernelwright.prove.obligations.obligation import Obligation
+from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.stories import proving
-from kernelwright.stories.proving import Proofs, meets
+from kernelwright.stories.proving import Proofs, counterexamples_of, meets
 
 
 @pytest.fixture
@@ -42,3 +47,49 @@ def test_what_takes_too_much_says_nothing_of_the_variant(proofs: Proofs) -> None
     with pytest.raises(ToolError, match="the proof cannot be made") as told:
         proofs.of((), 2.0)
     assert "smaller inputs" in str(told.value)
+
+
+def test_what_refutes_one_variant_is_tried_on_all_later_ones(
+    finished_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clean = Proof(tuple(Check(name, "passed", "") for name in CHECKS))
+    refuted = Obligation("it is 3", "refuted", "it is not", kernel="k", counterexample=(("argument 2", 4),))
+    found = Counterexample("k", (("argument 2", 4),))
+    asked: list[tuple[str, tuple[Counterexample, ...]]] = []
+
+    class Told:
+        """Finds the first variant wrong on what refutes it, and nothing else."""
+
+        def __init__(self, *_: Any, **__: Any) -> None: ...
+        def close(self) -> None: ...
+        def of(self, *_: Any) -> list[Obligation]:
+            return [refuted]
+
+        def map(self, items: list[Any]) -> Iterator[tuple[int, Any]]:
+            what, _, _, counterexamples = items[0]
+            asked.append((what, counterexamples))
+            if what == "proof":
+                yield 0, {"proof": clean.as_json(), "launches": {}}
+            else:
+                yield 0, {"wrong": [Evidence("off by one", "value", "n: 3 -> 4", index=(0, 1)).as_json()]}
+
+    monkeypatch.setattr(proving, "Pool", Told)
+    monkeypatch.setattr(proving, "Obligations", Told)
+    with EvolveRun.open(finished_run, GENOMES) as run, Proofs(run) as made:
+        before = tuple(counterexamples_of(run))
+        first, second = made.of((), 2.0), made.of((), 2.0)
+    assert asked == [("proof", before), ("refuted", (*before, found)), ("proof", (*before, found))]
+    assert first.label == "data-specific" and "off by one (n: 3 -> 4)" in first.check("different").detail
+    assert proof_from_json(first.as_json()) == first
+    assert second.label == "clean"  # its own check has tried it
+
+
+def test_a_run_that_is_resumed_knows_what_refuted_its_variants() -> None:
+    refuted = Obligation("it is 3", "refuted", "it is not", kernel="k", counterexample=(("argument 2", 4),))
+    held = Obligation("it is 3", "solver", "it is", kernel="k")
+    events = [
+        SimpleNamespace(data={"obligations": [one.as_json() for one in some]})
+        for some in ([held, refuted], [refuted], [])
+    ]
+    run: Any = SimpleNamespace(journal=SimpleNamespace(events=lambda kind: [*events, SimpleNamespace(data={})]))
+    assert counterexamples_of(run) == [Counterexample("k", (("argument 2", 4),))]

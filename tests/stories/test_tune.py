@@ -11,10 +11,10 @@ import pytest
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.stories.tune import Subject, explained, tune_program
-from kernelwright.versions.checked_program import CheckedProgram
-from kernelwright.versions.external_program import ExternalProgram
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.resolution import Resolution
+from kernelwright.versions.running.checked_program import CheckedProgram
+from kernelwright.versions.running.external_program import ExternalProgram
 from kernelwright.versions.threshold_file import Identity, read_thresholds
 from kernelwright.versions.thresholds import Tuning
 

@@ -10,7 +10,7 @@ import pytest
 
 from kernelwright.cli.commands.tune.command import command
 from kernelwright.errors import Misuse
-from kernelwright.versions.python_runner import run
+from kernelwright.versions.running.python_runner import run
 from kernelwright.versions.threshold_file import read_thresholds
 
 PYTHON = """

@@ -54,7 +54,7 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "Launches estimated from a sample of their blocks against the same run whole, and a large grid in a second.",
     ),
     "tune": (
-        "kernelwright.bench.tune",
+        "kernelwright.bench.tune.measure",
         "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",
     ),
     "ir": ("kernelwright.bench.ir", "Parsing and printing IR, importing the package, starting the command."),

@@ -25,8 +25,12 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "profile": ("kernelwright.cli.commands.profile", "Where a program's kernels spend their time, line by line."),
     "evolve": ("kernelwright.cli.commands.evolve", "Search for a faster kernel, and say what each gain rests on."),
     "breed": ("kernelwright.cli.commands.breed", "Breed programs in the language of a grammar."),
+    "explore": (
+        "kernelwright.cli.commands.explore.command",
+        "All implementations of a computation, and the best of them.",
+    ),
     "tune": ("kernelwright.cli.commands.tune.command", "The right version of a program for every input."),
-    "runs": ("kernelwright.cli.commands.runs", "The runs of kw evolve and kw breed there are."),
+    "runs": ("kernelwright.cli.commands.runs", "The runs of kw evolve, kw breed and kw explore there are."),
     "show": ("kernelwright.cli.commands.show", "What a run has found."),
     "farm": ("kernelwright.cli.commands.farm", "The compile farm: back ends, workers, what is kept."),
     "minimize": ("kernelwright.cli.commands.minimize", "A variant down to the edits that matter."),

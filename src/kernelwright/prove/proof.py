@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from kernelwright.errors import Misuse
@@ -12,6 +12,9 @@ from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.evidence import Check, Evidence, Status
 from kernelwright.prove.labels import LABELS, Label, worst
 from kernelwright.prove.obligations.obligation import Obligation, all_hold, obligation_from_json
+
+SHOWN = 6
+"""Pieces of evidence that a check keeps."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,14 @@ class Proof:
         if not failed and "wrong" not in not_run.values() and self.obligations and all_hold(self.obligations):
             return "proven"
         return worst([*failed, *not_run.values()])
+
+    def refuted(self, wrong: Sequence[Evidence]) -> Proof:
+        """The proof with what was found wrong on inputs that refute its obligations; itself where nothing was."""
+        if not wrong:
+            return self
+        more = f" (and {len(wrong) - 1} more)" if len(wrong) > 1 else ""
+        failed = Check("different", "failed", f"{wrong[0]}{more}", tuple(wrong[:SHOWN]))
+        return replace(self, checks=tuple(failed if one.name == failed.name else one for one in self.checks))
 
     def check(self, name: str) -> Check:
         """The check of that name. Raises ``KeyError``."""
@@ -81,10 +92,14 @@ def proof_from_json(value: Mapping[str, Any] | str) -> Proof:
 
 def _check(given: Mapping[str, Any]) -> Check:
     return Check(
-        str(given["name"]), given["status"], str(given["detail"]), tuple(_evidence(e) for e in given["evidence"])
+        str(given["name"]),
+        given["status"],
+        str(given["detail"]),
+        tuple(evidence_from_json(e) for e in given["evidence"]),
     )
 
 
-def _evidence(given: Mapping[str, Any]) -> Evidence:
+def evidence_from_json(given: Mapping[str, Any]) -> Evidence:
+    """What ``Evidence.as_json`` wrote. Raises ``TypeError`` for anything else."""
     index = given.get("index")
     return Evidence(**{**given, "index": None if index is None else tuple(int(i) for i in index)})

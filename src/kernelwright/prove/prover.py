@@ -21,6 +21,7 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.workload.workload import AnyCase, Workload
 from kernelwright.prove.baseline import Baseline
+from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
 from kernelwright.prove.checked_run import Device
 from kernelwright.prove.checks.check_kind import Answer, Turn, not_run
 from kernelwright.prove.checks.table import CHECKS, in_turn
@@ -28,12 +29,9 @@ from kernelwright.prove.checks.variant_runs import CheckInputs, Trial, VariantRu
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges
 from kernelwright.prove.domain import Guards
 from kernelwright.prove.effort import Effort
-from kernelwright.prove.evidence import Check
-from kernelwright.prove.proof import Proof
+from kernelwright.prove.evidence import Check, Evidence
+from kernelwright.prove.proof import SHOWN, Proof
 from kernelwright.prove.speedup_ceiling import LIMIT
-
-SHOWN = 6
-"""Pieces of evidence that a check keeps."""
 
 
 class Prover:
@@ -72,18 +70,31 @@ class Prover:
         speedup: float | None = None,
         ceiling: float = LIMIT,
         whole_program: Trial | None = None,
+        counterexamples: Sequence[Counterexample] = (),
     ) -> Proof:
         """The proof of a variant, given as the kernels it changes.
 
         ``guards``: launches outside the variant's domain of validity are left out. ``speedup``: of the variant, over the
         original; above ``ceiling`` (``too_good.ceiling``) it is suspicious, and more different cases are demanded.
-        ``whole_program``: runs it with the variant in it; None where there is none.
+        ``whole_program``: runs it with the variant in it; None where there is none. ``counterexamples``: what refuted obligations, of
+        this variant or of others; the check ``different`` tries them, too.
         """
-        inputs = CheckInputs(speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer)
+        inputs = CheckInputs(
+            speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer, tuple(counterexamples)
+        )
         runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs)
         answers = _answers(runs)
         checks = (Check(name, a.status, a.detail, tuple(a.evidence[:SHOWN])) for name, a in answers.items())
         return Proof(tuple(checks), self.baseline.seed, _notes(runs))
+
+    def refuted(
+        self, variant: Modules, counterexamples: Sequence[Counterexample], *, guards: Guards | None = None
+    ) -> tuple[list[Evidence], int]:
+        """What is wrong with a variant on inputs made of what refuted obligations, and how many of them the original accepts."""
+        inputs = CheckInputs(counterexamples=tuple(counterexamples))
+        runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs)
+        cases = runs.inside([one for each in runs.refuting(inputs.counterexamples) for one in each.references])
+        return [one for one in runs.on_different(cases) if one], len(cases)
 
 
 def prove(

@@ -6,7 +6,7 @@
     combine      greedy, in groups                                minimise     delta debugging, single effects, pairs
     experience   what is learnt about genes                       credit       which kinds of genes pay
     population   the best so far                                  genomes      crossover
-    nsga2        fronts, crowding, tournaments
+    nsga2        fronts, crowding, tournaments             tree/        of decision trees: TAG, UCT, best first, certificates
     ties         what counts as a gain
 
 How a story uses it:

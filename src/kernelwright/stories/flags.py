@@ -85,7 +85,7 @@ class _Flags:
         kind = FlagSets({str(options): self.texts[options] for options in fresh})
         with Pool(setup, (subject, kind, device, demands), workers=jobs, timeout_s=TIMEOUT_S, shared=True) as pool:
             if not self.given_us:
-                self.given_us = _reference(pool).time_us
+                self.given_us = reference_of(pool).time_us
             for number, evaluated in pool.map([str(options) for options in fresh]):
                 if isinstance(evaluated, Evaluated) and isinstance(evaluated.outcome, Ok):
                     self.times[fresh[number]] = evaluated.outcome.time_us
@@ -105,7 +105,8 @@ def _program(texts: Texts) -> tuple[str, ...]:
     return tuple(canonical(text) for _, text in sorted(texts.items()))
 
 
-def _reference(pool: Pool) -> Reference:
+def reference_of(pool: Pool) -> Reference:
+    """What a worker of a pool says of the original. Raises ``ToolError``, or whatever it raised."""
     ((_, found),) = list(pool.map([None]))
     if isinstance(found, Raised):
         raise found.error

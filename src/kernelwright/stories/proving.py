@@ -8,7 +8,7 @@ with Proofs(run) as proofs:
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Generic
@@ -26,12 +26,14 @@ from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.evolution.general import fixes_launch
 from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.domain import training_facts
 from kernelwright.prove.evidence import Check, Evidence
 from kernelwright.prove.gpu_cases import LONGEST_S, Watched
 from kernelwright.prove.labels import LABELS, Label
-from kernelwright.prove.proof import Proof, proof_from_json
+from kernelwright.prove.obligations.obligation import Obligation, obligation_from_json
+from kernelwright.prove.proof import Proof, evidence_from_json, proof_from_json
 from kernelwright.prove.prover import Prover
 from kernelwright.prove.speedup_ceiling import ceiling
 from kernelwright.stories.obligations import Launches, Obligations
@@ -40,6 +42,7 @@ TIMEOUT_S = 600.0
 ASKED = "it takes minutes: kw prove --again makes it, where there is a GPU"
 
 WORST: dict[str, Label] = {
+    "proven": "proven",
     "clean": "clean",
     "safe": "as safe as the original",
     "benign": "benign",
@@ -64,6 +67,7 @@ class Proofs(Generic[C]):
         asked = (run.subject, run.kind, settings.virtual, settings.seed, sanitizer)
         self._seed, self._general = settings.seed, settings.general
         self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
+        self._counterexamples = counterexamples_of(run)
         self._launches: Launches = {}
         self._obligations = Obligations(run.subject, run.kind, settings.virtual)
 
@@ -72,19 +76,38 @@ class Proofs(Generic[C]):
 
         One that ends the process it is run in, twice, is wrong: what would come of it elsewhere nobody knows.
         """
-        ((_, found),) = list(self._pool.map([(candidate, speedup)]))
-        if isinstance(found, Lost) and found.stage == "crash":
-            return _wrong(f"while it was proven, {found.reason}", self._seed)
+        found = self._asked("proof", candidate, speedup)
         if isinstance(found, Lost):
+            return _wrong(f"while it was proven, {found.reason}", self._seed)
+        proof, self._launches = proof_from_json(found["proof"]), found["launches"]
+        if proof.label != "clean":
+            return proof  # nothing that it owes could make it more
+        proof = replace(proof, obligations=tuple(self._obligations.of(candidate, found["launches"])))
+        return self._tried(proof, candidate, speedup)
+
+    def _tried(self, proof: Proof, candidate: C, speedup: float) -> Proof:
+        """The proof, after the variant was run on what refutes its obligations; every later candidate is run on that, too."""
+        known = set(self._counterexamples)
+        new = [each for each in dict.fromkeys(counterexamples_in(proof.obligations)) if each not in known]
+        if not new:
+            return proof
+        self._counterexamples += new
+        found = self._asked("refuted", candidate, speedup)
+        if isinstance(found, Lost):
+            return _wrong(f"on what refutes an obligation, {found.reason}", self._seed)
+        return proof.refuted([evidence_from_json(each) for each in found["wrong"]])
+
+    def _asked(self, what: str, candidate: C, speedup: float) -> Lost | dict[str, Any]:
+        """What the worker says; that it ended, twice, where the candidate ends it."""
+        ((_, found),) = list(self._pool.map([(what, candidate, speedup, tuple(self._counterexamples))]))
+        if isinstance(found, Lost) and found.stage != "crash":
             raise ToolError(f"the proof cannot be made: {found}", hint="evolve it on smaller inputs")
         if isinstance(found, Raised):
             if isinstance(found.error, KernelwrightError):
                 raise found.error
             raise ToolError(f"proving failed: {found.reason}", hint="report it with the run") from found.error
-        proof, self._launches = proof_from_json(found["proof"]), found["launches"]
-        if proof.label != "clean":
-            return proof  # nothing that it owes could make it more
-        return replace(proof, obligations=tuple(self._obligations.of(candidate, found["launches"])))
+        answer: Lost | dict[str, Any] = found
+        return answer
 
     def provable(self, candidate: C) -> C | None:
         """What of a candidate can be proven for all launches, with the guards that this takes; None for nothing."""
@@ -106,7 +129,7 @@ class Proofs(Generic[C]):
 
 def _setup(
     subject: Subject, kind: VariantKind[C], device: str, seed: int, sanitizer: bool
-) -> Callable[[tuple[C, float]], dict[str, Any]]:
+) -> Callable[[tuple[str, C, float, tuple[Counterexample, ...]]], dict[str, Any]]:
     workload = subject.workload()
     builder = kind.builder(workload.modules(), virtual_gpu(device).arch)
     held_out = subject.held_out() if isinstance(subject, Recordings) else ()
@@ -120,17 +143,37 @@ def _setup(
     most = ceiling(estimates, weights)
     launches = training_facts(prover.baseline)
 
-    def work(asked: tuple[C, float]) -> dict[str, Any]:
-        candidate, speedup = asked
+    def work(asked: tuple[str, C, float, tuple[Counterexample, ...]]) -> dict[str, Any]:
+        what, candidate, speedup, counterexamples = asked
         variant = builder.build(candidate)
         changed = {name: built.module for name, built in variant.kernels.items() if name in variant.changed}
+        if what == "refuted":
+            wrong, _ = prover.refuted(changed, counterexamples, guards=variant.guards)
+            return {"wrong": [one.as_json() for one in wrong]}
         trial = None
         if whole is not None:
             trial = functools.partial(_trial, whole, {name: variant.kernels[name] for name in changed})
-        proof = prover.prove(changed, guards=variant.guards, speedup=speedup, ceiling=most, whole_program=trial)
+        proof = prover.prove(
+            changed, guards=variant.guards, speedup=speedup, ceiling=most, whole_program=trial,
+            counterexamples=counterexamples,
+        )  # fmt: skip
         return {"proof": proof.as_json(), "launches": launches}
 
     return work
+
+
+def counterexamples_in(obligations: Iterable[Obligation]) -> Iterator[Counterexample]:
+    """What refuted those that were refuted."""
+    for one in obligations:
+        if one.counterexample:
+            yield Counterexample(one.kernel, one.counterexample)
+
+
+def counterexamples_of(run: VariantRun[C]) -> list[Counterexample]:
+    """Those of all proofs that a run has noted, so that a run that is resumed goes on with them."""
+    noted = (event.data.get("obligations", ()) for event in run.journal.events("proof"))
+    owed = (obligation_from_json(one) for some in noted for one in some)
+    return list(dict.fromkeys(counterexamples_in(owed)))
 
 
 def _trial(whole: WholeProgram, kernels: Mapping[str, Built], _: Modules) -> Outcome:

@@ -24,8 +24,8 @@ from typing import Any
 from kernelwright.errors import Misuse
 from kernelwright.versions.forest import Forest
 from kernelwright.versions.guard_expressions import GuardExpression, guard_expression
-from kernelwright.versions.line_protocol import ENVIRONMENT
 from kernelwright.versions.program import INFINITE, Compared, Thresholds
+from kernelwright.versions.running.line_protocol import ENVIRONMENT
 from kernelwright.versions.threshold_file import read_thresholds
 
 Version = Callable[..., Any]

@@ -97,7 +97,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
         "accept",
         ("--accept",),
         "text",
-        "What a variant must be: clean, safe (as the original), benign, lockstep, any.",
+        "What a variant must be: proven, clean, safe (as the original), benign, lockstep, any.",
         "safe",
     ),
     Flag(

@@ -14,13 +14,15 @@ from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.run.run import FOLDER, kind_of, runs_in
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.exploration.decisions import DECISIONS
+from kernelwright.exploration.run import ExploreRun
 
 
 def command(
     folder: Annotated[Path, typer.Argument(help="Where the runs are.")] = Path(FOLDER),
     as_json: Annotated[bool, typer.Option("--json", help="The rows as JSON.")] = False,
 ) -> None:
-    """The runs of kw evolve and kw breed: what each has found, and whether it is finished."""
+    """The runs of kw evolve, kw breed and kw explore: what each has found, and whether it is finished."""
     rows = [_row(path) for path in runs_in(folder)]
     if as_json:
         print(json.dumps(rows))
@@ -61,5 +63,21 @@ def _bred_row(path: Path) -> dict[str, Any]:
         }
 
 
-_ROWS: Mapping[str, Callable[[Path], dict[str, Any]]] = {"evolve": _evolved_row, "breed": _bred_row}
+def _explored_row(path: Path) -> dict[str, Any]:
+    with ExploreRun.open(path, DECISIONS) as run:
+        best, speedup = run.best, run.speedup
+        return {
+            "run": str(path),
+            "candidates": len(run.journal),
+            "speedup": round(speedup, 3) if speedup else None,
+            "best": f"{best.name}, {best.time_us:.2f} us" if best else "",
+            "state": "finished" if run.ended else "resumable",
+        }
+
+
+_ROWS: Mapping[str, Callable[[Path], dict[str, Any]]] = {
+    "evolve": _evolved_row,
+    "breed": _bred_row,
+    "explore": _explored_row,
+}
 """By what made the run."""

@@ -10,11 +10,14 @@ import typer
 
 from kernelwright.breeding.run import PROGRAMS, BreedRun
 from kernelwright.cli.commands.breed import lines, result_of
+from kernelwright.cli.commands.explore.result import explore_lines, explore_result
 from kernelwright.cli.support.evolve_result import fallen_of
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.evaluate.run.run import kind_of
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
+from kernelwright.exploration.decisions import DECISIONS
+from kernelwright.exploration.run import ExploreRun
 from kernelwright.report.selected_variant import label_of, spoken_of
 from kernelwright.stories.candidate_words import edits_in_words
 
@@ -110,5 +113,15 @@ def _show_bred(path: str, as_json: bool) -> None:
         print(f"not finished: kw breed --resume {result['run']}")
 
 
-_SHOWN: Mapping[str, Callable[[str, bool], None]] = {"evolve": _show_evolved, "breed": _show_bred}
+def _show_explored(path: str, as_json: bool) -> None:
+    with ExploreRun.open(path, DECISIONS) as run:
+        result = explore_result(run, run.spent_seconds)
+    print(json.dumps(result) if as_json else explore_lines(result))
+
+
+_SHOWN: Mapping[str, Callable[[str, bool], None]] = {
+    "evolve": _show_evolved,
+    "breed": _show_bred,
+    "explore": _show_explored,
+}
 """By what made the run."""

@@ -28,7 +28,7 @@ def remarks(sites: Iterable[Site], accept: str) -> list[str]:
         more = f"; and {plural(len(places) - SHOWN, 'more place')}" if len(places) > SHOWN else ""
         said.append(f"the original {what} in {readable(kernel)}: {'; '.join(places[:SHOWN])}{more}")
     if said:
-        way = ", which --accept safe takes" if accept == "clean" else ""
+        way = ", which --accept safe takes" if accept in ("proven", "clean") else ""
         said[-1] += f". Variants are compared with it place by place, {NEEDED}{way}"
     return said
 

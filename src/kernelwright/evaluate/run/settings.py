@@ -63,7 +63,7 @@ class RunSettings:
                 hint=", ".join(f"{each.name} {each.praise}" for each in PRESETS.values()),
             )
         if self.accept not in ACCEPT:
-            raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="clean is the strictest")
+            raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="proven is the strictest")
         if self.objectives[:1] != ("time",):
             raise Misuse("the first objective is time", hint="--objectives time, or time,error, or time,error,METRIC")
         if len(set(self.objectives)) != len(self.objectives):

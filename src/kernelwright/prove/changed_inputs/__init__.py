@@ -8,4 +8,5 @@ to find out; here they are made, the same ones from the same seed.
 buffer_values   what is done to a buffer        launch_shapes   other grids, blocks and sizes of shared memory
 case_survey     what a case has                 change_order    all changes of a case, the most telling first
 changed_case    a case with a change made to it             comparison_constants   what a kernel compares with
+refuting_changes   what refuted an obligation of a variant, made into an input
 """

@@ -89,8 +89,9 @@ def _drawn_anew(runs: VariantRuns, why: str) -> Answer:
 
 def _different(runs: VariantRuns) -> Answer:
     changed = runs.changed_sets()
-    sets = [runs.baseline.different, *changed]
-    for each in changed:
+    refuting = runs.refuting(runs.inputs.counterexamples)
+    sets = [runs.baseline.different, *changed, *refuting]
+    for each in (*changed, *refuting):
         runs.outside.update(each.outside)
     everything = CaseSet([r for s in sets for r in s.references], sum((s.dropped for s in sets), Counter()))
     cases = runs.inside(everything.references)

@@ -16,6 +16,7 @@ from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
 from kernelwright.prove.baseline import FORWARD, Baseline, Reference
+from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
 from kernelwright.prove.checked_run import CaseRun, run_case
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges, ChangedSet
 from kernelwright.prove.coverage.edited_lines import edited_lines
@@ -41,6 +42,8 @@ class CheckInputs:
     whole_program: Trial | None = None
     sanitizer: Trial | None = None
     why_no_sanitizer: str = "it needs a real GPU and NVIDIA's tool"
+    counterexamples: tuple[Counterexample, ...] = ()
+    """What refuted obligations, of this variant or of others."""
 
 
 class VariantRuns:
@@ -126,6 +129,14 @@ class VariantRuns:
             groups.add(base.kernels)
             found.append(self.changes.of(base, self.edited, self.domain, first=first, more=more))
         return found
+
+    def refuting(self, counterexamples: Sequence[Counterexample]) -> list[ChangedSet]:
+        """Changed inputs made of what refuted obligations, as far as the guards admit them."""
+        return (
+            [self.changes.refuting(base, counterexamples, self.domain) for base in self._bases()]
+            if counterexamples
+            else []
+        )
 
     def on_different(self, cases: Sequence[Reference]) -> list[Evidence | None]:
         """Everything that is wrong on other data, be it a value, a race or an access, says that the variant is not for it."""

@@ -26,6 +26,7 @@ from kernelwright.prove.changed_inputs.buffer_values import MILD
 from kernelwright.prove.changed_inputs.case_survey import Change, Survey
 from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
+from kernelwright.prove.changed_inputs.refuting_changes import Counterexample, refuting_changes
 from kernelwright.prove.checked_run import run_case
 from kernelwright.prove.coverage.aimed_changes import edit_changes
 from kernelwright.prove.coverage.conditions import Conditions
@@ -34,6 +35,8 @@ from kernelwright.prove.coverage.goal_search import GoalSearch
 from kernelwright.prove.domain import Domain
 from kernelwright.prove.instrumentation import ObservedCase
 
+ACCEPTED_OF_ONE = 2
+"""Changes that are kept of one counterexample: all of what it says, and a part of it."""
 DRAWN_TRIES = 12
 """Changes that are tried to draw the data of a case anew."""
 OF_EDITS = 0.2
@@ -127,6 +130,20 @@ class AcceptedChanges:
             if telling:
                 return telling
         return []
+
+    def refuting(self, base: Reference, counterexamples: Sequence[Counterexample], domain: Domain) -> ChangedSet:
+        """The case with what refuted an obligation of this variant or another: of each, the first change that the original accepts."""
+        found, survey = ChangedSet(), self._survey(base)
+        for number, each in enumerate(counterexamples):
+            if each.kernel not in base.kernels:
+                continue
+            function = self._baseline.original[each.kernel].functions[each.kernel]
+            before = len(found.references)
+            for change in refuting_changes(each, function, survey, self._baseline.seed + number):
+                self._try(base, change, domain, found)
+                if len(found.references) >= before + ACCEPTED_OF_ONE:
+                    break
+        return found
 
     def _made(self, base: Reference, edited: Mapping[str, Edited], domain: Domain, share: float) -> ChangedSet:
         effort, seed = self._baseline.effort, self._baseline.seed

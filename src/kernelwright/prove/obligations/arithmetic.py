@@ -28,6 +28,8 @@ class Arithmetic:
     def term(self, i: Instruction, operands: Operands) -> Term:
         """Of an instruction that reads no memory and is no phi."""
         entry = _TABLE.get(i.opcode)
+        if i.opcode == "select" and i.operands[0].type.text == "i1":
+            return select(*operands)
         if entry is not None and isinstance(i.type, IntType):
             made = entry(self, i, operands)
             if made is not None:
@@ -35,7 +37,7 @@ class Arithmetic:
         return self.unknown(i, operands)
 
     def unknown(self, i: Instruction, operands: Operands) -> Term:
-        """A function of its operands; poison if one of them is, or if a flag says it may be."""
+        """A function of its operands, and so is whether it is poison where that is not what its operands are."""
         z = z3()
         name = [i.opcode, *i.flags, i.type.text, *(o.type.text for o in i.operands if not isinstance(o, Function))]
         for field in ("predicate", "indices"):
@@ -44,29 +46,20 @@ class Arithmetic:
             )
         if i.opcode == "call" and isinstance(i.callee, Function):
             name.append(i.callee.name)
-        sorts = [operand.value.sort() for operand in operands]
-        result = self.world.sort(i.type)
-        value = (
-            z.Function(" ".join(name), *sorts, result)(*(o.value for o in operands))
-            if sorts
-            else z.Const(" ".join(name), result)
-        )
+        called = " ".join(name)
+        value = self.applied(called, [o.value for o in operands], self.world.sort(i.type))
+        if i.opcode in _PARTLY_POISON:
+            both = [part for o in operands for part in (o.value, o.ok)]
+            return self.ranged(i.type, value, self.applied(f"ok {called}", both, z.BoolSort()))
         ok = self.all_ok(operands)
-        if set(i.flags) & {
-            "exact",
-            "nnan",
-            "ninf",
-            "fast",
-            "nsw",
-            "nuw",
-            "disjoint",
-            "nneg",
-            "samesign",
-            "nusw",
-            "inbounds",
-        }:
-            ok = z.And(ok, self.world.fresh("ok", z.BoolSort()))
+        if set(i.flags) & _POISON_FLAGS or may_be_poison(i):
+            ok = z.And(ok, self.applied(f"ok {called}", [o.value for o in operands], z.BoolSort()))
         return self.ranged(i.type, value, ok)
+
+    def applied(self, name: str, to: Sequence[Expr], result: Expr) -> Expr:
+        """A function of which nothing is known but its name."""
+        z = z3()
+        return z.Function(name, *(e.sort() for e in to), result)(*to) if to else z.Const(name, result)
 
     def ranged(self, type: Any, value: Expr, ok: Expr) -> Term:
         """A value of which nothing is known but its type."""
@@ -115,6 +108,24 @@ class Arithmetic:
         if "nuw" in i.flags and of_unsigned is not None:
             ok = z.And(ok, of_unsigned >= 0, of_unsigned < (1 << bits))
         return self.wrapped(exact, low, high, bits, ok)
+
+
+_POISON_FLAGS = frozenset({
+    "exact", "nnan", "ninf", "fast", "nsw", "nuw", "disjoint", "nneg", "samesign", "nusw", "inbounds",
+})  # fmt: skip
+_PARTLY_POISON = frozenset(
+    {"insertelement", "insertvalue", "shufflevector", "extractelement", "extractvalue", "select"}
+)
+"""What may be good although an operand, or a part of one, is poison."""
+
+
+def may_be_poison(i: Instruction) -> bool:
+    """Whether an instruction without flags may be poison of operands that are not: shifts by too much, reals that are no whole number
+    of the type, intrinsics that are told so."""
+    if i.opcode == "call":
+        name = i.callee.name if isinstance(i.callee, Function) else ""
+        return name.startswith(("llvm.abs.", "llvm.ctlz.", "llvm.cttz."))
+    return i.opcode in ("shl", "lshr", "ashr", "fptosi", "fptoui")
 
 
 def _bits(i: Instruction) -> int:
@@ -172,7 +183,8 @@ def _shift_right(a: Arithmetic, i: Instruction, o: Operands) -> Term | None:
 
 def _divide(a: Arithmetic, i: Instruction, o: Operands) -> Term | None:
     by = _constant(i, 1)
-    if by is None or by <= 0 or "exact" in i.flags or _bits(i) == 1:
+    # By 1, an unsigned number may be too large to be read as signed.
+    if by is None or by <= 1 or "exact" in i.flags or _bits(i) == 1:
         return None
     z = z3()
     x = a.unsigned(o[0], _bits(i)) if i.opcode[0] == "u" else o[0]

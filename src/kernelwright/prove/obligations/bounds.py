@@ -3,7 +3,10 @@
 path, invariants, guards  ⇒  start - in front <= address  and  address + size <= start + bytes behind, for the pointer that it was made from
 path, invariants, guards  ⇒  nothing that the address is made of is poison
 
-Where an access was made before on every way, it was in bounds, and so is what lies between two of them.
+path, guards              ⇒  the address is a multiple of what the load asks for
+
+Where an access was made before on every way, it was in bounds, and so is what lies between two of them; and it was aligned. That memory
+is aligned for the least demanding access that the kernel makes to it is presupposed.
 """
 
 from __future__ import annotations
@@ -11,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kernelwright.edits.original import Id
-from kernelwright.ir import Argument, BasicBlock, GlobalVariable, Instruction, Value
+from kernelwright.guards import AtStart
+from kernelwright.ir import Argument, BasicBlock, ConstantInt, GlobalVariable, Instruction, StructType, Type, Value
 from kernelwright.prove.obligations.crossings import type_of
 from kernelwright.prove.obligations.effects import Base, Effect, bases, effect_of, is_byval, pointer_of
 from kernelwright.prove.obligations.solver import Found, prove
-from kernelwright.prove.obligations.thread import Thread
+from kernelwright.prove.obligations.thread import Shape, Thread
 from kernelwright.prove.obligations.values import Values
 from kernelwright.prove.obligations.world import Expr, z3
 
@@ -39,6 +43,10 @@ def in_bounds(values: Values, load: Instruction, block: BasicBlock, index: int |
             goal.append(value >= thread.term(each.operands[0]).value)
     goal.append(z.substitute(address.ok, *((symbol, z.BoolVal(True)) for symbol in thread.inbounds)))
     before = list(_made_before(values, thread, block, index))
+    assert base is not None
+    if not _is_aligned(values, pointer, base, alignment_of(values.shape, load)):
+        goal.append(address.value % alignment_of(values.shape, load) == 0)
+        before += _known_alignment(values, thread, base)
     facts = [*thread.at(block, index), *before]
     return prove([*values.world.facts, *thread.side, *facts], z.And(*goal), values.budget, values.world.inputs())
 
@@ -57,6 +65,62 @@ def _limits(thread: Thread, base: Base) -> tuple[Expr, Expr] | None:
     if isinstance(base, GlobalVariable) and base.initializer is not None:
         return start, start + thread.shape.layout.size(base.value_type)
     return None
+
+
+def alignment_of(shape: Shape, access: Instruction) -> int:
+    """What its address is a multiple of, in bytes."""
+    return access.align or shape.layout.alignment(type_of(access))
+
+
+def _is_aligned(values: Values, pointer: Value, base: Base, wanted: int) -> bool:
+    """Whether an address is so many bytes times a number from where its memory is presupposed to be aligned, by how it is computed."""
+    at = pointer
+    while isinstance(at, Instruction) and at.opcode in ("getelementptr", "addrspacecast"):
+        if at.opcode == "getelementptr" and not _in_steps_of(values.shape, at, wanted):
+            return False
+        at = _of_original(values, at.operands[0])
+    return at is _of_original(values, base) and least_alignment(values.shape, base) % wanted == 0
+
+
+def _in_steps_of(shape: Shape, address: Instruction, wanted: int) -> bool:
+    """Whether what is added to an address is a multiple of so many bytes, whatever its indices are."""
+    type: Type | None = address.source_type
+    for number, index in enumerate(address.operands[1:]):
+        if number and isinstance(type, StructType):
+            assert isinstance(index, ConstantInt) and type.fields is not None
+            step, type = shape.layout.offsets(type)[index.value], type.fields[index.value]
+        else:
+            if number:
+                type = getattr(type, "element", None)
+            if type is None:
+                return False
+            step = shape.layout.size(type) * (index.value if isinstance(index, ConstantInt) else 1)
+        if step % wanted:
+            return False
+    return True
+
+
+def least_alignment(shape: Shape, base: Base) -> int:
+    """What the least demanding access to a memory wants."""
+    found = [
+        alignment_of(shape, i)
+        for i in shape.function.instructions()
+        if effect_of(i) in (Effect.LOAD, Effect.STORE) and base in (bases(pointer_of(i)) or ())
+    ]
+    given = base.align if isinstance(base, GlobalVariable) else 0
+    return max(given, min(found, default=1))
+
+
+def _known_alignment(values: Values, thread: Thread, base: Base) -> Iterator[Expr]:
+    """Where the memory behind a pointer begins: what is presupposed, and what the guard says that it points at the beginning."""
+    start = thread.term(base).value
+    yield start % least_alignment(values.shape, base) == 0
+    if isinstance(base, Argument) and AtStart(base.index) in values.guards:
+        yield start % ALLOCATED == 0
+
+
+ALLOCATED = 256
+"""Bytes that ``cudaMalloc`` and everything like it align memory to."""
 
 
 def _made_on_the_way(values: Values, pointer: Value) -> Iterator[Instruction]:
@@ -82,6 +146,7 @@ def _made_before(values: Values, thread: Thread, block: BasicBlock, index: int |
                 size = values.shape.layout.store_size(type_of(i))
                 yield address >= limits[0]
                 yield address + size <= limits[1]
+                yield address % alignment_of(values.shape, i) == 0
         at = values.shape.dominators.immediate(at)
 
 

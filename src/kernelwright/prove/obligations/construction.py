@@ -22,6 +22,8 @@ from kernelwright.prove.obligations.effects import bases, pointer_of, read_only
 from kernelwright.prove.obligations.obligation import Method, Obligation
 from kernelwright.prove.obligations.variant_pair import VariantPair
 
+LOOSE = frozenset({"fast", "reassoc", "arcp"})
+"""Flags with which the rounding of a result depends on what else stands in the kernel."""
 ALIGNED = frozenset({"llvm.nvvm.barrier0", "llvm.nvvm.barrier.cta.sync.aligned.all"})
 """Barriers that all threads of a warp reach together."""
 
@@ -68,6 +70,13 @@ def _compiled(pair: VariantPair) -> Iterator[Obligation]:
             "the same products are rounded once, with their sum",
             "tested",
             f"{len(before ^ after)} of them are fused in one of the two only",
+        )
+    loose = next((i for i in pair.before.instructions() if LOOSE & set(i.flags)), None)
+    if loose is not None:
+        yield Obligation(
+            "sums, products and divisions are made in the same order",
+            "tested",
+            f"'{loose.opcode}' has the flag {min(LOOSE & set(loose.flags))}: LLVM may make them in another order in changed code",
         )
     asked = [
         f"a loop is unrolled {count} times" if count else "a loop is unrolled wholly"

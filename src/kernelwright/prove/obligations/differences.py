@@ -19,10 +19,14 @@ from kernelwright.prove.obligations.effects import Effect, effect_of
 from kernelwright.prove.obligations.guard_search import Atom, atoms, weakest
 from kernelwright.prove.obligations.obligation import Obligation
 from kernelwright.prove.obligations.order import Crossing, Moves, Speculated, divides_safely
-from kernelwright.prove.obligations.solver import Budget, Found
+from kernelwright.prove.obligations.solver import REFUTED, UNITS_PER_S, Budget, Found, nearest
 from kernelwright.prove.obligations.stores import nobody_sees
 from kernelwright.prove.obligations.values import METHOD, Values
 from kernelwright.prove.obligations.variant_pair import VariantPair
+from kernelwright.prove.obligations.world import inputs_of
+
+COUNTEREXAMPLE_UNITS = 5 * UNITS_PER_S
+"""Of the solver's work, for all counterexamples of a variant."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,13 +98,16 @@ def _barriers(pair: VariantPair) -> Iterator[Question]:
 
 
 def _operands(pair: VariantPair) -> Iterator[Question]:
+    standing = {id: block for block, ids in enumerate(pair.order_after) for id in ids}
     for id, index in pair.changed_uses:
+        block = standing[id]
         what, _ = describe_instruction(pair.original, id)
         old = describe_operand(pair.original, id, index)
         new = pair.operands_after(id)[index]
 
-        def ask(values: Values, id: Id = id, index: int = index) -> Found:
-            return values.same_operand(id, index)
+        def ask(values: Values, id: Id = id, index: int = index, block: int = block) -> Found:
+            moved = pair.original.nodes[id].block != block
+            return values.same_operand(id, index, place_of(values, id, block) if moved else None)
 
         claim = f"operand {index} of {what}, {old}, is {new} whenever it is reached"
         yield Question(_tested(pair, id, claim, "nobody knows whether it is"), ask)
@@ -123,16 +130,26 @@ def _settled(
         _searched(pair, [question for question, _ in open_ones], launches, budget) if open_ones and launches else None
     )
     share = (budget.seconds - before) / max(len(open_ones), 1)
+    counterexamples = Budget(COUNTEREXAMPLE_UNITS)
     for question, found in open_ones:
         reason = found.why if guards is None else f"it is under {' and '.join(map(str, guards))}"
+        counterexample = _counterexample(found, launches, counterexamples)
         yield replace(
             question.open,
-            method=METHOD[found.answer],
-            reason=reason,
+            method="refuted" if counterexample else METHOD[found.answer],
+            reason=reason if guards or not counterexample else REFUTED,
             seconds=found.seconds + share,
-            counterexample=found.model,
+            counterexample=counterexample,
             guards=tuple(map(guard_json, guards or ())),
         )
+
+
+def _counterexample(found: Found, launches: Sequence[LaunchFacts], budget: Budget) -> tuple[tuple[str, int], ...]:
+    """What refutes an answer, as near as can be to the first launch in training, so that it can be tried. ``budget`` is its own: what is
+    proven does not depend on it."""
+    if found.open is None or not launches:
+        return found.model
+    return nearest(found.open, inputs_of(launches[0]), budget) or found.model
 
 
 def _timed(question: Question, values: Values) -> Found:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -49,6 +49,14 @@ class Budget:
         self.seconds, other.seconds = self.seconds + other.seconds, 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class OpenGoal:
+    """What would refute a goal: facts, the goal's negation among them; and the symbols that a launch decides, by name."""
+
+    facts: tuple[Expr, ...]
+    inputs: dict[str, Expr]
+
+
 @dataclass(frozen=True)
 class Found:
     """``model``: values of the inputs that make the goal false, by name."""
@@ -57,6 +65,8 @@ class Found:
     seconds: float
     model: tuple[tuple[str, int], ...] = ()
     why: str = ""
+    open: OpenGoal | None = None
+    """Of what was not proven."""
 
 
 @dataclass(frozen=True)
@@ -87,18 +97,65 @@ def prove(
     before = budget.seconds
     if budget.spent:
         return Found("unknown", 0.0, why=SPENT)
-    solved = _solve([*facts, z3().Not(goal)], budget)
+    goal_is_open = OpenGoal((*facts, z3().Not(goal)), inputs or {})
+    solved = _solve(goal_is_open.facts, budget)
     if solved.said == "sat":
-        model = tuple((name, value) for name, e in (inputs or {}).items() if (value := _number(e, solved)) is not None)
-        return Found("refuted", budget.seconds - before, model, "there are values that make it false")
+        model = _numbers(inputs or {}, solved)
+        return Found("refuted", budget.seconds - before, model, REFUTED, goal_is_open)
     if solved.said != "unsat":
-        return Found("unknown", budget.seconds - before, why=SPENT)
+        return Found("unknown", budget.seconds - before, why=SPENT, open=goal_is_open)
     is_reached = not reached or possible(facts, budget)
     took = budget.seconds - before
     return Found("proven", took) if is_reached else Found("unknown", took, why="nothing shows that it is ever reached")
 
 
 SPENT = "the solver's work is spent"
+REFUTED = "there are values that make it false"
+
+
+def nearest(goal: OpenGoal, wanted: Mapping[str, int], budget: Budget) -> tuple[tuple[str, int], ...]:
+    """Values of the inputs that refute a goal, those of ``wanted`` as far as that can be: its inputs are given their values one after
+    another, in its order; first all but the arguments' at once, which makes most questions easy ones. Nothing where no such values are
+    found."""
+    z = z3()
+    met = _parts(goal.facts)
+    facts, inputs = list(goal.facts), {}
+    for name, e in goal.inputs.items():
+        if z.is_const(e) or e.get_id() not in met:
+            inputs[name] = e
+        else:  # a model says what a symbol is
+            inputs[name] = z.Const(f"the input {name}", e.sort())
+            facts.append(inputs[name] == e)
+    given = {n: inputs[n] == value for n, value in wanted.items() if n in inputs and not z.is_int_value(inputs[n])}
+    fixed = [fact for name, fact in given.items() if not name.startswith("argument")]
+    solved = _solve([*facts, *fixed], budget)
+    if solved.said == "sat":
+        facts += fixed
+    else:
+        solved = _solve(facts, budget)
+        if solved.said != "sat":
+            return ()
+    for fact in given.values():
+        tried = _solve([*facts, fact], budget)
+        if tried.said == "sat":
+            facts, solved = [*facts, fact], tried
+    return _numbers(inputs, solved)
+
+
+def _parts(facts: Sequence[Expr]) -> set[int]:
+    """The numbers of all expressions that facts are made of."""
+    found: set[int] = set()
+    waiting = list(facts)
+    while waiting:
+        e = waiting.pop()
+        if e.get_id() not in found:
+            found.add(e.get_id())
+            waiting += e.children()
+    return found
+
+
+def _numbers(inputs: Mapping[str, Expr], solved: Solved) -> tuple[tuple[str, int], ...]:
+    return tuple((name, value) for name, e in inputs.items() if (value := _number(e, solved)) is not None)
 
 
 def _number(e: Expr, solved: Solved) -> int | None:

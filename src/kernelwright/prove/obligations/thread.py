@@ -15,10 +15,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from kernelwright.edits.setting import register_asked
-from kernelwright.guards import Apart
+from kernelwright.guards import WARP, Apart
 from kernelwright.ir import (
     Argument,
     BasicBlock,
+    ConstantAggregate,
     ConstantExpr,
     ConstantFloat,
     ConstantInt,
@@ -28,19 +29,32 @@ from kernelwright.ir import (
     Function,
     GlobalVariable,
     Instruction,
+    Names,
     Poison,
     Undef,
     Value,
+    ZeroInitializer,
     loop_latches,
 )
 from kernelwright.ir.graph import back_edges
 from kernelwright.ir.types import ArrayType, IntType, PointerType, StructType, VectorType
+from kernelwright.prove.coverage.condition_sources import offset_in
 from kernelwright.prove.obligations.arithmetic import Arithmetic
-from kernelwright.prove.obligations.effects import Effect, bases, effect_of, pointer_of, read_only
+from kernelwright.prove.obligations.effects import (
+    SHARED,
+    Base,
+    Effect,
+    bases,
+    effect_of,
+    is_byval,
+    pointer_of,
+    read_only,
+)
 from kernelwright.prove.obligations.memory_states import MemoryStates
 from kernelwright.prove.obligations.variant_pair import Unprovable
 from kernelwright.prove.obligations.world import ADDRESS_BITS, Expr, Term, World, z3
 
+LANE = "llvm.nvvm.read.ptx.sreg.laneid"
 LAUNCH = {"tid": "thread", "ntid": "launch", "ctaid": "block", "nctaid": "launch"}
 
 
@@ -169,8 +183,10 @@ class Thread:
             return Term(z.IntVal(value.value), z.BoolVal(True), value.value, value.value)
         if isinstance(value, ConstantNull):
             return Term(z.IntVal(0), z.BoolVal(True), 0, 0)
-        if isinstance(value, Poison | Undef):
-            return Term(self.world.fresh("undefined", self.world.sort(value.type)), z.BoolVal(False), *_range(value))
+        if isinstance(value, Poison):
+            return Term(z.Const(f"poison {value.type.text}", self.world.sort(value.type)), z.BoolVal(False))
+        if isinstance(value, Undef):
+            return self._anything("undefined", value)
         if isinstance(value, ConstantFloat):
             return Term(z.Const(f"{value.type.text} {value.text}", self.world.sort(value.type)), z.BoolVal(True))
         if isinstance(value, GlobalVariable | Function):
@@ -181,7 +197,15 @@ class Thread:
             return self._address(value.source_type, value.operands, inbounds=False)
         if isinstance(value, ConstantExpr) and value.opcode == "addrspacecast":
             return self.term(value.operands[0])
-        return Term(self.world.fresh("constant", self.world.sort(value.type)), z.BoolVal(False), *_range(value))
+        if isinstance(value, ConstantAggregate | ZeroInitializer) and not _has_undefined(value):
+            name = f"{value.type.text} {value.reference(Names())}"
+            return Term(z.Const(name, self.world.sort(value.type)), z.BoolVal(True))
+        return self._anything("constant", value)
+
+    def _anything(self, name: str, value: Value) -> Term:
+        """Any value of its type. It may be poison or not: neither helps whoever has it in a proof."""
+        made = self.world.fresh(name, self.world.sort(value.type))
+        return self.arithmetic.ranged(value.type, made, self.world.fresh("ok", z3().BoolSort()))
 
     def computed(self, i: Instruction) -> Term:
         z = z3()
@@ -205,6 +229,8 @@ class Thread:
             return self.term(i.operands[0])
         if effect_of(i) not in (Effect.PURE, Effect.DIVISION) or i.is_terminator:
             return self._unknown(i)
+        if i.opcode == "call" and isinstance(i.callee, Function) and i.callee.name == LANE:
+            return self._lane()
         arguments = i.arguments if i.opcode == "call" else i.operands
         if any(value.type.text in ("metadata", "label", "token") for value in arguments):
             return self._unknown(i)
@@ -228,7 +254,23 @@ class Thread:
         self.side.append(z.And(value >= 0, value < of.value))
         return Term(value, z.BoolVal(True), 0, of.high - 1)
 
+    def _lane(self) -> Term:
+        """Its place in its warp, which each thread has of its own."""
+        z = z3()
+        value = z.Int(f"{self.name}lane")
+        self.side.append(z.And(value >= 0, value < WARP))
+        return Term(value, z.BoolVal(True), 0, WARP - 1)
+
     def _load(self, i: Instruction) -> Term:
+        made = self._loaded(i)
+        if isinstance(i.type, IntType) and i.type.bits in (8, 16, 32, 64):
+            for base in bases(self._own(pointer_of(i))) or ():
+                place = place_in_words(base, offset_in(self._own(pointer_of(i))))
+                if place:
+                    self.world.found_in_memory(place, made.value)
+        return made
+
+    def _loaded(self, i: Instruction) -> Term:
         z = z3()
         if effect_of(i) is Effect.LOAD and self.shape.is_constant_memory(self._own(pointer_of(i))):
             pointer = self.term(pointer_of(i))
@@ -378,6 +420,14 @@ class Thread:
         return [ok for ok in known if not z3().is_true(ok)]
 
 
+def place_in_words(base: Base, offset: int | None) -> str:
+    """Where a launch finds what is read there, in words that counterexamples use; empty for memory that is not there before it."""
+    at = f" at byte {offset}" if offset is not None else ""
+    if isinstance(base, Argument):
+        return f"argument {base.index}{at}" if is_byval(base) else f"what argument {base.index} points to"
+    return f"variable {base.name}{at}" if isinstance(base, GlobalVariable) and base.address_space != SHARED else ""
+
+
 def _either(taken: Expr, term: Term, other: Term) -> Term:
     z = z3()
     low = min(term.low, other.low) if term.low is not None and other.low is not None else None
@@ -386,6 +436,5 @@ def _either(taken: Expr, term: Term, other: Term) -> Term:
     return Term(z.If(taken, term.value, other.value), ok, low, high)
 
 
-def _range(value: Value) -> tuple[int | None, int | None]:
-    bits = value.type.bits if isinstance(value.type, IntType) else 1
-    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if bits > 1 else (None, None)
+def _has_undefined(value: Value) -> bool:
+    return isinstance(value, Undef | Poison | ConstantExpr) or any(map(_has_undefined, value.operands))

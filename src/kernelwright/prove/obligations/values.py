@@ -6,7 +6,7 @@ path, definitions, invariants, guards  ⇒  the new value is not poison and equa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
@@ -25,6 +25,9 @@ Kept = tuple[dict[BasicBlock, list[Invariant]], Budget]
 _KEPT: WeakKeyDictionary[Original, dict[tuple[Guard, ...], Kept]] = WeakKeyDictionary()
 """Invariants by the original and the guards they hold under, for its other variants; with what they took, which each variant is charged:
 its label must not depend on what was proven before."""
+
+Place = tuple[BasicBlock, int | None]
+"""Before which instruction of a block; None for its end."""
 
 METHOD: dict[str, Method] = {"proven": "solver", "refuted": "refuted", "unknown": "tested"}
 
@@ -80,18 +83,21 @@ class Values:
     def thread(self, name: str = "", block: str = "", *, follows_memory: bool = False) -> Thread:
         return Thread(self.world, self.shape, name, block, invariants=self.invariants, follows_memory=follows_memory)
 
-    def same_operand(self, id: Id, index: int) -> Found:
-        """Whether an operand of an instruction is in the variant what it was."""
+    def same_operand(self, id: Id, index: int, place: Place | None = None) -> Found:
+        """Whether an operand of an instruction is in the variant what it was. ``place``: where the instruction stands, if that is
+        another block: it is used there too, and what holds on the way to its old block need not hold there."""
         before, after = self.pair.original.nodes[id].instruction, self.pair.varied[id]
         old, new = before.operands[index], after.operands[index]
         if before.is_phi:
             home = before.blocks[index]
             return self.same(old, new, home, None, before.parent)
         assert before.parent is not None
-        found = self.same(old, new, before.parent, before.parent.instructions.index(before), None)
+        block, at = place or (before.parent, before.parent.instructions.index(before))
+        found = self.same(old, new, block, at, None)
         if found.answer != "proven" and before.has_result and effect_of(before) is Effect.PURE:
-            whole = self.same(before, after, before.parent, before.parent.instructions.index(before), None, ghost=True)
-            return whole if whole.answer == "proven" else found
+            whole = self.same(before, after, block, at, None, ghost=True)
+            # What makes the result another one tells more than what makes the operand another one.
+            return replace(found, open=whole.open) if whole.answer == "unknown" else whole
         return found
 
     def same(

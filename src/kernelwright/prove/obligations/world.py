@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import Any
 
-from kernelwright.guards import ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs, Guard
+from kernelwright.guards import ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs, Guard, LaunchFacts
 from kernelwright.ir import Argument, Function, Type
 from kernelwright.ir.types import IntType, PointerType
 from kernelwright.launch_relations import Divisible, Quantity, Relation, Sum
@@ -55,6 +56,8 @@ class World:
     function: Function
     guards: tuple[Guard, ...] = ()
     facts: list[Expr] = field(default_factory=list)
+    read: dict[str, Expr] = field(default_factory=dict)
+    """What was read of memory that the launch finds there, by words for its place."""
     _symbols: dict[str, Term] = field(default_factory=dict)
     _fresh: int = 0
 
@@ -175,11 +178,35 @@ class World:
         plain = isinstance(type, IntType) and type.bits == 8 * quantity.size and quantity.signed and not quantity.offset
         return self.argument(arguments[quantity.index]).value if plain else None
 
+    def found_in_memory(self, place: str, value: Expr) -> None:
+        """Notes that a number was read at a place: what a launch finds there decides it."""
+        known = sum(name.partition(" (")[0] == place for name in self.read)
+        self.read[f"{place} ({known + 1})" if known else place] = value
+
     def inputs(self) -> dict[str, Expr]:
-        """The symbols that a launch decides, by name."""
+        """The symbols that a launch decides, and what was read of its memory, by name."""
         called = {"ntid": "block", "nctaid": "grid"}
         names = {
             name: ".".join([called.get(name.split(".")[0], name.split(".")[0]), *name.split(".")[1:]])
             for name in self._symbols
         }
-        return {names[name]: term.value for name, term in self._symbols.items()}
+        return {names[name]: term.value for name, term in self._symbols.items()} | self.read
+
+
+def inputs_of(facts: LaunchFacts) -> dict[str, int]:
+    """What a launch has for ``World.inputs``, as far as it is a number; first what a test cannot change, then what it can."""
+    found: dict[str, int] = {}
+    for index, (data, region) in enumerate(zip_longest(facts.arguments, facts.regions)):
+        address = int.from_bytes(data or b"", "little")
+        if region is not None and address in region:
+            found |= {
+                f"argument {index}": address,
+                f"bytes behind argument {index}": region.stop - address,
+                f"bytes in front of argument {index}": address - region.start,
+            }
+    for name, extents in (("block", facts.launch.block), ("grid", facts.launch.grid)):
+        found |= {f"{name}.{AXES[axis]}": extent for axis, extent in enumerate(extents)}
+    for index, data in enumerate(facts.arguments):
+        if len(data) in (1, 2, 4, 8):
+            found.setdefault(f"argument {index}", int.from_bytes(data, "little", signed=True))
+    return found

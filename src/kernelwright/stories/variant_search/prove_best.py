@@ -36,11 +36,15 @@ def prove_best(search: Search[tuple[G, ...]]) -> None:
         search.standing.best = None
         if label is None:
             return
-        kept, at_fault = proving.without_faults(best)
-        for other in proving.others(kept, at_fault):
-            if proving.holds(other):
-                kept = other
-                break
+        kept = part = proving.proven_part(best, label) if label in ("clean", "data-specific") else None
+        if accept == "proven":
+            kept = proving.fastest_proven(part)
+        elif part is None or _slower(part.speedup, best.speedup):
+            # Guards do not save it, or cost what it gains.
+            kept, at_fault = proving.without_faults(best)
+            kept = next(filter(proving.holds, proving.others(kept, at_fault)), kept)
+            if part is not None and (kept is None or _slower(kept.speedup, part.speedup)):
+                kept = part
         if kept is not None and kept.is_gain:
             proving.keep_proven(kept, proving.label(kept))
     if kept is not None and kept.is_gain:
@@ -70,14 +74,31 @@ class _Proving(Generic[G]):
         search = self._search
         if label not in ("proven", "clean"):
             return
-        kept: Found[tuple[G, ...]] | None = best
-        if label == "clean":
-            search.say("prove for all launches")
-            candidate = self._proofs.provable(best.candidate)
-            kept = search.try_one(candidate) if candidate else None
-        if kept is None or not kept.is_gain or self.label(kept) != "proven":
+        kept = self.proven_part(best, label)
+        if kept is None:
             return
         search.note("proven", {"name": "best", "variant": kept.name, "best": not _slower(kept.speedup, best.speedup)})
+
+    def proven_part(self, found: Found[tuple[G, ...]], label: Label) -> Found[tuple[G, ...]] | None:
+        """A variant, or what is left of it without the edits that cannot be proven, with the guards that the others need; None where
+        that gains nothing, or is not proven after all. ``found`` is the one that was proven last: guards are made from the launches that
+        its proof has seen."""
+        if label == "proven":
+            return found
+        self._search.say("prove for all launches")
+        candidate = self._proofs.provable(found.candidate)
+        part = self._search.try_one(candidate) if candidate else None
+        return part if part is not None and part.is_gain and self.label(part) == "proven" else None
+
+    def fastest_proven(self, kept: Found[tuple[G, ...]] | None) -> Found[tuple[G, ...]] | None:
+        """``kept``, or what can be proven of the fastest variants that are faster."""
+        self._search.standing.phase = "salvage"
+        for found in self.others(kept, set()):
+            if kept is None or _slower(kept.speedup, found.speedup):
+                part = self.proven_part(found, self.label(found))
+                if part is not None and (kept is None or _slower(kept.speedup, part.speedup)):
+                    kept = self._search.standing.best = part
+        return kept
 
     def without_faults(self, best: Found[tuple[G, ...]]) -> tuple[Found[tuple[G, ...]] | None, set[G]]:
         """The edits of a variant put together again one by one, each kept as long as what they make is proven as demanded

@@ -32,9 +32,9 @@ from kernelwright.evaluate.workload.program_case import TIMEOUT_S
 from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.stories.tune import Subject, explained, tune_program
 from kernelwright.versions.explanation import as_json, conflict_lines
-from kernelwright.versions.external_program import DATA
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.resolution import Resolution
+from kernelwright.versions.running.external_program import DATA
 from kernelwright.versions.thresholds import DatasetResult, Tuning
 
 COMPARE = "relative 1e-5 floor 1e-6"

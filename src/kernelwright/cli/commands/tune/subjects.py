@@ -15,10 +15,10 @@ from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.comparison import Rule
 from kernelwright.stories.tune import Subject
-from kernelwright.versions.checked_program import CheckedProgram
-from kernelwright.versions.external_program import DATA, ExternalProgram, output_of
 from kernelwright.versions.forest import Forest
-from kernelwright.versions.runner_commands import cuda_program, python_program
+from kernelwright.versions.running.checked_program import CheckedProgram
+from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
+from kernelwright.versions.running.runner_commands import cuda_program, python_program
 from kernelwright.versions.threshold_file import Identity
 
 

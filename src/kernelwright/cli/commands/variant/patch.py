@@ -9,6 +9,7 @@ from typing import Any
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
+from kernelwright.evaluate.outcome import Ok
 from kernelwright.stories.source_patch import SourcePatch, source_patch
 from kernelwright.stories.winners import SAFE
 
@@ -30,10 +31,22 @@ def _report(found: SourcePatch) -> None:
         sizes = f"{each.instructions} PTX instructions, the variant {each.variant_instructions}, the original {each.original_instructions}"
         verdict = "the variant's very code" if each.is_same else "not the variant's very code"
         lines.append(f"compiled, {each.kernel} is {verdict}: {sizes}")
+    lines += _run_in_words(found)
     if not found.said:
         lines.append("no edit of it can be said in CUDA C: use it with kw run --with, or kw export")
     for line in lines:
         print(f"kw: {line}", file=sys.stderr)
+
+
+def _run_in_words(found: SourcePatch) -> list[str]:
+    outcome = found.outcome
+    if outcome is None:
+        return []
+    if not isinstance(outcome, Ok):
+        return [f"WARNING: run on the run's data, the patched source is not right: {outcome}"]
+    equal = "equal to" if outcome.error == 0 else "within the run's tolerance of"
+    faster = f"{found.speedup:.3f} times as fast (estimated), the variant {found.variant_speedup:.3f}"
+    return [f"run on the run's data, its outputs are {equal} the original's: {faster}"]
 
 
 def __getattr__(name: str) -> Any:
@@ -42,14 +55,15 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(name)
 
     def command(run: RunAndVariant, flags: CompileFlags, **own: Any) -> int:
-        """The source patch of a variant, compiled and compared with it; exit code 1 if no edit can be said in CUDA C."""
+        """The source patch of a variant, compiled, compared with it and run; exit code 1 if no edit can be said in CUDA C, or if
+        the patched source is not right on the run's data."""
         found, variant = opened(run)
         with found:
             source = Path(own["source"]) if own["source"] else None
             made = source_patch(found, variant, flags.options, source)
         _report(made)
         print(made.diff, end="")
-        return 0 if made.diff else 1
+        return 0 if made.diff and isinstance(made.outcome, Ok) else 1
 
     command.__annotations__["run"] = RunAndVariant
     command.__annotations__["own"] = Any

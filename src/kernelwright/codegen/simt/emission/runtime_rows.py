@@ -21,7 +21,7 @@ def load(e: Lanes, access: Access, address: Address, shape: Shape) -> list[str] 
     if shape == U and address.rep.shape == U and _is_plain(access):
         given = f"ptr %c, ptr {site(e, access)}, i64 {address.bases()[0]}, i32 {e.whole_mask()}"
         return [_as_type(e, access.type, e.let(e.helper(f"one_{_place(access)}", given, "i64")))]
-    if shape == ("s", 0) == address.rep.shape and e.parts == 2 and _is_plain(access):
+    if shape == ("s", 0) == address.rep.shape and _are_halves(e) and _is_plain(access):
         return _two(e, access, address)
     if shape is not V or not _is_row(e, access, address):
         return None
@@ -57,7 +57,12 @@ def _is_row(e: Lanes, access: Access, address: Address) -> bool:
     if not _is_plain(access) or address.stride != size or access.align < size or access.constant:
         return False
     # Of two rows the sectors are only counted where a mask of both fits a word, the wavefronts where numbers fill banks.
-    return e.parts == 1 or (e.parts == 2 == address.parts and size >= (4 if access.space == SHARED else 2))
+    return e.parts == 1 or (_are_halves(e) and address.parts == 2 and size >= (4 if access.space == SHARED else 2))
+
+
+def _are_halves(e: Lanes) -> bool:
+    """Two segments that are the halves of a warp, as the runtime takes them; those of a block of 8 x 2 threads are not."""
+    return e.parts == 2 and e.geometry.per_segment == 16
 
 
 def _place(access: Access) -> str:

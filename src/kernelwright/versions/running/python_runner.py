@@ -1,4 +1,4 @@
-"""Runs a Python file of several versions once, for ``kw tune FILE.py``: ``python -m kernelwright.versions.python_runner``.
+"""Runs a Python file of several versions once, for ``kw tune FILE.py``: ``python -m kernelwright.versions.running.python_runner``.
 
     inputs(dataset)         of the file: the arguments for a dataset, which the user calls as they like
     program(*arguments)     of the file: what is timed; without it, the file's one ``kw.versions``

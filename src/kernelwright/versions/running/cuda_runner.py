@@ -1,4 +1,4 @@
-"""Runs an executable that ``kw compile`` made once, on a virtual GPU: ``python -m kernelwright.versions.cuda_runner``.
+"""Runs an executable that ``kw compile`` made once, on a virtual GPU: ``python -m kernelwright.versions.running.cuda_runner``.
 
     cuda_runner DEVICE EXECUTABLE TIMES "ARGUMENTS"
 
@@ -41,13 +41,18 @@ def run(device: str, executable: Path, times: Path, arguments: list[str]) -> int
     return ran.exit_code
 
 
+def told(device: str, executable: Path, times: Path, arguments: list[str]) -> int:
+    """As ``run``; what is wrong goes to standard error."""
+    try:
+        return run(device, executable, times, arguments)
+    except KernelwrightError as error:
+        os.write(2, f"{error.message}\n".encode())
+        return error.exit_code
+
+
 def main() -> int:
     device, executable, times, arguments = sys.argv[1:]
-    try:
-        return run(device, Path(executable), Path(times), shlex.split(arguments))
-    except KernelwrightError as error:
-        print(error.message, file=sys.stderr)
-        return error.exit_code
+    return told(device, Path(executable), Path(times), shlex.split(arguments))
 
 
 if __name__ == "__main__":

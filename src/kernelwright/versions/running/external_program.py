@@ -16,17 +16,19 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Arrays
-from kernelwright.evaluate.workload.program_case import TIMEOUT_S, end_session, how_it_ended, reader_of
-from kernelwright.versions.checked_program import Answer
-from kernelwright.versions.line_protocol import ENVIRONMENT, comparisons, dispatch_us, threshold_lines, time_us
+from kernelwright.evaluate.workload.program_case import TIMEOUT_S, SessionLeader, end_session, how_it_ended, reader_of
 from kernelwright.versions.program import Ran, Thresholds
+from kernelwright.versions.running.checked_program import Answer
+from kernelwright.versions.running.line_protocol import ENVIRONMENT, comparisons, dispatch_us, threshold_lines, time_us
 
 DATA, THRESHOLDS, TIMES, OUTPUTS = "{data}", "{thresholds}", "{times}", "{outputs}"
 PATIENCE = 10.0
@@ -34,15 +36,33 @@ PATIENCE = 10.0
 LEAST_S = 1.0
 
 
+Start = Callable[[str, Mapping[str, str], IO[bytes], IO[bytes]], SessionLeader]
+"""Starts a command with an environment, and files for its standard output and standard error."""
+
+
+def start_shell(command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> SessionLeader:
+    return subprocess.Popen(
+        ["/bin/sh", "-c", command], env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+        start_new_session=True,
+    )  # fmt: skip
+
+
 class ExternalProgram:
     """A command as a program of several versions. Where it is ``deterministic``, no run is ended for being slow here."""
 
-    def __init__(self, command: str, timeout_s: float = TIMEOUT_S, deterministic: bool = False) -> None:
+    def __init__(
+        self,
+        command: str,
+        timeout_s: float = TIMEOUT_S,
+        deterministic: bool = False,
+        start: Start | None = None,
+    ) -> None:
         if DATA not in command:
             raise Misuse(f"{command!r} does not say where the dataset goes", hint=f'as in --exec "./app {DATA}"')
         self.command = command
         self.deterministic = deterministic
         self._timeout_s = timeout_s
+        self._start = start or start_shell
         self._best_s: dict[str, float] = {}
         self.dispatch_us: dict[str, float] = {}
         """What deciding costs per call, in microseconds, by dataset, where the program says so."""
@@ -66,10 +86,7 @@ class ExternalProgram:
         failure: Rejected | None = None
         begin = time.perf_counter()
         with said.open("wb") as out, complained.open("wb") as err:
-            process = subprocess.Popen(
-                ["/bin/sh", "-c", command], env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                start_new_session=True,
-            )  # fmt: skip
+            process = self._start(command, environment, out, err)
         code = 0
         try:
             code = _as_signal(process.wait(limit))

@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 
 import kernelwright
-from kernelwright.versions.external_program import DATA, OUTPUTS, TIMES, ExternalProgram
+from kernelwright.versions.running import warm_runner
+from kernelwright.versions.running.external_program import DATA, OUTPUTS, TIMES, ExternalProgram
 
 
 def python_program(path: Path, timeout_s: float) -> ExternalProgram:
@@ -18,10 +19,12 @@ def python_program(path: Path, timeout_s: float) -> ExternalProgram:
 def cuda_program(executable: Path, device: str, timeout_s: float) -> ExternalProgram:
     """An executable on a virtual GPU; a dataset is its arguments. Its times repeat."""
     runner = f"{_module('cuda_runner')} {shlex.quote(device)} {shlex.quote(str(executable.absolute()))}"
-    return ExternalProgram(f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True)
+    return ExternalProgram(f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=warm_runner.start)
 
 
 def _module(name: str) -> str:
     """The command that runs a module of this installation, wherever it is run from."""
     root = Path(kernelwright.__file__).parents[1]
-    return f"PYTHONPATH={shlex.quote(str(root))} {shlex.quote(sys.executable)} -P -m kernelwright.versions.{name}"
+    return (
+        f"PYTHONPATH={shlex.quote(str(root))} {shlex.quote(sys.executable)} -P -m kernelwright.versions.running.{name}"
+    )

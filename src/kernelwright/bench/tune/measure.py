@@ -1,0 +1,145 @@
+"""Programs of several versions tuned on a virtual GPU: Table 1 and Figure 9 of paper 003, in estimated times.
+
+Each dataset has a row: configurations beside the number promised, time tuned and untuned, the least time of all paths where they
+can be enumerated, and the time with thresholds that were found without it. Each program has a row of the black-box tuner.
+"""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kernelwright.bench.result import Measured, Row, Say
+from kernelwright.bench.tune.black_box import SEEDS, Searched, is_installed, searched
+from kernelwright.bench.tune.measured_program import RULE, MeasuredProgram, built_program
+from kernelwright.suite.multiversion.table import PROGRAMS, MultiVersionProgram
+from kernelwright.versions.running.checked_program import CheckedProgram
+from kernelwright.versions.thresholds import DatasetResult, Tuning, most_configurations
+
+QUICK = ("mapscan1", "nw")
+LESS = 6.4
+"""The average by which the paper's tuner needs less time than OpenTuner (its Table 1)."""
+
+
+@dataclass
+class _Worst:
+    """What is promised of all datasets, at its worst."""
+
+    count: float = 0.0
+    exact: float = 0.0
+    beyond: float = 0.0
+    slower: float = 0.0
+    ratios: list[float] = field(default_factory=list)
+    run_ratios: list[float] = field(default_factory=list)
+    asked_ratios: list[float] = field(default_factory=list)
+
+
+def measure(quick: bool, say: Say) -> Measured:
+    """``quick``: two programs, and one seed of the black box."""
+    result, worst = Measured("tune"), _Worst()
+    black_box: list[Row] = []
+    has_black_box = is_installed()
+    chosen = [PROGRAMS[name] for name in QUICK] if quick else list(PROGRAMS.values())
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
+        for program in chosen:
+            say(program.name)
+            measured = MeasuredProgram(CheckedProgram(built_program(program, Path(folder)), RULE))
+            begin = time.perf_counter()
+            tuning = measured.tuned(program.datasets)
+            seconds = time.perf_counter() - begin
+            ours = _effort(measured, tuning)
+            if has_black_box:
+                say(f"{program.name}: OpenTuner")
+                seeds = SEEDS[: 1 if quick else None]
+                total = sum(dataset.tuned_us for dataset in tuning.datasets)
+                searches = [searched(measured, program.datasets, total, seconds, seed) for seed in seeds]
+                black_box.append(_black_box_row(program.name, ours, seconds, searches))
+                worst.ratios.append(statistics.fmean(s.at_end.seconds for s in searches) / seconds)
+                asked = statistics.fmean(s.at_end.asked for s in searches) * len(program.datasets)
+                worst.asked_ratios.append(asked / ours[0])
+                worst.run_ratios.append(statistics.fmean(s.at_end.runs for s in searches) / ours[0])
+            say(f"{program.name}: all paths")
+            result.rows += [_row(program, dataset, measured, worst) for dataset in tuning.datasets]
+            result.notes += [f"{program.name}: {len(tuning.conflicts)} conflicts"] if tuning.conflicts else []
+            result.notes += [f"{program.name}: {program.scale}"] if program.scale else []
+    result.rows += black_box
+    _promises(result, worst)
+    if not has_black_box:
+        result.notes.append("OpenTuner is not installed: pip install 'kernelwright[dev]'")
+    result.notes.append("times are estimates of the virtual GPU; seconds are of this machine")
+    return result
+
+
+def _promises(result: Measured, worst: _Worst) -> None:
+    result.at_most("configurations of a dataset, as a share of those promised", worst.count, 1.0)
+    result.at_most(
+        "|configurations - 1 - thresholds| of a size-invariant dataset whose versions all run", worst.exact, 0
+    )
+    result.at_most("a dataset's best above the least of all paths, where they were enumerated", worst.beyond, 0.0)
+    result.at_most("a served dataset's tuned time above its untuned one and the least", worst.slower, 0.0)
+    mean = statistics.fmean(worst.ratios) if worst.ratios else None
+    result.at_least("OpenTuner's tuning time until it stops over ours, mean of programs", mean, LESS)
+    if worst.run_ratios:
+        text = "OpenTuner's runs over ours, mean of programs: {:.3g} that it asked for, {:.3g} that were new to it"
+        result.notes.append(text.format(statistics.fmean(worst.asked_ratios), statistics.fmean(worst.run_ratios)))
+
+
+def _effort(measured: MeasuredProgram, tuning: Tuning) -> tuple[int, float]:
+    """Runs of the tuning, and the program's time in them."""
+    every = [c for found in tuning.measured.values() for c in found]
+    return tuning.runs, sum(c.time_us for c in every if not c.times.failed)
+
+
+def _row(program: MultiVersionProgram, dataset: DatasetResult, measured: MeasuredProgram, worst: _Worst) -> Row:
+    promised = 1 + sum(most_configurations(len(d.values)) for d in dataset.decisions)
+    worst.count = max(worst.count, dataset.configurations / promised)
+    invariant = all(len(d.values) == 1 for d in dataset.decisions)
+    if invariant and not any(d.again or d.verdict == "refused" for d in dataset.decisions):
+        worst.exact = max(worst.exact, abs(dataset.configurations - 1 - len(dataset.decisions)))
+    enumerated = measured.least_us(dataset.name)
+    if enumerated is not None:
+        worst.beyond = max(worst.beyond, dataset.best_us / enumerated[1] - 1)
+    if dataset.served:
+        least = enumerated[1] if enumerated else dataset.untuned_us
+        worst.slower = max(worst.slower, dataset.tuned_us / dataset.untuned_us - 1)
+        worst.slower = max(worst.slower, dataset.tuned_us / least - 1 if enumerated else 0.0)
+    return {
+        "program": program.name,
+        "dataset": dataset.name,
+        "thresholds": len(dataset.decisions),
+        "configurations": dataset.configurations,
+        "promised": promised,
+        "paths": enumerated[0] if enumerated else "too many",
+        "untuned us": round(dataset.untuned_us, 2),
+        "tuned us": round(dataset.tuned_us, 2),
+        "times as fast": round(dataset.untuned_us / dataset.tuned_us, 2),
+        "least us": round(enumerated[1], 2) if enumerated else "",
+        "served": dataset.served,
+    }
+
+
+def _black_box_row(program: str, ours: tuple[int, float], seconds: float, searches: list[Searched]) -> Row:
+    """OpenTuner beside ours: over the seeds the least and the most."""
+
+    def span(values: list[float]) -> str:
+        return f"{min(values):.4g}" if min(values) == max(values) else f"{min(values):.4g} to {max(values):.4g}"
+
+    equal = [s.at_equal for s in searches if s.at_equal is not None]
+    return {
+        "program": program,
+        "dataset": f"OpenTuner, {len(searches)} seeds",
+        "our runs": ours[0],
+        "it asked for": span([s.at_end.asked for s in searches]),
+        "its runs": span([s.at_end.runs for s in searches]),
+        "until equal": span([e.runs for e in equal]) if equal else "never",
+        "our program us": round(ours[1], 1),
+        "its program us": span([s.at_end.program_us for s in searches]),
+        "our s": round(seconds, 1),
+        "its s": span([s.at_end.seconds for s in searches]),
+        "its s until equal": span([e.seconds for e in equal]) if equal else "never",
+        "equal in": f"{len(equal)} of {len(searches)}",
+        "its best us": span([s.best_us for s in searches]),
+    }

@@ -1,0 +1,102 @@
+"""``kw explore``: all implementations of a computation, and the best of them.
+
+kw explore matmul 1024 1024 1024 --device h200     the fastest kernel of a computation of the library
+kw explore axpy 65536 --strategy best-first        stops when nothing in the space can be faster
+kw explore --replay kw-runs/matmul-1/decisions.json  the kernel of these decisions, run as a whole
+kw explore --resume kw-runs/matmul-1               goes on with a run that was interrupted
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kernelwright.cli.commands.explore.result import explore_lines, explore_result
+from kernelwright.cli.commands.explore.view import explore_view_of
+from kernelwright.cli.support.resuming import saying_how_to_resume
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.outcome import Ok
+from kernelwright.evaluate.run.run import new_folder
+from kernelwright.exploration.decisions import DECISIONS
+from kernelwright.exploration.run import ExploreRun, ExploreSettings
+from kernelwright.exploration.subject import Subject
+from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
+from kernelwright.space.library import EXAMPLES
+from kernelwright.stories.explore import create, proceed
+
+STRATEGY_HELP = "; ".join(f"{each.name}: {each.what}" for each in TREE_SEARCHES.values()) + "."
+
+
+def command(
+    computation: Annotated[str | None, typer.Argument(help=f"{', '.join(EXAMPLES)}.")] = None,
+    sizes: Annotated[
+        list[int] | None, typer.Argument(help="Its sizes, in order; the usual ones where not given.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="The GPU that kernels are for, as h200.")] = "auto",
+    evaluations: Annotated[int | None, typer.Option(help="Kernels tried at most; default 1000.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Seconds at most.")] = None,
+    gap: Annotated[float, typer.Option(help="Stop when the best is proven to be at most this share slower.")] = 0.0,
+    strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = DEFAULT_TREE_SEARCH,
+    seed: Annotated[int, typer.Option(help="Seed of all that is random.")] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Worker processes; default the cores there are.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the run; default the computation's with a number.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
+    replay: Annotated[Path | None, typer.Option(help="Decisions that a run wrote: their kernel is run.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
+) -> None:
+    """Explore all implementations of a computation. Exit code 1 when nothing faster than the naive kernel was found."""
+    if jobs is not None and jobs < 1:
+        raise Misuse(f"--jobs {jobs} is no number from 1 up", hint="as --jobs 2")
+    if resume is not None or replay is not None:
+        if computation or sizes or name or evaluations or budget:
+            raise Misuse("a run knows what it explores, and so do its decisions", hint="kw explore --resume RUN")
+        if replay is not None:
+            _replay(replay, as_json)
+            return
+        run = ExploreRun.open(str(resume), DECISIONS, write=True)
+    else:
+        if computation is None:
+            raise Misuse("there is nothing to explore", hint=f"kw explore axpy 65536; there are {', '.join(EXAMPLES)}")
+        settings = ExploreSettings(
+            strategy=strategy,
+            evaluations=evaluations if evaluations is not None or budget is not None else 1000,
+            seconds=budget,
+            gap=gap,
+            seed=seed,
+        )
+        subject = Subject.of(computation, sizes or (), device)
+        run = create(new_folder(name or computation), subject, settings)
+    begin = time.monotonic()
+    with run, saying_how_to_resume(run):
+        about = f"{run.subject} on {run.subject.device}, {run.settings.strategy}, seed {run.settings.seed}"
+        print(f"kw: run {run.folder}: {about}", file=sys.stderr)
+        with explore_view_of(sys.stderr) as view:
+            proceed(run, jobs=jobs, watch=view.show)
+        result = explore_result(run, time.monotonic() - begin)
+    print(json.dumps(result) if as_json else explore_lines(result))
+    if not result["best"] or result["speedup"] <= 1:
+        raise typer.Exit(1)
+
+
+def _replay(path: Path, as_json: bool) -> None:
+    from kernelwright.exploration.files import read_decisions
+    from kernelwright.exploration.judge import KernelJudge
+    from kernelwright.exploration.kernel_space import KernelSpace
+
+    subject, decisions = read_decisions(path)
+    space = KernelSpace(subject)
+    kernel = space.kernel(decisions)
+    with KernelJudge(space, 1) as judge:
+        outcome = judge.whole(decisions)
+    if as_json:
+        print(json.dumps({**subject.as_json(), "outcome": outcome.as_json(), "source": kernel.source}))
+    else:
+        said = f"estimated {outcome.time_us:.2f} us" if isinstance(outcome, Ok) else f"rejected, {outcome}"
+        print(f"{subject} on {subject.device}: {said}\n\n{kernel.source}")
+    if not isinstance(outcome, Ok):
+        raise typer.Exit(1)

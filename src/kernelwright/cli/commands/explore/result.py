@@ -1,0 +1,60 @@
+"""What a run of exploring has come to."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from typing import Any
+
+from kernelwright.exploration.run import NAIVE, ExploreRun
+
+
+def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, Any]:
+    """What the run has come to, as JSON."""
+    best, naive, ended = run.best, run.naive, run.ended or {}
+    proven = run.proven_us
+    return {
+        "run": str(run.folder),
+        **run.subject.as_json(),
+        "strategy": run.settings.strategy,
+        "seed": run.settings.seed,
+        "best": best.name if best else None,
+        "time_us": best.time_us if best else None,
+        "naive_us": naive.time_us if naive else None,
+        "speedup": run.speedup,
+        "proven_us": proven if math.isfinite(proven) else None,
+        "gap": best.time_us / proven - 1 if best and 0 < proven < math.inf else None,
+        "evaluations": len(run.journal),
+        "rejected": run.journal.rejected(),
+        "dead_ends": ended.get("dead_ends"),
+        "descents": ended.get("descents"),
+        "above_bound": ended.get("above_bound"),
+        "finished": run.ended is not None,
+        "seconds": None if seconds is None else round(seconds, 1),
+        "files": [name for name in ("best.cu", "best.ptx", "decisions.json", "naive.cu") if (run.folder / name).is_file()],
+        "decisions": list(best.decisions) if best else [],
+    }  # fmt: skip
+
+
+def explore_lines(result: dict[str, Any]) -> str:
+    """The same for a person."""
+    causes = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
+    took = f", {result['seconds']:g} s" if result["seconds"] is not None else ""
+    tried = f"{result['evaluations']} kernels tried (rejected: {causes}){took}; run {result['run']}"
+    if not result["finished"]:
+        tried += f"\nnot finished: kw explore --resume {shlex.quote(result['run'])}"
+    if not result["best"]:
+        return f"no kernel was right; {tried}"
+    if result["best"] == NAIVE:
+        lines = [f"nothing faster than the naive kernel was found: estimated {result['time_us']:.2f} us"]
+    else:
+        gain = f"{result['speedup']:.2f}x the naive kernel's speed ({result['naive_us']:.2f} us)"
+        lines = [f"{result['best']}: estimated {result['time_us']:.2f} us, {gain}"]
+    if result["proven_us"]:
+        lines.append(
+            f"nothing in the space is faster than {result['proven_us']:.2f} us: the best is at most "
+            f"{100 * result['gap']:.0f} % slower"
+        )
+    if result["above_bound"]:
+        lines.append(f"note: {result['above_bound']} kernels were faster than their bound, so what is proven is not")
+    return "\n".join([*lines, tried, *(f"    {result['run']}/{name}" for name in result["files"])])

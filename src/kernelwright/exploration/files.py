@@ -1,0 +1,93 @@
+"""What an exploration leaves for people: the kernel as CUDA C and PTX, its decisions, the naive kernel; and the record of the best.
+
+kw-runs/matmul-1/best.cu  best.ptx  naive.cu  decisions.json
+kw-runs/explored.json              the best of each computation, size and GPU so far
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kernelwright.cache import write_atomically
+from kernelwright.errors import Misuse
+from kernelwright.exploration.decisions import DECISIONS, Decisions
+from kernelwright.exploration.kernel_space import KernelSpace
+from kernelwright.exploration.run import ExploredKernel, ExploreRun
+from kernelwright.exploration.subject import Subject
+from kernelwright.pipeline import compile as compile_program
+from kernelwright.space.cuda_source import GeneratedKernel
+
+RECORD = "explored.json"
+FORMAT = 1
+
+
+def write_kernel_files(run: ExploreRun, space: KernelSpace) -> list[Path]:
+    """Of a run that has a best kernel."""
+    best, naive = run.best, run.naive
+    assert best is not None
+    kernel = space.kernel(best.decisions)
+    written = {"best.cu": headed(run, best, kernel), "best.ptx": _ptx(kernel, run.subject)}
+    if naive is not None:
+        written["naive.cu"] = headed(run, naive, space.kernel(naive.decisions))
+    about = {"format": FORMAT, **run.subject.as_json(), "time_us": best.time_us, "decisions": list(best.decisions)}
+    written["decisions.json"] = json.dumps(about, indent=1) + "\n"
+    for name, text in written.items():
+        write_atomically(run.folder / name, text.encode())
+    return [run.folder / name for name in written]
+
+
+def headed(run: ExploreRun, explored: ExploredKernel, kernel: GeneratedKernel) -> str:
+    """The text of a kernel with what is to be known for launching it."""
+    grid, block = (", ".join(map(str, each)) for each in (kernel.grid, kernel.block))
+    return (
+        f"// {run.subject} on {run.subject.gpu.title}: estimated {explored.time_us:.2f} us\n"
+        f"// {kernel.name}<<<dim3({grid}), dim3({block})>>>({', '.join((*kernel.arrays, *kernel.scalars))})\n"
+        f"// {kernel.shared_bytes} bytes of shared memory, of its own; made by kw explore, seed {run.settings.seed}\n"
+        f"{kernel.source}"
+    )
+
+
+def _ptx(kernel: GeneratedKernel, subject: Subject) -> str:
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
+        path = Path(folder) / "best.cu"
+        path.write_text(kernel.source, encoding="utf-8")
+        return compile_program(str(path), arch=subject.gpu.arch).ptx()
+
+
+def read_decisions(path: Path) -> tuple[Subject, Decisions]:
+    """A file that ``write_kernel_files`` wrote, or a person edited. Raises ``Misuse``."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise Misuse(f"{path} cannot be read: {error.strerror}", hint="decisions.json of a run of kw explore") from None
+    except ValueError as error:
+        raise Misuse(f"{path} is no JSON: {error}", hint="decisions.json of a run of kw explore") from None
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise Misuse(f"{path} holds no decisions that this version reads", hint="decisions.json of a run of kw explore")
+    return Subject.from_json(value), DECISIONS.from_json(value.get("decisions"))
+
+
+def record_best(run: ExploreRun, kernel: ExploredKernel) -> bool:
+    """Whether it is the best so far of its computation, sizes and GPU; then the record says so. A damaged record is begun anew."""
+    path = run.folder.parent / RECORD
+    known = best_known(path)
+    name = f"{run.subject} on {run.subject.device}"
+    if name in known and known[name]["time_us"] <= kernel.time_us:
+        return False
+    known[name] = {"time_us": kernel.time_us, "run": run.name, "decisions": list(kernel.decisions)}
+    write_atomically(path, (json.dumps(known, indent=1, sort_keys=True) + "\n").encode())
+    return True
+
+
+def best_known(path: Path) -> dict[str, Any]:
+    """What the record says, by ``matmul 1024 1024 1024 on h200``."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    right = isinstance(found, dict) and all(isinstance(v, Mapping) and "time_us" in v for v in found.values())
+    return found if right else {}

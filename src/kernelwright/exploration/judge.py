@@ -1,0 +1,113 @@
+"""Candidates judged in a pool of workers that may die of them: decisions become kernels here, workers compile and run these.
+
+with KernelJudge(space, jobs) as judge:
+    answers.of(batch, judge)                      # the journal comes before it: ``evaluate/run/answers.py``
+    judge.whole(decisions)                        # every block, other schedules
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from types import TracebackType
+
+from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.evaluate.judging.fitness import Evaluated
+from kernelwright.evaluate.outcome import Outcome, Rejected
+from kernelwright.exploration.decisions import Decisions
+from kernelwright.exploration.kernel_space import KernelSpace
+from kernelwright.exploration.subject import Subject
+from kernelwright.exploration.trial import Trials
+from kernelwright.farm import Lost, Raised, pool_for
+from kernelwright.space.cuda_source import GeneratedKernel
+
+TIMEOUT_S = 600.0
+"""Of a batch, or of a whole launch."""
+MOST_REGISTERS = 512
+"""That the values of a thread may ask for. A GPU has 255 for a thread and spills the rest to memory; LLVM takes seconds for what
+would be slow anyhow. Such kernels are rejected before they are compiled."""
+BATCH = (1, 4)
+"""Kernels that are compiled together, at least and at most."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """``whole``: every block runs, and the first ones under other schedules."""
+
+    kernel: GeneratedKernel
+    whole: bool = False
+
+
+def judging(subject: Subject) -> Callable[[list[Work]], list[Evaluated]]:
+    """What a worker does with a batch."""
+    trials = Trials(subject)
+
+    def work(batch: list[Work]) -> list[Evaluated]:
+        some = iter(trials.of([each.kernel for each in batch if not each.whole]))
+        return [Evaluated(trials.whole(each.kernel), "") if each.whole else next(some) for each in batch]
+
+    return work
+
+
+class KernelJudge:
+    """Close it, or use it as a context manager."""
+
+    def __init__(self, space: KernelSpace, jobs: int | None = None) -> None:
+        self._space = space
+        self._pool = pool_for(
+            None, judging, (space.subject,), workers=jobs, timeout_s=TIMEOUT_S, batch=BATCH, shared=True
+        )
+
+    @property
+    def jobs(self) -> int:
+        return self._pool.workers
+
+    def __call__(self, batch: Sequence[Decisions]) -> Iterator[tuple[int, Evaluated]]:
+        """What became of each, by its index, as it comes, with the bound of its leaf."""
+        works: list[tuple[int, Work, float]] = []
+        for index, decisions in enumerate(batch):
+            try:
+                bound_us = self._space.bound.time_us(self._space.decided(decisions))
+                kernel = self._space.kernel(decisions)
+            except Misuse as error:
+                yield index, Evaluated(Rejected("compile", error.message), "")
+                continue
+            if kernel.registers > MOST_REGISTERS:
+                said = (
+                    f"its values need {kernel.registers} registers of a thread, and {MOST_REGISTERS} are tried at most"
+                )
+                yield index, Evaluated(Rejected("memory", said), "", {"bound_us": bound_us})
+            else:
+                works.append((index, Work(kernel), bound_us))
+        for number, found in self._pool.map([work for _, work, _ in works]):
+            index, _, bound_us = works[number]
+            evaluated = _evaluated(found)
+            yield index, replace(evaluated, facts={**evaluated.facts, "bound_us": bound_us})
+
+    def whole(self, decisions: Decisions) -> Outcome:
+        ((_, found),) = list(self._pool.map([Work(self._space.kernel(decisions), whole=True)]))
+        return _evaluated(found).outcome
+
+    def close(self) -> None:
+        self._pool.close()
+
+    def __enter__(self) -> KernelJudge:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _evaluated(found: object) -> Evaluated:
+    """What a worker answered. A kernel that ends its worker has that as its outcome."""
+    if isinstance(found, Lost):
+        return Evaluated(Rejected(found.stage, found.reason), "")
+    if isinstance(found, Raised):
+        if isinstance(found.error, Misuse):
+            raise found.error
+        stage = "compile" if isinstance(found.error, KernelwrightError) else "crash"
+        return Evaluated(Rejected(stage, f"it could not be judged: {found.reason}"), "")
+    assert isinstance(found, Evaluated)
+    return found

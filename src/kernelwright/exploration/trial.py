@@ -1,0 +1,176 @@
+"""Kernels of one subject, run on the virtual GPU: outputs beside NumPy's, time by the timing model.
+
+    trials = Trials(subject)
+    trials.of([kernel, ...])                      # the first blocks of each grid; what they count is multiplied up
+    trials.whole(kernel)                          # every block, and the first ones under other schedules
+
+Blocks of a grid do the same on other data, so a search looks at few; the winner is run as a whole.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.cache import content_key
+from kernelwright.device.arena import Arena, Buffer
+from kernelwright.device.arguments import pack
+from kernelwright.device.execution import FORWARD, Execution
+from kernelwright.device.load_module import load, unload
+from kernelwright.device.model_check.cut_launch import multiplied
+from kernelwright.device.schedule import Schedule
+from kernelwright.device.timing_model.estimate import Estimate, estimate
+from kernelwright.device.timing_model.launch_observation import observe, watch_of
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
+from kernelwright.errors import CompileError, DeviceError
+from kernelwright.evaluate.judging.fitness import Evaluated
+from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
+from kernelwright.exploration.bundle import Bundler, Compiled
+from kernelwright.exploration.subject import Subject
+from kernelwright.launch import Launch, Triple
+from kernelwright.space.cuda_source import GeneratedKernel
+from kernelwright.space.library.example import shaped_view
+
+BLOCKS = 8
+"""Of a grid that run in a trial at most: enough for neighbours."""
+MOST_WORK = 1 << 25
+"""Iterations of the computation that a trial runs: some seconds. Of a grid whose blocks do more fewer run, at least one."""
+TOLERANCE = 1e-4
+"""The largest difference over the largest expected value: inputs are below 1, and sums of some thousand terms are rounded."""
+SEED = 1
+"""Of the inputs."""
+OTHER_SCHEDULES = (Schedule.random(1), Schedule.subwarp(4, 2))
+BUDGET = 1 << 32
+KEPT = 8
+
+
+class Trials:
+    """Holds inputs and expected outputs of a subject. Candidates run in this process, which may die of them."""
+
+    def __init__(self, subject: Subject) -> None:
+        self.subject = subject
+        self._gpu = subject.gpu
+        self._bundler = Bundler(self._gpu.arch)
+        self._arena = Arena()
+        self._virtual = VirtualGpu(KEPT)
+        entry, computation = subject.example, subject.declared
+        memory = entry.inputs(computation, SEED)
+        self._expected = entry.expected(computation, memory)
+        self._buffers: dict[str, Buffer] = {}
+        for name, array in memory.items():
+            # What reads an input that a wrong kernel has overwritten would be wrong, too.
+            self._buffers[name] = self._arena.allocate(array.nbytes, name, writable=name in self._expected)
+            self._arena.view(self._buffers[name], np.float32)[:] = array
+
+    def of(self, kernels: Sequence[GeneratedKernel]) -> list[Evaluated]:
+        """What came of each, in order."""
+        begin = time.perf_counter()
+        compiled = self._bundler.compile(kernels)
+        build = (time.perf_counter() - begin) / max(1, len(kernels))
+        return [self._evaluated(kernel, made, build) for kernel, made in zip(kernels, compiled, strict=True)]
+
+    def whole(self, kernel: GeneratedKernel) -> Outcome:
+        """Every block in order, then the first ones in other orders of blocks, warps and lanes."""
+        (made,) = self._bundler.compile([kernel])
+        if isinstance(made, CompileError):
+            return Rejected("compile", made.message)
+        found = self._tried(kernel, made, kernel.grid)
+        if isinstance(found, Rejected):
+            return found
+        for schedule in OTHER_SCHEDULES:
+            again = self._run(kernel, made, self._cut(kernel.grid), schedule)
+            wrong = self._compared(kernel, again, self._cut(kernel.grid))
+            if isinstance(wrong, Rejected):
+                return Rejected("order", f"under schedule {schedule}, {wrong.reason}")
+        return found
+
+    # -- one kernel ----------------------------------------------------------------------------------------------------
+
+    def _evaluated(self, kernel: GeneratedKernel, made: Compiled | CompileError, build: float) -> Evaluated:
+        key = content_key([kernel.source, str(kernel.grid), str(kernel.block)])
+        if isinstance(made, CompileError):
+            return Evaluated(Rejected("compile", made.message), key, {}, {"build": build})
+        begin = time.perf_counter()
+        found = self._tried(kernel, made, self._cut(kernel.grid))
+        return Evaluated(found, key, {}, {"build": build, "run": time.perf_counter() - begin})
+
+    def _tried(self, kernel: GeneratedKernel, made: Compiled, grid: Triple) -> Ok | Rejected:
+        try:
+            launched = self._run(kernel, made, grid)
+            error = self._compared(kernel, launched, grid)
+            if isinstance(error, Rejected):
+                return error
+            return _as_outcome(self._estimated(launched, made, kernel), self._gpu.clock_mhz, error)
+        except DeviceError as error:
+            return Rejected("launch", error.message)
+        except CompileError as error:
+            return Rejected("compile", error.message)
+
+    def _run(self, kernel: GeneratedKernel, made: Compiled, grid: Triple, schedule: Schedule = FORWARD) -> Launched:
+        for name in self._expected:
+            self._arena.view(self._buffers[name], np.float32)[:] = np.nan
+        loaded = load(made.module, self._arena)
+        try:
+            places = {name: buffer.address for name, buffer in self._buffers.items()}
+            scalars = self.subject.example.scalars
+            arguments = [*(places[name] for name in kernel.arrays), *(float(scalars[name]) for name in kernel.scalars)]
+            parameters = pack(made.module.function(made.name), arguments)
+            launch = Launch(made.name, grid, kernel.block, parameters, 0)
+            followed = schedule == FORWARD
+            code = self._virtual.compile(
+                loaded, made.name, kernel.block, split=schedule.kind == "subwarp", followed=followed
+            )
+            execution = Execution(loaded, launch, schedule, BUDGET)
+            watch = watch_of(grid) if followed else None
+            return self._virtual.run(execution, self._arena, compiled=code, watch=watch)
+        finally:
+            unload(loaded, self._arena)
+
+    def _compared(self, kernel: GeneratedKernel, launched: Launched, grid: Triple) -> float | Rejected:
+        """The error over all outputs. Of a cut grid only what was written is compared."""
+        if launched.fault is not None:
+            stage = "timeout" if launched.fault.kind == "endless" else "fault"
+            return Rejected(stage, launched.fault.message)
+        largest = 0.0
+        for name, expected in self._expected.items():
+            array = self.subject.declared.arrays[name]
+            found = shaped_view(array, self._arena.view(self._buffers[name], np.float32))
+            written: npt.NDArray[np.bool_] = ~np.isnan(found)
+            if grid == kernel.grid and not written.all():
+                missing = int(written.size - written.sum())
+                return Rejected("compare", f"{missing} elements of {name} are not written, or are no numbers")
+            if not written.any():
+                return Rejected("compare", f"nothing of {name} is written")
+            scale = max(float(np.abs(expected).max()), 1e-30)
+            error = float(np.abs(found[written] - expected[written]).max()) / scale
+            if not error <= TOLERANCE:
+                return Rejected("compare", f"{name} is off by {error:.3g} of its largest value")
+            largest = max(largest, error)
+        return largest
+
+    def _estimated(self, launched: Launched, made: Compiled, kernel: GeneratedKernel) -> Estimate:
+        bounds = [(buffer.address, buffer.address + buffer.size) for buffer in self._buffers.values()]
+        seen = observe(launched.result, launched.launch, bounds)
+        return estimate(multiplied(seen, kernel.grid), made.weights, self._gpu)
+
+    def _cut(self, grid: Triple) -> Triple:
+        """Generated grids have one axis."""
+        work = math.prod(loop.extent for loop in self.subject.declared.loops.values())
+        return max(1, min(BLOCKS, grid[0], grid[0] * MOST_WORK // work)), 1, 1
+
+    def close(self) -> None:
+        self._arena.close()
+
+
+def _as_outcome(found: Estimate, clock_mhz: int, error: float) -> Ok:
+    figures = {
+        "registers": float(found.registers),
+        "dram_bytes": found.dram_bytes,
+        "instructions": float(sum(found.instructions.values())),
+        "with_launch_us": found.time_us,
+    }
+    return Ok(found.cycles / clock_mhz, error, Metrics(figures))

@@ -1,0 +1,1 @@
+"""A computation → all its programs: declared spaces of implementations (paper 004)."""

@@ -1,0 +1,293 @@
+// The lower bound of a partial candidate: rules.py in C, term by term. Names are those of rules.py.
+#include <math.h>
+#include <stdint.h>
+
+enum { MOST_DIMS = 512, MOST_INSTRUCTIONS = 128, MOST_ARRAYS = 32, VALUES = 16 };
+enum { LOAD, STORE, PUT, GET, OTHER };
+enum { LANES = 32, WIDEST = 4, THREADS = 1024, SECTOR_ELEMENTS = 8, REAL_LOOP = 3 };
+enum { ISSUE, FMA, XU, L1, L2, MEMORY, LATENCY, TERMS };
+
+typedef struct {
+    int32_t first, last;          // its own dims
+    int32_t own_first, own_last;  // in `own`: those, and the rests around a temporary
+    int32_t step_first, step_last;
+    int32_t operation, array, unit_stride, exists, yes, pad;
+    double executions, fma, special, issue, chain, per_sector, bytes;
+} Instruction;
+
+typedef struct {
+    int32_t dim, begins_loop;  // dims of an access, innermost first, loop by loop
+    double stride;
+} Step;
+
+typedef struct {
+    int32_t put, get, exists, yes;
+} Temporary;
+
+typedef struct {
+    int32_t reduction, producer, is_load, temporary;  // of `Reuse`; temporary -1: none
+    int32_t dim_first, dim_last, rest_first, rest_last;
+} Reuse;
+
+typedef struct {
+    double multiprocessors, blocks, warps, issue, fma, xu, request, l1_sector, wavefront, l2_sector, l2_sector_of_one,
+        memory_byte, add_latency, load_latency, shared_latency, barrier, joined;
+} Machine;
+
+typedef struct {
+    int32_t dims, instructions, temporaries, arrays, store, loop_bit, unroll_bit, vector_bit, block_bit, thread_bit,
+        outer_bit, inner_bit, merged_bit, reuses;
+    const int32_t *kind, *size, *of;       // per dim: its variables (size -1: a rest), its instruction
+    const double *value, *extent;          // candidate sizes, 16 for each dim; the loop's extent
+    const int32_t *tile_first, *tile;      // of a rest: the tiles it is left by
+    const int32_t *pair, *inside;          // orders: dim to dim, dim to instruction; variable * 2 + (the other way round)
+    const int32_t *own, *loop_first;       // dims of the store by loop: loop_first[l] to loop_first[l + 1] in `loop`
+    const int32_t *loop;
+    int64_t loops;
+    const Instruction *instruction;
+    const Step *step;
+    const Temporary *temporary;
+    const Reuse *reuse;
+    const int32_t *reuse_dim;
+    Machine machine;
+} Bound;
+
+// How often an instruction runs beyond its own iterations, and what one request of it can be.
+typedef struct {
+    double blocks, around, again, lanes, sequential, looped, joined;
+} Repetition;
+
+static inline int surely_outer(const Bound *b, const uint16_t *state, int32_t order) {
+    return state[order >> 1] == (order & 1 ? b->inner_bit : b->outer_bit);
+}
+
+static inline int may_merge(const Bound *b, const uint16_t *state, int32_t order) {
+    return order >= 0 && (state[order >> 1] & b->merged_bit);
+}
+
+// Every array is written before it is read: no initialisation of kilobytes for a bound of microseconds.
+double bound_terms(const Bound *b, const uint16_t *state, double norm, double *cycles, double *work) {
+    const Machine *m = &b->machine;
+    uint16_t kind[MOST_DIMS];
+    uint8_t present[MOST_DIMS];
+    double low[MOST_DIMS], high[MOST_DIMS];
+    int fixed[MOST_DIMS], fixed_count = 0;
+    const int LOOP = b->loop_bit, UNROLL = b->unroll_bit, BLOCK = b->block_bit, THREAD = b->thread_bit;
+
+    for (int i = 0; i < b->instructions; i++) {
+        const Instruction *x = b->instruction + i;
+        int here = x->exists < 0 || state[x->exists] == x->yes;
+        for (int d = x->first; d < x->last; d++) present[d] = (uint8_t)here;
+    }
+    for (int d = 0; d < b->dims; d++) {
+        if (!present[d]) continue;
+        kind[d] = state[b->kind[d]];
+        if (b->size[d] >= 0) {
+            unsigned mask = state[b->size[d]];
+            low[d] = b->value[d * VALUES + __builtin_ctz(mask)];
+            high[d] = b->value[d * VALUES + 31 - __builtin_clz(mask)];
+        }
+    }
+    for (int d = 0; d < b->dims; d++) {
+        if (!present[d]) continue;
+        if (b->size[d] < 0) {
+            double most = 1, least = 1;
+            for (int t = b->tile_first[d]; t < b->tile_first[d + 1]; t++) most *= high[b->tile[t]], least *= low[b->tile[t]];
+            low[d] = fmax(1, b->extent[d] / most);
+            high[d] = fmax(1, b->extent[d] / least);
+        }
+        if (kind[d] == BLOCK || kind[d] == THREAD || kind[d] == LOOP) fixed[fixed_count++] = d;
+    }
+
+    double threads = 1;
+    for (int i = 0; i < b->instructions; i++) {
+        const Instruction *x = b->instruction + i;
+        if (x->exists >= 0 && state[x->exists] != x->yes) continue;
+        double n = 1;
+        for (int d = x->first; d < x->last; d++)
+            if (kind[d] == THREAD) n *= low[d];
+        threads = fmax(threads, n);
+    }
+    threads = fmin(threads, THREADS);
+
+    double fewest_blocks = 1, most_blocks = 1;
+    const Instruction *store = b->instruction + b->store;
+    for (int d = store->first; d < store->last; d++)
+        if (kind[d] == BLOCK) fewest_blocks *= low[d];
+    for (int l = 0; l < b->loops; l++) {
+        double others = 1;
+        int first = b->loop_first[l], last = b->loop_first[l + 1];
+        for (int n = first; n < last; n++)
+            if (!(kind[b->loop[n]] & BLOCK)) others *= low[b->loop[n]];
+        most_blocks *= fmax(1, b->extent[b->loop[first]] / others);
+    }
+
+    double per_array[MOST_ARRAYS][4], either[MOST_ARRAYS], again_read[MOST_INSTRUCTIONS];
+    Repetition of[MOST_INSTRUCTIONS];
+    for (int a = 0; a < b->arrays; a++) per_array[a][0] = per_array[a][1] = per_array[a][2] = per_array[a][3] = either[a] = 0;
+    double issued = 0, fma_ = 0, special = 0, inner = 0, shared_requests = 0, chain = 0, waits = 0, steps = 0;
+    for (int i = 0; i < b->instructions; i++) {
+        const Instruction *x = b->instruction + i;
+        if (x->exists >= 0 && state[x->exists] != x->yes) continue;
+        double around = 1, sequential = 1, looped = 1, joined = 1, lanes = 1, blocks = 1, again = 1;
+        int own_loops[MOST_DIMS], own_loop_count = 0;
+        for (int n = x->own_first; n < x->own_last; n++) {
+            int d = b->own[n];
+            if (!(kind[d] & ~(LOOP | UNROLL))) sequential *= low[d];
+            if (kind[d] == LOOP && low[d] >= REAL_LOOP) {
+                looped *= low[d];
+                own_loops[own_loop_count++] = d;
+            }
+        }
+        for (int d = x->first; d < x->last; d++) {
+            if (kind[d] & THREAD) lanes *= high[d];
+            if (kind[d] & ~(THREAD | BLOCK | LOOP)) joined *= high[d];
+        }
+        int counted[MOST_DIMS], count = 0;
+        for (int f = 0; f < fixed_count; f++) {
+            int d = fixed[f];
+            if (b->of[d] == i || !surely_outer(b, state, b->inside[d * b->instructions + i])) continue;
+            if (kind[d] == LOOP) {
+                int around_own = 0;
+                for (int n = 0; n < own_loop_count && !around_own; n++)
+                    around_own = d != own_loops[n] && surely_outer(b, state, b->pair[d * b->dims + own_loops[n]]);
+                if (!around_own) continue;
+            }
+            int other = 1;
+            for (int n = x->own_first; n < x->own_last && other; n++)
+                other = d != b->own[n] && !may_merge(b, state, b->pair[d * b->dims + b->own[n]]);
+            for (int n = 0; n < count && other; n++) other = !may_merge(b, state, b->pair[d * b->dims + counted[n]]);
+            if (!other) continue;
+            counted[count++] = d;
+            if (kind[d] == BLOCK) blocks *= low[d];
+            else if (kind[d] == THREAD) around *= low[d];
+            else again *= low[d];
+        }
+        lanes = fmin(LANES, lanes);
+        Repetition *r = of + i;
+        r->blocks = blocks, r->around = around, r->again = again, r->lanes = lanes;
+        r->sequential = sequential * again, r->looped = looped * again;
+        r->joined = x->unit_stride ? fmin(WIDEST, joined) : 1;
+        again_read[i] = 0;
+    }
+
+    for (int n = 0; n < b->reuses; n++) {
+        const Reuse *u = b->reuse + n;
+        int repeats = 0;
+        for (int t = u->rest_first; t < u->rest_last; t++) repeats |= low[b->reuse_dim[t]] >= REAL_LOOP;
+        if (!repeats) continue;
+        const Repetition *r = of + u->reduction;
+        double runs = b->instruction[u->reduction].executions * r->blocks, served = 1;
+        for (int t = u->dim_first; t < u->dim_last; t++)
+            if (kind[b->reuse_dim[t]] & UNROLL) served *= high[b->reuse_dim[t]];
+        double requests = fmax(runs / r->lanes, runs * r->around / LANES) / served;
+        const Temporary *t = u->temporary >= 0 ? b->temporary + u->temporary : 0;
+        int array = b->instruction[u->producer].array;
+        if (t && state[t->exists] == t->yes) again_read[t->get] = requests / of[t->get].joined;
+        else if (u->is_load && (!t || !(state[t->exists] & t->yes)))
+            again_read[u->producer] = fmax(again_read[u->producer], requests / of[u->producer].joined);
+        else if (u->is_load) either[array] = fmax(either[array], requests / WIDEST);
+    }
+
+    for (int i = 0; i < b->instructions; i++) {
+        const Instruction *x = b->instruction + i;
+        if (x->exists >= 0 && state[x->exists] != x->yes) continue;
+        const Repetition *r = of + i;
+        double blocks = r->blocks, again = r->again, sequential = r->sequential, looped = r->looped, joined = r->joined;
+        double runs = x->executions * blocks * again, warps = runs / r->lanes;
+        if (x->operation != STORE && x->operation != PUT) warps = fmax(warps, runs * r->around / LANES);
+        fma_ += warps * x->fma;
+        special += warps * x->special;
+        double requests = fmax(warps / joined, again_read[i]);
+        if (x->operation == LOAD || x->operation == STORE) {
+            double held = 1, step = 1;
+            for (int n = x->step_first; n < x->step_last; n++) {
+                const Step *s = b->step + n;
+                if (s->begins_loop) step = s->stride;
+                if ((kind[s->dim] & ~(BLOCK | LOOP)) && step < SECTOR_ELEMENTS)
+                    held *= fmin(high[s->dim], floor((SECTOR_ELEMENTS - 1) / step) + 1);
+                step *= floor(low[s->dim]);
+            }
+            double *row = per_array[x->array];
+            row[0] = fmax(row[0], requests);
+            row[1] = fmax(row[1], fmax(runs / fmin(held, x->per_sector), requests));
+            row[2] = fmax(row[2], x->executions * blocks / x->per_sector);
+            row[3] = fmax(row[3], x->bytes);
+            if (x->operation == STORE) steps += sequential / joined;
+            else waits = fmax(waits, looped * m->load_latency);
+        } else if (x->operation == PUT || x->operation == GET) {
+            if (threads < 2) continue;
+            issued += requests;
+            shared_requests += requests;
+            inner += fmax(requests * m->request, fmax(requests, runs / LANES) * m->wavefront);
+            if (x->operation == GET) waits = fmax(waits, looped * m->shared_latency);
+        } else {
+            issued += warps * x->issue;
+            steps += sequential * x->issue;
+            chain = fmax(chain, x->chain * again * m->add_latency);
+        }
+    }
+
+    double requests = 0, l1_sectors = 0, l2_sectors = 0, bytes = 0, near = 0, others = 0;
+    for (int a = 0; a < b->arrays; a++) {
+        requests += per_array[a][0], l1_sectors += per_array[a][1], l2_sectors += per_array[a][2], bytes += per_array[a][3];
+        near += fmax(per_array[a][0], per_array[a][1] * m->l1_sector);
+        others += fmax(0, either[a] - per_array[a][0]);
+    }
+    issued += requests + others;
+    near += fmin(1, m->wavefront) * others;
+
+    double most_barriers = 0;
+    for (int t = 0; t < b->temporaries && threads >= 2; t++) {
+        const Temporary *x = b->temporary + t;
+        if (state[x->exists] != x->yes) continue;
+        double barriers = 1;
+        int counted[MOST_DIMS], count = 0;
+        for (int f = 0; f < fixed_count; f++) {
+            int d = fixed[f];
+            if (kind[d] != LOOP || b->of[d] == x->put || b->of[d] == x->get) continue;
+            if (!surely_outer(b, state, b->inside[d * b->instructions + x->put])) continue;
+            if (!surely_outer(b, state, b->inside[d * b->instructions + x->get])) continue;
+            int other = 1;
+            for (int n = 0; n < count && other; n++) other = !may_merge(b, state, b->pair[d * b->dims + counted[n]]);
+            if (other) counted[count++] = d, barriers *= low[d];
+        }
+        most_barriers = fmax(most_barriers, barriers);
+    }
+
+    double l1 = fmax((requests + shared_requests + others) * m->request, m->joined ? near + inner : fmax(near, inner));
+    double busy = fmin(most_blocks, m->multiprocessors);
+    double resident = fmin(m->blocks, floor(m->warps / ceil(threads / LANES)));
+    double rounds = ceil(ceil(fewest_blocks / m->multiprocessors) / resident);
+    cycles[ISSUE] = issued * m->issue / busy;
+    cycles[FMA] = fma_ * m->fma / busy;
+    cycles[XU] = special * m->xu / busy;
+    cycles[L1] = l1 / busy;
+    cycles[L2] = fmax(l2_sectors * m->l2_sector, l2_sectors * m->l2_sector_of_one / busy);
+    cycles[MEMORY] = bytes * m->memory_byte;
+    cycles[LATENCY] = rounds * (fmax(chain, fmax(waits, steps)) + most_barriers * m->barrier);
+    if (work) {
+        double found[] = {issued, requests, l1_sectors, shared_requests, l2_sectors, fewest_blocks, most_blocks};
+        for (int n = 0; n < 7; n++) work[n] = found[n];
+    }
+
+    // Parts overlap as the timing model says: the norm of their times, by squares and square roots alone.
+    double most = 0, total = 0;
+    for (int n = 0; n < TERMS; n++) most = fmax(most, cycles[n]);
+    if (norm <= 0 || most <= 0) return most;
+    for (int n = 0; n < TERMS; n++) {
+        double x = cycles[n] / most;
+        for (int p = 1; p < norm; p *= 2) x *= x;
+        total += x;
+    }
+    for (int p = 1; p < norm; p *= 2) total = sqrt(total);
+    return most * total;
+}
+
+// Of `count` states, each `width` variables long.
+void bound_many(const Bound *b, const uint16_t *states, int64_t count, int64_t width, double norm, double *found) {
+    double cycles[TERMS];
+    for (int64_t n = 0; n < count; n++) found[n] = bound_terms(b, states + n * width, norm, cycles, 0);
+}
+
+int64_t bound_struct_bytes(void) { return sizeof(Bound); }

@@ -1,0 +1,22 @@
+"""How a bound reads a partial candidate: which values each decision still has."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from kernelwright.space.computation.objects import DimPair, Statement, Temporary
+
+Thing = Statement | DimPair | Temporary
+
+
+class Numbering(Protocol):
+    """Where a space keeps the domains of its decisions: a state is an array of masks, one per variable.
+
+    ``variable``: index of the decision's variable, and whether it holds the decision for the objects in the other order,
+    so that BEFORE and AFTER, INNER and OUTER change places. ``values``: the value of each bit. Asked for ``order``, ``dim_kind``, ``size``
+    and ``exists``.
+    """
+
+    def variable(self, choice: str, *objects: Thing) -> tuple[int, bool]: ...
+
+    def values(self, choice: str, *objects: Thing) -> tuple[str | int, ...]: ...

@@ -1,0 +1,257 @@
+"""The bound in Python: the definition that ``c/bound.c`` is tested against (paper 004, section 5.1).
+
+Throughput: work that must be done divided by what the machine can do, part by part. Latency: a chain of dependent operations
+that one thread must run through, times the rounds of blocks. Every quantity is a minimum over all completions of a candidate.
+
+Which executions count beyond distinct results: an instruction inside another's BLOCK loop runs in every block; inside
+another's THREAD loop, in every warp of it; inside another's LOOP, again only where that is around a LOOP of its own, for
+otherwise the value does not change there and is computed once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, prod
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from kernelwright.space.bound.domains import Numbering, Thing
+from kernelwright.space.bound.least_work import SECTOR_ELEMENTS, LeastWork, least_work, reuses
+from kernelwright.space.bound.machine import Machine
+from kernelwright.space.computation.objects import Backbone, Dim, Instruction
+
+MIRRORED = {"BEFORE": "AFTER", "AFTER": "BEFORE", "INNER": "OUTER", "OUTER": "INNER"}
+LANES = 32
+WIDEST = 4
+THREADS = 1024
+REAL_LOOP = 3
+"""Iterations from which a LOOP stays one: LLVM threads the jumps of two iterations, and hoists what is then invariant."""
+
+
+Key = TypeVar("Key")
+
+
+@dataclass(frozen=True)
+class _ReadAgain:
+    """Requests by name of the ``get`` or the load; by array where a load or a ``get`` makes them."""
+
+    of_gets: dict[str, float]
+    of_loads: dict[str, float]
+    of_either: dict[int, float]
+
+
+class SlowBound:
+    def __init__(self, backbone: Backbone, numbering: Numbering, machine: Machine) -> None:
+        self.backbone, self.numbering, self.machine = backbone, numbering, machine
+        self.work = least_work(backbone)
+        self.reuses = reuses(backbone)
+
+    def terms(self, state: npt.NDArray[np.uint16]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Cycles of each part, in the order of ``TERMS``, and the work behind them, in that of ``WORK``."""
+        return _Candidate(self, state).terms()
+
+
+class _Candidate:
+    def __init__(self, bound: SlowBound, state: npt.NDArray[np.uint16]) -> None:
+        self.bound, self.state = bound, state
+        backbone = bound.backbone
+        self.instructions = [
+            (i, work)
+            for i, work in zip(backbone.instructions, bound.work, strict=True)
+            if i.temporary is None or self.values("exists", backbone.temporary(i.temporary)) == {"YES"}
+        ]
+        self.dims = [d for i, _ in self.instructions for d in i.dims]
+        self.kinds = {d: self.values("dim_kind", d) for d in self.dims}
+        self.sizes: dict[Dim, tuple[float, float]] = {}
+        for d in self.dims:
+            if d.is_static:
+                sizes = [float(v) for v in self.values("size", d)]
+                self.sizes[d] = min(sizes), max(sizes)
+        for d in self.dims:
+            if not d.is_static:
+                tiles = [t for t in backbone.instruction(d.instruction).dims if t.loop == d.loop and t.is_static]
+                most, least = (prod(self.sizes[t][end] for t in tiles) for end in (1, 0))
+                self.sizes[d] = max(1.0, d.loop.extent / most), max(1.0, d.loop.extent / least)
+
+    def values(self, choice: str, *objects: Thing) -> set[str | int]:
+        index, is_mirrored = self.bound.numbering.variable(choice, *objects)
+        mask = int(self.state[index])
+        found = {v for bit, v in enumerate(self.bound.numbering.values(choice, *objects)) if mask >> bit & 1}
+        return {MIRRORED.get(str(v), v) for v in found} if is_mirrored else found
+
+    def order(self, a: Dim | Instruction, b: Dim | Instruction) -> set[str | int]:
+        return self.values("order", a, b)
+
+    def terms(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        m = self.bound.machine
+        fewest_blocks, most_blocks = self._blocks()
+        threads = max(
+            (prod(self.sizes[d][0] for d in i.dims if self.kinds[d] == {"THREAD"}) for i, _ in self.instructions),
+            default=1.0,
+        )
+        threads = min(threads, THREADS)
+        arrays = len(self.bound.backbone.arrays)
+        per_array = np.zeros((arrays, 4))  # requests, sectors at L1, sectors at L2, bytes of memory
+        issued = fma = special = inner = shared_requests = 0.0
+        chain = waits = steps = 0.0
+        again_read = self._read_again()
+        for i, work in self.instructions:
+            blocks, around, again = self._repetitions(i)
+            lanes = min(LANES, prod(self.sizes[d][1] for d in i.dims if "THREAD" in self.kinds[d]))
+            runs = work.executions * blocks * again
+            warps = runs / lanes
+            if i.operation not in ("store", "put"):
+                warps = max(warps, runs * around / LANES)
+            fma += warps * work.fma
+            special += warps * work.special
+            wide = self._joined(i)
+            inside = self.bound.backbone.own_dims(i)
+            sequential = prod(self.sizes[d][0] for d in inside if self.kinds[d] <= {"LOOP", "UNROLL"}) * again
+            looped = prod(self.sizes[d][0] for d in inside if self._is_real_loop(d)) * again
+            if i.operation in ("load", "store"):
+                requests = max(warps / wide, again_read.of_loads.get(i.name, 0.0))
+                reads = work.executions * blocks
+                row = per_array[work.array]
+                found = (
+                    requests,
+                    max(runs / self._sector_elements(i, work), requests),
+                    reads / work.per_sector,
+                    work.bytes,
+                )
+                per_array[work.array] = np.maximum(row, found)
+                steps += sequential / wide if i.operation == "store" else 0.0
+                if i.operation == "load":
+                    waits = max(waits, looped * m.load_latency)
+            elif i.operation in ("put", "get"):
+                if threads >= 2:
+                    requests = max(warps / wide, again_read.of_gets.get(i.name, 0.0))
+                    issued += requests
+                    shared_requests += requests
+                    inner += max(requests * m.request, requests * m.wavefront, runs / LANES * m.wavefront)
+                    if i.operation == "get":
+                        waits = max(waits, looped * m.shared_latency)
+            else:
+                issued += warps * work.issue
+                steps += sequential * work.issue
+                chain = max(chain, work.chain * again * m.add_latency)
+        requests, l1_sectors, l2_sectors, bytes_moved = per_array.sum(axis=0).tolist()
+        either = sum(max(0.0, n - per_array[array, 0]) for array, n in again_read.of_either.items())
+        issued += requests + either
+        near = min(1.0, m.wavefront) * either + float(np.maximum(per_array[:, 0], per_array[:, 1] * m.l1_sector).sum())
+        l1 = max((requests + shared_requests + either) * m.request, near + inner if m.joined else max(near, inner))
+        busy = min(most_blocks, float(m.multiprocessors))
+        resident = min(m.blocks, m.warps // ceil(threads / LANES))
+        rounds = ceil(ceil(fewest_blocks / m.multiprocessors) / resident)
+        barriers = self._barriers(threads) * m.barrier
+        cycles = (
+            issued * m.issue / busy,
+            fma * m.fma / busy,
+            special * m.xu / busy,
+            l1 / busy,
+            max(l2_sectors * m.l2_sector, l2_sectors * m.l2_sector_of_one / busy),
+            bytes_moved * m.memory_byte,
+            rounds * (max(chain, waits, steps) + barriers),
+        )
+        return cycles, (issued, requests, l1_sectors, shared_requests, l2_sectors, fewest_blocks, most_blocks)
+
+    def _blocks(self) -> tuple[float, float]:
+        """Fewest and most blocks: a BLOCK loop is around everything, so a store has a dim of its own in each."""
+        store = next(i for i in self.bound.backbone.instructions if i.operation == "store")
+        fewest = prod(self.sizes[d][0] for d in store.dims if self.kinds[d] == {"BLOCK"})
+        most = 1.0
+        for loop in dict.fromkeys(d.loop for d in store.dims):
+            levels = [d for d in store.dims if d.loop == loop]
+            others = prod(self.sizes[d][0] for d in levels if "BLOCK" not in self.kinds[d])
+            most *= max(1.0, loop.extent / others)
+        return fewest, most
+
+    def _repetitions(self, i: Instruction) -> tuple[float, float, float]:
+        """How often it runs beyond its own iterations: in other blocks, in other threads, in loops of others."""
+        own = self.bound.backbone.own_dims(i)
+        looped = [d for d in own if self._is_real_loop(d)]
+        counted: list[Dim] = []
+        blocks = around = again = 1.0
+        for d in self.dims:
+            kind = self.kinds[d]
+            if len(kind) > 1 or d in own or self.order(d, i) != {"OUTER"}:
+                continue
+            if any("MERGED" in self.order(d, o) for o in (*own, *counted)):
+                continue
+            if kind == {"BLOCK"}:
+                blocks *= self.sizes[d][0]
+            elif kind == {"THREAD"}:
+                around *= self.sizes[d][0]
+            elif kind == {"LOOP"} and any(self.order(d, o) == {"OUTER"} for o in looped):
+                again *= self.sizes[d][0]
+            else:
+                continue
+            counted.append(d)
+        return blocks, around, again
+
+    def _read_again(self) -> _ReadAgain:
+        """Requests that read operands of reductions again (``Reuse``)."""
+        found = _ReadAgain({}, {}, {})
+        backbone = self.bound.backbone
+        for reuse in self.bound.reuses:
+            if all(self.sizes[d][0] < REAL_LOOP for d in reuse.rests):
+                continue
+            i, producer = backbone.instructions[reuse.reduction], backbone.instructions[reuse.producer]
+            temporary = backbone.temporaries[reuse.temporary] if reuse.temporary >= 0 else None
+            blocks, around, _ = self._repetitions(i)
+            lanes = min(LANES, prod(self.sizes[d][1] for d in i.dims if "THREAD" in self.kinds[d]))
+            runs = self.bound.work[reuse.reduction].executions * blocks
+            served = prod(self.sizes[d][1] for d in reuse.dims if "UNROLL" in self.kinds[d])
+            requests = max(runs / lanes, runs * around / LANES) / served
+            exists = self.values("exists", temporary) if temporary is not None else {"NO"}
+            if temporary is not None and exists == {"YES"}:
+                found.of_gets[temporary.get.name] = requests / self._joined(temporary.get)
+            elif reuse.is_load and exists == {"NO"}:
+                self._most(found.of_loads, producer.name, requests / self._joined(producer))
+            elif reuse.is_load:
+                self._most(found.of_either, self.bound.work[reuse.producer].array, requests / WIDEST)
+        return found
+
+    @staticmethod
+    def _most(found: dict[Key, float], key: Key, value: float) -> None:
+        found[key] = max(found.get(key, 0.0), value)
+
+    def _is_real_loop(self, d: Dim) -> bool:
+        return self.kinds[d] == {"LOOP"} and self.sizes[d][0] >= REAL_LOOP
+
+    def _joined(self, i: Instruction) -> float:
+        """Elements that one request of a lane moves at most: those of one thread may be neighbours."""
+        if i.access is not None and not any(abs(s) == 1 for loop, s in i.access.strides if loop.extent > 1):
+            return 1.0
+        return min(WIDEST, prod(self.sizes[d][1] for d in i.dims if not self.kinds[d] <= {"THREAD", "BLOCK", "LOOP"}))
+
+    def _sector_elements(self, i: Instruction, work: LeastWork) -> float:
+        """Different elements that one sector of one request holds at most: those of lanes whose addresses are near."""
+        assert i.access is not None
+        held = 1.0
+        for loop, stride in i.access.strides:
+            step = abs(stride)
+            for d in sorted((d for d in i.dims if d.loop == loop), key=lambda d: -d.level):
+                if not self.kinds[d] <= {"BLOCK", "LOOP"} and step < SECTOR_ELEMENTS:
+                    held *= min(self.sizes[d][1], (SECTOR_ELEMENTS - 1) // step + 1)
+                step *= int(self.sizes[d][0])
+        return min(held, work.per_sector)
+
+    def _barriers(self, threads: float) -> float:
+        """Barriers that each thread passes: one in each iteration of LOOPs around both ends of a temporary."""
+        if threads < 2:
+            return 0.0
+        most = 0.0
+        for t in self.bound.backbone.temporaries:
+            if self.values("exists", t) != {"YES"}:
+                continue
+            counted: list[Dim] = []
+            for d in self.dims:
+                if self.kinds[d] != {"LOOP"} or d in t.put.dims or d in t.get.dims:
+                    continue
+                around = self.order(d, t.put) == {"OUTER"} and self.order(d, t.get) == {"OUTER"}
+                if around and not any("MERGED" in self.order(d, o) for o in counted):
+                    counted.append(d)
+            most = max(most, prod(self.sizes[d][0] for d in counted))
+        return most

@@ -1,0 +1,59 @@
+"""The loops of a leaf as a tree of what is executed in sequence: LOOP and UNROLL loops, and instructions.
+
+BLOCK, THREAD and VECTOR loops and loops of one iteration are no nodes: their body stands in their place, since every thread
+executes the whole text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cmp_to_key
+
+from kernelwright.space.computation.objects import Instruction, Statement
+from kernelwright.space.cuda_source.fused_loops import FusedLoop, FusedLoops
+
+
+@dataclass(eq=False)
+class Barrier:
+    """All threads of the block wait for one another."""
+
+
+@dataclass(eq=False)
+class Sequence:
+    """The body of a loop, or of the kernel where ``loop`` is None."""
+
+    loop: FusedLoop | None
+    body: list[Sequence | Instruction | Barrier] = field(default_factory=list)
+
+
+def loop_tree(loops: FusedLoops) -> Sequence:
+    leaf = loops.leaf
+    nodes: list[FusedLoop | Instruction] = [*loops.all, *loops.instructions]
+
+    # A loop is where its first dim is.
+    def statement(node: FusedLoop | Instruction) -> Statement:
+        return node.dims[0] if isinstance(node, FusedLoop) else node
+
+    outer = {
+        node: [f for f in loops.all if f is not node and leaf.value("order", statement(node), f.dims[0]) == "INNER"]
+        for node in nodes
+    }
+    children: dict[FusedLoop | None, list[FusedLoop | Instruction]] = {None: []}
+    for node in nodes:
+        parent = max(outer[node], key=lambda f: len(outer[f]), default=None)
+        children.setdefault(parent, []).append(node)
+
+    def precedes(a: FusedLoop | Instruction, b: FusedLoop | Instruction) -> int:
+        return -1 if leaf.value("order", statement(a), statement(b)) == "BEFORE" else 1
+
+    def fill(sequence: Sequence, parent: FusedLoop | None) -> Sequence:
+        for node in sorted(children.get(parent, []), key=cmp_to_key(precedes)):
+            if isinstance(node, Instruction):
+                sequence.body.append(node)
+            elif node.kind in ("LOOP", "UNROLL") and node.size > 1:
+                sequence.body.append(fill(Sequence(node), node))
+            else:
+                fill(sequence, node)
+        return sequence
+
+    return fill(Sequence(None), None)

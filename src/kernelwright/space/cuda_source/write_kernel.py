@@ -1,0 +1,184 @@
+"""Decisions → CUDA C. Every thread executes the whole text; what has a side effect is left to one thread of those that share it."""
+
+from __future__ import annotations
+
+from math import prod
+
+from kernelwright.errors import Misuse
+from kernelwright.space.computation.objects import Backbone, Instruction, Leaf
+from kernelwright.space.cuda_source.addresses import Address, global_address
+from kernelwright.space.cuda_source.barriers import place_barriers
+from kernelwright.space.cuda_source.fused_loops import AXES, FusedLoops
+from kernelwright.space.cuda_source.generated import GeneratedKernel
+from kernelwright.space.cuda_source.loop_tree import Barrier, Sequence, loop_tree
+from kernelwright.space.cuda_source.registers import RegisterFile
+from kernelwright.space.cuda_source.shared_arrays import shared_arrays, vector_loop
+
+SHARED_LIMIT = 48 * 1024
+"""Static shared memory of a block, bytes, on every GPU."""
+THREAD_LIMIT = 1024
+GRID_LIMIT = 2**31 - 1
+PARTS = "xyzw"
+LOADS = {"L1": None, "L2": "__ldcg", "READ_ONLY": "__ldg", "NONE": "__ldcs"}
+STORES = {"L1": None, "L2": "__stcg", "NONE": "__stcs"}
+"""Cache decisions: a plain access, or the intrinsic that carries the hint (PTX ISA, cache operators)."""
+
+
+def generate(backbone: Backbone, leaf: Leaf, *, shared_limit: int = SHARED_LIMIT) -> GeneratedKernel:
+    """Raises ``Misuse`` for decisions that contradict one another or need what is not built."""
+    return _Writer(backbone, leaf, shared_limit).write()
+
+
+class _Writer:
+    def __init__(self, backbone: Backbone, leaf: Leaf, shared_limit: int) -> None:
+        self.backbone, self.leaf = backbone, leaf
+        self.loops = FusedLoops(backbone, leaf)
+        self.registers = RegisterFile(self.loops)
+        self.shared = shared_arrays(self.loops, shared_limit)
+        self.lines: list[str] = []
+
+    def write(self) -> GeneratedKernel:
+        block = self.loops.block
+        if prod(block) > THREAD_LIMIT:
+            raise Misuse(f"a block of {prod(block)} threads: at most {THREAD_LIMIT}")
+        tree = loop_tree(self.loops)
+        used = [a.temporary for a in self.shared.values()]
+        barriers = place_barriers(tree, used) if prod(block) > 1 else 0
+        blocks = self._indices()
+        for array in self.shared.values():
+            self._line(1, f"__shared__ __align__(16) float {array.temporary}[{array.elements}];")
+        for each in self.registers.of.values():
+            self._line(1, each.declaration())
+        self._sequence(tree, 1)
+        return GeneratedKernel(
+            self.backbone.name,
+            "\n".join([*self._head(prod(block)), *self.lines, "}", ""]),
+            (blocks, 1, 1),
+            block,
+            sum(a.bytes for a in self.shared.values()),
+            barriers,
+            sum(prod(r.sizes) for r in self.registers.of.values()),
+            tuple(a.name for a in self.backbone.arrays),
+            self.backbone.scalars,
+        )
+
+    def _line(self, depth: int, text: str) -> None:
+        self.lines.append("    " * depth + text)
+
+    def _head(self, threads: int) -> list[str]:
+        kinds = {a.name: "" if a.is_output else "const " for a in self.backbone.arrays}
+        parameters = [f"{kinds[a.name]}float *__restrict__ {a}" for a in self.backbone.arrays]
+        parameters += [f"float {s}" for s in self.backbone.scalars]
+        return [
+            f'extern "C" __global__ void __launch_bounds__({threads})',
+            f"{self.backbone.name}({', '.join(parameters)}) {{",
+        ]
+
+    @property
+    def _index_type(self) -> str:
+        return "int" if max(a.elements for a in self.backbone.arrays) <= GRID_LIMIT else "long"
+
+    def _indices(self) -> int:
+        """Indices of blocks and threads. The innermost BLOCK loop varies fastest. Returns the number of blocks."""
+        blocks = [f for f in self.loops.all if f.kind == "BLOCK" and f.size > 1]
+        depth = {
+            f: sum(self.leaf.value("order", f.dims[0], g.dims[0]) == "INNER" for g in blocks if g is not f)
+            for f in blocks
+        }
+        blocks.sort(key=lambda f: -depth[f])
+        step = 1
+        for number, f in enumerate(blocks):
+            text = "blockIdx.x" if step == 1 else f"blockIdx.x / {step}"
+            last = number == len(blocks) - 1
+            self._line(1, f"const {self._index_type} {f.variable} = {text if last else f'{text} % {f.size}'};")
+            step *= f.size
+        if step > GRID_LIMIT:
+            raise Misuse(f"a grid of {step} blocks: at most {GRID_LIMIT}")
+        for axis, dims in zip(AXES, self.loops.axes, strict=False):
+            meant = " ".join(dict.fromkeys(self.loops.of[d].title for d in dims))
+            self._line(1, f"const {self._index_type} thread_{axis} = threadIdx.{axis};  // {meant}")
+        return step
+
+    def _sequence(self, sequence: Sequence, depth: int) -> None:
+        for member in sequence.body:
+            if isinstance(member, Barrier):
+                self._line(depth, "__syncthreads();")
+            elif isinstance(member, Instruction):
+                for line in self._instruction(member):
+                    self._line(depth, line)
+            else:
+                loop = member.loop
+                assert loop is not None
+                self._line(depth, "#pragma unroll" if loop.kind == "UNROLL" else "#pragma unroll 1")
+                v = loop.variable
+                self._line(depth, f"for ({self._index_type} {v} = 0; {v} < {loop.size}; {v}++) {{")
+                self._sequence(member, depth + 1)
+                self._line(depth, "}")
+
+    def _instruction(self, i: Instruction) -> list[str]:
+        match i.operation:
+            case "load":
+                lines = self._move(i, i.access.array.name, global_address(self.loops, i), reads=True)  # type: ignore[union-attr]
+            case "store":
+                lines = self._move(i, i.access.array.name, global_address(self.loops, i), reads=False)  # type: ignore[union-attr]
+            case "put" | "get":
+                array = self.shared[str(i.temporary)]
+                address = array.address(self.loops, writes=i.operation == "put")
+                lines = self._move(i, array.temporary.name, address, reads=i.operation == "get")
+            case _:
+                lines = [f"{self.registers.written(i)} = {self._expression(i)};"]
+        return self._by_one_thread(i, lines) if i.operation in ("store", "put") else lines
+
+    def _expression(self, i: Instruction) -> str:
+        assert i.expression is not None
+        texts = {o: self.registers.read(self.registers.source(o, i), i) for o in i.operands}
+        if i.operation == "reduce":
+            reduction = self.backbone.reduction(i)
+            assert reduction is not None
+            texts[reduction.init.name] = self.registers.written(i)
+        text = i.expression.c(texts)
+        return text[1:-1] if text.startswith("(") and i.expression.kind in ("add", "sub", "mul", "div") else text
+
+    def _move(self, i: Instruction, array: str, address: Address, *, reads: bool) -> list[str]:
+        vector = vector_loop(self.loops, i.dims)
+        place = f"{array}[{address.without(vector).text()}]"
+        width = vector.size if vector is not None else 1
+        if vector is not None and not any(width in d.vector_widths for d in vector.dims if d.instruction == i.name):
+            raise Misuse(f"{i} cannot be a vector of {width} along {vector.title}")
+        lanes = list(range(width)) if width > 1 else [None]
+        registers = [
+            self.registers.written(i, lane)
+            if reads
+            else self.registers.read(self.registers.source(i.operands[0], i), i, lane)
+            for lane in lanes
+        ]
+        hint = self._hint(i)
+        if vector is None:
+            if reads:
+                return [f"{registers[0]} = {f'{hint}(&{place})' if hint else place};"]
+            return [f"{hint}(&{place}, {registers[0]});" if hint else f"{place} = {registers[0]};"]
+        kind = f"float{width}"
+        if reads:
+            whole = f"*(const {kind} *)&{place}"
+            parts = [f"{r} = vector.{p};" for r, p in zip(registers, PARTS, strict=False)]
+            return ["{", f"    const {kind} vector = {f'{hint}((const {kind} *)&{place})' if hint else whole};",
+                    *(f"    {part}" for part in parts), "}"]  # fmt: skip
+        made = f"make_{kind}({', '.join(registers)})"
+        return [f"{hint}(({kind} *)&{place}, {made});" if hint else f"*({kind} *)&{place} = {made};"]
+
+    def _hint(self, i: Instruction) -> str | None:
+        if not i.is_global_access:
+            return None
+        decision, table = str(self.leaf.value("cache", i)), LOADS if i.operation == "load" else STORES
+        if decision not in table:
+            raise Misuse(f"{i} cannot use the cache decision {decision}: a {i.operation} knows {', '.join(table)}")
+        return table[decision]
+
+    def _by_one_thread(self, i: Instruction, lines: list[str]) -> list[str]:
+        """Threads along axes that the instruction does not vary over would all write the same."""
+        own = {self.loops.of[d].axis for d in i.dims}
+        others = [f"thread_{AXES[axis]}" for axis, n in enumerate(self.loops.block) if n > 1 and axis not in own]
+        if not others:
+            return lines
+        condition = " && ".join(f"{name} == 0" for name in others)
+        return [f"if ({condition}) {{", *(f"    {line}" for line in lines), "}"]

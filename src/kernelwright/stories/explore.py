@@ -1,0 +1,172 @@
+"""Exploring: all implementations of a computation, and the best of them (paper 004), on one screen.
+
+until the budget is spent, the gap is closed or the space is at its end:
+    ask        leaves of the tree of decisions, where the best have been and no bound is above the best time
+    judge      look each up in the journal, or build and run it in the pool; record
+    tell       what each takes, in the order asked, so that workers change nothing about what is found
+the best, run as a whole: all its blocks, and under other schedules; if it is wrong, the next
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from kernelwright.errors import ToolError
+from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.run.answers import Answer, Answers
+from kernelwright.evaluate.run.run import new_folder
+from kernelwright.exploration.decisions import DECISIONS, Decisions
+from kernelwright.exploration.files import record_best, write_kernel_files
+from kernelwright.exploration.judge import KernelJudge
+from kernelwright.exploration.kernel_space import KernelSpace
+from kernelwright.exploration.naive import naive_decisions
+from kernelwright.exploration.run import NAIVE, ExploredKernel, ExploreRun, ExploreSettings, facts_of, noted_kernel
+from kernelwright.exploration.standing import ExploreStanding
+from kernelwright.exploration.subject import Subject
+from kernelwright.search import Budget, Result
+from kernelwright.search.strategies import TREE_SEARCHES
+from kernelwright.search.tree.leaf_search import LeafSearch
+
+Watch = Callable[[ExploreStanding], None]
+CONFIRMED = 8
+"""Of the fastest, how many are run as a whole at most until one is right."""
+
+
+def explore(
+    computation: str,
+    sizes: Sequence[int] | Mapping[str, int] = (),
+    *,
+    device: str = "auto",
+    folder: Path | str | None = None,
+    jobs: int | None = None,
+    watch: Watch = lambda standing: None,
+    **settings: Any,
+) -> ExploreRun:
+    """Explores a computation of the library; returns the finished run, open for reading.
+
+    ``sizes``: in the computation's order, or by name. ``settings``: those of ``ExploreSettings`` (strategy, evaluations, seconds, gap,
+    seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises ``Misuse`` for what the user can mend.
+    """
+    subject, chosen = Subject.of(computation, sizes, device), ExploreSettings(**settings)
+    made = Path(folder) if folder is not None else new_folder(computation)
+    made.mkdir(parents=True, exist_ok=True)
+    with create(made, subject, chosen) as run:
+        proceed(run, jobs=jobs, watch=watch)
+    return ExploreRun.open(made, DECISIONS)
+
+
+def create(folder: Path, subject: Subject, settings: ExploreSettings) -> ExploreRun:
+    """A new run in ``folder``, which is there already. Raises ``Misuse`` when another one is in it."""
+    return ExploreRun.create(folder, DECISIONS, facts_of(subject, settings), given=subject)
+
+
+def proceed(run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> ExploreStanding:
+    """Explores from the beginning, in an open run; what its journal knows already is not judged again."""
+    standing = ExploreStanding(run, phase="space")
+    watch(standing)
+    space = KernelSpace(run.subject)
+    answers, left = Answers(run, in_order=True), _time_left(run)
+    with KernelJudge(space, jobs) as judge:
+        standing.jobs = judge.jobs
+        if run.naive is None:
+            naive = naive_decisions(space)
+            run.journal.note("naive", noted_kernel(_naive(judge, naive)))
+        search = _search(run, space)
+        standing.naive_us, standing.root_us = run.naive.time_us if run.naive else 0.0, search.certificate
+        while paths := search.ask():
+            _follow(standing, search)
+            watch(standing)
+            found = answers.of([space.words(path) for path in paths], judge)
+            search.tell([_result(path, answer) for path, answer in zip(paths, found, strict=True)])
+            _count(standing, found, answers.evaluated)
+            if left is not None and standing.seconds > left:
+                search.conclude()
+        _follow(standing, search)
+        _finish(run, space, judge, standing)
+    standing.phase = "finished"
+    watch(standing)
+    return standing
+
+
+def _search(run: ExploreRun, space: KernelSpace) -> LeafSearch[Any]:
+    """It begins with what is known: the naive kernel is a leaf, so that nothing slower is worth a look."""
+    settings, named = run.settings, TREE_SEARCHES[run.settings.strategy]
+    known = {"known": run.naive.time_us} if named.informed and run.naive else {}
+    made = named.make(
+        space,
+        seed=settings.seed,
+        budget=Budget(evaluations=settings.evaluations),
+        batch=settings.batch,
+        gap=settings.gap,
+        **known,
+    )
+    return cast(LeafSearch[Any], made)
+
+
+def _time_left(run: ExploreRun) -> float | None:
+    """Seconds of the budget that earlier sessions have not spent."""
+    seconds = run.settings.seconds
+    return None if seconds is None else max(0.0, seconds - run.spent_seconds)
+
+
+def _naive(judge: KernelJudge, decisions: Decisions) -> ExploredKernel:
+    """Tried as every candidate is."""
+    ((_, found),) = list(judge([decisions]))
+    if isinstance(found.outcome, Rejected):
+        raise ToolError(
+            f"the naive kernel is not right: {found.outcome}", hint="the code generator has a defect: report the sizes"
+        )
+    return ExploredKernel(decisions, found.outcome.time_us, NAIVE)
+
+
+def _result(path: Any, answer: Answer[Decisions]) -> Result[Any]:
+    if isinstance(answer.outcome, Ok):
+        return Result(path, (answer.outcome.time_us,))
+    return Result(path, None, cause=answer.outcome.stage)
+
+
+def _count(standing: ExploreStanding, found: Sequence[Answer[Decisions]], judged: int) -> None:
+    standing.evaluations += len(found)
+    standing.fresh = judged
+    for answer in found:
+        outcome = answer.outcome
+        if isinstance(outcome, Rejected):
+            standing.rejected[outcome.stage] += 1
+            continue
+        standing.above_bound += outcome.time_us < answer.facts.get("bound_us", 0.0) * (1 - 1e-6)
+        if standing.best is None or outcome.time_us < standing.best.time_us:
+            standing.best = ExploredKernel(answer.candidate, outcome.time_us, answer.name)
+
+
+def _follow(standing: ExploreStanding, search: LeafSearch[Any]) -> None:
+    standing.phase, standing.proven_us = search.phase, search.certificate
+    standing.dead_ends, standing.descents = search.dead_ends, search.descents
+    standing.nodes, standing.open_nodes = search.nodes, search.open_nodes
+
+
+def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: ExploreStanding) -> None:
+    """What the run ends with, in the journal, once; and its files."""
+    if run.ended is not None:
+        return
+    naive = standing.best = run.naive
+    faster = [each for each in run.tried if naive is None or each.time_us < naive.time_us]
+    for kernel in faster[:CONFIRMED]:
+        outcome = judge.whole(kernel.decisions)
+        if isinstance(outcome, Ok):
+            standing.best = ExploredKernel(kernel.decisions, outcome.time_us, kernel.name)
+            break
+        run.journal.note("rejected", {"name": kernel.name, "cause": outcome.as_json()})
+    run.journal.note("proven", {"us": standing.proven_us, "root_us": standing.root_us})
+    if standing.best is not None:
+        run.journal.note("best", noted_kernel(standing.best))
+        write_kernel_files(run, space)
+        record_best(run, standing.best)
+    facts = {"best": standing.best.name if standing.best else None, "evaluations": standing.evaluations}
+    facts |= {"dead_ends": standing.dead_ends, "descents": standing.descents, "nodes": standing.nodes}
+    facts |= {"above_bound": standing.above_bound}
+    run.journal.note("end", facts)
+
+
+__all__ = ["ExploreSettings", "ExploreStanding", "create", "explore", "proceed"]

@@ -1,0 +1,169 @@
+"""Explorations from the command and from Python: axpy, whose space is small."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kernelwright as kw
+from kernelwright.cli.commands.explore.command import command
+from kernelwright.cli.commands.explore.result import explore_lines, explore_result
+from kernelwright.errors import Misuse
+from kernelwright.evaluate.outcome import Ok
+from kernelwright.exploration.decisions import DECISIONS
+from kernelwright.exploration.files import RECORD, read_decisions
+from kernelwright.exploration.kernel_space import KernelSpace
+from kernelwright.exploration.naive import naive_decisions
+from kernelwright.exploration.run import ExploreRun, ExploreSettings
+from kernelwright.exploration.standing import ExploreStanding
+from kernelwright.exploration.subject import Subject
+from kernelwright.search.tree.leaf_search import LeafSearch
+from kernelwright.stories.explore import create, proceed
+
+SIZE = 1 << 12
+SETTINGS: dict[str, Any] = {"evaluations": 4, "seed": 5, "batch": 2}
+
+
+@pytest.fixture(scope="module")
+def space() -> KernelSpace:
+    return KernelSpace(Subject.of("axpy", (SIZE,), "h200"))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> ExploreRun:
+    folder = tmp_path_factory.mktemp("runs") / "axpy-1"
+    return kw.explore("axpy", (SIZE,), device="h200", folder=folder, jobs=1, **SETTINGS)
+
+
+def rows(run: ExploreRun) -> list[tuple[Any, Any]]:
+    return [(row.candidate, row.outcome) for row in run.rows()]
+
+
+def test_the_space_is_a_tree_whose_bounds_do_not_fall(space: KernelSpace) -> None:
+    node, path, bound = space.root(), [], 0.0
+    assert node is not None
+    while children := space.children(node.node):
+        assert all(each.bound >= 0 for each in children)
+        node = min(children, key=lambda each: each.bound)
+        path.append(node.decision)
+        bound = max(bound, node.bound)
+    assert space.children(node.node) is None
+    decisions = space.words(path)
+    kernel = space.kernel(decisions)
+    assert kernel.name == "axpy" and kernel.threads * kernel.grid[0] <= SIZE
+    assert space.bound.time_us(space.decided(decisions)) == pytest.approx(node.bound)
+
+
+def test_decisions_commute(space: KernelSpace) -> None:
+    decisions = naive_decisions(space)
+    assert space.kernel(tuple(reversed(decisions))) == space.kernel(decisions)
+
+
+def test_the_naive_kernel_stages_nothing(space: KernelSpace) -> None:
+    kernel = space.kernel(naive_decisions(space))
+    assert kernel.shared_bytes == kernel.barriers == 0 and "for" not in kernel.source
+    assert kernel.grid[0] * kernel.threads == SIZE
+
+
+@pytest.mark.parametrize(
+    ("decisions", "said"),
+    [
+        (["size(x.n1) = 3"], "decision 1, size(x.n1) = 3: "),
+        (["sizes(x.n1) = 4"], "there is no choice sizes"),
+        (["size(x.m1) = 4"], "axpy 4096 has no x.m1"),
+        (["size(x.n1) = 4", "size(y.n1) = 8"], "decision 2, size(y.n1) = 8, contradicts those before it"),
+        (["size(x.n1) = 4"], "open"),
+    ],
+)
+def test_what_an_edited_replay_file_may_say(space: KernelSpace, decisions: list[str], said: str) -> None:
+    with pytest.raises(Misuse) as raised:
+        space.kernel(tuple(decisions))
+    assert said in raised.value.message
+
+
+def test_a_run_ends_with_a_kernel_and_its_files(finished: ExploreRun) -> None:
+    best, naive, ended = finished.best, finished.naive, finished.ended
+    assert best is not None and naive is not None and ended is not None
+    assert ended["evaluations"] == 4 == len(finished.journal)
+    assert 0 < finished.proven_us <= best.time_us <= naive.time_us
+    for name in ("best.cu", "best.ptx", "naive.cu", "decisions.json"):
+        assert (finished.folder / name).stat().st_size > 100
+    subject, decisions = read_decisions(finished.folder / "decisions.json")
+    assert subject == finished.subject and decisions == best.decisions
+    assert ".visible .entry axpy" in (finished.folder / "best.ptx").read_text()
+    record = json.loads((finished.folder.parent / RECORD).read_text())
+    assert record["axpy 4096 on h200"]["time_us"] == best.time_us
+
+
+def test_no_kernel_is_faster_than_its_bound(finished: ExploreRun) -> None:
+    found = [row for row in finished.rows() if isinstance(row.outcome, Ok)]
+    assert found and all(row.facts["bound_us"] <= row.outcome.cost * (1 + 1e-6) for row in found)  # type: ignore[union-attr]
+    assert finished.ended is not None and finished.ended["above_bound"] == 0
+
+
+def test_an_interrupted_run_ends_as_if_it_had_not_been(finished: ExploreRun, tmp_path: Path) -> None:
+    folder = tmp_path / "axpy-1"
+    folder.mkdir()
+
+    def interrupt(standing: ExploreStanding) -> None:
+        if standing.evaluations == 2:
+            raise KeyboardInterrupt
+
+    with create(folder, finished.subject, ExploreSettings(**SETTINGS)) as run, pytest.raises(KeyboardInterrupt):
+        proceed(run, jobs=1, watch=interrupt)
+    with ExploreRun.open(folder, DECISIONS, write=True) as run:
+        assert len(run.journal) == 2 and run.ended is None
+        standing = proceed(run, jobs=2)
+        assert standing.fresh == 2
+    with ExploreRun.open(folder, DECISIONS) as run:
+        assert rows(run) == rows(finished)
+        assert run.best == finished.best and run.proven_us == finished.proven_us
+
+
+def test_results_are_said(finished: ExploreRun) -> None:
+    result = explore_result(finished, 1.5)
+    assert result["finished"] and result["evaluations"] == 4 and result["above_bound"] == 0
+    assert json.loads(json.dumps(result)) == result
+    text = explore_lines(result)
+    assert f"{finished.folder}/best.cu" in text and "nothing in the space is faster than" in text
+    better = explore_lines({**result, "best": "v3", "time_us": 0.1, "naive_us": 0.2, "speedup": 2.0})
+    assert better.startswith("v3: estimated 0.10 us, 2.00x the naive kernel's speed (0.20 us)")
+    none = explore_lines({**result, "best": None, "finished": False})
+    assert none.startswith("no kernel was right") and "kw explore --resume" in none
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "there is nothing to explore"),
+        ({"computation": "axpy", "jobs": 0}, "--jobs 0"),
+        ({"computation": "axpy", "resume": "axpy-1"}, "a run knows what it explores"),
+        ({"resume": "nowhere-9"}, "there is no run"),
+        ({"computation": "axpy", "sizes": [0]}, "0 iterations"),
+        ({"computation": "axpy", "strategy": "dfs"}, "--strategy dfs"),
+        ({"replay": Path("none.json")}, "cannot be read"),
+    ],
+)
+def test_misuse_is_said(given: dict[str, Any], said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(Misuse) as raised:
+        command(**given)
+    assert said in raised.value.message and not list(tmp_path.iterdir())
+
+
+def test_best_first_may_prove_its_gap(space: KernelSpace) -> None:
+    """With bounds as times the search ends with a proof, in the real space."""
+    from kernelwright.search import Result
+    from kernelwright.search.strategies import TREE_SEARCHES
+
+    search: LeafSearch[Any] = TREE_SEARCHES["best-first"].make(space, gap=0.05)
+    for _ in range(40):
+        paths = search.ask()
+        if not paths:
+            break
+        times = [space.bound.time_us(space.decided(space.words(path))) for path in paths]
+        search.tell([Result(path, (time,)) for path, time in zip(paths, times, strict=True)])
+    assert search.proven_gap <= 0.05

@@ -1,0 +1,72 @@
+"""The bound in C beside the one in Python, on leaves and on candidates with decisions opened at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kernelwright.calibration import DEFAULT
+from kernelwright.space.bound import LowerBound
+from kernelwright.space.bound.machine import TERMS, Machine
+from kernelwright.space.bound.rules import SlowBound
+from kernelwright.space.computation.objects import Backbone
+from kernelwright.space.library import example
+from kernelwright.target import gpu
+from tests.space.bound.widened_leaf import TableNumbering
+from tests.space.written_leaf import WrittenLeaf, naive_matmul, tiled_matmul, vector_axpy
+
+LEAVES: dict[str, tuple[str, dict[str, int], Callable[[Backbone], WrittenLeaf]]] = {
+    "axpy": ("axpy", {"n": 1 << 16}, vector_axpy),
+    "naive": ("matmul", {"m": 256, "n": 256, "k": 256}, naive_matmul),
+    "strided": ("matmul_strided", {"m": 256, "n": 256, "k": 256}, naive_matmul),
+    "tiled": ("matmul", {"m": 256, "n": 256, "k": 256}, tiled_matmul),
+}
+
+
+@pytest.mark.parametrize("name", LEAVES)
+@pytest.mark.parametrize("device", ["h200", "p100"])
+def test_c_and_python_agree(name: str, device: str) -> None:
+    entry, sizes, leaf_of = LEAVES[name]
+    backbone = example(entry).computation(**sizes).backbone()
+    numbering, leaf = TableNumbering(backbone), leaf_of(backbone)
+    fast, slow = LowerBound(backbone, numbering, gpu(device)), SlowBound(backbone, numbering, Machine.of(gpu(device)))
+
+    @given(st.sampled_from([0.0, 0.03, 0.1, 0.3, 1.0]), st.integers(0, 10**6))
+    def check(opened: float, seed: int) -> None:
+        state = numbering.state(leaf, opened, seed)
+        (cycles, work), found = slow.terms(state), fast.explain(state)
+        assert list(found.cycles) == list(TERMS)
+        np.testing.assert_allclose(list(found.cycles.values()), cycles, rtol=1e-12)
+        np.testing.assert_allclose(list(fast.work(state).values()), work, rtol=1e-12)
+        together = sum(c**DEFAULT.norm for c in cycles) ** (1 / DEFAULT.norm)
+        assert found.time_us == pytest.approx(together / gpu(device).clock_mhz)
+
+    check()
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_a_candidate_is_bounded_by_what_it_contains(name: str) -> None:
+    """Opening decisions again only lowers each term."""
+    entry, sizes, leaf_of = LEAVES[name]
+    backbone = example(entry).computation(**sizes).backbone()
+    numbering, leaf = TableNumbering(backbone), leaf_of(backbone)
+    bound = LowerBound(backbone, numbering, gpu("h200"), overlap=True)
+    whole = np.array(list(bound.explain(numbering.state(leaf)).cycles.values()))
+    states = [numbering.state(leaf, opened, seed) for opened in (0.02, 0.2, 0.6) for seed in range(40)]
+    for state in states:
+        assert (np.array(list(bound.explain(state).cycles.values())) <= whole * (1 + 1e-12)).all()
+    assert bound.times_us(np.array(states)).tolist() == [bound.time_us(s) for s in states]
+
+
+def test_it_says_what_limits_a_candidate() -> None:
+    backbone = example("axpy").computation(n=1 << 26).backbone()
+    numbering = TableNumbering(backbone)
+    bound = LowerBound(backbone, numbering, gpu("h200"))
+    found = bound.explain(numbering.state(vector_axpy(backbone), opened=1.0))
+    assert found.limit == "memory"
+    assert "805,306,368 bytes that must come from memory or go there" in str(found)
+    assert found.time_us >= 3 * 4 * 2**26 / gpu("h200").dram_gb_per_s / 1e3

@@ -1,0 +1,191 @@
+"""What the programs of Table 1 print, in NumPy, from what each computes: nothing of the versions is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Answer = dict[str, NDArray[Any]]
+
+
+def noise(i: NDArray[Any]) -> Floats:
+    return (i.astype(np.uint64) * 2654435761 % 2**32 >> 8) / 16777216.0
+
+
+def numbers(count: int) -> NDArray[np.int64]:
+    return np.arange(count, dtype=np.int64)
+
+
+def shown(array: NDArray[Any]) -> NDArray[Any]:
+    """All of it, or 256 elements."""
+    flat = array.reshape(-1)
+    return flat if flat.size <= 256 else flat[numbers(256) * flat.size // 256]
+
+
+def lud(n: int) -> Answer:
+    matrix = noise(numbers(n * n)).reshape(n, n) + n * np.eye(n)
+    lower, upper = np.eye(n), np.zeros((n, n))
+    for i in range(n):  # Doolittle: rows of U and columns of L from the definition A = L U.
+        upper[i, i:] = matrix[i, i:] - lower[i, :i] @ upper[:i, i:]
+        lower[i + 1 :, i] = (matrix[i + 1 :, i] - lower[i + 1 :, :i] @ upper[:i, i]) / upper[i, i]
+    return {"matrix": lower - np.eye(n) + upper}
+
+
+def backprop(inputs: int, hidden: int) -> Answer:
+    x, w = noise(numbers(inputs)), noise(numbers(hidden * inputs)).reshape(hidden, inputs) * 4 / inputs
+    v = noise(numbers(hidden) + 7) / hidden
+    out = 1 / (1 + np.exp(-w @ x))
+    error = (1 - 1 / (1 + np.exp(-v @ out))) / 4
+    return {"weight": w + 0.3 * np.outer(out * (1 - out) * v * error, x), "error": np.array([error])}
+
+
+def lavamd(boxes: int, particles: int) -> Answer:
+    values = noise(numbers(4 * boxes**3 * particles)).reshape(boxes**3, particles, 4)
+    cells = np.array([[b % boxes, b // boxes % boxes, b // boxes**2] for b in range(boxes**3)])
+    where = values[:, :, :3] + cells[:, None, :]
+    potential = np.zeros((boxes**3, particles))
+    for b in range(boxes**3):
+        near = np.abs(cells - cells[b]).max(axis=1) <= 1
+        others, charges = where[near].reshape(-1, 3), values[near][:, :, 3].reshape(-1)
+        squares = ((where[b][:, None, :] - others[None]) ** 2).sum(axis=2)
+        potential[b] = (charges * np.exp(-2 * squares)).sum(axis=1)
+    return {"potential": potential}
+
+
+def nw(pairs: int, length: int) -> Answer:
+    similar = (noise(numbers(pairs * length * length)) * 21).astype(int).reshape(pairs, length, length) - 10
+    score = np.zeros((pairs, length + 1, length + 1), dtype=np.int64)
+    score[:, 0, :] = -np.arange(length + 1)
+    score[:, :, 0] = -np.arange(length + 1)
+    for r in range(1, length + 1):
+        for c in range(1, length + 1):
+            gap = np.maximum(score[:, r - 1, c], score[:, r, c - 1]) - 1
+            score[:, r, c] = np.maximum(score[:, r - 1, c - 1] + similar[:, r - 1, c - 1], gap)
+    return {"score": score}
+
+
+def nn(queries: int, points: int, nearest: int) -> Answer:
+    p, q = numbers(points), numbers(queries)
+    dx = noise(2 * p)[None] - noise(5 * q + 2)[:, None]
+    dy = noise(3 * p + 1)[None] - noise(7 * q + 3)[:, None]
+    apart = np.hypot(dx, dy)
+    found = np.argsort(apart, axis=1, kind="stable")[:, :nearest]
+    return {"found": found, "distance": np.take_along_axis(apart, found, axis=1)}
+
+
+def srad(images: int, rows: int, columns: int, iterations: int) -> Answer:
+    image = 0.5 + noise(numbers(images * rows * columns)).reshape(images, rows, columns)
+    for _ in range(iterations):
+        spread = (image.var(axis=(1, 2)) / image.mean(axis=(1, 2)) ** 2)[:, None, None]
+        wide = np.pad(image, ((0, 0), (1, 1), (1, 1)), mode="edge")
+        n, s, w, e = wide[:, :-2, 1:-1], wide[:, 2:, 1:-1], wide[:, 1:-1, :-2], wide[:, 1:-1, 2:]
+        square = sum((other - image) ** 2 for other in (n, s, w, e)) / image**2
+        laplacian = (n + s + w + e - 4 * image) / image
+        q = (square / 2 - laplacian**2 / 16) / (1 + laplacian / 4) ** 2
+        c = np.clip(1 / (1 + (q - spread) / (spread * (1 + spread))), 0, 1)
+        edge = np.pad(c, ((0, 0), (0, 1), (0, 1)), mode="edge")
+        flow = c * (n - image) + edge[:, 1:, :-1] * (s - image) + c * (w - image) + edge[:, :-1, 1:] * (e - image)
+        image = image + flow / 8
+    return {"image": image}
+
+
+def pathfinder(grids: int, rows: int, columns: int) -> Answer:
+    wall = (noise(numbers(grids * rows * columns)) * 10).astype(int).reshape(grids, rows, columns)
+    cost = wall[:, 0]
+    for r in range(1, rows):
+        wide = np.pad(cost, ((0, 0), (1, 1)), constant_values=10**6)
+        cost = wall[:, r] + np.minimum(np.minimum(wide[:, :-2], wide[:, 1:-1]), wide[:, 2:])
+    return {"cheapest": cost}
+
+
+def option_pricing(paths: int, dates: int) -> Answer:
+    i = numbers(paths * dates).astype(np.uint64)
+    u, v = ((i * 2654435761 % 2**32 >> 8) + 0.5) / 16777216.0, (i * 2246822519 % 2**32 >> 8) / 16777216.0
+    normal = (np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v)).reshape(paths, dates)
+    walk = np.cumsum((0.03 + 0.2 * np.sqrt(dates) * normal) / dates, axis=1)
+    payoff = 100 * np.maximum(np.exp(walk).mean(axis=1) - 0.9, 0)
+    return {"payoff": payoff, "price": np.array([0.95 * payoff.mean()])}
+
+
+def locvolcalib(options: int, nx: int, ny: int, steps: int) -> Answer:
+    count = options * nx * ny
+    value = (noise(numbers(count)) + numbers(count) // (nx * ny) * 0.1).reshape(options, ny, nx)
+
+    def system(n: int, t: int) -> Floats:
+        w = 0.2 + 0.1 * np.arange(n) / n + 0.05 * t
+        return np.diag(1 + 2 * w) - np.diag(w[1:], -1) - np.diag(w[:-1], 1)
+
+    for t in range(steps):
+        value = value + 0.01 * np.arange(nx) * t
+        value = np.linalg.solve(system(nx, t)[None], value.transpose(0, 2, 1)).transpose(0, 2, 1)
+        value = np.linalg.solve(system(ny, t)[None], value)
+    return {"value": value}
+
+
+def heston(quotes: int, points: int, population: int, generations: int) -> Answer:
+    q, c = numbers(quotes), numbers(population * 5)
+    moneyness, years, market = 0.4 * (noise(q) - 0.5), 0.25 + noise(3 * q + 1), 0.08 + 0.1 * noise(q)
+    drawn = noise(c).reshape(population, 5)
+    low, high = np.array([0.01, 0.01, 0.5, 0.01, -0.9]), np.array([0.4, 0.4, 4.0, 0.9, 0.0])
+    candidate = np.array([0.02, 0.02, 0.5, 0.2, 0]) + drawn * np.array([0.3, 0.3, 3, 0.6, -0.9])
+    least = np.full(population, 1e30)
+    u = (np.arange(points) + 0.5) * 16 / points
+
+    def price(model: Floats) -> Floats:
+        """Lewis's formula with the characteristic function at u - i/2, for an asset worth 1."""
+        v, level, speed, volatility, correlation = model
+        z, k, tau = u[None, :] - 0.5j, moneyness[:, None], years[:, None]
+        beta = speed - 1j * correlation * volatility * z
+        d = np.sqrt(beta**2 + volatility**2 * (z**2 + 1j * z))
+        g = (beta - d) / (beta + d)
+        level_part = (beta - d) * tau - 2 * np.log((1 - g * np.exp(-d * tau)) / (1 - g))
+        variance_part = (beta - d) * (1 - np.exp(-d * tau)) / (1 - g * np.exp(-d * tau))
+        phi = np.exp(speed * level / volatility**2 * level_part + v / volatility**2 * variance_part)
+        integral = ((np.exp(1j * u * k) * phi).real / (u**2 + 0.25)).sum(axis=1) * 16 / points
+        return np.asarray(1 - np.exp(-0.5 * moneyness) / np.pi * integral)
+
+    for t in range(generations):
+        one, other = (np.arange(population) + t + 1) % population, (np.arange(population) + 2 * t + 2) % population
+        moved = candidate + (0.5 * (candidate[one] - candidate[other]) if t else 0)
+        trial = np.clip(moved, low, high)
+        error = np.array([((price(model) - market) ** 2).sum() for model in trial])
+        better = error < least
+        least, candidate = np.where(better, error, least), np.where(better[:, None], trial, candidate)
+    return {"candidate": candidate, "least": least}
+
+
+def bfast(pixels: int, dates: int) -> Answer:
+    d, i = np.arange(dates), numbers(pixels * dates)
+    basis = np.stack([np.ones(dates), d / dates, np.sin(0.4 * d), np.cos(0.4 * d)])
+    late = (i % dates > 3 * dates // 4) & (i // dates % 2 == 1)
+    series = np.where(i % 11 == 3, -1, 1 + noise(i) + 0.5 * np.sin(0.4 * (i % dates)) + late).reshape(pixels, dates)
+    size = np.zeros(pixels)
+    for p in range(pixels):
+        seen, history = series[p] >= 0, dates // 2
+        early = seen & (d < history)
+        fit = np.linalg.lstsq(basis[:, early].T, series[p, early], rcond=None)[0]
+        missed = np.where(seen, series[p] - fit @ basis, 0)
+        sums = np.cumsum(missed)
+        moving = np.abs(sums[dates // 2 : dates // 2 * 2] - sums[dates // 4 : dates // 4 + dates // 2])
+        size[p] = moving.max() / np.sqrt((missed[:history] ** 2).sum())
+    return {"break_size": size}
+
+
+ORACLES: dict[str, tuple[Callable[..., Answer], tuple[str, ...]]] = {
+    "lud": (lud, ("9",)),
+    "backprop": (backprop, ("37 5",)),
+    "lavamd": (lavamd, ("3 3",)),
+    "nw": (nw, ("3 7",)),
+    "nn": (nn, ("5 33 3",)),
+    "srad": (srad, ("3 5 7 2",)),
+    "pathfinder": (pathfinder, ("3 5 19",)),
+    "option_pricing": (option_pricing, ("17 9",)),
+    "locvolcalib": (locvolcalib, ("3 9 6 2",)),
+    "heston": (heston, ("11 12 6 3",)),
+    "bfast": (bfast, ("5 40",)),
+}
+"""Per program its oracle, and data on which it is asked."""
