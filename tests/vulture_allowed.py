@@ -37,6 +37,7 @@ __call__
 # Fields of C structs that our runtime libraries read: launch contexts of simt.h.
 _.n_points
 _.n_counts
+_.n_order
 _.n_by_value
 _.blind_sites
 _.true_sites

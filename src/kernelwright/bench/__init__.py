@@ -28,6 +28,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.evolve",
         "Evolution over the whole suite: as GEVO would report it, and clean; the default search against the paper's.",
     ),
+    "rate": (
+        "kernelwright.bench.rate",
+        "Candidates per second of evolution on each program of the suite, by processor time, and what they are spent on.",
+    ),
     "search": (
         "kernelwright.bench.search",
         "The default search against the paper's at equal evaluations, over five seeds.",
@@ -44,6 +48,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
     "chaos": (
         "kernelwright.bench.chaos",
         "Worker processes under attack: every good item gets its result, every bad one its cause, nothing is left behind.",
+    ),
+    "sampling": (
+        "kernelwright.bench.sampling",
+        "Launches estimated from a sample of their blocks against the same run whole, and a large grid in a second.",
     ),
     "tune": (
         "kernelwright.bench.tune.measure",

@@ -83,24 +83,32 @@ def measure(quick: bool, say: Say) -> Measured:
 def row_of(program: str, arm: Arm, evaluations: int, seed: int = 1) -> Row:
     """One run, made now unless it is there."""
     stem = f"{program.replace('@', '-')}-{arm.name}-{evaluations}-seed{seed}"
+    with kept_run(KEPT, stem, program, evaluations, seed, arm.flags) as run:
+        return _row(program, arm, seed, run)
+
+
+def kept_run(
+    kept: Path, stem: str, program: str, evaluations: int, seed: int, flags: tuple[str, ...] = ()
+) -> EvolveRun:
+    """A finished run of a suite program, open; searched now, or gone on with, unless it lies in ``kept`` already. Raises
+    ``ToolError`` when it does not come to its end."""
     name = f"{stem}-1"
-    folder = KEPT / FOLDER / name
+    folder = kept / FOLDER / name
     run = finished(folder)
     if run is None:
         given = ["--resume", f"{FOLDER}/{name}", "--jobs", str(_cores())] if (folder / JOURNAL).is_file() else [
-            f"suite:{program}", "--name", stem, "--seed", str(seed), "--evaluations", str(evaluations), "--no-report", *arm.flags,
+            f"suite:{program}", "--name", stem, "--seed", str(seed), "--evaluations", str(evaluations), "--no-report", *flags,
         ]  # fmt: skip
-        KEPT.mkdir(parents=True, exist_ok=True)
+        kept.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "kernelwright", "evolve", *given, "--json"]
-        done = subprocess.run(command, cwd=KEPT, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=kept, capture_output=True, text=True)
         run = finished(folder)
         if run is None:
             last = (done.stderr or done.stdout).strip().splitlines()
             raise ToolError(
-                f"{' '.join(command[1:])} fails: {last[-2:] if last else done.returncode}", hint=f"in {KEPT}"
+                f"{' '.join(command[1:])} fails: {last[-2:] if last else done.returncode}", hint=f"in {kept}"
             )
-    with run:
-        return _row(program, arm, seed, run)
+    return run
 
 
 def finished(folder: Path) -> EvolveRun | None:

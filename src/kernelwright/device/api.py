@@ -15,7 +15,8 @@ hold what it had written until then.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -25,11 +26,12 @@ import numpy.typing as npt
 
 from kernelwright.device.api_executors import CudaLauncher, Launcher, VirtualLauncher
 from kernelwright.device.arguments import pack
-from kernelwright.device.array_buffers import Argument, spans_of, value_of
+from kernelwright.device.array_buffers import Argument, Span, spans_of, value_of
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.real_gpu.gpu import CudaLaunched
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings
+from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.device.versions.dispatch import Dispatch, Fittings
 from kernelwright.device.virtual_gpu.gpu import Launched
 from kernelwright.errors import Misuse
@@ -100,26 +102,43 @@ class Device:
         fit, ``DeviceError`` for an impossible geometry or lack of memory, ``CompileError`` for code that the GPU does not
         run.
         """
-        with self._lock:
-            loaded = self._load(kernel)
-            arena = self._on.arena
-            shape = _triple(block)
-            found = self._dispatch.fitting(loaded, kernel.name, shape) if self._dispatch is not None else None
-            mark = arena.next_address
-            function = loaded.module.function(kernel.name)
-            names = {id(a): p.name for a, p in zip(args, function.arguments, strict=False) if isinstance(a, np.ndarray)}
-            spans = spans_of([a for a in args if isinstance(a, np.ndarray)])
-            try:
-                for span in spans:
-                    span.place(arena, " and ".join(dict.fromkeys(names.get(id(a), "an array") for a in span.arrays)))
-                parameters = pack(function, [value_of(argument, spans) for argument in args])
-                launch = Launch(kernel.name, _triple(grid), shape, parameters, shared_bytes)
-                done = self._run(loaded, launch, schedule, found)
-                for span in spans:
-                    span.fetch(arena)
-            finally:
-                arena.rewind(mark)
+        with self._lock, self._placed(kernel, grid, block, args, shared_bytes) as (loaded, launch, spans):
+            found = self._dispatch.fitting(loaded, kernel.name, launch.block) if self._dispatch is not None else None
+            done = self._run(loaded, launch, schedule, found)
+            for span in spans:
+                span.fetch(self._on.arena)
         return done
+
+    def estimate(
+        self, kernel: Kernel, grid: Extent, block: Extent, args: Sequence[Argument] = (), *, shared_bytes: int = 0
+    ) -> Estimate:
+        """What the timing model says of a launch on a virtual GPU, soon also for a large grid; arrays and variables stay as they
+        are.
+
+        Of a grid whose blocks are alike some run, drawn from a seed: ``sources["blocks"]`` then says how many ("64 of 65,536
+        blocks"). Else all do. Takes what ``launch`` takes, and raises what it raises; ``Misuse`` on a real GPU, and
+        ``DeviceError`` for a launch that faults.
+        """
+        with self._lock, self._placed(kernel, grid, block, args, shared_bytes) as (loaded, launch, _):
+            return self._on.estimate(loaded, launch)
+
+    @contextmanager
+    def _placed(
+        self, kernel: Kernel, grid: Extent, block: Extent, args: Sequence[Argument], shared_bytes: int
+    ) -> Iterator[tuple[Loaded, Launch, Sequence[Span]]]:
+        """The launch, its arrays in the device's memory meanwhile."""
+        loaded, arena = self._load(kernel), self._on.arena
+        mark = arena.next_address
+        function = loaded.module.function(kernel.name)
+        names = {id(a): p.name for a, p in zip(args, function.arguments, strict=False) if isinstance(a, np.ndarray)}
+        spans = spans_of([a for a in args if isinstance(a, np.ndarray)])
+        try:
+            for span in spans:
+                span.place(arena, " and ".join(dict.fromkeys(names.get(id(a), "an array") for a in span.arrays)))
+            parameters = pack(function, [value_of(argument, spans) for argument in args])
+            yield loaded, Launch(kernel.name, _triple(grid), _triple(block), parameters, shared_bytes), spans
+        finally:
+            arena.rewind(mark)
 
     def _run(
         self, loaded: Loaded, launch: Launch, schedule: Schedule | None, found: Fittings | None

@@ -17,6 +17,7 @@ from kernelwright.device.real_gpu.gpu import CudaLaunched
 from kernelwright.device.real_gpu.worker import CudaWorker
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import Settings
+from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.device.virtual_gpu.launch_estimates import Timing
 from kernelwright.errors import Misuse
@@ -38,6 +39,10 @@ class Launcher(Protocol):
         """``schedule``: another order of blocks and warps than the GPU's own; such a launch has no time.
 
         Raises ``DeviceError`` for an impossible geometry, ``CompileError`` for code that the GPU does not run."""
+
+    def estimate(self, loaded: Loaded, launch: Launch) -> Estimate:
+        """What a launch would take, from a sample of its blocks where they are alike; memory stays as it is. Raises ``Misuse``
+        where nothing is estimated, else as ``Timing.of_sample``."""
 
     def close(self) -> None:
         """Gives the memory back."""
@@ -74,6 +79,12 @@ class VirtualLauncher:
             return self._gpu.run(execution, self.arena)
         return self._timing.launch(self._gpu, execution)
 
+    def estimate(self, loaded: Loaded, launch: Launch) -> Estimate:
+        if self._timing is None:
+            raise Misuse("a device without timing estimates nothing", hint="leave timing=False out")
+        execution = Execution(loaded, launch, FORWARD, self._settings.budget, overread=self._settings.overread)
+        return self._timing.of_sample(self._gpu, execution)[0]
+
     def _stopped(self, running: Future[Launched]) -> Launched:
         while True:
             self._gpu.stop()
@@ -105,6 +116,9 @@ class CudaLauncher:
                 "a real GPU has its own order of blocks and warps", hint='leave schedule out, or Device("h200")'
             )
         return self._execute(Execution(loaded, launch), self.arena)
+
+    def estimate(self, loaded: Loaded, launch: Launch) -> Estimate:
+        raise Misuse("a real GPU measures, and estimates nothing", hint='launch there, or Device("h200").estimate')
 
     def close(self) -> None:
         self._worker.close()

@@ -102,12 +102,16 @@ class Parts:
         return -(-_busiest(self.observed, self.gpu) // self.resident.blocks)
 
 
-def estimate(observed: Observed, weights: Weights, gpu: Gpu, calibration: Calibration = DEFAULT) -> Estimate:
+def estimate(
+    observed: Observed, weights: Weights, gpu: Gpu, calibration: Calibration = DEFAULT, *, by_line: bool = True
+) -> Estimate:
     """The time of a launch on ``gpu``. The same arguments give the same figures, bit for bit.
 
-    Raises ``DeviceError`` for a block that does not fit on a multiprocessor.
+    ``by_line``: whether ``lines`` are wanted, which takes as long as the rest. Raises ``DeviceError`` for a block that does not
+    fit on a multiprocessor.
     """
-    return finish(take_apart(observed, weights, gpu, calibration.latency, calibration.barrier), calibration)
+    parts = take_apart(observed, weights, gpu, calibration.latency, calibration.barrier)
+    return finish(parts, calibration, by_line=by_line)
 
 
 def take_apart(observed: Observed, weights: Weights, gpu: Gpu, latency: float = 1.0, barrier: float = 1.0) -> Parts:
@@ -130,7 +134,7 @@ def total_us(parts: Parts, calibration: Calibration) -> float:
     return calibration.launch * parts.gpu.launch_us + cycles / parts.gpu.clock_mhz
 
 
-def finish(parts: Parts, calibration: Calibration = DEFAULT) -> Estimate:
+def finish(parts: Parts, calibration: Calibration = DEFAULT, *, by_line: bool = True) -> Estimate:
     """The estimate from its parts; their factors on latencies and barriers must be the calibration's."""
     observed, weights, gpu, work, board = parts.observed, parts.weights, parts.gpu, parts.work, parts.board
     busy = _calibrated(parts.busy, calibration)
@@ -153,7 +157,7 @@ def finish(parts: Parts, calibration: Calibration = DEFAULT) -> Estimate:
         l1_hit_rate=work.moved.l1_hit_rate,
         l2_hit_rate=work.moved.l2_hit_rate,
         dram_bytes=work.moved.dram_bytes,
-        lines=_lines(work, board, shares, cycles),
+        lines=_lines(work, board, shares, cycles) if by_line else (),
         sources=_sources(observed, weights, gpu, work.moved, board, work.layout, calibration),
     )
 

@@ -10,7 +10,7 @@ cannot be launched at all is an exception. ``run`` is an executor: what only nee
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -132,12 +132,14 @@ class VirtualGpu:
         compiled: CompiledKernel | None = None,
         watch: Watch | None = None,
         memory: Memory | None = None,
+        blocks: Sequence[int] | None = None,
     ) -> Launched:
         """Runs a launch on the memory of ``arena``.
 
         ``compiled``: the code that runs, where it is not the usual one for the schedule. ``memory``: what counts as in
-        bounds, where that is not the arena's buffers. Raises ``DeviceError`` for an impossible geometry or a parameter
-        buffer that is too short, ``CompileError`` for code that the virtual GPU does not run.
+        bounds, where that is not the arena's buffers. ``blocks``: of the grid only these run (linear numbers). Raises
+        ``DeviceError`` for an impossible geometry or a parameter buffer that is too short, ``CompileError`` for code that the
+        virtual GPU does not run.
         """
         launch, schedule = execution.launch, execution.schedule
         if compiled is None:
@@ -156,6 +158,7 @@ class VirtualGpu:
                 symbols=execution.loaded.variables.addresses,
                 watch=watch,
                 overread=execution.overread,
+                blocks=blocks,
             )
         finally:
             self._running = None

@@ -18,6 +18,7 @@ from pathlib import Path
 from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh_all
 from kernelwright.codegen.ptx import emit_ptx
+from kernelwright.codegen.simt.launching.launch_result import LaunchResult
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.timing_model.counters import BlockTrace, Observed
@@ -25,8 +26,10 @@ from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
 from kernelwright.device.timing_model.machine_accesses import machine_accesses
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
-from kernelwright.errors import KernelwrightError
+from kernelwright.device.virtual_gpu.sampled_launch import Sample, sample
+from kernelwright.errors import DeviceError, KernelwrightError
 from kernelwright.ir import Module, print_module
+from kernelwright.launch import Launch
 from kernelwright.lru import LruCache
 from kernelwright.target import Gpu
 
@@ -124,6 +127,42 @@ class Timing:
             self.untimed[launched.kernel] = error.message
             return launched
         return replace(launched, estimate=self.last[1])
+
+    def of_sample(self, virtual: VirtualGpu, execution: Execution) -> tuple[Estimate, Sample | None]:
+        """What a launch would take, from a sample of its blocks; from all of them where that is not enough (None). Memory, and
+        what later launches find in the caches, stay as they are.
+
+        ``sources["blocks"]`` of the estimate says how many ran. Raises ``DeviceError`` for an impossible launch, one that
+        faults, and where memory cannot be copied; else as ``examine``.
+        """
+        loaded = execution.loaded
+        with self.aside():
+            found = sample(virtual, execution, self.arena)
+            if found is None:
+                return self.of_all(virtual, execution), None
+            observed = self._observed(execution.launch, found.result)
+            weights = self.weights(loaded, execution.launch.kernel)
+            made = estimate(machine_accesses(observed, weights), weights, self.gpu, self.calibration)
+            return replace(made, sources={**made.sources, "blocks": str(found)}), found
+
+    def of_all(self, virtual: VirtualGpu, execution: Execution) -> Estimate:
+        """What a launch would take, run whole on a copy of the memory. Raises as ``of_sample``."""
+        launch = execution.launch
+        with self.arena.aside() as has_copy:
+            if not has_copy:
+                raise DeviceError("there is no memory for a copy of what the launch writes", hint="free some memory")
+            launched = self.launch(virtual, execution)
+        if launched.fault is not None:
+            raise DeviceError(f"the launch stops with a fault, so it has no time: {launched.fault.message}")
+        if launched.estimate is None:
+            raise DeviceError(f"kernel '{launch.kernel}' has no estimate: {self.untimed.get(launch.kernel, '')}")
+        return launched.estimate
+
+    def _observed(self, launch: Launch, result: LaunchResult) -> Observed:
+        bounds = self.arena.bounds()
+        buffers = list(zip(bounds["start"].tolist(), bounds["end"].tolist(), strict=True))
+        observed = observe(result, launch, buffers)
+        return replace(observed, warm=self._history.warm(observed)) if self._warm else observed
 
     def examine(self, loaded: Loaded, launched: Launched) -> tuple[Observed, Estimate]:
         """What was observed of a launch, accesses as its code makes them, and its estimate. Of a launch that nobody logged,

@@ -275,7 +275,7 @@ class Fitness(Generic[C]):
             if isinstance(output, Rejected):
                 raise Misuse(f"the original fails: {output}", hint="mend the program or its workload first")
             done = cast(Sequence[Done], runner.results)
-            found += [(estimate, weight) for _, _, estimate in self._estimated(case, done)]
+            found += [(estimate, weight) for _, _, estimate in self._estimated(case, done, by_line=True)]
         return found
 
     # -- candidates ----------------------------------------------------------------------------------------------------
@@ -430,10 +430,12 @@ class Fitness(Generic[C]):
 
         return self._times.get_or_make((index, *self._keys(index, variant)), make)
 
-    def _estimated(self, case: InProcessCase, done: Sequence[Done]) -> Iterator[tuple[Done, Observed, Estimate]]:
+    def _estimated(
+        self, case: InProcessCase, done: Sequence[Done], *, by_line: bool = False
+    ) -> Iterator[tuple[Done, Observed, Estimate]]:
         for number, each in enumerate(done):
             first = (case.recorded.number if isinstance(case, RecordedCase) else number) == 0
-            yield each, *self._clock.time(each, is_first=first)
+            yield each, *self._clock.time(each, is_first=first, by_line=by_line)
 
     def _clocked(self, index: int, done: Sequence[Done]) -> _Timed:
         case = self._cases[index]

@@ -31,8 +31,9 @@ class Clock:
         self.source = source
         self._weights: LruCache[str, Weights] = LruCache(KEPT)
 
-    def time(self, done: Done, *, is_first: bool) -> tuple[Observed, Estimate]:
-        """What was seen of a launch that ended well, and its estimate. ``is_first``: the caches hold nothing of use.
+    def time(self, done: Done, *, is_first: bool, by_line: bool = True) -> tuple[Observed, Estimate]:
+        """What was seen of a launch that ended well, and its estimate. ``is_first``: the caches hold nothing of use. ``by_line``:
+        the time of each line of the source is wanted, too.
 
         Raises ``CompileError`` for code that the assembler refuses, ``DeviceError`` for a block that does not fit.
         """
@@ -42,7 +43,7 @@ class Clock:
         if not is_first:
             # Launches of one program use the same memory again and again: L2 has what fits in it.
             observed = replace(observed, warm=min(1.0, self.gpu.l2_bytes / max(observed.touched_bytes, 1)))
-        return observed, estimate(observed, self.weights(done.built), self.gpu, self.calibration)
+        return observed, estimate(observed, self.weights(done.built), self.gpu, self.calibration, by_line=by_line)
 
     def weights(self, built: Built) -> Weights:
         """What the blocks of a kernel cost. Raises ``CompileError`` and ``ToolError``."""

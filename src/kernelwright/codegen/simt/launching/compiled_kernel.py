@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache
 from time import perf_counter
@@ -235,11 +235,13 @@ class CompiledKernel:
         symbols: Mapping[str, int] | None = None,
         watch: Watch | None = None,
         overread: int | None = None,
+        blocks: Sequence[int] | None = None,
     ) -> LaunchResult:
         """Runs the kernel to its end or its first fault; effects are in the memory.
 
         ``symbols`` gives the address of each of ``kernel.symbols``; ``budget`` is the number of times warps may go back in
-        loops; ``overread`` the byte that a read past a buffer gives, None where that is a fault. Raises ``DeviceError`` for a
+        loops; ``overread`` the byte that a read past a buffer gives, None where that is a fault. ``blocks``: of the grid only
+        these run (linear numbers), in the order given, whatever the schedule says of blocks. Raises ``DeviceError`` for a
         launch that cannot begin.
         """
         if self._patience < 0:
@@ -258,6 +260,9 @@ class CompiledKernel:
         ordered = kernel.options.split or (schedule is not None and schedule.kind != "forward")
         if ordered:
             keep = self._take_order(schedule, x * y * z)
+        if blocks is not None:
+            keep.append(np.array(blocks, np.uint32))
+            launch.block_order, launch.n_order = keep[-1].ctypes.data, len(blocks)
         symbols_at = self._symbols(symbols or {}, keep) if kernel.symbols else 0
         bounds = memory.bounds()
         if bounds is not self._bounds:
@@ -283,7 +288,8 @@ class CompiledKernel:
             self._running = None
             if watching is not None:
                 watching.close()
-            if ordered:
+            if ordered or blocks is not None:
+                launch.n_order = 0
                 launch.block_order = launch.warp_order = launch.groups = None
                 launch.n_groups = 0
 

@@ -94,7 +94,7 @@ class LaunchStruct(ctypes.Structure):
         ("n_groups", ctypes.c_uint32), ("groups", ctypes.c_void_p), ("group_rows", ctypes.c_uint32),
         ("watch_every", ctypes.c_uint32), ("blocks_done", ctypes.c_uint64), ("watch_list", ctypes.c_void_p),
         ("n_watch_list", ctypes.c_uint32), ("new_shape", ctypes.c_uint32), ("fresh_sites", ctypes.c_void_p),
-        ("n_counts", ctypes.c_uint32),
+        ("n_counts", ctypes.c_uint32), ("n_order", ctypes.c_uint32),
     ]  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from kernelwright.ir.module import BasicBlock, Instruction
@@ -48,8 +49,9 @@ class Const:
         return f"{self.type} {self.text}"
 
 
+@lru_cache(maxsize=4096)
 def integer(type: str, value: int) -> Const:
-    """The integer constant, wrapped to the type."""
+    """The integer constant, wrapped to the type. The same few come again and again."""
     bits = bits_of(type)
     value &= (1 << bits) - 1
     if bits == 1:

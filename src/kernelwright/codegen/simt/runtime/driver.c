@@ -38,6 +38,7 @@ typedef struct {
   u32 new_shape; /* the frames do not know their threads yet */
   const simt_site *fresh_sites; /* as sites are before a launch */
   u32 n_counts;                 /* numbers in context.counts */
+  u32 n_order;                  /* entries of block_order, where it is a sample of the blocks; 0: all of them */
 } simt_launch;
 
 u32 simt_thread_of(const simt_context *c, u32 lane) { return c->frame->first + lane; }
@@ -301,7 +302,7 @@ static void set_up(simt_launch *l) {
 void simt_run(simt_launch *l) {
   simt_context *c = &l->context;
   set_up(l);
-  u64 plane = (u64)c->nctaid[0] * c->nctaid[1], n_blocks = plane * c->nctaid[2];
+  u64 plane = (u64)c->nctaid[0] * c->nctaid[1], n_blocks = l->n_order ? l->n_order : plane * c->nctaid[2];
   for (u64 i = 0; i < n_blocks; i++) {
     u64 block = l->block_order ? l->block_order[i] : i;
     c->ctaid[0] = (u32)(block % c->nctaid[0]);
