@@ -220,6 +220,16 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert printed["datasets"][0]["tuned_us"] == 200 and printed["file"] == str(bench.path)
     command(output=bench.path, explain=True)
     assert "rows at 1000: taken" in capsys.readouterr().out
+    with pytest.raises(Misuse, match="fewer than three datasets"):
+        command(output=bench.path, explain=True, plot=tmp_path / "x.svg")
+    with pytest.raises(Misuse, match="--plot shows what an earlier tuning found"):
+        command(None, execute, [bench.data("1000x2")], bench.path, plot=tmp_path / "x.svg")
+    more = [bench.data(name) for name in ("1000x2", "8x500", "4000x2")]
+    command(None, execute, more, bench.path, runs=1)
+    command(output=bench.path, explain=True, plot=tmp_path / "x.svg")
+    assert "datasets left out in turn" in capsys.readouterr().out and (tmp_path / "x.svg").read_text().startswith(
+        "<svg"
+    )
     with pytest.raises(Misuse, match="does not say where the dataset goes"):
         command(None, "./app", ["x"])
     with pytest.raises(Misuse, match="is given twice"):

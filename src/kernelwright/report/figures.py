@@ -49,6 +49,17 @@ def front(points: Sequence[tuple[float, float, str]], across: str) -> str:
     return _svg(figure, "front")
 
 
+def left_out(rows: Sequence[tuple[str, float | None]]) -> str:
+    """Of each dataset, its time with thresholds of the others as a share of its best: 1 is best, None failed or was not run."""
+    figure, axes = _axes("dataset left out", "time, of its best")
+    names = [name for name, _ in rows]
+    shares = [share if share is not None else 0.0 for _, share in rows]
+    axes.bar(range(len(rows)), shares, color=[BLUE if share <= 1.01 else ORANGE for share in shares], width=0.6)
+    axes.axhline(1.0, color=INK, linewidth=1.0)
+    axes.set_xticks(range(len(rows)), names, rotation=30, ha="right")
+    return _svg(figure, "left-out")
+
+
 def edits_by_generation(rows: Sequence[tuple[int, float, int]]) -> str:
     """Edits of the accepted variants, by generation: the mean and the most."""
     figure, axes = _axes("generation", "edits")

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from kernelwright.versions.dataset_tuning import Decision
+from kernelwright.versions.left_out import left_out, summary
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.remedies import remedies
 from kernelwright.versions.thresholds import DatasetResult, Tuning
@@ -24,6 +25,9 @@ def explanation(tuning: Tuning) -> list[str]:
         lines.append(f"guard {name} was never reached: no dataset says anything of it")
     if tuning.conflicts:
         lines += ["", *conflict_lines(tuning)]
+    found = left_out(tuning, RELATIVE)
+    if found:
+        lines += ["", summary(found), *(f"  {each}" for each in found)]
     return lines
 
 
@@ -92,6 +96,7 @@ def as_json(tuning: Tuning) -> dict[str, Any]:
         "conflicts": [conflict.as_json() for conflict in tuning.conflicts],
         "remedies": [remedy.as_json() for remedy in remedies(tuning, RELATIVE)],
         "never_reached": list(tuning.never_reached),
+        "left_out": [each.as_json() for each in left_out(tuning, RELATIVE)],
     }
 
 

@@ -28,7 +28,7 @@ from kernelwright.versions.program import INFINITE
 
 SEEDS = (1, 2, 3)
 MOST_ASKED = 300
-LONGEST = 20.0
+LONGEST = 8.0
 """Times our tuning time, after which a search has lost."""
 SCRIPT = Path(__file__).parent / "opentuner_process.py"
 

@@ -24,7 +24,7 @@ DEVICE = "h200"
 TIMEOUT_S = 300.0
 RULE = parse_rule("relative 1e-3 floor 1e-4")
 """Versions add in different orders."""
-MOST_ENUMERATED = 64
+MOST_ENUMERATED = 40
 """Paths of a dataset; a program with more is not searched exhaustively."""
 
 

@@ -17,6 +17,7 @@ from typing import Annotated
 
 import typer
 
+from kernelwright.cache import write_atomically
 from kernelwright.cli.commands.tune.subjects import (
     Wanted,
     of_command,
@@ -62,6 +63,8 @@ def command(
     device: Annotated[str, typer.Option(help="The device that the times are of, as the file names it; default this "
                                         "machine's processor.")] = "",
     as_json_: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
+    plot: Annotated[Path | None, typer.Option(help="With --explain: an SVG file for what thresholds of the other datasets do for "
+                                              "each one.")] = None,
     winners: Annotated[list[str] | None, typer.Option("--with", help="RUN[:VARIANT][,RUN...]: these winners are versions of "
                                                       "the program's kernels, with thresholds.")] = None,
 ) -> None:  # fmt: skip
@@ -73,8 +76,10 @@ def command(
         )
     path, more = split_given(given or []) if not execute else (None, list(given or []))
     if explain:
-        _explain(_threshold_file(execute, path, output), as_json_)
+        _explain(_threshold_file(execute, path, output), as_json_, plot)
         return
+    if plot is not None:
+        raise Misuse("--plot shows what an earlier tuning found", hint="kw tune --explain --plot FILE.svg")
     wanted = Wanted(parse_rule(compare), output, oracle, forest, device, timeout)
     if execute and winners:
         raise Misuse("--with is for CUDA programs that are compiled here", hint="kw tune app.cu --with RUN")
@@ -115,8 +120,16 @@ def _threshold_file(execute: str, path: Path | None, output: Path | None) -> Pat
     return threshold_path(execute, path, output)
 
 
-def _explain(path: Path, as_object: bool) -> None:
+def _explain(path: Path, as_object: bool, plot: Path | None) -> None:
     found = explained(path)
+    if plot is not None:
+        rows = found.get("left_out", [])
+        if not rows:
+            raise Misuse("there is nothing to plot: fewer than three datasets were tuned on", hint="kw tune --data ...")
+        from kernelwright.report.figures import left_out
+
+        shares = [(row["name"], row["found_us"] and row["found_us"] / row["best_us"]) for row in rows]
+        write_atomically(plot, left_out(shares).encode())
     print(json.dumps({"file": str(path), **found}) if as_object else "\n".join(found["lines"]))
 
 
