@@ -8,6 +8,7 @@ import pytest
 
 from kernelwright.bench.evolve import CLAIMS, HOW, MARKS, claims, mean_gains
 from kernelwright.edits import apply
+from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
 
@@ -31,6 +32,21 @@ def test_a_stronger_claim_is_never_faster(found: dict[str, list[float]], finishe
             if not any(apply(originals[gene.kernel], (gene.edit,)).guards for gene in each.candidate)
         ]
         assert exact[1] == round(max(free), 3)
+
+
+def test_what_asks_something_of_a_launch_is_not_for_any_input(
+    finished_run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with EvolveRun.open(finished_run, GENOMES) as run:
+        originals = GENOMES.of(run).originals
+        asking = [
+            each
+            for each in run.accepted
+            if any(apply(originals[gene.kernel], (gene.edit,)).guards for gene in each.candidate)
+        ]
+        monkeypatch.setattr(VariantRun, "accepted", property(lambda _: asking))
+        checked, free, *_ = claims(run)["claimed exact"]
+    assert checked == round(max(each.speedup for each in asking), 3) > 1.0 and free == 1.0
 
 
 def test_launch_cost_makes_a_gain_smaller(found: dict[str, list[float]]) -> None:
