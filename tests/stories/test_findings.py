@@ -117,7 +117,7 @@ def test_bfs_repeated_load(program: Program) -> None:
     )
     (gene,) = [gene for gene in bfs.drawn(4000) if gene.edit == Delete(again, f"i32 {nodes[before].result}")]
     assert (bfs.words(gene).kind, bfs.words(gene).place) == ("redundant load", "bfs.cu:27")
-    assert bfs.gain((gene,), "clean") > 1.1
+    assert bfs.gain((gene,), "clean") > 1.05
     assert bfs.proof((gene,)).label == "clean"
 
 
@@ -129,18 +129,13 @@ def test_bfs_promise(program: Program) -> None:
         for gene in bfs.listed("no-alias")
         if bfs.words(gene).sentence == "no other argument reaches the memory behind 'first'"
     ]
-    assert bfs.gain((promise,), "clean") > 1.1
+    assert bfs.gain((promise,), "clean") > 1.05
     assert bfs.proof((promise,)).label == "clean"
 
 
-def test_bfs_exchanges_that_nobody_looks_at(program: Program) -> None:
-    """Not in the paper, whose program stores: an exchange of one word takes turns, a store does not."""
-    bfs = program("bfs")
-    exchanges = bfs.listed("exchange-to-store")
-    assert {bfs.words(gene).place for gene in exchanges} == {"bfs.cu:30", "bfs.cu:45"}
-    for gene in exchanges:
-        assert bfs.gain((gene,), "clean") > (2.0 if bfs.words(gene).place == "bfs.cu:45" else 1.05)
-        assert bfs.proof((gene,)).label == "clean"
+def test_bfs_stores_where_the_published_program_stores(program: Program) -> None:
+    """The suite's program once exchanged atomically there: no edit may gain from that."""
+    assert program("bfs").listed("exchange-to-store") == []
 
 
 # -- HotSpot: specialised constants, checks that never bind, memoisation ----------------------------------------------------

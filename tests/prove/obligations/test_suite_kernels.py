@@ -7,7 +7,6 @@ import pytest
 from kernelwright.edits import Original
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.kinds.delete_barrier import barriers
-from kernelwright.edits.kinds.exchange_to_store import exchanges
 from kernelwright.edits.kinds.fix_launch import FixBlock
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.warp_barriers import WarpBarriers
@@ -43,9 +42,7 @@ def test_the_barrier_before_the_steps_separates_nothing_and_the_one_between_them
 
 
 def test_breadth_first_search_reads_where_its_edges_begin_and_writes_what_it_reached() -> None:
-    expand, settle = kernel("expand_frontier"), kernel("settle_reached")
+    expand = kernel("expand_frontier")
     names = [argument.name for argument in expand.function.arguments]
     for name, expected in (("first", True), ("neighbour", True), ("visited", True), ("reached", False)):
         assert all_hold(owed(expand, [NoAlias(names.index(name))])) is expected
-    (exchange,) = exchanges(settle)
-    assert all_hold(owed(settle, [exchange]))

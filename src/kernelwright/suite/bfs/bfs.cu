@@ -1,11 +1,11 @@
-/* Breadth-first search on the GPU: the number of edges on a shortest path from one node to every other.
- *
- * Level by level after Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA" (HiPC 2007):
- * one thread per node and two kernels per level, so that a level sees only what the level before it settled. The
- * graph is given in compressed rows: the edges of node v lead to neighbour[first[v]] .. neighbour[first[v + 1] - 1].
- */
+/* Breadth-first search on the GPU: the number of edges on a shortest path from one node to every other. Level by level
+ * after Harish and Narayanan, "Accelerating large graph algorithms on the GPU using CUDA" (HiPC 2007): one thread per
+ * node and two kernels per level, so that a level sees only what the level before it settled. The graph is given in
+ * compressed rows: the edges of node v lead to neighbour[first[v]] .. neighbour[first[v + 1] - 1]. */
+
 #include "../common/cuda_check.h"
 #include "../common/files.h"
+#include "../common/relaxed_store.h"
 
 #define BLOCK 512
 
@@ -27,7 +27,7 @@ __global__ void expand_frontier(int nodes, const int *first, const int *neighbou
     for (int edge = first[node]; edge < first[node + 1]; ++edge) {
         const int next = neighbour[edge];
         if (!visited[next])
-            atomicExch(&reached[next], 1); /* several frontier nodes may reach the same neighbour */
+            store_relaxed(&reached[next], 1); /* several frontier nodes may reach the same neighbour */
     }
 }
 
@@ -42,7 +42,7 @@ __global__ void settle_reached(int nodes, int depth, int *reached, unsigned char
     in_frontier[node] = 1;
     visited[node] = 1;
     distance[node] = depth;
-    atomicExch(more, 1);
+    store_relaxed(more, 1);
 }
 
 static void check_graph(const int *first, const int *neighbour, int nodes, int edges)
