@@ -1,7 +1,7 @@
 """Programs of several versions tuned on a virtual GPU: Table 1 and Figure 9 of paper 003, in estimated times.
 
-Each dataset has a row: configurations beside the number promised, time tuned and untuned, the least time of all paths where they
-can be enumerated, and the time with thresholds that were found without it. Each program has a row of the black-box tuner.
+Each dataset has a row: configurations beside the number promised, time tuned and untuned, and the least time of all paths where
+they can be enumerated. Each program has a row of the black-box tuner.
 """
 
 from __future__ import annotations

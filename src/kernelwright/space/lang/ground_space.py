@@ -83,6 +83,18 @@ class GroundSpace:
             raise Misuse(f"{self.name} has no choice {atoms[0].choice.name}({things})")
         return found
 
+    def value_mask(self, choice: str, objects: Sequence[object], value: Value) -> tuple[int, int]:
+        """The variable of a choice, and the mask of one value. Raises ``Misuse`` when there is no such choice or value."""
+        if choice not in self.choices:
+            raise Misuse(f"{self.name} has no choice {choice}", hint=f"it has {', '.join(self.choices)}")
+        known = self.choices[choice]
+        variable, flipped = known.find(objects)
+        if variable < 0:
+            raise Misuse(f"{self.name} has no choice {choice}({', '.join(map(str, objects))})")
+        if value not in known.values:
+            raise Misuse(f"{choice} has no value {value}", hint=f"it has {', '.join(map(str, known.values))}")
+        return variable, known.mask([v == value for v in known.values], flipped)
+
     def values_in(self, variable: int, mask: int) -> list[Value]:
         """The values of a mask, for the variable's objects in their own order."""
         values = self.choices[self.variables[variable][0]].values
