@@ -60,7 +60,7 @@ def test_a_store_of_what_was_there() -> None:
     first, last = lines(kernel, "store float")
     dead, alive = observed("dead_store", Delete(first), Delete(last))
     assert (dead.executions, dead.held, dead.alone) == (240, 240, "right")
-    assert "wrote what was there already in all 240 executions" in dead.sentence and dead.place == "sound.cu:31"
+    assert "wrote what was there already in all 240 executions" in dead.sentence and dead.place == "sound.cu:32"
     assert (alive.executions, alive.held, alive.alone) == (240, 0, "wrong")
 
 
@@ -98,8 +98,8 @@ def test_values_that_are_equal() -> None:
 def test_a_copy() -> None:
     kernel = original("repeated_load")
     first, second = lines(kernel, "load float")
-    (user,) = [id for id, node in kernel.nodes.items() if kernel.nodes[first].result in node.operands][:1]
-    (found,) = observed("repeated_load", Copy("c0123456789", second, user, (user, 0)))
+    (user,) = [id for id, node in kernel.nodes.items() if kernel.nodes[second].result in node.operands][:1]
+    (found,) = observed("repeated_load", Copy("c0123456789", first, user, (user, 0)))
     assert (found.executions, found.held, found.alone) == (240, 240, "right")
     assert "copied by 'load'" in found.sentence
 

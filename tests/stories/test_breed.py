@@ -20,7 +20,7 @@ from kernelwright.grammar import Grammar
 from kernelwright.grammar.breeding import Breeding, Dials
 from kernelwright.search import Budget, Result
 from kernelwright.search.generations import Generations
-from kernelwright.search.strategies import PRESETS, STRATEGIES
+from kernelwright.search.strategies import PRESETS, STRATEGIES, TREE_SEARCHES
 from kernelwright.stories.breed import Standing, breed, resume
 
 MEDIAN = Path(__file__).parents[2] / "examples" / "median.py"
@@ -360,4 +360,4 @@ def test_breeding_ends_where_it_is_told_to() -> None:
     strategy.tell(results(strategy.ask(), [2.0, 1.0, None, 1.0]))
     strategy.conclude()
     assert strategy.ask() == [] and strategy.progress.best.objectives == (1.0,)
-    assert not (set(STRATEGIES) - set(PRESETS)) - {"generations"}
+    assert not (set(STRATEGIES) - set(PRESETS) - set(TREE_SEARCHES)) - {"generations"}

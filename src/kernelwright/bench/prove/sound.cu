@@ -24,26 +24,28 @@ extern "C" __global__ void barrier_of_nothing(const float *in, float *out) {
   out[i] = s[t] * s[t];
 }
 
-// What is stored first is overwritten, and nobody reads it.
-extern "C" __global__ void dead_store(const float *__restrict__ in, float *__restrict__ out, int n) {
+// What is stored first is overwritten, and nobody reads it: the input is read before, so the buffers may be one.
+extern "C" __global__ void dead_store(const float *in, float *out, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = i < n ? in[i] : 0.0f;
 #ifndef VARIANT
   if (i < n) out[i] = 0.0f;
 #endif
   __syncthreads();
-  if (i < n) out[i] = in[i] + 1.0f;
+  if (i < n) out[i] = x + 1.0f;
 }
 
-// The same element is loaded twice.
-extern "C" __global__ void repeated_load(const float *__restrict__ in, float *__restrict__ out, float *__restrict__ twice, int n) {
+// The same element is loaded twice, with a barrier between and no store, so the buffers may be one.
+extern "C" __global__ void repeated_load(const float *in, float *out, float *twice, int n) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
+  float x = in[i < n ? i : 0], again = x;
+  __syncthreads();
   if (i >= n) return;
-  float x = in[i];
-  out[i] = x * x;
 #ifndef VARIANT
-  x = in[i];
+  again = in[i];
 #endif
-  twice[i] = x + x;
+  out[i] = x * x;
+  twice[i] = again + again;
 }
 
 // No thread's number reaches the size of its block.
@@ -76,16 +78,16 @@ extern "C" __global__ void power_of_two(const float *in, float *out, float by, i
 #endif
 }
 
-// Two sums of the same products, with a barrier between them.
-extern "C" __global__ void same_product(const float *__restrict__ a, const float *__restrict__ b, float *__restrict__ sum, float *__restrict__ difference) {
+// The same product twice, with a barrier between and no store, so the buffers may be one.
+extern "C" __global__ void same_product(const float *a, const float *b, float *sum, float *difference) {
   int i = blockIdx.x * blockDim.x + threadIdx.x;
-  float product = __fmul_rn(a[i], b[i]);
-  sum[i] = product + a[i];
+  float x = a[i], y = b[i], product = __fmul_rn(x, y), added = product + x;
   __syncthreads();
 #ifndef VARIANT
   product = __fmul_rn(a[i], b[i]);
 #endif
-  difference[i] = product - b[i];
+  sum[i] = added;
+  difference[i] = product - y;
 }
 
 // Every thread has an address of its own and needs no atomic: in one row of blocks of one row of threads.
