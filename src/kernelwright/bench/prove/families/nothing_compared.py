@@ -8,7 +8,7 @@ from kernelwright.bench.prove.families.family import Family, Member, Random
 from kernelwright.bench.prove.families.family_source import floats, kernel_source, zeros
 from kernelwright.evaluate.workload.case import Case
 
-PARAMETERS = "const float *in, float *out, float *scratch, int n"
+PARAMETERS = "const float *in, float *out, float *__restrict__ scratch, int n"
 START = "int i = blockIdx.x * blockDim.x + threadIdx.x; if (i >= n) return; "
 IGNORED = "out: ignore; scratch: ignore; *: exact"
 SCRATCH = "scratch: ignore; *: exact"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from kernelwright.bench.prove.families.family import Family, Member, Random
 from kernelwright.bench.prove.families.family_source import ints, kernel_source, zeros
 from kernelwright.evaluate.workload.case import Case
+from kernelwright.guards import Apart
 from kernelwright.prove.labels import Label
 
 
@@ -20,7 +21,9 @@ def _member(name: str, body: str, label: Label = "data-specific", *, pointer: st
         return f"{const}int *{f'{name}_x' if which == pointer else ''} {which}"
 
     parameters = f"{written('p')}, {written('in')}, {written('out')}, int n"
-    return Member(name, label, kernel_source(name, parameters, body, "", "__restrict__"), _data)
+    # The launch is checked for buffers that share memory, so what is left are other threads.
+    guards = (Apart(("p", "in", "out").index(pointer)),)
+    return Member(name, label, kernel_source(name, parameters, body, "", "__restrict__"), _data, guards)
 
 
 HEAD = "int t = threadIdx.x, i = blockIdx.x * 64 + t, o = i ^ 1;"
