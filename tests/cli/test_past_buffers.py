@@ -63,6 +63,7 @@ def test_it_is_evolved_and_everybody_says_how(folder: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_it_is_resumed(folder: Path) -> None:
     command = [
         "evolve",

@@ -97,6 +97,7 @@ def test_a_variant_that_fails_is_a_row_with_the_reason(fake: Fake, prepared: Pat
     assert sum("measured us" in r for r in rows) == len(rows) - 1
 
 
+@pytest.mark.slow
 def test_a_folder_that_was_not_prepared(fake: Fake, tmp_path: Path) -> None:
     """What does not need it is measured all the same."""
     (tmp_path / "llvmlite.py").write_text("raise ImportError('llvmlite is not here')\n")

@@ -234,6 +234,7 @@ def test_a_recipe_is_carried_out() -> None:
     assert ".maxnreg 32" in emit_ptx(optimise_with(applied.text, applied.recipe, "sm_80"), "sm_80")
 
 
+@pytest.mark.slow
 def test_rounds_are_the_pipeline_on_its_own_output(kernels: tuple[Original, ...]) -> None:
     """On a kernel of the suite that the second round still changes."""
     changed = 0

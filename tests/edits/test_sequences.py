@@ -55,6 +55,7 @@ def test_any_edits_in_any_order_give_valid_ir(seed: int) -> None:
     sequence(random.Random(seed).choice(small_kernels()), seed)
 
 
+@pytest.mark.slow
 def test_a_thousand_sequences() -> None:
     """LLVM alone, which is quicker than our verifier, once the test above has passed."""
     for seed in range(1000):

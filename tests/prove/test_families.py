@@ -11,7 +11,7 @@ from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.ir import print_function
 from kernelwright.prove.labels import LABELS
 
-FEW = [(family, member) for family in FAMILIES for member in (*family.unsafe[::5], family.sound[-1])]
+FEW = [(family, member) for family in FAMILIES for member in (family.unsafe[5], family.sound[-1])]
 
 
 def named(pair: tuple[Family, Member]) -> str:

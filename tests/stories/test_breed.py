@@ -145,6 +145,7 @@ COUNTED = """with open({log!r}, "a") as log: log.write("x")
     return float(np.abs(y - (x * x + {constant})).sum())"""
 
 
+@pytest.mark.slow
 def test_no_program_is_judged_twice_in_runs_of_the_same_problem(tmp_path: Path) -> None:
     log = tmp_path / "log"
     path = problem_file(tmp_path, COUNTED.format(log=str(log), constant=1))

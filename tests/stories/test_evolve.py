@@ -73,6 +73,7 @@ def test_the_number_of_workers_changes_nothing(found: EvolveRun, tmp_path: Path)
     assert results(alone) == results(found)
 
 
+@pytest.mark.slow
 def test_another_seed_asks_something_else(found: EvolveRun, tmp_path: Path) -> None:
     other = evolve(AGAIN, folder=tmp_path / "other", evaluations=20, seed=2, jobs=2)
     assert [row.candidate for row in other.rows()] != [row.candidate for row in found.rows()]
@@ -132,6 +133,7 @@ def test_genes_are_drawn_where_the_time_goes(monkeypatch: pytest.MonkeyPatch) ->
     assert next(proposals.scan()).kernel == "left"
 
 
+@pytest.mark.slow
 def test_two_objectives_give_a_front(tmp_path: Path) -> None:
     run = evolve(SERIES, folder=tmp_path / "run", evaluations=80, seed=1, objectives=("time", "error"), jobs=2)
     front = run.front
@@ -215,6 +217,7 @@ def test_a_full_disk_loses_no_evaluation(found: EvolveRun, tmp_path: Path, monke
     assert results(resume(tmp_path / "full")) == results(found)
 
 
+@pytest.mark.slow
 def test_time_ends_a_search_and_resuming_ends_it_in_the_same_place(tmp_path: Path) -> None:
     run = evolve(AGAIN, folder=tmp_path / "short", evaluations=None, seconds=1.5, seed=1, jobs=2)
     count = len(run.journal)

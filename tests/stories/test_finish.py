@@ -127,6 +127,7 @@ def test_a_run_that_is_not_at_its_end_counts_all_there_is(tmp_path: Path) -> Non
         assert run.evaluations == 0 and list(run.searched()) == []
 
 
+@pytest.mark.slow
 def test_from_python_it_is_asked_for(tmp_path: Path) -> None:
     seen: list[str] = []
 

@@ -13,6 +13,8 @@ import pytest
 
 from .conftest import HERE, SRC, Kw
 
+pytestmark = pytest.mark.slow  # two searches
+
 PROGRAM = HERE / "flags_program.cu"
 SEARCH = """
 import runpy
