@@ -123,11 +123,18 @@ def _together(buffers: Sequence[BufferSeen], numbers: Sequence[NumberSeen]) -> I
 
 
 SIGNS = {-1: "below zero", 1: "above zero"}
+FILLED = 13.6875
+"""What is above zero: no number that kernels write as a constant, or a side of a condition would be seen without showing anything."""
 
 
 def _all_of_one_sign(buffers: Sequence[BufferSeen], sign: int) -> tuple[tuple[BufferSeen, str], ...]:
     return tuple(
-        (replace(buffer, compared=(buffer.dtype.type(3 * sign),)), ENTIRELY)
+        (
+            replace(
+                buffer, compared=(buffer.dtype.type(sign * (FILLED if buffer.dtype.kind == "f" else int(FILLED))),)
+            ),
+            ENTIRELY,
+        )
         for buffer in buffers
         if buffer.dtype is not None and not buffer.boolean and (sign > 0 or buffer.dtype.kind in "if")
     )
