@@ -18,12 +18,10 @@ def best_speedup(strategy: Planned[Genome], landscape: Landscape) -> float:
     return 1 / strategy.best.objectives[0]
 
 
-def compare(
-    evaluations: int, population: int, make: Callable[[int], Landscape], landscapes: int = 20
-) -> tuple[list[float], list[float]]:
-    """Speed-ups of default and GEVO on so many landscapes at equal evaluations."""
+def compare(evaluations: int, population: int, make: Callable[[int], Landscape]) -> tuple[list[float], list[float]]:
+    """Speed-ups of default and GEVO on 20 landscapes at equal evaluations."""
     found: tuple[list[float], list[float]] = [], []
-    for seed in range(landscapes):
+    for seed in range(20):
         budget = Budget(evaluations=evaluations)
         landscape = make(seed)
         found[0].append(best_speedup(Default(landscape.hooks(), seed=seed, budget=budget), landscape))
@@ -36,8 +34,8 @@ def compare(
 def test_it_beats_gevo_at_equal_evaluations() -> None:
     """Measured: mean gain 0.39 against 0.18 in 1,000 evaluations, better on 19 of 20 landscapes. A population of 32 is the better one
     for GEVO here: with the published 256 it does not get past its initial population."""
-    default, gevo = compare(1000, 32, Landscape, landscapes=10)
-    assert sum(d > g for d, g in zip(default, gevo, strict=True)) >= 9
+    default, gevo = compare(1000, 32, Landscape)
+    assert sum(d > g for d, g in zip(default, gevo, strict=True)) >= 19
     assert statistics.mean(default) - 1 > 1.5 * (statistics.mean(gevo) - 1)
 
 
