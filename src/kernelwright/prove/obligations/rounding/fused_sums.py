@@ -5,9 +5,9 @@
 
 Which block, which use and which side of its sum a product has is LLVM's to choose, and what an edit says decides it: a condition that
 is known makes one block of two, an argument that is known makes a constant of a product, loads in another order turn round
-``a * b + c * d``. All of that keeps the values that LLVM's language knows, and changes the bits. So the variant is compiled here, with a name
-of its own for each sum and product, which LLVM keeps for all that it makes of it (``%kw7.``, ``%kw7.us``, ``%kw7.3``), and looked at.
-The original is what its user has, before any further pass.
+``a * b + c * d``. All of that keeps the values that LLVM's language knows, and changes the bits. So the variant is compiled here, with a
+name of its own for each sum and product, which LLVM keeps for all that it makes of it (``%kw7.``, ``%kw7.us``, ``%kw7.3``), and looked
+at. The original is what its user has, before any further pass.
 
 What holds then: every sum that is left finds its products as it did. A sum that is gone was needed by nobody: in its place stands a
 function without effects that LLVM does not know, and it is gone as well.
