@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,12 +24,13 @@ TIMEOUT_S = 24 * 3600.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What one worker does: ``count`` cases of the best of a run, or of the variant of that name."""
+    """What one worker does: ``count`` cases of the best of a run, or of the variant of that name, within ``limit_s`` seconds."""
 
     folder: Path
     count: int
     seed: int = 0
     variant: str = ""
+    limit_s: float = math.inf
 
 
 def fuzz_run(asked: Asked) -> Tally:
@@ -47,7 +49,10 @@ def fuzz_run(asked: Asked) -> Tally:
         for case in workload.in_process:
             cases += _all_launches(case, variant) if isinstance(case, RecordedCase) else [case]
         unique = list({c.name: c for c in cases}.values())
-        return fuzz(unique, workload.kernel, originals, variant, workload.rules, count=asked.count, seed=asked.seed)
+        return fuzz(
+            unique, workload.kernel, originals, variant, workload.rules,
+            count=asked.count, seed=asked.seed, limit_s=asked.limit_s,
+        )  # fmt: skip
 
 
 def _all_launches(case: RecordedCase, variant: Variant) -> list[RecordedCase]:
@@ -87,12 +92,13 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=1000, help="launches of each run")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--variant", default="", help="in the place of each run's best")
+    parser.add_argument("--time", type=float, default=math.inf, metavar="SECONDS", help="for each run at most")
     parser.add_argument("--jobs", type=int, default=available_cores(), help="runs at once")
     given = parser.parse_args()
     failed = False
     try:
         folders = dict.fromkeys(given.runs)
-        asked = [Asked(folder.resolve(), given.cases, given.seed, given.variant) for folder in folders]
+        asked = [Asked(folder.resolve(), given.cases, given.seed, given.variant, given.time) for folder in folders]
         for one, tally in fuzz_runs(asked, given.jobs):
             failed |= isinstance(tally, str) or bool(tally.wrong)
             print(f"{one.folder.name}: {tally}", flush=True)

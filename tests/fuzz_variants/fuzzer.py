@@ -10,7 +10,9 @@ launch does not meet the guards, the original runs in the place of the variant, 
 
 from __future__ import annotations
 
+import math
 import struct
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -50,10 +52,13 @@ class Tally:
     unused: Counter[str] = field(default_factory=Counter)
     """That the original does not accept, by the reason."""
     wrong: list[str] = field(default_factory=list)
+    not_reached: int = 0
+    """For which the time was too short."""
 
     def __str__(self) -> str:
         unused = ", ".join(f"{count} {why}" for why, count in self.unused.most_common())
         said = f"{self.agree} agree, {len(self.wrong)} wrong, {self.outside} outside the guards, not used: {unused or 'none'}"
+        said += f"; time was up with {self.not_reached} to go" if self.not_reached else ""
         return "\n".join([said, *self.wrong[:5]])
 
 
@@ -67,13 +72,17 @@ class Variant:
 
 def fuzz(
     cases: Sequence[Case | RecordedCase], kernel: str, originals: Modules, variant: Variant, rules: Rules,
-    *, count: int, seed: int, enough: int = 5,
+    *, count: int, seed: int, enough: int = 5, limit_s: float = math.inf,
 ) -> Tally:  # fmt: skip
-    """Runs ``count`` cases, fewer when ``enough`` are wrong. ``kernel``: that cases without a name launch."""
+    """Runs ``count`` cases, fewer when ``enough`` are wrong or ``limit_s`` seconds are over. ``kernel``: that cases without a name launch."""
     gpu, tally = VirtualGpu(kept=200), Tally()
+    end = time.monotonic() + limit_s
     runs = _Runs(gpu, kernel, originals)
     known = {id(case): runs.watched(case, None) for case in cases}
     for number in range(count):
+        if time.monotonic() >= end:
+            tally.not_reached = count - number
+            break
         case = cases[number % len(cases)]
         change = _Small(seed, number)
         before = known[id(case)]

@@ -25,6 +25,12 @@ def test_each_run_has_its_answer_on_any_number_of_cores(finished_run: Path, tmp_
     assert "v999999" in by_cores[0][asked[2]]
 
 
+def test_what_the_time_is_too_short_for_is_said(finished_run: Path) -> None:
+    tally = fuzz_run(Asked(finished_run, 7, limit_s=0))
+    assert isinstance(tally, Tally) and not tally.agree and tally.not_reached == 7
+    assert "time was up with 7 to go" in str(tally)
+
+
 def test_the_command_prints_a_line_for_each(
     finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
