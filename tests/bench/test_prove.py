@@ -36,10 +36,9 @@ def test_what_is_promised_of_the_solver() -> None:
         return [(one.value, one.holds) for one in result.promises]
 
     slow = SOLVER_SECONDS + 1
-    assert promised(DrawnEdit("clean", slow), DrawnEdit("proven", 0.0), DrawnEdit("clean", 2.0)) == [
-        (0, True),
-        (2.0, True),
-    ]
+    fast, by_construction = DrawnEdit("proven", 1.0), DrawnEdit("proven", 0.0)
+    assert promised(DrawnEdit("clean", slow), fast, DrawnEdit("clean", 2.0)) == [(0, True), (2.0, True)]
+    assert promised(DrawnEdit("clean", slow), by_construction, by_construction) == [(0, True), (slow, False)]
     assert promised(DrawnEdit("clean", slow), DrawnEdit("wrong", None)) == [(0, True), (slow, False)]
     assert promised(DrawnEdit("data-specific", None, "a wrong one")) == [(1, False), (None, None)]
 
