@@ -168,6 +168,20 @@ def test_two_threads_have_lanes_of_their_own() -> None:
     assert not holds(original, DeleteBarrier(numbers(original, "call")[1]))
 
 
+def test_a_division_stays_behind_what_may_see_to_its_divisor() -> None:
+    text = f"""{HEAD}declare void @stop_at_zero(i32)
+define ptx_kernel void @k(ptr %p, i32 %n, i32 %m) {{
+  call void @stop_at_zero(i32 %n)
+  %d = sdiv i32 %m, DIVISOR
+  store i32 %d, ptr %p
+  ret void
+}}
+"""
+    for divisor, expected in (("%n", False), ("3", True)):
+        original = Original(parse_module(text.replace("DIVISOR", divisor)), "k")
+        assert holds(original, Move(number(original, "d"), numbers(original, "call")[0])) is expected
+
+
 # -- places
 
 BRANCHES = """  %x = load i32, ptr %q
