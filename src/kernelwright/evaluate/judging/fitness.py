@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, Literal, cast
 
 from kernelwright.cuda.names import readable
@@ -42,6 +42,7 @@ from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set
 from kernelwright.evaluate.timing.estimated_clock import Clock
 from kernelwright.evaluate.timing.machine_code import Code
 from kernelwright.evaluate.workload.workload import InProcessCase, Workload
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 from kernelwright.search.ties import TIE
 from kernelwright.target import Gpu

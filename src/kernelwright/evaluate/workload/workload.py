@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from kernelwright.evaluate.workload.comparison import Rule
 from kernelwright.evaluate.workload.program_case import ProgramCase, Reader, program_case
 from kernelwright.evaluate.workload.rule_text import Rules, rules_from
 from kernelwright.ir import Module, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 
 InProcessCase = Case | RecordedCase
 AnyCase = InProcessCase | ProgramCase

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from kernelwright.edits.instruction_words import describe_instruction, describe_operand
@@ -12,6 +12,7 @@ from kernelwright.edits.kinds.require_launch import guard_json
 from kernelwright.edits.original import Id
 from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.ir import DataLayout, Instruction
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.barriers import may_cross, separates_nothing
 from kernelwright.prove.obligations.bounds import in_bounds, place_of
 from kernelwright.prove.obligations.crossings import never_meet
