@@ -249,7 +249,13 @@ class Fitness(Generic[C]):
             self.notes += self._past.remarks()
         if self.is_clock:
             self.notes += remarks_on_time(original, self.as_compiled_us)
-        if self.workload.data_sets < 2:
+        repeated = self.workload.repeated_sets
+        if repeated:
+            which = ", ".join(str(number + 1) for number in repeated)
+            self.notes.append(
+                f"data set {which} repeats an earlier one: the same launches on the same data show nothing more"
+            )
+        if self.workload.data_sets - len(repeated) < 2:
             self.notes.append(
                 "there is one data set: whatever holds for it alone will be taken for a rule; give another with --case"
             )

@@ -159,6 +159,17 @@ class Workload:
         order = list(dict.fromkeys(of))
         return tuple(order.index(each) for each in of)
 
+    @cached_property
+    def repeated_sets(self) -> tuple[int, ...]:
+        """The recorded data sets, numbered from 0, whose launches find what those of an earlier one find: they show nothing more."""
+        made: dict[int, list[str]] = {}
+        for number, case in zip(self.set_numbers, self.cases, strict=True):
+            made.setdefault(number, []).append(
+                case.fingerprint() if isinstance(case, RecordedCase) else f"case {number}"
+            )
+        first: dict[tuple[str, ...], int] = {}
+        return tuple(number for number, parts in made.items() if first.setdefault(tuple(parts), number) != number)
+
     def modules(self) -> Modules:
         """The kernels that are edited: the given ones, or as the best compile flags make them (``optimised``). By mangled name,
         the module that holds each.
