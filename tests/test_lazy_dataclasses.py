@@ -200,20 +200,28 @@ def test_a_frozen_class_sets_its_attributes_one_way() -> None:
             def __setattr__(self, name: str, value: object) -> None: ...
 
 
+def made_together(cls: Any) -> list[tuple[object, int]]:
+    """What four threads get that begin at once."""
+    begin, made = threading.Barrier(4), []
+
+    def make() -> None:
+        begin.wait()
+        made.append((cls(3), hash(cls(3))))
+
+    threads = [threading.Thread(target=make) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return made
+
+
 def test_threads_that_make_the_first_instance_together() -> None:
     before = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         for _ in range(30):
-            cls = classes(lazy_dataclasses.dataclass).Named
-            begin, made = threading.Barrier(4), []
-            threads = [
-                threading.Thread(target=lambda: (begin.wait(), made.append((cls(3), hash(cls(3)))))) for _ in range(4)
-            ]  # noqa: B023
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
+            made = made_together(classes(lazy_dataclasses.dataclass).Named)
             assert len(made) == 4 and len(set(made)) == 1
     finally:
         sys.setswitchinterval(before)
