@@ -12,11 +12,12 @@ A straight way goes on from a block to its only predecessor: where both dominate
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from kernelwright.guards import Apart
 from kernelwright.ir import Argument, BasicBlock, Instruction, Value
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.effects import Effect, bases, effect_of, needed_apart, pointer_of
 from kernelwright.prove.obligations.world import Expr, Term, World, z3
 

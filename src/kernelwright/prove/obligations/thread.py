@@ -11,7 +11,7 @@ that were not taken say nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from kernelwright.edits.setting import register_asked
@@ -38,6 +38,7 @@ from kernelwright.ir import (
 )
 from kernelwright.ir.graph import back_edges
 from kernelwright.ir.types import ArrayType, IntType, PointerType, StructType, VectorType
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.coverage.condition_sources import offset_in
 from kernelwright.prove.obligations.arithmetic import Arithmetic
 from kernelwright.prove.obligations.effects import (
