@@ -144,6 +144,23 @@ b:
     assert "%m = phi i32 [ %n, %entry ], [ %n, %entry ], [ 8, %a ]" in lines
 
 
+def test_a_switch_keeps_its_cases() -> None:
+    text = """
+entry:
+  %m = add i32 %n, 1
+  switch i32 %n, label %a [
+    i32 1, label %b
+    i32 2, label %b
+  ]
+a:
+  br label %b
+b:
+  ret void
+"""
+    lines = after(kernel(text), ReplaceOperand(1, 0, "i32 %m"))
+    assert lines[1:4] == ["switch i32 %m, label %a [", "i32 1, label %b", "i32 2, label %b"]
+
+
 @pytest.mark.parametrize(
     ("genome", "says"),
     [

@@ -62,7 +62,8 @@ def template(instruction: Instruction, names: Names) -> Template:
     pieces: list[str | int] = [parts[0]]
     for number, text in zip(parts[1::2], parts[2::2], strict=True):
         value = gaps.asked[int(number)]
-        if isinstance(value, BasicBlock):
+        # A switch's cases are no operands.
+        if isinstance(value, BasicBlock) or (instruction.opcode == "switch" and number != "0"):
             pieces[-1] = f"{pieces[-1]}{names[value]}{text}"
             continue
         is_result = len(pieces) == 1 and instruction.has_result

@@ -79,7 +79,7 @@ def _setup(subject: Subject, kind: VariantKind[C], device: str) -> Callable[[tup
             return []
         edits = by_kernel(candidate)
         if what == "owed":
-            return [one.as_json() for one in owed_by_program(builder.originals, edits, launches)]
+            return [one.as_json() for one in owed_by_program(builder.originals, edits, launches, builder.arch)]
         if what == "apart":
             wanted = {
                 Gene(kernel, RequireLaunch(guard_json(guard))): None
@@ -91,7 +91,7 @@ def _setup(subject: Subject, kind: VariantKind[C], device: str) -> Callable[[tup
         return tuple(
             Gene(kernel, edit)
             for kernel, some in edits.items()
-            for edit in provable_part(builder.originals[kernel], some, launches.get(kernel, ()))
+            for edit in provable_part(builder.originals[kernel], some, launches.get(kernel, ()), arch=builder.arch)
         )
 
     return work

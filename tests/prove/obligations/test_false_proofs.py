@@ -123,6 +123,25 @@ def test_an_unsigned_number_divided_by_one_is_itself() -> None:
     assert not holds(original, ReplaceOperand(number(original, "z"), 0, "i1 true"))
 
 
+def test_the_greater_of_two_is_poison_because_the_other_one_is() -> None:
+    """``max(n, n + 1)`` is ``n + 1`` for LLVM where the sum may not overflow, and for ``n == INT_MAX`` it does."""
+    body = """  %a = add nsw i32 %n, 1
+  %c = icmp eq i32 %n, 2147483647
+  %s = select i1 %c, i32 %n, i32 %a
+  %m = call i32 @llvm.smax.i32(i32 %n, i32 %a)
+  store i32 %s, ptr %p
+  br i1 %c, label %end, label %then
+then:
+  store i32 %m, ptr %q
+  br label %end
+end:"""
+    text = f"{HEAD}declare i32 @llvm.smax.i32(i32, i32)\ndefine ptx_kernel void @k(ptr %p, ptr %q, i32 %n) {{\nentry:\n{body}\n  ret void\n}}\n"
+    original = Original(parse_module(text), "k")
+    stores = numbers(original, "store")
+    assert not holds(original, ReplaceOperand(stores[0], 0, "i32 %m"))
+    assert holds(original, ReplaceOperand(stores[1], 0, "i32 %s"))
+
+
 # -- threads
 
 LANES = f"""  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()
@@ -147,6 +166,20 @@ def test_two_threads_have_lanes_of_their_own() -> None:
     text = f"{HEAD}{declared}define ptx_kernel void @k(ptr %p, ptr noalias %q, i32 %n) {{\nentry:\n{LANES}\n  ret void\n}}\n"
     original = Original(parse_module(text), "k")
     assert not holds(original, DeleteBarrier(numbers(original, "call")[1]))
+
+
+def test_a_division_stays_behind_what_may_see_to_its_divisor() -> None:
+    text = f"""{HEAD}declare void @stop_at_zero(i32)
+define ptx_kernel void @k(ptr %p, i32 %n, i32 %m) {{
+  call void @stop_at_zero(i32 %n)
+  %d = sdiv i32 %m, DIVISOR
+  store i32 %d, ptr %p
+  ret void
+}}
+"""
+    for divisor, expected in (("%n", False), ("3", True)):
+        original = Original(parse_module(text.replace("DIVISOR", divisor)), "k")
+        assert holds(original, Move(number(original, "d"), numbers(original, "call")[0])) is expected
 
 
 # -- places

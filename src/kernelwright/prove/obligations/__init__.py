@@ -8,6 +8,7 @@ values          operands that are the same               bounds         loads th
 crossings       accesses that changed places             barriers       what two threads meet in
 stores          stores that are gone                   memory_states  what a thread's loads find
 private_arrays  shared arrays as variables of a thread
+rounding        sums, and the products that are rounded with them
 guard_search    the weakest guard under which something holds
 
 world           what all threads share, as symbols       thread         one thread: values, and what is known at a place

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from kernelwright.codegen.fused_products import may_contract
 from kernelwright.ir import ConstantInt, Function, Instruction
 from kernelwright.ir.types import IntType, PointerType
 from kernelwright.prove.obligations.world import ADDRESS_BITS, Expr, Term, World, z3
@@ -46,6 +47,9 @@ class Arithmetic:
             )
         if i.opcode == "call" and isinstance(i.callee, Function):
             name.append(i.callee.name)
+        if i.opcode in ("fadd", "fsub") and may_contract(i):
+            # What it swallows decides how it is rounded: of equal operands another sum may be another number.
+            name.append(i.name)
         called = " ".join(name)
         value = self.applied(called, [o.value for o in operands], self.world.sort(i.type))
         if i.opcode in _PARTLY_POISON:
@@ -318,7 +322,9 @@ def _call(a: Arithmetic, i: Instruction, o: Operands) -> Term | None:
         x, y = o
         u, v = (a.unsigned(x, _bits(i)), a.unsigned(y, _bits(i))) if kind[0] == "u" else (x, y)
         first = u.value <= v.value if kind.endswith("min") else u.value >= v.value
-        return select(Term(first, z.BoolVal(True)), x, y)
+        # Poison where either is, unlike a choice.
+        least = select(Term(first, z.BoolVal(True)), x, y)
+        return Term(least.value, a.all_ok(o), least.low, least.high)
     return None
 
 

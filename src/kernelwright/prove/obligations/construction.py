@@ -1,6 +1,7 @@
 """What keeps the meaning by construction: the argument stands with the kind of edit, here is what it takes.
 
-specialised inputs, unrolling, recipes    their guard, and sums that are fused where they were
+specialised inputs, unrolling, recipes    their guard
+any change at all                         sums that are fused as they were (``rounding``)
 cache policies                            plain loads; for nc nobody writes there while the kernel runs
 barriers of a warp                        blocks of at most 32 threads, aligned barriers
 no alias                                  the kernel writes nothing behind that pointer
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelwright.codegen.fused_products import contractions, may_contract
 from kernelwright.edits.instruction_words import describe_argument, describe_instruction
 from kernelwright.edits.line_templates import AS_STORE, FAST_FLAGS, OF_WARP, POLICIES
 from kernelwright.edits.original import Id
@@ -22,10 +22,10 @@ from kernelwright.ir import Argument, Function, GlobalVariable, InlineAsm, Instr
 from kernelwright.prove.obligations.effects import bases, pointer_of, read_only
 from kernelwright.prove.obligations.obligation import Method, Obligation
 from kernelwright.prove.obligations.private_arrays import private_arrays
+from kernelwright.prove.obligations.rounding.fused_sums import may_fuse, why_fused_otherwise
+from kernelwright.prove.obligations.rounding.loose_operations import why_loose
 from kernelwright.prove.obligations.variant_pair import VariantPair
 
-LOOSE = frozenset({"fast", "reassoc", "arcp"})
-"""Flags with which the rounding of a result depends on what else stands in the kernel."""
 ALIGNED = frozenset({"llvm.nvvm.barrier0", "llvm.nvvm.barrier.cta.sync.aligned.all"})
 """Barriers that all threads of a warp reach together."""
 
@@ -66,21 +66,15 @@ def _specialised(pair: VariantPair) -> Iterator[Obligation]:
 
 def _compiled(pair: VariantPair) -> Iterator[Obligation]:
     draft = pair.applied.draft
-    before = {(f"%{add.name}", f"%{fused.product.name}") for add, fused in contractions(pair.before).items()}
-    after = {(f"%{add.name}", f"%{fused.product.name}") for add, fused in contractions(pair.after).items()}
-    if before != after:
-        yield Obligation(
-            "the same products are rounded once, with their sum",
-            "tested",
-            f"{len(before ^ after)} of them are fused in one of the two only",
-        )
-    loose = next((i for i in pair.before.instructions() if LOOSE & set(i.flags)), None)
-    if loose is not None:
-        yield Obligation(
-            "sums, products and divisions are made in the same order",
-            "tested",
-            f"'{loose.opcode}' has the flag {min(LOOSE & set(loose.flags))}: LLVM may make them in another order in changed code",
-        )
+    if may_fuse(pair.before) or may_fuse(pair.after):
+        claim, otherwise = "the same products are rounded once, with their sum", why_fused_otherwise(pair)
+        if otherwise:
+            yield Obligation(claim, "tested", otherwise)
+        else:
+            yield Obligation(claim, "construction", "every sum that LLVM leaves has its products beside it as before")
+    loose = why_loose(pair.before)
+    if loose:
+        yield Obligation("what LLVM may compute in several ways is computed as before", "tested", loose)
     asked = [
         f"a loop is unrolled {count} times" if count else "a loop is unrolled wholly"
         for count in draft.unrolled.values()
@@ -88,33 +82,7 @@ def _compiled(pair: VariantPair) -> Iterator[Obligation]:
     if draft.recipe is not None:
         asked.append("LLVM runs other passes")
     for claim in asked:
-        product = _product_of_another_block(pair.after)
-        if product is None:
-            yield Obligation(claim, "construction", "LLVM's passes keep the meaning")
-        else:
-            why = f"the product %{product.name} meets its sum in another block, and may be fused there or not"
-            yield Obligation(claim, "tested", why)
-
-
-def _product_of_another_block(function: Function) -> Instruction | None:
-    """A product that could be fused with a sum, if both came to stand in one block."""
-    for product in function.instructions():
-        if product.opcode != "fmul" or not may_contract(product):
-            continue
-        seen: set[Instruction] = {product}
-        waiting = [product]
-        while waiting:
-            value = waiting.pop()
-            for user in value.users:
-                if not isinstance(user, Instruction) or user in seen:
-                    continue
-                is_sum = user.opcode in ("fadd", "fsub") and may_contract(user)
-                if is_sum and (user.parent is not product.parent or value is not product):
-                    return product
-                if user.opcode in ("phi", "select", "fneg"):
-                    seen.add(user)
-                    waiting.append(user)
-    return None
+        yield Obligation(claim, "construction", "LLVM's passes keep the meaning")
 
 
 def _apart(pair: VariantPair) -> Iterator[Obligation]:

@@ -94,11 +94,15 @@ class Moves:
     def _reordered(self, block: int, before: list[Id], after: list[Id]) -> Iterator[Obligation | Crossing]:
         """Pairs of one block that changed places."""
         at = {id: number for number, id in enumerate(after)}
-        shared = [id for id in before if id in at and self._effect(id) not in SILENT]
+        shared = [id for id in before if id in at and self._effect(id) not in (Effect.PURE, Effect.PIN)]
         for number, first in enumerate(shared):
             for second in shared[number + 1 :]:
-                if at[second] < at[first]:
+                if at[second] >= at[first] or self._effect(first) is Effect.DIVISION:
+                    continue
+                if self._effect(second) is not Effect.DIVISION:
                     yield self._swapped(first, second)
+                elif may_not_return(self._instruction(first)) and not divides_safely(self._instruction(second)):
+                    yield self._undefined(second, "what it now stands before may have seen to that")
 
     def _swapped(self, first: Id, second: Id) -> Obligation | Crossing:
         one, other = self._instruction(first), self._instruction(second)
@@ -129,18 +133,12 @@ class Moves:
         effect = self._effect(id)
         if effect in (Effect.PURE, Effect.PIN):
             return
-        what, _ = describe_instruction(self.pair.original, id)
-        place, subject = self.pair.place(id), str(id)
         if effect is Effect.DIVISION:
             if not divides_safely(self._instruction(id)):
-                yield Obligation(
-                    f"{what} is defined where it stands",
-                    "tested",
-                    "its divisor may be 0 there",
-                    place=place,
-                    subject=subject,
-                )
+                yield self._undefined(id, "its divisor may be 0 there")
             return
+        what, _ = describe_instruction(self.pair.original, id)
+        place, subject = self.pair.place(id), str(id)
         if effect is not Effect.LOAD or not self._is_above(id, block):
             why = "it is in another block, and no load that went up"
             yield Obligation(f"{what} may stand elsewhere", "tested", why, place=place, subject=subject)
@@ -148,6 +146,11 @@ class Moves:
         for crossed in self._crossed(id, block):
             why_not = why_not_commuting(self.pair, self._instruction(id), self._instruction(crossed))
             yield self._answer(id, crossed, why_not, block)
+
+    def _undefined(self, id: Id, why: str) -> Obligation:
+        what, _ = describe_instruction(self.pair.original, id)
+        claim = f"{what} is defined where it stands"
+        return Obligation(claim, "tested", why, place=self.pair.place(id), subject=str(id))
 
     def _is_above(self, id: Id, block: int) -> bool:
         original = self.pair.original

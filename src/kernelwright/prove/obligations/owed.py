@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.genome import apply
 from kernelwright.edits.kinds.no_alias import NoAlias
@@ -30,12 +31,16 @@ ROUNDS = 4
 
 
 def owed(
-    original: Original, edits: Sequence[Edit], launches: Launches = (), budget: Budget | None = None
+    original: Original,
+    edits: Sequence[Edit],
+    launches: Launches = (),
+    budget: Budget | None = None,
+    arch: str = DEFAULT_ARCHITECTURE,
 ) -> list[Obligation]:
     """What the edits of one kernel owe together, after repair. ``launches``: those that a guard that is searched must admit;
-    ``budget``: what the solver may take; all that a variant may where none is given."""
+    ``budget``: what the solver may take; all that a variant may where none is given; ``arch``: what it is compiled for."""
     budget = budget if budget is not None else Budget()
-    pair = VariantPair(original, apply(original, edits))
+    pair = VariantPair(original, apply(original, edits), arch)
     try:
         pair.varied  # noqa: B018 - whether the two fit at all
         found = list(_all(pair, launches, budget))
@@ -48,22 +53,33 @@ def owed_by_program(
     originals: Mapping[str, Original],
     edits: Mapping[str, Sequence[Edit]],
     launches: Mapping[str, Launches],
+    arch: str = DEFAULT_ARCHITECTURE,
 ) -> list[Obligation]:
     """The same of every kernel that is changed."""
-    return [one for kernel, some in edits.items() for one in owed(originals[kernel], some, launches.get(kernel, ()))]
+    return [
+        one
+        for kernel, some in edits.items()
+        for one in owed(originals[kernel], some, launches.get(kernel, ()), arch=arch)
+    ]
 
 
-def provable_part(original: Original, edits: Sequence[Edit], launches: Launches, units: int = PART_UNITS) -> list[Edit]:
+def provable_part(
+    original: Original,
+    edits: Sequence[Edit],
+    launches: Launches,
+    units: int = PART_UNITS,
+    arch: str = DEFAULT_ARCHITECTURE,
+) -> list[Edit]:
     """Those of the edits that owe nothing open together, with the guards that this takes, which hold in all ``launches``."""
     spent = Budget(units)
-    whole = _with_guards(original, list(edits), launches, spent)
+    whole = _with_guards(original, list(edits), launches, spent, arch)
     if whole is not None:
         return whole
     kept: list[Edit] = []
     # What holds by construction comes first: its guards are there for the rest.
-    for edit in sorted(edits, key=lambda edit: not all_hold(owed(original, [edit], budget=Budget(0)))):
+    for edit in sorted(edits, key=lambda edit: not all_hold(owed(original, [edit], budget=Budget(0), arch=arch))):
         for instead in ([edit], _instead(original, edit)):
-            made = _with_guards(original, [*kept, *instead], launches, spent) if instead else None
+            made = _with_guards(original, [*kept, *instead], launches, spent, arch) if instead else None
             if made is not None or spent.spent:
                 kept = made or kept
                 break
@@ -79,11 +95,13 @@ def _instead(original: Original, edit: Edit) -> list[Edit]:
     return [other for other in others if all_hold(owed(original, [other])) and apply(original, [other]).guards]
 
 
-def _with_guards(original: Original, edits: list[Edit], launches: Launches, spent: Budget) -> list[Edit] | None:
+def _with_guards(
+    original: Original, edits: list[Edit], launches: Launches, spent: Budget, arch: str
+) -> list[Edit] | None:
     """The edits, and guards under which all they owe holds; None where none are found. ``spent`` is charged."""
     for _ in range(ROUNDS):
         budget = Budget()
-        open_ones = [one for one in owed(original, edits, launches, budget) if not one.holds]
+        open_ones = [one for one in owed(original, edits, launches, budget, arch) if not one.holds]
         spent.charge(budget)
         if not open_ones:
             return edits

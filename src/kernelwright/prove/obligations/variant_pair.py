@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.edits.genome import Applied
 from kernelwright.edits.line_templates import AS_STORE, OF_WARP, POLICIES
 from kernelwright.edits.original import Id, Original
@@ -24,6 +25,8 @@ class VariantPair:
 
     original: Original
     applied: Applied
+    arch: str = DEFAULT_ARCHITECTURE
+    """The GPU that it is compiled for."""
 
     @cached_property
     def before(self) -> Function:
