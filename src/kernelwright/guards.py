@@ -20,6 +20,7 @@ class Names(Protocol):
     """The names of the source, for a guard that is put into words."""
 
     def argument(self, index: int) -> str: ...
+    def variable(self, name: str) -> str: ...
     def constant(self, value: str) -> str:
         """A constant as people write it."""
 
@@ -36,6 +37,8 @@ class LaunchFacts:
     out when nobody knows; then no pointer counts as one of its own."""
     variables: tuple[range, ...] = ()
     """The addresses of the module's device variables."""
+    contents: tuple[tuple[str, bytes], ...] = ()
+    """By name what they hold before the launch, as far as it is known; no guard on what is not known holds."""
 
 
 class Guard(Protocol):

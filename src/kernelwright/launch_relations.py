@@ -1,8 +1,8 @@
 """Guards that compare: ``iterations >= 1``, ``rows == 14 * grid.y``, ``64 <= bytes behind argument 2``, ``n`` divisible by 4.
 
-A quantity is an integer argument, a field of a struct argument, an extent of the grid or the block, or how many bytes of its memory lie
-behind a pointer. Both sides of a relation are sums of products of quantities. They are computed in Python's integers, so nothing wraps
-around at the check. A quantity that a launch does not have (null has no bytes behind it) meets no guard.
+A quantity is an integer argument, a field of a struct argument, a number in a device variable, an extent of the grid or the block, or how
+many bytes of its memory lie behind a pointer. Both sides of a relation are sums of products of quantities. They are computed in Python's
+integers, so nothing wraps around at the check. A quantity that a launch does not have (null has no bytes behind it) meets no guard.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-from kernelwright.guards import LaunchFacts, Names
+from kernelwright.guards import Guard, LaunchFacts, Names
 
-Source = Literal["argument", "grid", "block", "bytes"]
+Source = Literal["argument", "grid", "block", "bytes", "variable"]
 Comparison = Literal["==", "<=", ">="]
 SOURCES: tuple[Source, ...] = get_args(Source)
 COMPARE: Mapping[Comparison, Callable[[int, int], bool]] = {
@@ -30,18 +30,22 @@ class Quantity:
 
     source: Source
     index: int
-    """Which argument; of a grid or block, which axis."""
+    """Which argument; of a grid or block, which axis; of a variable 0."""
     offset: int = 0
-    """Of an argument: the byte that the number begins at, in a struct passed by value."""
+    """Of an argument or a variable: the byte that the number begins at, in a struct passed by value or an array."""
     size: int = 4
-    """Of an argument: its bytes."""
+    """Of an argument or a variable: its bytes."""
     signed: bool = True
+    name: str = ""
+    """Of a ``__device__`` or ``__constant__`` variable."""
 
     def __post_init__(self) -> None:
         if self.source not in SOURCES or self.index < 0 or self.offset < 0 or self.size not in WIDTHS:
             raise ValueError(f"no launch has {self.source} {self.index} at {self.offset}, {self.size} bytes")
         if self.source in ("grid", "block") and self.index > 2:
             raise ValueError(f"there is no axis {self.index}")
+        if (self.source == "variable") != bool(self.name):
+            raise ValueError("a variable has a name, and nothing else has one")
 
     def of(self, facts: LaunchFacts) -> int | None:
         """Its value in a launch; None where it has none."""
@@ -49,6 +53,8 @@ class Quantity:
             return facts.launch.grid[self.index]
         if self.source == "block":
             return facts.launch.block[self.index]
+        if self.source == "variable":
+            return self._number(dict(facts.contents).get(self.name, b""))
         if self.index >= len(facts.arguments):
             return None
         data = facts.arguments[self.index]
@@ -56,13 +62,18 @@ class Quantity:
             region = facts.regions[self.index] if self.index < len(facts.regions) else None
             address = int.from_bytes(data, "little")
             return region.stop - address if region is not None and address in region else None
+        return self._number(data)
+
+    def _number(self, data: bytes) -> int | None:
         part = data[self.offset : self.offset + self.size]
         return int.from_bytes(part, "little", signed=self.signed) if len(part) == self.size else None
 
     def __str__(self) -> str:
-        return self._called(f"argument {self.index}")
+        return self._called(f"variable {self.name}" if self.name else f"argument {self.index}")
 
     def in_words(self, names: Names) -> str:
+        if self.name:
+            return self._called(names.variable(self.name))
         return self._called(names.argument(self.index) if self.source in ("argument", "bytes") else "")
 
     def _called(self, argument: str) -> str:
@@ -77,7 +88,8 @@ class Quantity:
             return f"_triple({self.source})[{self.index}]"
         if self.source == "bytes":
             return f"arguments[{self.index}].nbytes"
-        part = f"_bytes(arguments[{self.index}])[{self.offset}:{self.offset + self.size}]"
+        data = f"_content({self.name!r})" if self.name else f"_bytes(arguments[{self.index}])"
+        part = f"{data}[{self.offset}:{self.offset + self.size}]"
         return f"int.from_bytes({part}, 'little', signed={self.signed})"
 
     def as_c(self) -> str:
@@ -85,6 +97,8 @@ class Quantity:
             return f"(__int128){self.source}[{self.index}]"
         if self.source == "bytes":
             return f"kw_bytes_behind(arguments[{self.index}], &known)"
+        if self.source == "variable":  # A header sees no variable of the program (``stories/export.py`` writes none).
+            return "(known = 0, (__int128)0)"
         sign = "" if self.signed else "u"
         return f"kw_{sign}int{8 * self.size}((const char *)arguments[{self.index}] + {self.offset})"
 
@@ -218,6 +232,15 @@ class Divisible:
 LaunchRelation = Relation | Divisible
 
 
+def variables_asked(guard: Guard) -> frozenset[str]:
+    """The device variables whose content a guard compares."""
+    if isinstance(guard, Relation):
+        sums: tuple[Sum, ...] = (guard.left, guard.right)
+    else:
+        sums = (guard.sum,) if isinstance(guard, Divisible) else ()
+    return frozenset(q.name for sum in sums for product in sum for q in product.quantities if q.name)
+
+
 def quantity(source: Source, index: int, factor: int = 1, **more: Any) -> Product:
     """One quantity, or so many times it."""
     return Product(factor, (Quantity(source, index, **more),))
@@ -241,13 +264,19 @@ def relation_from_json(value: Mapping[str, Any]) -> LaunchRelation:
 
 
 def _sum_as_json(sum: Sum) -> list[Any]:
-    return [[p.factor, *([q.source, q.index, q.offset, q.size, q.signed] for q in p.quantities)] for p in sum]
+    return [[p.factor, *map(_quantity_as_json, p.quantities)] for p in sum]
+
+
+def _quantity_as_json(q: Quantity) -> list[Any]:
+    return [q.source, q.index, q.offset, q.size, q.signed, *([q.name] if q.name else [])]
 
 
 def _sum_from_json(value: Any) -> Sum:
     made = []
     for factor, *quantities in value:
-        parts = tuple(Quantity(s, _whole(i), _whole(o), _whole(n), bool(g)) for s, i, o, n, g in quantities)
+        parts = tuple(
+            Quantity(s, _whole(i), _whole(o), _whole(n), bool(g), *name) for s, i, o, n, g, *name in quantities
+        )
         made.append(Product(_whole(factor), parts))
     return tuple(made)
 

@@ -119,6 +119,8 @@ def test_guards_see_arguments_one_by_one() -> None:
         assert facts.regions == (range(out.address, out.end), None)
         count = loaded.variables.buffers["count"]
         assert facts.variables == (range(count.address, count.end),)
+        arena.bytes(count.address, 4)[:] = bytes([1, 2, 0, 0])
+        assert facts_of_execution(Execution(loaded, launch), arena).contents == (("count", bytes([1, 2, 0, 0])),)
 
 
 def test_a_run_goes_on_through_another_executor() -> None:

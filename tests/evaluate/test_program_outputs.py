@@ -52,3 +52,32 @@ def test_what_has_nothing_in_common_is_not_compared() -> None:
 def test_a_file_that_is_not_written_any_more_is_missed() -> None:
     stable = StableOutputs.of({"out": b"1", "stdout": FIRST}, {"out": b"1", "stdout": SECOND})
     assert stable.judge({"stdout": FIRST}, Rules()) == Rejected("program", "it wrote no out")
+
+
+def test_a_further_run_narrows_what_is_known() -> None:
+    """The first two took as long, or drew their random numbers from the same second."""
+    stable = StableOutputs.of({"stdout": FIRST, "out": b"1"}, {"stdout": FIRST, "out": b"1"})
+    assert stable.is_whole
+    assert isinstance(stable.judge({"stdout": SECOND, "out": b"1"}, Rules()), Rejected)
+    narrowed = stable.narrowed({"stdout": SECOND, "out": b"1"})
+    assert not narrowed.is_whole and narrowed.left_out == 0
+    right = narrowed.judge({"stdout": b"sum 42\ntook 9 ms\nlast 7\n", "out": b"1"}, Rules())
+    assert isinstance(right, Ok) and right.metrics[LINES_LEFT_OUT] == 1
+    assert isinstance(narrowed.judge({"stdout": SECOND.replace(b"42", b"43"), "out": b"1"}, Rules()), Rejected)
+
+
+def test_lines_are_narrowed_again_and_again() -> None:
+    lines = [
+        b"a 1\nb 2\nc 3\nd 4\n",
+        b"a 9\nb 2\nc 3\nd 4\n",
+        b"a 9\nb 9\nc 3\nd 4\n",
+        b"c 3\nx\nd 4\n",
+        b"d 4\n",
+        b"e\n",
+    ]
+    stable, left = StableOutputs.of({"stdout": lines[0]}, {"stdout": lines[1]}), []
+    for text in lines[2:]:
+        stable = stable.narrowed({"stdout": text})
+        left.append(stable.compared_bytes)
+    assert left == [len("c 3d 4"), len("c 3d 4"), len("d 4"), 0] and stable.left_out == 1
+    assert stable.narrowed({}).left_out == 1

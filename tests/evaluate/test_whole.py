@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from kernelwright.edits import Gene
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse, ToolError
-from kernelwright.evaluate.judging.program_outputs import COMPARED
+from kernelwright.evaluate.judging import whole_program
+from kernelwright.evaluate.judging.program_outputs import COMPARED, StableOutputs
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.judging.whole_program import Program, WholeProgram
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -91,6 +93,29 @@ def test_the_original_agrees_with_itself_but_for_the_time(program: Program) -> N
     outcome = WholeProgram(program, "h200", Rules()).judge({})
     assert isinstance(outcome, Ok) and outcome.error == 0.0 and outcome.metrics[COMPARED] > 0
     assert sorted(p.name for p in Path(program.folder).iterdir()) == ["n.txt"]  # the inputs are left alone
+
+
+@pytest.mark.parametrize(
+    ("found", "seeds", "accepted", "runs"),
+    [("seed 5\nsum 42\n", "7", True, 1), ("seed 5\nsum 42\n", "1", False, 2), ("seed 5\nsum 43\n", "123456", False, 5)],
+)
+def test_what_two_runs_agree_on_by_chance_is_not_held_against_a_variant(
+    program: Program, monkeypatch: pytest.MonkeyPatch, found: str, seeds: str, accepted: bool, runs: int
+) -> None:
+    """Both runs began in the same second, from which the program takes its random numbers; the variant's did not."""
+    whole = WholeProgram(program, "h200", Rules())
+    whole._expected = StableOutputs.of({"stdout": b"seed 1\nsum 42\n"}, {"stdout": b"seed 1\nsum 42\n"})
+    made: list[bytes] = []
+
+    def run(kernels: Mapping[str, Built]) -> whole_program._Whole:
+        if kernels:
+            return whole_program._Whole({"stdout": found.encode()}, exchanged=1)
+        made.append(f"seed {seeds[len(made) % len(seeds)]}\nsum 42\n".encode())
+        return whole_program._Whole({"stdout": made[-1]})
+
+    monkeypatch.setattr(whole, "_run", run)
+    outcome = whole.judge({"fill": Built("fill", "", "")})
+    assert isinstance(outcome, Ok) == accepted and len(made) == runs
 
 
 def test_a_wrong_kernel_is_noticed(program: Program, builder: GenomeBuilder) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +24,13 @@ TIMEOUT_S = 24 * 3600.0
 
 @dataclass(frozen=True)
 class Asked:
-    """What one worker does: ``count`` cases of the best of a run, or of the variant of that name."""
+    """What one worker does: ``count`` cases of the best of a run, or of the variant of that name, within ``limit_s`` seconds."""
 
     folder: Path
     count: int
     seed: int = 0
     variant: str = ""
+    limit_s: float = math.inf
 
 
 def fuzz_run(asked: Asked) -> Tally:
@@ -43,20 +45,25 @@ def fuzz_run(asked: Asked) -> Tally:
         kernels = {k: b for k, b in built.kernels.items() if k in built.changed}
         variant = Variant({k: b.module for k, b in kernels.items()}, {k: b.guards for k, b in kernels.items()})
         originals = builder.build(run.kind.original).modules
-        cases: list[Case | RecordedCase] = []
-        for case in workload.in_process:
-            cases += _all_launches(case, variant) if isinstance(case, RecordedCase) else [case]
-        unique = list({c.name: c for c in cases}.values())
-        return fuzz(unique, workload.kernel, originals, variant, workload.rules, count=asked.count, seed=asked.seed)
+        return fuzz(
+            launches_of(workload.in_process, variant), workload.kernel, originals, variant, workload.rules,
+            count=asked.count, seed=asked.seed, limit_s=asked.limit_s,
+        )  # fmt: skip
 
 
-def _all_launches(case: RecordedCase, variant: Variant) -> list[RecordedCase]:
-    capture = case.capture
-    return [
-        RecordedCase(capture, launch, case.module, case.rules)
-        for launch in capture.launches
-        if launch.module == case.recorded.module and launch.kernel in variant.modules and not launch.fault
-    ]
+def launches_of(given: Iterable[Case | RecordedCase], variant: Variant) -> list[Case | RecordedCase]:
+    """Every launch of a changed kernel in the recordings that the cases are from, and the cases that are not recorded."""
+    found: dict[object, Case | RecordedCase] = {}
+    for case in given:
+        if not isinstance(case, RecordedCase):
+            found[id(case)] = case
+            continue
+        of = case.name.partition(f"#{case.recorded.number}")[2]  # which data set: launches are numbered in each
+        for launch in case.capture.launches:
+            if launch.module == case.recorded.module and launch.kernel in variant.modules and not launch.fault:
+                key = (case.capture.path, launch.number)
+                found.setdefault(key, RecordedCase(case.capture, launch, case.module, case.rules, of))
+    return list(found.values())
 
 
 def fuzzing() -> Callable[[Asked], Tally | str]:
@@ -87,12 +94,13 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=1000, help="launches of each run")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--variant", default="", help="in the place of each run's best")
+    parser.add_argument("--time", type=float, default=math.inf, metavar="SECONDS", help="for each run at most")
     parser.add_argument("--jobs", type=int, default=available_cores(), help="runs at once")
     given = parser.parse_args()
     failed = False
     try:
         folders = dict.fromkeys(given.runs)
-        asked = [Asked(folder.resolve(), given.cases, given.seed, given.variant) for folder in folders]
+        asked = [Asked(folder.resolve(), given.cases, given.seed, given.variant, given.time) for folder in folders]
         for one, tally in fuzz_runs(asked, given.jobs):
             failed |= isinstance(tally, str) or bool(tally.wrong)
             print(f"{one.folder.name}: {tally}", flush=True)

@@ -4,13 +4,16 @@
 
 Several runs (``fuzz_runs.py``) are fuzzed side by side, one to a core, and a line is printed for each. It knows nothing of ``prove``. Everything that a launch is given is changed at random: elements of buffers and of device
 variables, numbers and fields among the parameters, grid, block and dynamic shared memory. The original on the same launch is the
-oracle; a launch on which it faults, races, reads what nobody wrote or depends on the order of its threads is not used. Where a
+oracle; a launch on which it faults, races, reads what nobody wrote or depends on the order of its threads is not used. An original that reads
+past its buffers as recorded may, and so may its variant: each run finds other bytes there, on which nothing may depend. Where a
 launch does not meet the guards, the original runs in the place of the variant, as it does in an exported one.
 """
 
 from __future__ import annotations
 
+import math
 import struct
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,6 +40,8 @@ from kernelwright.launch import Launch, Triple
 
 TURNS = 2_000_000
 """Turns of loops that a launch may take."""
+PAST = (0, 0xCD, 0xFF)
+"""Bytes that reads past a buffer give: to the oracle, in turn to all others."""
 Random = np.random.Generator
 
 
@@ -50,10 +55,13 @@ class Tally:
     unused: Counter[str] = field(default_factory=Counter)
     """That the original does not accept, by the reason."""
     wrong: list[str] = field(default_factory=list)
+    not_reached: int = 0
+    """For which the time was too short."""
 
     def __str__(self) -> str:
         unused = ", ".join(f"{count} {why}" for why, count in self.unused.most_common())
         said = f"{self.agree} agree, {len(self.wrong)} wrong, {self.outside} outside the guards, not used: {unused or 'none'}"
+        said += f"; time was up with {self.not_reached} to go" if self.not_reached else ""
         return "\n".join([said, *self.wrong[:5]])
 
 
@@ -67,13 +75,17 @@ class Variant:
 
 def fuzz(
     cases: Sequence[Case | RecordedCase], kernel: str, originals: Modules, variant: Variant, rules: Rules,
-    *, count: int, seed: int, enough: int = 5,
+    *, count: int, seed: int, enough: int = 5, limit_s: float = math.inf,
 ) -> Tally:  # fmt: skip
-    """Runs ``count`` cases, fewer when ``enough`` are wrong. ``kernel``: that cases without a name launch."""
+    """Runs ``count`` cases, fewer when ``enough`` are wrong or ``limit_s`` seconds are over. ``kernel``: that cases without a name launch."""
     gpu, tally = VirtualGpu(kept=200), Tally()
+    end = time.monotonic() + limit_s
     runs = _Runs(gpu, kernel, originals)
-    known = {id(case): runs.watched(case, None) for case in cases}
+    known = {id(case): runs.as_recorded(case) for case in cases}
     for number in range(count):
+        if time.monotonic() >= end:
+            tally.not_reached = count - number
+            break
         case = cases[number % len(cases)]
         change = _Small(seed, number)
         before = known[id(case)]
@@ -85,12 +97,12 @@ def fuzz(
         if isinstance(before, str) or sites - before[1]:
             tally.unused["on which the original does what is undefined"] += 1
             continue
-        again, _ = runs.plain(case, change, Schedule.random(number))
+        again, _ = runs.plain(case, change, Schedule.random(number), past=PAST[1])
         if isinstance(again, str) or _difference(again, output, rules):
             tally.unused["on which the original depends on the order of its threads"] += 1
             continue
-        for schedule in (Schedule.forward(), Schedule.random(number + 1)):
-            other, taken = runs.plain(case, change, schedule, variant)
+        for schedule, past in ((Schedule.forward(), PAST[1]), (Schedule.random(number + 1), PAST[2])):
+            other, taken = runs.plain(case, change, schedule, variant, past=past)
             if not taken:
                 tally.outside += 1
                 break
@@ -110,6 +122,15 @@ class _Runs:
         self._gpu = gpu
         self._kernel = kernel
         self._originals = originals
+        self._read_past: set[int] = set()
+        """Cases on which the original reads past its buffers, as they were recorded."""
+
+    def as_recorded(self, case: Case | RecordedCase) -> tuple[Output, set[object]] | str:
+        found = self.watched(case, None)
+        if isinstance(found, str):
+            self._read_past.add(id(case))
+            found = self.watched(case, None)
+        return found
 
     def watched(self, case: Case | RecordedCase, change: _Small | None) -> tuple[Output, set[object]] | str:
         """What the original leaves, and where it does what is undefined; or why it does not come to its end."""
@@ -124,11 +145,16 @@ class _Runs:
             )
             return done
 
-        found = self._run(case, run, Schedule.forward())
+        found = self._run(case, run, Schedule.forward(), PAST[0])
         return found if isinstance(found, str) else (found, sites)
 
     def plain(
-        self, case: Case | RecordedCase, change: _Small, schedule: Schedule, variant: Variant | None = None
+        self,
+        case: Case | RecordedCase,
+        change: _Small,
+        schedule: Schedule,
+        variant: Variant | None = None,
+        past: int = 0,
     ) -> tuple[Output | str, bool]:
         """What is left, or why not, and whether the variant took part."""
         change = _Small(*change.drawn_from)
@@ -145,13 +171,16 @@ class _Runs:
                     execution = replace_loaded(execution, variant.modules[kernel])
             return self._gpu.run(execution, arena)
 
-        return self._run(case, run, schedule), taken
+        return self._run(case, run, schedule, past), taken
 
     def _run(
-        self, case: Case | RecordedCase, execute: Callable[[Execution, Arena], Ran], schedule: Schedule
+        self, case: Case | RecordedCase, execute: Callable[[Execution, Arena], Ran], schedule: Schedule, past: int
     ) -> Output | str:
         with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
-            runner = Runner(self._originals, execute, arena, schedule=schedule, budget=TURNS, launches=2000)
+            overread = past if id(case) in self._read_past else None
+            runner = Runner(
+                self._originals, execute, arena, schedule=schedule, budget=TURNS, launches=2000, overread=overread
+            )
             try:
                 return case.run(runner, self._kernel)
             except Stopped as stopped:
@@ -162,7 +191,7 @@ class _Runs:
 
 def replace_loaded(execution: Execution, module: Any) -> Execution:
     loaded = Loaded(module, execution.loaded.variables)
-    return Execution(loaded, execution.launch, execution.schedule, execution.budget)
+    return replace(execution, loaded=loaded)
 
 
 def _difference(found: Output, expected: Output, rules: Rules) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from tests.fuzz_variants.fuzz_runs import Asked, fuzz_run, fuzz_runs, main
-from tests.fuzz_variants.fuzzer import Tally
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
+from tests.fuzz_variants.fuzz_runs import Asked, fuzz_run, fuzz_runs, launches_of, main
+from tests.fuzz_variants.fuzzer import Tally, Variant
 
 
 def test_each_run_has_its_answer_on_any_number_of_cores(finished_run: Path, tmp_path: Path) -> None:
@@ -23,6 +26,31 @@ def test_each_run_has_its_answer_on_any_number_of_cores(finished_run: Path, tmp_
     assert isinstance(alone, Tally) and alone.agree
     assert by_cores[0][asked[0]] == str(alone)
     assert "v999999" in by_cores[0][asked[2]]
+
+
+def test_every_recording_is_fuzzed_though_launches_are_numbered_in_each() -> None:
+    module: Any = SimpleNamespace(functions={"k": None, "other": None})
+
+    def recording(path: str, *kernels: str) -> Any:
+        launches = [
+            SimpleNamespace(number=number, kernel=kernel, module="m", fault="", launch=SimpleNamespace(kernel=kernel))
+            for number, kernel in enumerate(kernels)
+        ]
+        return SimpleNamespace(path=Path(path), launches=launches, modules={"m": SimpleNamespace(variables={})})
+
+    one, two = recording("one", "k", "other", "k"), recording("two", "k", "k")
+    chosen = [
+        RecordedCase(capture, capture.launches[at], module, None, f" of data set {number}")
+        for number, capture, at in ((1, one, 0), (1, one, 2), (2, two, 0))
+    ]
+    names = [case.name for case in launches_of(chosen, Variant({"k": module}, {}))]
+    assert names == ["k #0 of data set 1", "k #2 of data set 1", "k #0 of data set 2", "k #1 of data set 2"]
+
+
+def test_what_the_time_is_too_short_for_is_said(finished_run: Path) -> None:
+    tally = fuzz_run(Asked(finished_run, 7, limit_s=0))
+    assert isinstance(tally, Tally) and not tally.agree and tally.not_reached == 7
+    assert "time was up with 7 to go" in str(tally)
 
 
 def test_the_command_prints_a_line_for_each(

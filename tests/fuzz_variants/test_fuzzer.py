@@ -12,7 +12,10 @@ import pytest
 
 from kernelwright.bench.prove.families.family import Family, Member
 from kernelwright.bench.prove.families.table import FAMILIES
+from kernelwright.evaluate.judging.case_runner import by_kernel
+from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.rule_text import Rules
+from kernelwright.pipeline import compile as compile_program
 from tests.fuzz_variants import fuzz_runs, fuzzer
 from tests.fuzz_variants.fuzzer import Tally, Variant, fuzz
 
@@ -56,6 +59,30 @@ def test_sound_variants_agree(family: str, kernel: str) -> None:
     found, member = member_of(family, kernel)
     tally = fuzzed(found, member, 60)
     assert not tally.wrong and tally.agree >= 5, str(tally)
+
+
+PAST_ITS_END = """
+extern "C" __global__ void shifted(const volatile int *in, int *out, int n) {
+  int i = threadIdx.x, next = in[i + 1];
+  out[i] = i + 1 < n ? next : 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("variant", "is_wrong"), [(PAST_ITS_END, False), (PAST_ITS_END.replace("i + 1 < n ? next : 0", "next"), True)]
+)
+def test_an_original_that_reads_past_its_buffers(tmp_path: Path, variant: str, is_wrong: bool) -> None:
+    """So may its variants; what comes out must not depend on what is read there."""
+    modules = []
+    for number, text in enumerate((PAST_ITS_END, variant)):
+        path = tmp_path / f"shifted{number}.cu"
+        path.write_text(text)
+        modules.append(by_kernel(compile_program(path).module))
+    arguments = {"in": np.arange(32, dtype=np.int32), "out": np.zeros(32, np.int32), "n": np.int32(32)}
+    case = Case(grid=(1,), block=(32,), arguments=arguments)
+    tally = fuzz([case], "shifted", modules[0], Variant(modules[1], {}), Rules(), count=20, seed=0, enough=1)
+    assert bool(tally.wrong) == is_wrong and (is_wrong or tally.agree >= 5), str(tally)
 
 
 @pytest.mark.parametrize("module", [fuzzer, fuzz_runs], ids=["fuzzer", "fuzz_runs"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from kernelwright.evaluate.judging.case_runner import Modules, by_kernel
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.guards import ArgumentIs, BlockIs, GridIs
+from kernelwright.ir import Value
 from kernelwright.launch import Launch
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove import Effort, Prover
@@ -22,7 +24,7 @@ from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.checked_run import CaseRun, Device, LaunchMade, run_case
 from kernelwright.prove.coverage.aimed_changes import edit_changes
-from kernelwright.prove.coverage.condition_sources import sources_of
+from kernelwright.prove.coverage.condition_sources import roots_of, sources_of
 from kernelwright.prove.coverage.conditions import Conditions
 from kernelwright.prove.coverage.edited_lines import Edited, edited_lines
 from kernelwright.prove.domain import Domain
@@ -213,3 +215,28 @@ def test_what_an_edit_depends_on_is_changed_first(modules: Modules, tmp_path: Pa
     words = [change.words for change in edit_changes(original, edited, surveyed(modules, case(), kernel), 0)]
     assert any(said.startswith("box.0 of all_kinds: 5 -> ") for said in words[:6]), words
     assert not list(edit_changes(original, Edited(), surveyed(modules, case(), kernel), 0))
+
+
+def test_what_is_stored_to_shared_memory_is_read_off_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unrolled kernel loads from shared memory at as many places as it stores there; each of the edited ones is asked about. Of twice
+    as many steps, a pair of load and edit costs what it did: four times the addresses, not eight times."""
+    asked: list[int] = []
+    for steps in (8, 16):
+        path = tmp_path / f"steps{steps}.cu"
+        lines = "\n".join(f"  s[threadIdx.x + {i}] = s[threadIdx.x] * 2 + {i}; __syncthreads();" for i in range(steps))
+        head = "__global__ void steps(int *out) {\n  __shared__ int s[256];\n  s[threadIdx.x] = out[threadIdx.x];\n"
+        path.write_text(f"{head}{lines}\n  out[threadIdx.x] = s[threadIdx.x];\n}}\n")
+        original = next(iter(by_kernel(compile_program(path).module).values()))
+        path.write_text(path.read_text().replace("* 2", "* 3"))
+        variant = next(iter(by_kernel(compile_program(path).module).values()))
+        counted: list[Value] = []
+
+        def counting(pointer: Value, counted: list[Value] = counted) -> Iterator[Value]:
+            counted.append(pointer)
+            return roots_of(pointer)
+
+        monkeypatch.setattr("kernelwright.prove.coverage.condition_sources.roots_of", counting)
+        one, other = (next(f for f in m.functions.values() if not f.is_declaration) for m in (original, variant))
+        assert edited_lines(one, other).pointers == {0}
+        asked.append(len(counted))
+    assert asked[1] < 5 * asked[0], asked

@@ -20,6 +20,7 @@ from kernelwright.edits.kinds.delete import Delete
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate import Case, Workload, load_workload
 from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.run.answers import Answer
 from kernelwright.evaluate.run.journal import Journal
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.run.variant_answers import _evaluated
@@ -31,6 +32,7 @@ from kernelwright.evolution.proposals import Proposals
 from kernelwright.farm import Lost, Raised
 from kernelwright.ir import parse_module
 from kernelwright.stories.evolve import evolve, resume
+from kernelwright.stories.variant_search.search import Search
 from kernelwright.stories.variant_search.standing import Standing
 
 AGAIN = Path(__file__).with_name("again.py")
@@ -66,6 +68,16 @@ def test_the_best_is_minimal(found: EvolveRun) -> None:
         genes = [gene for gene in row.candidate if gene["edit"] != "require-launch"]
         if len(genes) == len(edits) - 1 and all(g in edits for g in genes) and isinstance(row.outcome, Ok):
             assert row.outcome.time_us > best.outcome.time_us
+
+
+def test_what_is_asked_after_the_search_is_no_part_of_its_rate(found: EvolveRun) -> None:
+    """A proof of minutes lies between two such candidates."""
+    standing = Standing(found, fresh=60)
+    standing.began, standing.searched = 100.0, 130.0
+    search: Search[Any] = Search(found, None, standing, lambda standing: None)  # type: ignore[arg-type]
+    standing.is_over = True
+    search._told(Answer(999, ("late",), [], Rejected("compare", "wrong"), "key", True, {}))
+    assert (standing.rate, standing.evaluations) == (2.0, 1)
 
 
 def test_the_number_of_workers_changes_nothing(found: EvolveRun, tmp_path: Path) -> None:

@@ -47,7 +47,9 @@ def test_flags_that_pay_are_found_and_programs_that_are_the_same_judged_once(sou
         return {kernel.name: unit.optimised for kernel in unit.module.kernels}
 
     subject = PythonFile(str(source.with_suffix(".py")))
-    choice, texts = best_flags(subject, PassOptions(), compiled, Demands("any"), "h200", jobs=1)
+    heard: list[int] = []
+    choice, texts = best_flags(subject, PassOptions(), compiled, Demands("any"), "h200", 1, heard.append)
+    assert heard == [1]
     assert choice.spelled == "--threshold unroll=2000" and choice.speedup > 1.1
     assert choice.tried == 1, "unrolled wholly either way: the same program"
     assert texts == compiled(PassOptions.parse("-O3 unroll=2000"))

@@ -7,6 +7,7 @@ words.sentence     "the load at blur.cu:19 is gone; %in, seen before, takes its 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from kernelwright.edits.edit_kind import Edit
@@ -14,6 +15,9 @@ from kernelwright.edits.instruction_words import Words, describe_argument, descr
 from kernelwright.edits.original import Original
 from kernelwright.edits.table import row_of
 from kernelwright.guards import Guard
+
+_STATIC = re.compile(r"_ZL(\d+)(\w+)")
+"""What a compiler calls a ``static`` variable."""
 
 
 def in_words(original: Original, edit: Edit) -> Words:
@@ -36,6 +40,10 @@ class _Names:
 
     def argument(self, index: int) -> str:
         return describe_argument(self.original, index)
+
+    def variable(self, name: str) -> str:
+        static = _STATIC.fullmatch(name)
+        return static[2] if static is not None and int(static[1]) == len(static[2]) else name
 
     def constant(self, value: str) -> str:
         return describe_value(value)

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 
-from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.fitness import Evaluated
+from kernelwright.evaluate.judging.worker_answer import read_answer
 from kernelwright.evaluate.outcome import Outcome, Rejected
 from kernelwright.exploration.decisions import Decisions
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.subject import Subject
 from kernelwright.exploration.trial import MOST_WORK, Trials, block_work
-from kernelwright.farm import Lost, Raised, pool_for
+from kernelwright.farm import pool_for
 from kernelwright.space.cuda_source import GeneratedKernel
 
 TIMEOUT_S = 600.0
@@ -78,12 +79,12 @@ class KernelJudge:
                 works.append((index, Work(kernel), bound_us))
         for number, found in self._pool.map([work for _, work, _ in works]):
             index, _, bound_us = works[number]
-            evaluated = _evaluated(found)
+            evaluated = read_answer(found)
             yield index, replace(evaluated, facts={**evaluated.facts, "bound_us": bound_us})
 
     def whole(self, decisions: Decisions) -> Outcome:
         ((_, found),) = list(self._pool.map([Work(self._space.kernel(decisions), whole=True)]))
-        return _evaluated(found).outcome
+        return read_answer(found).outcome
 
     def close(self) -> None:
         self._pool.close()
@@ -107,16 +108,3 @@ def _too_costly(kernel: GeneratedKernel, subject: Subject) -> Rejected | None:
         said = f"each of its {kernel.grid[0]} blocks does {iterations} iterations, idle lanes counted, and {MOST_WORK} are tried at most"
         return Rejected("timeout", said)
     return None
-
-
-def _evaluated(found: object) -> Evaluated:
-    """What a worker answered. A kernel that ends its worker has that as its outcome."""
-    if isinstance(found, Lost):
-        return Evaluated(Rejected(found.stage, found.reason), "")
-    if isinstance(found, Raised):
-        if isinstance(found.error, Misuse):
-            raise found.error
-        stage = "compile" if isinstance(found.error, KernelwrightError) else "crash"
-        return Evaluated(Rejected(stage, f"it could not be judged: {found.reason}"), "")
-    assert isinstance(found, Evaluated)
-    return found

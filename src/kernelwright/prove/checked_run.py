@@ -21,6 +21,7 @@ from kernelwright.codegen.simt.lower import HostKernel
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
+from kernelwright.device.guard_facts import Contents, contents_of
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
@@ -55,6 +56,8 @@ class LaunchMade:
     """The addresses of all buffers there were."""
     variables: tuple[range, ...]
     """Those of the module's variables among them."""
+    contents: Contents = ()
+    """What the small ones held before it."""
 
 
 @dataclass
@@ -110,7 +113,7 @@ class Watcher:
         # A launch that cannot begin was not made.
         split = execution.schedule.kind == "subwarp"
         compiled = self._device.gpu.compile(loaded, launch.kernel, launch.block, split=split)
-        run.launches.append(LaunchMade(launch, regions, own))
+        run.launches.append(LaunchMade(launch, regions, own, contents_of(loaded, arena)))
         launched = self._device.gpu.run(execution, arena, compiled=compiled, watch=self._watch)
         executions = launched.result.executions
         run.work += int(executions.sum())

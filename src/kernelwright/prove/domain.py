@@ -50,7 +50,7 @@ def as_guards_see(made: LaunchMade, original: Modules) -> LaunchFacts:
     def region(address: int) -> range | None:
         return next((r for r in made.regions if address in r), None)
 
-    return facts_of(made.launch, kernel, region, made.variables)
+    return facts_of(made.launch, kernel, region, made.variables, made.contents)
 
 
 def training_facts(baseline: Baseline) -> dict[str, list[LaunchFacts]]:

@@ -137,18 +137,22 @@ def _kernels(
             "stem": stems[kernel],
             "binary": "cubin" if f"{stems[kernel]}.cubin" in files else "ptx",
             "guards": [(guard.as_python(), guard_in_words(builder.originals[kernel], guard)) for guard in built.guards],
-            "own_variables": _own_variables(built.module, kernel),
+            "own_variables": own_variable(kernel, built.module, builder.originals[kernel].module),
             "held": "",
         }
         for kernel, built in changed.items()
     }
 
 
-def _own_variables(module: Module, kernel: str) -> str:
-    """A device variable that the kernel uses and the host may, too: loaded again, it would be another one. Empty: none."""
-    reached = reached_variables(module, kernel)
-    used = (v for v in variables_of(module) if v.name in reached)
-    return next((readable(v.name) for v in used if not (v.is_read_only and v.linkage in ("private", "internal"))), "")
+def own_variable(kernel: str, variant: Module, original: Module) -> str:
+    """A device variable that one of the two uses and the host may, too: loaded again, it would be another one. Empty: none. The original
+    counts, for it runs where a check does not hold, and a variant may have taken what the variable held for a constant."""
+    for module in (variant, original):
+        reached = reached_variables(module, kernel)
+        for v in variables_of(module):
+            if v.name in reached and not (v.is_read_only and v.linkage in ("private", "internal")):
+                return readable(v.name)
+    return ""
 
 
 def _dispatching(

@@ -34,13 +34,15 @@ Compiled = Callable[[PassOptions], Texts]
 
 
 def best_flags(
-    subject: Subject, given: PassOptions, compiled: Compiled, demands: Demands, device: str, jobs: int | None = None
-) -> tuple[FlagChoice, Texts]:
-    """The fastest flags that are right, and the kernels under them; nothing where the given ones are.
+    subject: Subject, given: PassOptions, compiled: Compiled, demands: Demands, device: str, jobs: int | None = None,
+    watch: Callable[[int], None] = lambda judged: None,
+) -> tuple[FlagChoice, Texts]:  # fmt: skip
+    """The fastest flags that are right, and the kernels under them; nothing where the given ones are. ``watch`` hears how many
+    programs were judged, as they are.
 
     Raises ``Misuse`` for an original that is no judge, as the search would.
     """
-    found = _Flags(subject, given, compiled, demands, device, jobs)
+    found = _Flags(subject, given, compiled, demands, device, jobs, watch)
     found.judge(single_changes(given))
     ranked = sorted(found.times, key=lambda options: (found.us(options), str(options)))
     paid = [options for options in ranked if is_gain(found.us(options), found.given_us)][:MOST_TOGETHER]
@@ -60,8 +62,10 @@ class _Flags:
     """What came of flags so far."""
 
     def __init__(
-        self, subject: Subject, given: PassOptions, compiled: Compiled, demands: Demands, device: str, jobs: int | None
-    ) -> None:
+        self, subject: Subject, given: PassOptions, compiled: Compiled, demands: Demands, device: str, jobs: int | None,
+        watch: Callable[[int], None],
+    ) -> None:  # fmt: skip
+        self._watch = watch
         self._given, self._compiled = given, compiled
         self._asked = (subject, device, demands, jobs)
         self._programs: dict[tuple[str, ...], PassOptions] = {_program(compiled(given)): given}
@@ -87,9 +91,10 @@ class _Flags:
             if not self.given_us:
                 self.given_us = reference_of(pool).time_us
             for number, evaluated in pool.map([str(options) for options in fresh]):
+                self.tried += 1
+                self._watch(self.tried)
                 if isinstance(evaluated, Evaluated) and isinstance(evaluated.outcome, Ok):
                     self.times[fresh[number]] = evaluated.outcome.time_us
-        self.tried += len(fresh)
 
     def _is_new(self, options: PassOptions) -> bool:
         try:

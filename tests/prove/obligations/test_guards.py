@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernelwright.edits import LaunchFacts, apply
+from kernelwright.edits import LaunchFacts, Original, apply
+from kernelwright.edits.edit_words import guard_in_words
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.delete_barrier import barriers
 from kernelwright.edits.kinds.hoist_loads import HoistLoads
-from kernelwright.edits.kinds.require_launch import guard_json, guard_of
+from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json, guard_of
 from kernelwright.guards import Apart
+from kernelwright.ir import parse_module
 from kernelwright.launch import Launch
 from kernelwright.launch_relations import (
     COMPARE,
@@ -26,13 +28,14 @@ from kernelwright.launch_relations import (
     quantity,
     relation_as_json,
     relation_from_json,
+    variables_asked,
 )
 from kernelwright.prove.obligations.guard_search import buffers_apart
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed, provable_part
 from kernelwright.prove.obligations.solver import Budget
 from kernelwright.prove.obligations.values import Values
-from tests.prove.obligations.test_construction import kernel
+from tests.prove.obligations.test_construction import HEAD, kernel
 
 N = quantity("argument", 2)
 
@@ -133,8 +136,6 @@ def test_a_solver_without_time_proves_nothing() -> None:
 
 def test_no_proof_is_vacuous() -> None:
     """Contradicting guards prove nothing."""
-    from kernelwright.edits.kinds.require_launch import RequireLaunch
-
     never = [RequireLaunch(guard_json(Relation((N,), c, (Product(k),)))) for c, k in ((">=", 2), ("<=", 1))]  # type: ignore[arg-type]
     assert not all_hold(owed(CHECKED, [ALWAYS, *never]))
     assert Values  # the same module answers for values
@@ -179,9 +180,14 @@ def with_rows(rows: int, first: int = -7) -> LaunchFacts:
     return LaunchFacts(Launch("k", (4, 1, 1), (32, 1, 1)), arguments, (None, range(8192, 8704)))
 
 
+def always_taken(original: Original) -> ConstantCondition:
+    """The first branch."""
+    branch = next(id for id, n in original.nodes.items() if n.instruction.opcode == "br")
+    return ConstantCondition(branch, 0, True)
+
+
 def test_a_field_of_a_structure_is_asked_about() -> None:
-    branch = next(id for id, n in FIELDS.nodes.items() if n.instruction.opcode == "br")
-    always = ConstantCondition(branch, 0, True)
+    always = always_taken(FIELDS)
     assert not all_hold(owed(FIELDS, [always]))
     made = provable_part(FIELDS, [always], [with_rows(3), with_rows(70)])
     (guard,) = apply(FIELDS, made).guards
@@ -193,6 +199,68 @@ def test_a_field_of_a_structure_is_asked_about() -> None:
     from kernelwright.edits.kinds.require_launch import RequireLaunch
 
     assert not all_hold(owed(FIELDS, [RequireLaunch(guard_json(beside)), always]))  # type: ignore[arg-type]
+
+
+VARIABLE = Original(
+    parse_module(
+        f"""{HEAD}
+@table = internal addrspace(4) externally_initialized global {{ i32, i32 }} zeroinitializer
+@tally = addrspace(1) externally_initialized global i32 0
+
+define ptx_kernel void @k(ptr %q) {{
+entry:
+  %n = load i32, ptr addrspace(4) getelementptr inbounds (i8, ptr addrspace(4) @table, i64 4)
+  %c = icmp sgt i32 %n, 0
+  br i1 %c, label %more, label %end
+more:
+  %t = load i32, ptr addrspace(1) @tally
+  %d = icmp sgt i32 %t, 0
+  %u = select i1 %d, i32 %t, i32 %n
+  store i32 %u, ptr addrspace(1) @tally
+  store i32 %u, ptr %q
+  br label %end
+end:
+  ret void
+}}
+"""
+    ),
+    "k",
+)
+
+
+def with_table(n: int, *, tally: int = 1) -> LaunchFacts:
+    contents = (("table", struct.pack("<ii", -7, n)), ("tally", struct.pack("<i", tally)))
+    launch = Launch("k", (4, 1, 1), (32, 1, 1))
+    return LaunchFacts(launch, (struct.pack("<Q", 8192),), (range(8192, 8704),), contents=contents)
+
+
+def test_what_a_device_variable_holds_is_asked_about() -> None:
+    always = always_taken(VARIABLE)
+    assert not all_hold(owed(VARIABLE, [always]))
+    made = provable_part(VARIABLE, [always], [with_table(3), with_table(70)])
+    (guard,) = apply(VARIABLE, made).guards
+    assert str(guard) == "variable table at byte 4 >= 1" and guard_in_words(VARIABLE, guard) == "table at byte 4 >= 1"
+    static = replace(guard, left=(quantity("variable", 0, name="_ZL4mode"),))
+    assert guard_in_words(VARIABLE, static) == "mode >= 1"
+    assert isinstance(guard, Relation) and variables_asked(guard) == {"table"}
+    assert guard.holds(with_table(1)) and not guard.holds(with_table(0))
+    assert not guard.holds(replace(with_table(1), contents=())), "what is not known meets nothing"
+    assert guard_of(guard_json(guard)) == guard
+    # Near misses: a launch in training where it does not hold; the number beside it.
+    assert provable_part(VARIABLE, [always], [with_table(3), with_table(0)]) == []
+    beside = replace(guard, left=(quantity("variable", 0, name="table"),))
+    assert not all_hold(owed(VARIABLE, [RequireLaunch(guard_json(beside)), always]))
+
+
+def test_what_the_kernel_writes_itself_is_not_what_the_launch_found() -> None:
+    choice = next(id for id, n in VARIABLE.nodes.items() if n.instruction.opcode == "select")
+    assert provable_part(VARIABLE, [ConstantCondition(choice, 0, True)], [with_table(3), with_table(3, tally=5)]) == []
+
+
+def test_a_variable_has_a_name_and_nothing_else_has_one() -> None:
+    for wrong in ({"source": "variable"}, {"source": "grid", "name": "table"}):
+        with pytest.raises(ValueError, match="name"):
+            Quantity(index=0, **wrong)  # type: ignore[arg-type]
 
 
 def test_buffers_that_are_written_and_were_apart_in_every_launch() -> None:

@@ -44,6 +44,14 @@ def test_what_is_remembered_is_charged_as_if_it_were_asked() -> None:
     first, second = Budget(), Budget()
     assert asked(first).answer == asked(second).answer == "proven"
     assert first.used == second.used
+    assert first.seconds == second.seconds > 0
+
+
+def test_less_work_than_was_needed_takes_less_time() -> None:
+    whole, part = Budget(), Budget(500, 500)
+    asked(whole)
+    asked(part)
+    assert 0 < part.seconds < whole.seconds
 
 
 @pytest.mark.parametrize("first", [500, 10_000_000])
@@ -56,7 +64,7 @@ def test_a_limit_means_the_same_whatever_is_remembered(first: int) -> None:
 
 def test_a_clock_that_runs_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = iter(range(0, 10**9, 10**5))
-    monkeypatch.setattr(solver.time, "monotonic", lambda: float(next(ticks)))
+    monkeypatch.setattr(solver.time, "thread_time", lambda: float(next(ticks)))
     found = asked(Budget())
     assert found.answer == "proven" and found.seconds >= 10**5
 

@@ -12,9 +12,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from kernelwright.bench.prove.drawn_edits import DrawnEdit, label_edit
 from kernelwright.bench.prove.families.family import Family, Member
 from kernelwright.bench.prove.families.table import FAMILIES
 from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
+from kernelwright.edits import Original
 from kernelwright.errors import ToolError
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.prove import Prover
@@ -23,6 +25,8 @@ from kernelwright.prove.labels import LABELS, Label
 
 AT_ONCE = 10
 """Seeds of a planted kernel that make a part."""
+DRAWN_SEEDS = 10
+"""Of a family: the seeds for which a drawn edit of the member's original is proven besides."""
 TIMEOUT_S = 1800.0
 """Of a part: a hundred times what it takes."""
 
@@ -39,11 +43,12 @@ class Part:
 
 @dataclass
 class Labelled:
-    """The labels that were given, those that may not be, and the processor time of all proofs."""
+    """The labels that were given, those that may not be, and the processor time of all proofs; and what came of drawn edits."""
 
     labels: Counter[Label] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    drawn: list[DrawnEdit] = field(default_factory=list)
 
     @property
     def proofs(self) -> int:
@@ -58,6 +63,7 @@ class Labelled:
         self.labels += other.labels
         self.wrong = sorted(self.wrong + other.wrong)
         self.seconds += other.seconds
+        self.drawn += other.drawn
 
 
 def parts_of(seeds: int) -> list[Part]:
@@ -91,7 +97,7 @@ def labelling() -> Callable[[Part], Labelled]:
         if not part.family:
             return label_planted(planted[part.name], part.seeds)
         family = families[part.name]
-        return label_members(family, family.sound if part.sound else family.unsafe, part.seeds)
+        return label_members(family, family.sound if part.sound else family.unsafe, part.seeds, DRAWN_SEEDS)
 
     return work
 
@@ -109,11 +115,11 @@ def label_planted(planted: Planted, seeds: range) -> Labelled:
     return found
 
 
-def label_members(family: Family, members: Sequence[Member], seeds: range) -> Labelled:
-    """The labels of one member for each seed, in turn."""
+def label_members(family: Family, members: Sequence[Member], seeds: range, drawn_seeds: int = 0) -> Labelled:
+    """The labels of one member for each seed, in turn; with an edit of its original for each of the first ``drawn_seeds``."""
     original, variants, device, found = family.original, family.variants, Device(), Labelled()
-    begin = time.process_time()
     for seed in seeds:
+        begin = time.process_time()
         member = members[seed % len(members)]
         prover = Prover(family.workload(member, seed), original, seed=seed, device=device)
         changed = {member.kernel: variants[member.kernel]}
@@ -121,5 +127,8 @@ def label_members(family: Family, members: Sequence[Member], seeds: range) -> La
         found.labels[label] += 1
         if not member.is_right(label):
             found.wrong.append(f"{member.kernel} with seed {seed} {label}")
-    found.seconds = time.process_time() - begin
+        found.seconds += time.process_time() - begin
+        if seed < drawn_seeds:
+            drawn = label_edit(prover, Original(original[member.kernel], member.kernel), seed)
+            found.drawn += [drawn] if drawn is not None else []
     return found

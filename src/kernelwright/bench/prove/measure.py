@@ -1,26 +1,32 @@
 """Labels of planted variants: every unsafe one gets its right label, hardly a sound one is called unsafe, whatever the seed.
 
 The seed draws the training data, the further cases, the changed inputs and the schedules. Of a family each seed proves one
-unsafe and one sound member, in turn. All cores take part; the labels do not depend on how many there are.
+unsafe and one sound member, in turn; for the first seeds a drawn edit of the member's original besides, with what it owes
+(``drawn_edits.py``). All cores take part; the labels do not depend on how many there are.
 """
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
+from kernelwright.bench.prove.drawn_edits import DrawnEdit
 from kernelwright.bench.prove.families.family import Family
 from kernelwright.bench.prove.families.table import FAMILIES
 from kernelwright.bench.prove.labelling import Labelled, Part, labelled_parts, parts_of
 from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.farm import available_cores
-from kernelwright.prove.labels import LABELS
+from kernelwright.prove.labels import LABELS, Label
 
 SEEDS = 100
 QUICK = 3
 SECONDS = 5.0
 """What a proof of a small kernel may take."""
+SOLVER_SECONDS = 10.0
+"""Of the solver's processor time: what the median variant may take that is asked what it owes."""
 SOUND_SHARE = 0.95
 """Of the sound members of families, what must be clean or better."""
 
@@ -35,8 +41,12 @@ def measure(quick: bool, say: Say) -> Measured:
     found = _labelled(parts_of(seeds), say)
     result = Measured("prove")
     result.rows += [_row(name, found[name], seeds) for name in found]
+    labels: Counter[Label] = sum((one.labels for one in found.values()), Counter())
+    drawn = [each for one in found.values() for each in one.drawn]
+    result.rows += label_rows(labels, drawn)
     _promise_planted(result, found)
     _promise_families(result, found)
+    promise_drawn(result, drawn)
     slowest = max(one.seconds / one.proofs for one in found.values())
     result.at_most("seconds per proof, processor time", slowest, SECONDS)
     proofs, seconds = sum(one.proofs for one in found.values()), time.monotonic() - begin
@@ -78,6 +88,43 @@ def _promise_families(result: Measured, found: Mapping[Name, Labelled]) -> None:
         1 - sum(len(s.wrong) for s in sound) / sum(s.proofs for s in sound),
         SOUND_SHARE,
     )
+
+
+def label_rows(labels: Mapping[Label, int], drawn: Sequence[DrawnEdit]) -> list[Row]:
+    """A row for each label that was given: how often to a planted variant, how often to a drawn edit, and the solver's time for those
+    edits that are asked what they owe."""
+    rows: list[Row] = []
+    for label in LABELS:
+        own = [each for each in drawn if each.label == label]
+        took = _seconds(own)
+        if labels.get(label) or own:
+            rows.append({
+                "label": label,
+                "planted variants": labels.get(label, 0),
+                "drawn edits": len(own),
+                "median solver s": round(statistics.median(took), 3) if took else None,
+                "maximal solver s": round(max(took), 3) if took else None,
+            })  # fmt: skip
+    return rows
+
+
+def promise_drawn(result: Measured, drawn: Sequence[DrawnEdit]) -> None:
+    """No proof that a test contradicts, and the solver's time, where it had a question; which edits were contradicted is a note each."""
+    against = [each.contradiction for each in drawn if each.contradiction]
+    took = _seconds(drawn)
+    asking = [seconds for seconds in took if seconds]
+    result.at_most(f"drawn edits ({len(drawn)}) that are proven and wrong", len(against), 0)
+    result.at_most("median solver time per variant, s", statistics.median(asking) if asking else None, SOLVER_SECONDS)
+    result.notes += [f"proven and wrong: {one}" for one in against]
+    if took:
+        result.notes.append(
+            f"{len(took)} of {len(drawn)} drawn edits were asked what they owe, {len(asking)} with a question for the solver, "
+            f"which took {max(took):.1f} s at most"
+        )
+
+
+def _seconds(drawn: Sequence[DrawnEdit]) -> list[float]:
+    return [each.seconds for each in drawn if each.seconds is not None]
 
 
 def _of_family(family: Family, found: Mapping[Name, Labelled]) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+from kernelwright.cli.support.live_view import EVERY_S
 from kernelwright.cli.support.program_arguments import GivenProgram
+from kernelwright.device.describe_access import plural
 from kernelwright.errors import CompileError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.run.settings import RunSettings
@@ -34,7 +37,16 @@ def searched_flags(
         say("its compile flags are not searched: its kernels cannot be told apart by their files")
         return None
     say("searching compile flags")
-    found, texts = best_flags(subject, given.flags.options.passes, compiled, settings.demands, settings.virtual, jobs)
+    said = time.monotonic()
+
+    def watch(judged: int) -> None:
+        nonlocal said
+        if time.monotonic() - said >= EVERY_S:
+            said = time.monotonic()
+            say(f"searching compile flags, {plural(judged, 'program')} tried")
+
+    passes = given.flags.options.passes
+    found, texts = best_flags(subject, passes, compiled, settings.demands, settings.virtual, jobs, watch)
     say(str(found))
     files = {text: f"kernels-{number}.ll" for number, text in enumerate(dict.fromkeys(texts.values()), start=1)}
     for text, name in files.items():

@@ -22,6 +22,7 @@ from kernelwright.ir import Function, Module, parse_module
 from kernelwright.ir.kernel_digest import reached_variables
 from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch
+from kernelwright.launch_relations import variables_asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,9 @@ class GpuDispatch:
         shared = _names_of(parse_module(version.ir), version.kernel) & {name for name, _ in kernel.variables}
         if shared:
             return f"it uses device variable {readable(min(shared))}, which it would have a copy of its own of on a real GPU"
+        asked = sorted(name for guard in version.guards for name in variables_asked(guard))
+        if asked:
+            return f"it is for launches that find certain values in device variable {readable(asked[0])}, which are not read on a real GPU"
         if not kernel.ir:
             self._notes[
                 f"kernel {readable(kernel.name)} was compiled by nvcc: that it is the one {version.name} was made from is known of "

@@ -4,13 +4,14 @@
                   took 12.3 ms                      took 11.9 ms                   (a line that is left out)
 
 A file that differs from run to run is compared line by line when it is text: the lines that differ are left out, the rest is
-compared. One that differs and is no text is left out as a whole.
+compared. One that differs and is no text is left out as a whole. Two runs may agree by chance (both drew their random numbers from the same
+second, or took as long to the hundredth): a further run narrows what is known.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
@@ -33,7 +34,7 @@ MOST_LINES = 5000
 
 @dataclass(frozen=True)
 class StableText:
-    """The lines that two runs agree on. ``places``: where they stand; None when the runs have different numbers of lines."""
+    """The lines that all runs agree on. ``places``: where they stand; None when the runs have different numbers of lines."""
 
     lines: tuple[bytes, ...]
     places: tuple[int, ...] | None
@@ -55,10 +56,22 @@ class StableText:
             else f"lacks the line {missing.decode(errors='replace')[:80]!r}, or has it elsewhere"
         )
 
+    def narrowed(self, data: bytes) -> StableText | None:
+        """The lines that a further run has, too; None when it has none of them."""
+        found = data.splitlines()
+        if self.places is not None and len(found) == self.of:
+            kept = [(line, place) for line, place in zip(self.lines, self.places, strict=True) if found[place] == line]
+            text = StableText(tuple(line for line, _ in kept), tuple(place for _, place in kept), self.of)
+        elif max(len(found), self.of) <= MOST_LINES:
+            text = StableText(_in_both(self.lines, found), None, self.of)
+        else:
+            return None
+        return text if any(text.lines) else None
+
 
 @dataclass(frozen=True)
 class StableOutputs:
-    """By name: the bytes, or the lines, that two runs agree on."""
+    """By name: the bytes, or the lines, that all runs agree on."""
 
     known: Mapping[str, bytes | StableText]
     left_out: int
@@ -66,16 +79,27 @@ class StableOutputs:
 
     @classmethod
     def of(cls, first: Outputs, second: Outputs) -> StableOutputs:
+        return cls(dict(first), len(second.keys() - first.keys())).narrowed(second)
+
+    def narrowed(self, further: Outputs) -> StableOutputs:
+        """What a further run agrees on, too."""
         known: dict[str, bytes | StableText] = {}
-        for name, data in first.items():
-            other = second.get(name)
-            if other == data:
-                known[name] = data
-            elif other is not None:
-                text = _stable_text(data, other)
-                if text is not None:
-                    known[name] = text
-        return cls(known, len(first.keys() | second.keys()) - len(known))
+        for name, expected in self.known.items():
+            data = further.get(name)
+            if data is None or data == expected:
+                kept: bytes | StableText | None = data
+            elif isinstance(expected, bytes):
+                kept = _stable_text(expected, data)
+            else:
+                kept = expected.narrowed(data)
+            if kept is not None:
+                known[name] = kept
+        return StableOutputs(known, self.left_out + len(self.known) - len(known))
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing of it ever differed."""
+        return not self.left_out and all(isinstance(each, bytes) for each in self.known.values())
 
     @property
     def compared_bytes(self) -> int:
@@ -106,15 +130,13 @@ def _stable_text(first: bytes, second: bytes) -> StableText | None:
     """The lines that two texts have in common; None when they are no texts or have nothing in common."""
     if not (first.isascii() and second.isascii()):
         return None
-    one, other = first.splitlines(), second.splitlines()
-    if len(one) == len(other):
-        places = tuple(n for n, (a, b) in enumerate(zip(one, other, strict=True)) if a == b)
-        return StableText(tuple(one[n] for n in places), places, len(one)) if any(one[n] for n in places) else None
-    if max(len(one), len(other)) > MOST_LINES:
-        return None
+    lines = first.splitlines()
+    return StableText(tuple(lines), tuple(range(len(lines))), len(lines)).narrowed(second)
+
+
+def _in_both(one: Sequence[bytes], other: Sequence[bytes]) -> tuple[bytes, ...]:
     blocks = SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks()
-    lines = tuple(line for block in blocks for line in one[block.a : block.a + block.size])
-    return StableText(lines, None, len(one)) if any(lines) else None
+    return tuple(line for block in blocks for line in one[block.a : block.a + block.size])
 
 
 def _judge(name: str, found: bytes, expected: bytes, rules: Rules) -> float | str:

@@ -12,11 +12,12 @@ from types import TracebackType
 from typing import Generic
 
 from kernelwright.device.real_gpu.worker import CudaWorker
-from kernelwright.errors import KernelwrightError, Misuse, ToolError
+from kernelwright.errors import ToolError
 from kernelwright.evaluate.candidate import C
 from kernelwright.evaluate.judging.fitness import Evaluated
+from kernelwright.evaluate.judging.worker_answer import read_answer
 from kernelwright.evaluate.judging.worker_process import Reference, setup
-from kernelwright.evaluate.outcome import Ok, Rejected
+from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.variant_run import VariantRun, facts_after
 from kernelwright.evaluate.timing.gpu_timer import GpuTimer
@@ -97,7 +98,7 @@ class VariantAnswers(Generic[C]):
 
     def _judged(self, effort: Effort, batch: Sequence[C]) -> Iterator[tuple[int, Evaluated]]:
         """As they are done, whatever came of them."""
-        evaluated = ((number, _evaluated(found)) for number, found in self._pool.map(batch))
+        evaluated = ((number, read_answer(found)) for number, found in self._pool.map(batch))
         return self._timer.through(evaluated, effort) if self._timer is not None else evaluated
 
     def again(self, batch: Sequence[C]) -> list[Answer[C]]:
@@ -150,16 +151,3 @@ def _timer(run: VariantRun[C]) -> GpuTimer:
     settings = run.settings
     worker = CudaWorker(int(settings.device.partition(":")[2]))
     return GpuTimer(run.workload(), settings.device, settings.gpu, known, worker)
-
-
-def _evaluated(found: object) -> Evaluated:
-    if isinstance(found, Lost):
-        return Evaluated(Rejected(found.stage, found.reason), "")
-    if isinstance(found, Raised):
-        if isinstance(found.error, Misuse):
-            raise found.error
-        # A defect of ours that one candidate brings to light is no reason to lose the others; it is counted and shown.
-        stage = "compile" if isinstance(found.error, KernelwrightError) else "crash"
-        return Evaluated(Rejected(stage, f"it could not be evaluated: {found.reason}"), "")
-    assert isinstance(found, Evaluated)
-    return found

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from kernelwright.codegen.memory_layout import SHARED, alloc_size, parameter_layout
@@ -30,6 +31,8 @@ LIMITS = (
     "llvm.minimum",
     "llvm.maximum",
 )
+SharedStores = Mapping[Value, Sequence[Value]]
+"""By shared variable, all that is stored there."""
 _SAME_MEMORY = frozenset({"getelementptr", "addrspacecast", "bitcast", "phi", "select", "inttoptr", "add"})
 
 
@@ -47,16 +50,20 @@ class Sources:
     constants: dict[int | float, None] = field(default_factory=dict)
 
 
-def sources_of(function: Function, condition: Value, *, reached: bool = True) -> Sources:
-    """Everything that can decide ``condition``. ``reached``: or whether it is reached at all."""
+def sources_of(
+    function: Function, condition: Value, *, reached: bool = True, stores: SharedStores | None = None
+) -> Sources:
+    """Everything that can decide ``condition``. ``reached``: or whether it is reached at all. ``stores``: ``shared_stores`` of the
+    function, for those who ask about many of its values."""
     found = Sources()
-    waiting: list[Value] = [condition]
+    waiting: deque[Value] = deque([condition])
     if reached and isinstance(condition, Instruction):
         waiting += _reached_by(condition)
     seen: set[Value] = set()
+    shared: set[Value] = set()
     byval = {index for index, p in enumerate(parameter_layout(function).parameters) if p.byval}
     while waiting and len(seen) < MOST:
-        value = waiting.pop(0)
+        value = waiting.popleft()
         if value in seen:
             continue
         seen.add(value)
@@ -64,15 +71,28 @@ def sources_of(function: Function, condition: Value, *, reached: bool = True) ->
             if not isinstance(value.type, PointerType) or value.index in byval:
                 found.arguments.add((value.index, None))
         elif isinstance(value, Instruction):
-            if value.opcode in ("load", "atomicrmw", "cmpxchg"):
-                waiting += _read(value.operands[0], function, found, byval)
-            if value.opcode == "call" and is_cached_load(value):
-                waiting += _read(value.operands[0], function, found, byval)
+            if value.opcode in ("load", "atomicrmw", "cmpxchg") or (value.opcode == "call" and is_cached_load(value)):
+                for variable in _read(value.operands[0], found, byval):
+                    if variable not in shared:  # else what is stored there waits already
+                        shared.add(variable)
+                        stores = shared_stores(function) if stores is None else stores
+                        waiting += stores.get(variable, ())
             if value.opcode in ("icmp", "fcmp", "switch") or is_limit(value):
                 found.constants.update((constant, None) for constant in constants_of(value))
             waiting += value.operands
         elif isinstance(value, ConstantExpr):
             waiting += value.operands
+    return found
+
+
+def shared_stores(function: Function) -> SharedStores:
+    """Read off in one pass: unrolled kernels store to shared memory at a thousand places, and load from it at as many."""
+    found: dict[Value, list[Value]] = {}
+    for instruction in function.instructions():
+        if instruction.opcode == "store":
+            for root in set(roots_of(instruction.operands[1])):
+                if isinstance(root, GlobalVariable) and root.address_space == SHARED:
+                    found.setdefault(root, []).append(instruction.operands[0])
     return found
 
 
@@ -98,8 +118,8 @@ def is_cached_load(call: Instruction) -> bool:
     return getattr(call.callee, "name", "").startswith(("llvm.nvvm.ldg.", "llvm.nvvm.ldu."))
 
 
-def _read(pointer: Value, function: Function, found: Sources, byval: set[int]) -> Iterator[Value]:
-    """Notes whose memory is read; of shared memory, what is stored there is followed further."""
+def _read(pointer: Value, found: Sources, byval: set[int]) -> Iterator[GlobalVariable]:
+    """Notes whose memory is read; of shared memory, the variable, as what is stored there is followed further."""
     for root in roots_of(pointer):
         if isinstance(root, Argument):
             if root.index in byval:
@@ -107,9 +127,7 @@ def _read(pointer: Value, function: Function, found: Sources, byval: set[int]) -
             else:
                 found.pointers.add(root.index)
         elif isinstance(root, GlobalVariable) and root.address_space == SHARED:
-            for instruction in function.instructions():
-                if instruction.opcode == "store" and root in set(roots_of(instruction.operands[1])):
-                    yield instruction.operands[0]
+            yield root
         elif isinstance(root, GlobalVariable):
             found.variables.add(root.name)
         else:

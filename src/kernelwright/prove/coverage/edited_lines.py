@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from kernelwright.ir import ConstantFloat, ConstantInt, Function, Instruction, source_location
-from kernelwright.prove.coverage.condition_sources import Sources, sources_of
+from kernelwright.prove.coverage.condition_sources import Sources, shared_stores, sources_of
 
 Written = tuple[str, str, tuple[str, ...]]
 
@@ -35,10 +35,11 @@ def edited_lines(original: Function, variant: Function) -> Edited:
     pointers: set[int] = set()
     variables: set[str] = set()
     for function, own, others in ((original, before, after), (variant, after, before)):
+        stores = shared_stores(function)
         for instruction in function.instructions():
             line, written = _line(instruction), _written(instruction)
             if own[line][written] > others.get(line, Counter())[written]:
-                found = sources_of(function, instruction, reached=False)
+                found = sources_of(function, instruction, reached=False, stores=stores)
                 arguments |= found.arguments
                 pointers |= found.pointers
                 variables |= found.variables

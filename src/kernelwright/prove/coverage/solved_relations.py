@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from kernelwright.codegen.memory_layout import SHARED, parameter_layout
+from kernelwright.codegen.memory_layout import parameter_layout
 from kernelwright.ir import (
     Argument,
     ConstantFloat,
@@ -29,7 +30,14 @@ from kernelwright.ir import (
 )
 from kernelwright.prove.changed_inputs.buffer_values import WORD
 from kernelwright.prove.changed_inputs.case_survey import ENTIRELY, MOSTLY, BufferSeen, Change, NumberSeen, Survey
-from kernelwright.prove.coverage.condition_sources import is_cached_load, is_limit, offset_in, roots_of
+from kernelwright.prove.coverage.condition_sources import (
+    SharedStores,
+    is_cached_load,
+    is_limit,
+    offset_in,
+    roots_of,
+    shared_stores,
+)
 from kernelwright.prove.coverage.required_relations import Relation, Relations, compared
 
 Number = int | float
@@ -212,13 +220,7 @@ class _Solution:
             values = self._elements.setdefault(place.name, (place, []))[1]
             values += [wanted] if wanted not in values else []
             return True
-        stored = [
-            instruction.operands[0]
-            for root in roots_of(pointer)
-            if isinstance(root, GlobalVariable) and root.address_space == SHARED
-            for instruction in self._function.instructions()
-            if instruction.opcode == "store" and root in set(roots_of(instruction.operands[1]))
-        ]
+        stored = [value for root in roots_of(pointer) for value in self._shared_stores.get(root, ())]
         return any(self._set(value, wanted, depth // 2) for value in stored)
 
     def _set_number(self, number: NumberSeen, wanted: Number) -> bool:
@@ -232,6 +234,10 @@ class _Solution:
         return True
 
     # -- what is there -------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _shared_stores(self) -> SharedStores:
+        return shared_stores(self._function)
 
     def _number_at(self, argument: Argument, offset: int) -> NumberSeen | None:
         at = self._parameters[argument.index].offset + offset

@@ -133,12 +133,13 @@ def _settled(
     counterexamples = Budget(COUNTEREXAMPLE_UNITS)
     for question, found in open_ones:
         reason = found.why if guards is None else f"it is under {' and '.join(map(str, guards))}"
+        before = counterexamples.seconds
         counterexample = _counterexample(found, launches, counterexamples)
         yield replace(
             question.open,
             method="refuted" if counterexample else METHOD[found.answer],
             reason=reason if guards or not counterexample else REFUTED,
-            seconds=found.seconds + share,
+            seconds=found.seconds + share + counterexamples.seconds - before,
             counterexample=counterexample,
             guards=tuple(map(guard_json, guards or ())),
         )

@@ -148,7 +148,8 @@ def needed_apart(one: Base, other: Base) -> int | bool:
     return first.index if isinstance(first, Argument) else False
 
 
-SHARED = 3
+SHARED, CONSTANT = 3, 4
+"""Address spaces."""
 
 
 def _is_launch_sized(variable: GlobalVariable) -> bool:
@@ -160,8 +161,8 @@ def read_only(function: Function, base: Base) -> frozenset[int] | None:
     itself does, or may."""
     if is_byval(base) and not isinstance(base, Argument):
         return None
-    if isinstance(base, GlobalVariable) and base.is_read_only:
-        return frozenset()
+    if isinstance(base, GlobalVariable) and (base.is_read_only or base.address_space == CONSTANT):
+        return frozenset()  # what a kernel stores to constant memory is a fault
     needed: set[int] = set()
     for i in function.instructions():
         if may_write_anywhere(i):

@@ -1,6 +1,7 @@
 """The weakest guard found under which something can be proven: atoms that held in all recorded launches, dropped one by one.
 
-atoms     argument == v where all launches had it alike, else its least and most; the block's and the grid's extents likewise;
+atoms     argument, field or number in a device variable == v where all launches had it alike, else its least and most; the block's and
+          the grid's extents likewise;
           argument == k * extent + another argument + c where that fits all launches; for each pointer, bytes behind it >= what there was
           least of, >= size * the threads or blocks of the grid and >= the bytes behind another where that held; that it shares no
           memory; that it points at the beginning of it
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
 
+from kernelwright.codegen.memory_layout import SHARED
 from kernelwright.guards import Apart, AtStart, Guard, LaunchFacts
-from kernelwright.ir import Argument, ConstantInt, DataLayout, Function, Instruction
+from kernelwright.ir import Argument, ConstantExpr, ConstantInt, DataLayout, Function, GlobalVariable, Instruction
 from kernelwright.ir.types import IntType, PointerType
 from kernelwright.launch_relations import LaunchRelation, Product, Quantity, Relation, Sum, value_of
 from kernelwright.prove.obligations.effects import is_byval, pointer_of
@@ -133,21 +135,26 @@ def _numbers(function: Function) -> Iterator[Quantity]:
 
 
 def _fields(function: Function) -> list[Quantity]:
-    """The whole numbers that the kernel reads of structures passed by value."""
+    """The whole numbers that the kernel reads of structures passed by value, and of ``__device__`` and ``__constant__`` variables."""
     layout = DataLayout(function.module.data_layout if function.module is not None else "")
     found: dict[Quantity, None] = {}
     for i in function.instructions():
         if i.opcode != "load" or not isinstance(i.type, IntType) or i.type.bits not in (8, 16, 32, 64):
             continue
         offset, at = 0, pointer_of(i)
-        while isinstance(at, Instruction) and at.opcode == "getelementptr":
+        while isinstance(at, Instruction | ConstantExpr) and at.opcode in ("getelementptr", "addrspacecast"):
+            if at.opcode == "addrspacecast":
+                at = at.operands[0]
+                continue
             indices = [index.value for index in at.operands[1:] if isinstance(index, ConstantInt)]
             if len(indices) < len(at.operands) - 1 or at.source_type is None:
                 break
             offset += layout.constant_offset(at.source_type, tuple(indices))
             at = at.operands[0]
-        if isinstance(at, Argument) and is_byval(at) and offset >= 0:
+        if offset >= 0 and isinstance(at, Argument) and is_byval(at):
             found[Quantity("argument", at.index, offset, i.type.bits // 8)] = None
+        elif offset >= 0 and isinstance(at, GlobalVariable) and at.address_space != SHARED:
+            found[Quantity("variable", 0, offset, i.type.bits // 8, name=at.name)] = None
     return list(found)
 
 

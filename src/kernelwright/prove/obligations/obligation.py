@@ -40,7 +40,7 @@ class Obligation:
     guards: tuple[str, ...] = ()
     """Guards that it takes and that the variant does not have yet, as JSON (``guards/guard_json.py``)."""
     seconds: float = 0.0
-    """Of the solver."""
+    """Of processor time that the solver took, the search for guards and for a counterexample that can be tried included."""
     counterexample: tuple[tuple[str, int], ...] = ()
     """By name of an input, the value that refutes it."""
 
@@ -82,6 +82,11 @@ def obligation_from_json(value: Mapping[str, Any]) -> Obligation:
         float(value.get("seconds", 0.0)),
         tuple((str(name), int(number)) for name, number in value.get("counterexample", {}).items()),
     )
+
+
+def solver_seconds(obligations: Iterable[Obligation]) -> float:
+    """What the solver took for all of them."""
+    return sum(one.seconds for one in obligations)
 
 
 def all_hold(obligations: Iterable[Obligation]) -> bool:

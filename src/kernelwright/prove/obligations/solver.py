@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from typing import Any, Literal
 
 from kernelwright.cache import Cache, content_key
@@ -33,7 +33,8 @@ class Budget:
     query_units: int = QUERY_UNITS
     used: int = 0
     seconds: float = 0.0
-    """Spent in the solver, for people to read; nothing is decided by it."""
+    """Of processor time spent in the solver, for people to read; nothing is decided by it. An answer that was kept counts what it took
+    when it was found."""
 
     @property
     def left(self) -> int:
@@ -77,6 +78,8 @@ class Solved:
     units: int
     numbers: dict[str, int]
     truths: dict[str, bool]
+    seconds: float = 0.0
+    """Of processor time that it took when it was asked."""
 
 
 def possible(facts: Sequence[Expr], budget: Budget) -> bool:
@@ -185,16 +188,16 @@ GOAL = "the goal "
 # -- the solver itself
 
 KIND = "solved"
+FORMAT = "2"
+"""Of an answer that is kept; without it are those that do not know how long they took."""
 
 
 def _solve(facts: Sequence[Expr], budget: Budget, most: int | None = None) -> Solved:
     """What the solver says of the facts; ``unknown`` after so many units, or when the budget is spent."""
     limit = min(budget.left, budget.query_units, most if most is not None else budget.query_units)
-    began = time.monotonic()
-    text = _as_text(facts)
-    solved = _answered(text, limit) if limit else Solved("unknown", 0, {}, {})
+    solved = _answered(_as_text(facts), limit) if limit else Solved("unknown", 0, {}, {})
     budget.used += solved.units
-    budget.seconds += time.monotonic() - began
+    budget.seconds += solved.seconds
     return solved
 
 
@@ -206,15 +209,22 @@ def _as_text(facts: Sequence[Expr]) -> str:
 
 def _answered(text: str, limit: int) -> Solved:
     """Kept, or asked now. An answer found within a limit is one within every greater limit, too."""
-    cache, key = Cache(), content_key([z3().get_version_string(), text])
+    cache, key = Cache(), content_key([FORMAT, z3().get_version_string(), text])
     kept = _read(cache.get(KIND, key))
     if kept is not None and (kept.units <= limit if kept.said != "unknown" else kept.units >= limit):
-        return kept if kept.said != "unknown" else Solved("unknown", limit, {}, {})
+        return kept if kept.said != "unknown" else _unknown_within(limit, kept)
     if kept is not None and kept.said != "unknown":
-        return Solved("unknown", limit, {}, {})
+        return _unknown_within(limit, kept)
+    began = time.thread_time()
     solved = _asked(text, limit)
-    cache.put(KIND, key, json.dumps([solved.said, solved.units, solved.numbers, solved.truths]).encode())
+    solved = replace(solved, seconds=time.thread_time() - began)
+    cache.put(KIND, key, json.dumps(astuple(solved)).encode())
     return solved
+
+
+def _unknown_within(limit: int, kept: Solved) -> Solved:
+    """What would be said within fewer units than those of an answer that is kept, in about its share of the time."""
+    return Solved("unknown", limit, {}, {}, kept.seconds * limit / kept.units)
 
 
 def _read(entry: bytes | None) -> Solved | None:

@@ -165,6 +165,8 @@ class World:
     def of_quantity(self, quantity: Quantity) -> Expr | None:
         if quantity.source in ("grid", "block"):
             return self.geometry("nctaid" if quantity.source == "grid" else "ntid", quantity.index).value
+        if quantity.source == "variable":
+            return self._in_memory(z3().Int(f"@{quantity.name}"), quantity) if quantity.signed else None
         arguments = self.function.arguments
         if quantity.index >= len(arguments):
             return None
@@ -172,11 +174,15 @@ class World:
             return self.bytes_behind(quantity.index).value
         type = arguments[quantity.index].type
         if isinstance(type, PointerType) and is_byval(arguments[quantity.index]) and quantity.signed:
-            z = z3()
-            memory = z.Function(f"memory i{8 * quantity.size}", z.IntSort(), z.IntSort())
-            return memory(self.argument(arguments[quantity.index]).value + quantity.offset)
+            return self._in_memory(self.argument(arguments[quantity.index]).value, quantity)
         plain = isinstance(type, IntType) and type.bits == 8 * quantity.size and quantity.signed and not quantity.offset
         return self.argument(arguments[quantity.index]).value if plain else None
+
+    def _in_memory(self, address: Expr, quantity: Quantity) -> Expr:
+        """What is read of memory that nobody writes while the kernel runs (``Thread``)."""
+        z = z3()
+        memory = z.Function(f"memory i{8 * quantity.size}", z.IntSort(), z.IntSort())
+        return memory(address + quantity.offset)
 
     def found_in_memory(self, place: str, value: Expr) -> None:
         """Notes that a number was read at a place: what a launch finds there decides it."""

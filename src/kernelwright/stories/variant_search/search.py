@@ -106,10 +106,12 @@ class Search(Generic[C]):
             return
         found = self._told_of[answer.candidate] = self._found(answer)
         standing.evaluations += 1
-        standing.searched = time.monotonic()
         if answer.candidate and answer.trained_us:
             standing.speedup_any = max(standing.speedup_any, standing.original_us / answer.trained_us)
-        standing.fresh += answer.fresh
+        if not standing.is_over:
+            # A proof between two candidates is no part of the rate of the search.
+            standing.searched = time.monotonic()
+            standing.fresh += answer.fresh
         standing.seen += answer.seen
         if found is not None:
             standing.accepted += 1
