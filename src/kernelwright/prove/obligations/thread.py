@@ -278,7 +278,9 @@ class Thread:
             value = z.Function(f"memory {i.type.text}", z.IntSort(), self.world.sort(i.type))(pointer.value)
             return self.arithmetic.ranged(i.type, value, z.BoolVal(True))
         if self.follows_memory and effect_of(i) is Effect.LOAD and not self._is_foreign(i):
-            return self.arithmetic.ranged(i.type, self.memory.loaded(i), z.BoolVal(True))
+            return self.arithmetic.ranged(i.type, *self.memory.loaded(i))
+        if effect_of(i) is Effect.LOAD:
+            return self._anything(f"{self.name}{i.name}", i)  # poison, too, if the kernel stored some
         return self._unknown(i)
 
     def _own(self, pointer: Value) -> Value:
