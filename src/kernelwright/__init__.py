@@ -1,4 +1,4 @@
-"""Kernelwright makes GPU kernels faster and says, with evidence, what each gain rests on.
+"""Kernelwright makes GPU kernels faster and says, with evidence, what each gain depends on.
 
     import kernelwright as kw
     program = kw.compile("app.cu", arch="sm_90")

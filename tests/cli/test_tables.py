@@ -9,7 +9,7 @@ from kernelwright.cli.support.tables import print_rows
 
 def test_long_texts_are_folded_and_not_cut(capsys: pytest.CaptureFixture[str]) -> None:
     path = "".join(f"/folder{n}" for n in range(60))
-    print_rows([{"what": "libdevice", "found": path, "mend": ""}])
+    print_rows([{"what": "libdevice", "found": path, "fix": ""}])
     printed = capsys.readouterr().out
     assert path in "".join(printed.split()) and max(map(len, printed.splitlines())) <= 200
 

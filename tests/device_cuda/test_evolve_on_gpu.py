@@ -178,7 +178,7 @@ def test_luck_does_not_last(gpu: Fake, tmp_path: Path, monkeypatch: pytest.Monke
     assert run.variant(settled.data["variant"]).speedup == best.speedup
 
 
-def test_what_turns_out_wrong_when_it_is_measured_again_is_turned_down(whole: EvolveRun, tmp_path: Path) -> None:
+def test_what_turns_out_wrong_when_it_is_measured_again_is_rejected(whole: EvolveRun, tmp_path: Path) -> None:
     folder = shutil.copytree(whole.folder, tmp_path / "run")
     assert whole.best is not None
     rejected = Rejected("compare", "on cuda:0, it is wrong now")

@@ -349,7 +349,7 @@ def test_accepted_ones_are_measured_while_others_are_judged(make: Make) -> None:
         outcome = found[number].outcome
         assert isinstance(outcome, Ok) and found[number].facts["trained"]["time_us"] == outcome.time_us
         assert found[number].facts["model_us"] == 0.5 and found[number].code == {}
-    # What was turned down has a time of the model's only, which must not be compared with measured ones.
+    # What was rejected has a time of the model's only, which must not be compared with measured ones.
     assert "trained" not in found[3].facts and found[3].outcome == refused.outcome
 
 

@@ -125,7 +125,7 @@ WORDS: list[tuple[Edit, str, str]] = [
     (Swap(LOAD, ADD), "order", "the load %a and the addition %b change places"),
     (FastMath(ADD, "contract"), "precision", "the addition %b may be computed with contract"),
     (CachePolicy(LOAD, "nc"), "caching", "the load %a reads with the policy nc"),
-    (ExchangeToStore(EXCHANGE), "unused value", "the atomic %old is a store: nobody looks at the value it finds"),
+    (ExchangeToStore(EXCHANGE), "unused value", "the atomic %old is a store: the value it finds is unused"),
     (FixArgument(2, "i32 64"), "specialised input", "n is always 64"),
     (FixArgument(3, "float 0x403AAAAAA0000000"), "specialised input", "x is always 26.666666"),
     (FixBlock((16, 16, 1)), "specialised input", "blocks are always 16 x 16 x 1"),

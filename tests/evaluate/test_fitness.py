@@ -136,7 +136,7 @@ def test_the_same_twice_and_in_another_process_state(make: Make) -> None:
     assert one.evaluate((barrier,)).outcome == other.evaluate((barrier,)).outcome
 
 
-def test_a_wrong_output_is_turned_down_and_not_timed(make: Make) -> None:
+def test_a_wrong_output_is_rejected_and_not_timed(make: Make) -> None:
     fitness = make(REVERSE, "reverse", reversing())
     fitness.reference()
     evaluated = fitness.evaluate((gene(fitness, "reverse", "store"),))
@@ -244,7 +244,7 @@ def summing(**more: Any) -> tuple[Case, dict[str, Any]]:
 
 def test_atomic_sums_of_floats_need_a_tolerance(make: Make) -> None:
     case, _ = summing()
-    with pytest.raises(Misuse, match="the original is turned down: order") as told:
+    with pytest.raises(Misuse, match="the original is rejected: order") as told:
         make(SUM, "sum", case).reference()
     assert "--tolerance" in str(told.value)
     fitness = make(SUM, "sum", case, tolerance="relative 1e-4")

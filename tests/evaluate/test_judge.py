@@ -1,4 +1,4 @@
-"""The judge: what it accepts, what it turns down and where, and what it says about a workload that judges badly."""
+"""The judge: what it accepts, what it rejects and where, and what it says about a workload that judges badly."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_original_is_exact(source: Path) -> None:
         (("load float, ptr %from", "load float, ptr null"), "fault", "out-of-bounds"),
     ],
 )
-def test_wrong_candidates_are_turned_down(source: Path, change: tuple[str, str], stage: str, says: str) -> None:
+def test_wrong_candidates_are_rejected(source: Path, change: tuple[str, str], stage: str, says: str) -> None:
     judge = judged(source, scaled(8), scaled(12))
     outcome = judge(kernels.module(replacing=change))
     assert isinstance(outcome, Rejected) and outcome.stage == stage and says in outcome.reason

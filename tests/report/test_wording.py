@@ -13,9 +13,9 @@ def test_gains() -> None:
         "+9.7 %",
         "-2.0 %",
         "nothing",
-        "turned down",
+        "rejected",
     ]
-    assert (finding_words.alone(None), finding_words.within(None)) == ("turned down", "needed")
+    assert (finding_words.alone(None), finding_words.within(None)) == ("rejected", "needed")
 
 
 def test_every_relation_but_independence_has_words() -> None:

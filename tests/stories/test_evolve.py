@@ -334,7 +334,7 @@ def test_a_kernel_with_nothing_to_edit(tmp_path: Path) -> None:
         evolve(Workload(tmp_path / "k.ll", "nothing", (case,)), folder=tmp_path / "run", evaluations=5)
 
 
-def test_a_candidate_that_ends_its_process_is_turned_down() -> None:
+def test_a_candidate_that_ends_its_process_is_rejected() -> None:
     """What the pool says of a lost or failed item becomes an outcome with a cause."""
     assert read_answer(Lost("crash", "it died")).outcome == Rejected("crash", "it died")
     assert read_answer(Lost("timeout", "too long")).outcome == Rejected("timeout", "too long")
@@ -418,12 +418,12 @@ def test_an_original_that_proves_nothing_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, accept: str
 ) -> None:
     def of(*_: object) -> None:
-        raise Misuse("the original fails its own check", hint="mend it")
+        raise Misuse("the original fails its own check", hint="fix it")
 
     monkeypatch.setattr("kernelwright.stories.variant_search.prove_best.Proofs.of", of)
     run = evolve(AGAIN, folder=tmp_path / "again", evaluations=30, seed=1, jobs=2, accept=accept)
     assert run.ended is not None
-    assert "nothing can be proven: the original fails its own check; mend it" in run.notes
+    assert "nothing can be proven: the original fails its own check; fix it" in run.notes
     if accept == "any":
         assert run.best is not None and run.proof(run.best.name) is None
         return

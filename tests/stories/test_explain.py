@@ -156,5 +156,5 @@ def test_the_original_and_what_is_not_there_are_refused(finished_run: Path, tmp_
         with pytest.raises(Misuse, match="has no variant 'v999'"):
             explain(run, "v999")
         wrong = next(f"v{r.id}" for r in run.rows() if not isinstance(r.outcome, Ok))
-        with pytest.raises(Misuse, match="was turned down: "):
+        with pytest.raises(Misuse, match="was rejected: "):
             explain(run, wrong)

@@ -1,5 +1,5 @@
 """What paper 000 found in Rodinia's programs (sections 5.1 and 5.2), found again in the suite's, with fixed seeds; and what
-each finding rests on. ``docs/findings.md`` has the table."""
+each finding depends on. ``docs/findings.md`` has the table."""
 
 from __future__ import annotations
 
@@ -69,8 +69,8 @@ def test_needleman_wunsch_barriers(program: Program) -> None:
         assert nw.proof((gene,)).label == "clean"
     for gene in wavefront:
         assert nw.gain((gene,)) > 1.05
-        turned_down = nw.speedup((gene,), "clean")
-        assert isinstance(turned_down, Rejected) and turned_down.stage in ("order", "fault"), turned_down
+        rejected = nw.speedup((gene,), "clean")
+        assert isinstance(rejected, Rejected) and rejected.stage in ("order", "fault"), rejected
         proof = nw.proof((gene,))
         assert proof.label == "lock-step only"
         assert proof.check("warp races").evidence

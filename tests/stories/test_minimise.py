@@ -44,10 +44,10 @@ def test_the_best_is_minimal_already(run: EvolveRun) -> None:
         assert minimise(run, "best", jobs=1) == best == run.best
 
 
-def test_the_original_and_what_was_turned_down_are_refused(run: EvolveRun) -> None:
+def test_the_original_and_what_was_rejected_are_refused(run: EvolveRun) -> None:
     with run:
         with pytest.raises(Misuse, match="is the original"):
             minimise(run, "v1")
         wrong = next(f"v{r.id}" for r in run.rows() if not isinstance(r.outcome, Ok))
-        with pytest.raises(Misuse, match="was turned down"):
+        with pytest.raises(Misuse, match="was rejected"):
             minimise(run, wrong)

@@ -1,6 +1,6 @@
 """The suite's programs beside the published ones (Rodinia 3.1; paper 000, Table 1): kernels, shared arrays, barriers, atomics.
 
-Counted in the published sources: figures alone, none of their lines. Where ours differs, the reason says what a gain in it may rest on.
+Counted in the published sources: figures alone, none of their lines. Where ours differs, the reason says what a gain in it may depend on.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Evolution over the whole suite, at equal evaluations: what each way of searching finds, and what of it stands up.
 
 Two headline figures side by side: *as GEVO would report it* (the fastest that is exact on the training cases, whatever it
-rests on) and *clean* (the fastest whose proof found nothing). Arms:
+depends on) and *clean* (the fastest whose proof found nothing). Arms:
 
     found     default search, anything that is exact on the training cases counts       the first headline
     clean     default search, schedules and races count from the beginning              the second

@@ -23,7 +23,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "capture": ("kernelwright.cli.commands.capture", "Record every kernel launch of a program into one file."),
     "replay": ("kernelwright.cli.commands.replay", "Run a recording again and compare."),
     "profile": ("kernelwright.cli.commands.profile", "Where a program's kernels spend their time, line by line."),
-    "evolve": ("kernelwright.cli.commands.evolve", "Search for a faster kernel, and say what each gain rests on."),
+    "evolve": ("kernelwright.cli.commands.evolve", "Search for a faster kernel, and say what each gain depends on."),
     "breed": ("kernelwright.cli.commands.breed", "Breed programs in the language of a grammar."),
     "explore": (
         "kernelwright.cli.commands.explore.command",
@@ -36,7 +36,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "farm": ("kernelwright.cli.commands.farm", "The compile farm: back ends, workers, what is kept."),
     "minimize": ("kernelwright.cli.commands.minimize", "A variant down to the edits that matter."),
     "explain": ("kernelwright.cli.commands.explain", "Why a variant is faster, edit by edit."),
-    "prove": ("kernelwright.cli.commands.prove", "What a variant rests on: checks, evidence, label."),
+    "prove": ("kernelwright.cli.commands.prove", "What a variant depends on: checks, evidence, label."),
     "export": ("kernelwright.cli.commands.variant.export", "A variant as a folder to take along."),
     "patch": (
         "kernelwright.cli.commands.variant.patch",
@@ -46,7 +46,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "suite": ("kernelwright.cli.commands.suite", "The CUDA programs that ship with the package."),
     "bench": ("kernelwright.cli.commands.bench", "Measure what the project promises."),
     "model": ("kernelwright.cli.commands.model.command", "Estimates held against times that a tuner measured."),
-    "doctor": ("kernelwright.cli.commands.doctor", "What this machine has, what is missing, and how to mend it."),
+    "doctor": ("kernelwright.cli.commands.doctor", "What this machine has, what is missing, and how to fix it."),
 }
 
 
@@ -92,7 +92,7 @@ def _root(
         False, "--version", help="Print the version and stop.", is_eager=True, callback=_print_version
     ),
 ) -> None:
-    """Makes GPU kernels faster and says, with evidence, what each gain rests on."""
+    """Makes GPU kernels faster and says, with evidence, what each gain depends on."""
 
 
 def run() -> NoReturn:

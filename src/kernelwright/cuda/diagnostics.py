@@ -110,7 +110,7 @@ def explain(stderr: str, source: Path) -> CompileError | ToolError:
     error = CompileError(
         message,
         place=Place(file, line, column, _line_of(file, line)),
-        hint=_hint(reason) or f"mend {file} line {line}",
+        hint=_hint(reason) or f"fix {file} line {line}",
     )
     error.add_note(stderr)
     return error

@@ -28,7 +28,7 @@ STAGES: dict[str, str] = {
     "order": "its output depends on the order in which blocks, warps or lanes run",
     "program": "the whole program failed: its exit code, or an output that is missing or unreadable",
 }
-"""Where a candidate can be turned down, in the order it gets there, and what that means. The table is closed: reports
+"""Where a candidate can be rejected, in the order it gets there, and what that means. The table is closed: reports
 and statistics count by these names."""
 
 
@@ -103,7 +103,7 @@ class Ok:
 
 @dataclass(frozen=True)
 class Rejected:
-    """The candidate was turned down at ``stage``, one of ``STAGES``, for ``reason``, one sentence."""
+    """The candidate was rejected at ``stage``, one of ``STAGES``, for ``reason``, one sentence."""
 
     stage: str
     reason: str

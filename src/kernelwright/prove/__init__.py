@@ -1,4 +1,4 @@
-"""Evidence for a variant: what its speed rests on.
+"""Evidence for a variant: what its speed depends on.
 
 proof = prove(workload, originals, {kernel: changed})
 print(proof.label)          # proven, clean, as safe as the original, benign, lock-step only, data-specific, schedule-dependent, wrong

@@ -133,14 +133,14 @@ class Baseline:
                 return self._training()
             if run.output is None:
                 raise Misuse(
-                    f"the original {_of(case)} fails: {run.rejected}", hint="mend the program or its workload first"
+                    f"the original {_of(case)} fails: {run.rejected}", hint="fix the program or its workload first"
                 )
             reference = Reference(case, run, run.output, self._wanted(case, run.output))
             wrong = difference(run, reference.expected, run.output, self.workload.rules)
             if wrong is not None:
                 raise Misuse(
                     f"the original fails its own check: {_of(case)}: {wrong.sentence}",
-                    hint="mend the program, or its oracle, or the rules of comparison",
+                    hint="fix the program, or its oracle, or the rules of comparison",
                 )
             self._merge(run)
             self.notes += idle_warnings(self.workload.rules, reference.expected, run.output.before, run.output.inputs)
@@ -202,7 +202,7 @@ class Baseline:
                 if wrong is not None:
                     raise Misuse(
                         f"the original fails its own check: under schedule {schedule}, {wrong.sentence}",
-                        hint="its output depends on the order of its threads; mend that, or allow for it: the rules are "
+                        hint="its output depends on the order of its threads; fix that, or allow for it: the rules are "
                         f"'{self.workload.rules}'",
                     )
             for schedule in () if self.leans_on_lock_step else self.split:

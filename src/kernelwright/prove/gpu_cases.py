@@ -51,7 +51,7 @@ class Watched:
             outcome = self._run(self._original)
             self._trouble = outcome.reason if isinstance(outcome, Rejected) else ""
         if self._trouble:
-            raise ToolError(f"the original itself does not pass: {self._trouble}", hint="mend the program first")
+            raise ToolError(f"the original itself does not pass: {self._trouble}", hint="fix the program first")
         return self._run(modules)
 
     def _run(self, modules: Modules) -> Outcome:

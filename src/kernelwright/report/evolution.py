@@ -70,7 +70,7 @@ def evolution_page(run: VariantRun[Any]) -> str:
         "best": best, "original_us": original_us, "gains": run.gains(best) if best else [], "how": _how(run),
         "kernels": _kernels(run, best),
         "label": label, "meaning": MEANING.get(label), "proof": proof, "explained": explained,  # type: ignore[call-overload]
-        "guards": explained["guards"] if explained else None, "turned_down": _turned_down(run, best), "notes": run.notes,
+        "guards": explained["guards"] if explained else None, "rejected": _rejected(run, best), "notes": run.notes,
         "edits": [f"{readable(kernel)}: {what}" for kernel, what in run.kind.described(best.candidate)] if best else [],
         "source": list(_source(explained["source"])) if explained else [],
         "asks": {name: kind.asks.replace("... ", "Are the outputs right ", 1) for name, kind in CHECKS.items()},
@@ -124,7 +124,7 @@ def _explained(run: VariantRun[Any], best: Found[Any]) -> Mapping[str, Any] | No
     return found if found is not None and found.keys() >= EXPLAINED else None
 
 
-def _turned_down(run: VariantRun[Any], best: Found[Any] | None) -> str:
+def _rejected(run: VariantRun[Any], best: Found[Any] | None) -> str:
     """What was faster and merely right on the training cases, in a sentence; nothing where that is no more than the best."""
     name, speedup = run.fastest_trained
     if not name or speedup <= (best.speedup if best else 1.0) * (1 + TIE):
@@ -185,7 +185,7 @@ def _causes(rows: list[Row], accepted: int) -> list[tuple[str, int, str]]:
 
 
 def _variants(run: VariantRun[Any]) -> list[tuple[Found[Any], str, str]]:
-    """The front, whatever was proven, and the fastest that was turned down; fastest first, with a remark on each."""
+    """The front, whatever was proven, and the fastest that was rejected; fastest first, with a remark on each."""
     remarks: dict[str, str] = {found.name: "" for found in run.front if found.candidate}
     for event in run.journal.events("proof"):
         remarks.setdefault(event.data["variant"], "")

@@ -13,7 +13,7 @@ RELATIONS: Mapping[str, str] = {
     "only together": "gain something only together",
     "more together": "gain more together than apart",
     "less together": "gain less together than apart: they save the same",
-    "exclude each other": "exclude each other: with both, the result is turned down",
+    "exclude each other": "exclude each other: with both, the result is rejected",
 }
 """By ``search.Pair.relation``."""
 
@@ -32,7 +32,7 @@ _MANGLED = re.compile(r"\b_Z\w+")
 
 def alone(share: float | None) -> str:
     """What an edit gains by itself."""
-    return "turned down" if share is None else gain(share)
+    return "rejected" if share is None else gain(share)
 
 
 def within(share: float | None) -> str:
@@ -43,7 +43,7 @@ def within(share: float | None) -> str:
 def gain(share: float | None) -> str:
     """A share of the original's time that is saved."""
     if share is None:
-        return "turned down"
+        return "rejected"
     return "nothing" if abs(share) < 0.0005 else f"{100 * share:+.1f} %"
 
 

@@ -135,7 +135,7 @@ class Effect(Generic[G]):
     alone: float | None
     """Gain of the gene alone over the original."""
     within: float | None
-    """What the whole loses without it; None: without it the whole is rejected, so another gene rests on it."""
+    """What the whole loses without it; None: without it the whole is rejected, so another gene depends on it."""
 
 
 class SingleEffects(Planned[tuple[G, ...]]):

@@ -50,7 +50,7 @@ def breed(
     those of ``Settings`` and ``Dials``
     (generations, population, seed, target, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``cluster``: the
     address of a Ray cluster that does the work. ``cache``: whether fitness that earlier runs found is taken over.
-    Raises ``Misuse`` for a problem that judges nothing, and whatever else the user can mend.
+    Raises ``Misuse`` for a problem that judges nothing, and whatever else the user can fix.
     """
     path = problem_path(problem)
     chosen = settings_for(load_problem(path), jobs=jobs, **settings)

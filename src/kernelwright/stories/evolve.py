@@ -6,7 +6,7 @@ until the strategy has no question left:
     tell       in the order asked, so that neither workers nor crashes change what is found
 measure again  where times are measured: whatever is on the front, until nobody is there by luck
 minimise       the best, down to the genes that matter
-prove          what the result rests on
+prove          what the result depends on
 held out       how fast the best is on data that nothing has seen
 finish         if asked for: explain it, export it, write the page (``stories/finish.py``)
 """
@@ -56,7 +56,7 @@ def evolve(
     ``RunSettings`` (evaluations, seed, accept, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``report``:
     also explain and export the best, and write the page, into that folder, as the command does. ``cluster``: the address of a
     Ray cluster that evaluates, as ``auto``. Raises ``Misuse`` for a
-    workload that judges nothing, and whatever else the user can mend.
+    workload that judges nothing, and whatever else the user can fix.
     """
     subject = opened(workload)
     chosen = RunSettings.on(device, objectives=tuple(objectives), **settings)

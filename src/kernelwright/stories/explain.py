@@ -91,7 +91,7 @@ def explain(run: EvolveRun, name: str, *, jobs: int | None = None, say: Say = la
 def answered(
     strategy: Strategy[Genes], answers: VariantAnswers[Genes], run: EvolveRun, phase: str = "explain"
 ) -> dict[Genes, Ok | None]:
-    """Carries a plan out; what came of each candidate it asked about, None for those that were turned down."""
+    """Carries a plan out; what came of each candidate it asked about, None for those that were rejected."""
     found: dict[Genes, Ok | None] = {}
     while batch := strategy.ask():
         results = []
@@ -149,7 +149,7 @@ def _same(one: Mapping[str, bytes] | None, other: Mapping[str, bytes] | None) ->
 def _remarks(run: EvolveRun, found: Found[Genes], code: Mapping[str, bytes] | None, edits: int) -> Iterator[str]:
     row = next(row for row in run.rows() if f"v{row.id}" == found.name)
     if isinstance(row.outcome, Rejected):
-        yield f"{found.name} was turned down ({row.outcome}): what its edits do within it is not known"
+        yield f"{found.name} was rejected ({row.outcome}): what its edits do within it is not known"
     if run.original is not None and run.original_us is not None and run.original_us < run.original.time_us:
         yield (
             f"gains are counted from the program as it is compiled ({run.original_us:.4g} us); counters and the shares of the "

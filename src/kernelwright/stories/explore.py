@@ -47,7 +47,7 @@ def explore(
     """Explores a computation of the library; returns the finished run, open for reading.
 
     ``sizes``: in the computation's order, or by name. ``settings``: those of ``ExploreSettings`` (strategy, evaluations, seconds, gap,
-    seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises ``Misuse`` for what the user can mend.
+    seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises ``Misuse`` for what the user can fix.
     """
     subject, chosen = Subject.of(computation, sizes, device), ExploreSettings(**settings)
     made = Path(folder) if folder is not None else new_folder(computation)

@@ -1,7 +1,7 @@
 """A variant as a folder to take along: the kernel as IR, PTX, cubin and patch, its edits, its evidence, and how to load it.
 
 hotspot-1-v77/
-    README.md            what it is, what it rests on, when it may be used
+    README.md            what it is, what it depends on, when it may be used
     kernel.ll            the variant as optimised LLVM-IR           a set of files per changed kernel where there are several
     kernel.ptx  kernel.cubin
     kernel.original.ll   the original, optimised alike
@@ -209,7 +209,7 @@ def _of_kernel(builder: GenomeBuilder, original: Built, built: Built, stem: str,
 
 def _warning(proof: Mapping[str, Any] | None) -> str:
     if proof is None:
-        return "UNPROVEN: nobody has checked what it rests on"
+        return "UNPROVEN: nobody has checked what it depends on"
     if proof["label"] in REJECTED:
         return f"REJECTED: its proof calls it {proof['label']} ({MEANING[proof['label']]})"
     return ""

@@ -77,7 +77,7 @@ class _Flags:
         self.tried = 0
 
     def us(self, options: PassOptions) -> float:
-        """The time under these flags; that of the given ones for flags that were turned down."""
+        """The time under these flags; that of the given ones for flags that were rejected."""
         return self.times.get(self._same_as.get(options, options), self.given_us)
 
     def judge(self, some: Sequence[PassOptions]) -> None:

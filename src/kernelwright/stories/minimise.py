@@ -17,7 +17,7 @@ def minimise(run: EvolveRun, name: str, *, jobs: int | None = None) -> Found[Gen
     """The variant with the fewest edits that is not slower by more than a tie; every single one of them matters.
 
     The run is open for writing; what is tried is recorded there. Raises ``Misuse`` for a variant that the run's own demands
-    turned down: it cannot be judged.
+    rejected: it cannot be judged.
     """
     found = run.variant(name)
     if not found.candidate:

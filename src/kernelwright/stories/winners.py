@@ -126,7 +126,7 @@ def _add(found: Winners, run: EvolveRun, asked: str) -> None:
     if run.flags and run.flags.spelled:
         found.said.append(f"{run.name}:flags is the kernels without edits: {run.flags}")
     if label not in SAFE:
-        meaning = "nobody has checked what it rests on" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
+        meaning = "nobody has checked what it depends on" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
         found.warned.append(f"WARNING: {name} is less safe than the original. It is {label}: {meaning}")
     found.versions += [
         Version(

@@ -148,7 +148,7 @@ def _row(name: Name, labelled: Labelled, seeds: int) -> Row:
         trap, label = planted.trap, planted.label
     return {
         "variant": kernel,
-        "rests on": "nothing" if sound else trap,
+        "depends on": "nothing" if sound else trap,
         "its label": label,
         f"labels given in {seeds} seeds": _given(labelled),
         "wrong": ", ".join(labelled.wrong) or "0",

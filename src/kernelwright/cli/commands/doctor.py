@@ -1,4 +1,4 @@
-"""``kw doctor``: what this machine has, what is missing, and the one command that mends each."""
+"""``kw doctor``: what this machine has, what is missing, and the one command that fixes each."""
 
 from __future__ import annotations
 
@@ -32,21 +32,25 @@ class Finding:
     what: str
     state: str
     found: str
-    mend: str = ""
+    fix: str = ""
 
 
 def command(
     cuda_path: Annotated[Path | None, typer.Option(help="A CUDA toolkit to look at, too.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """What this machine has, what is missing, and how to mend it. Exit code 1 when something needed is missing."""
+    """What this machine has, what is missing, and how to fix it. Exit code 1 when something needed is missing."""
     findings = list(examine(cuda_path))
     healthy = all(f.state != "missing" for f in findings)
     if as_json:
         print(json.dumps({"healthy": healthy, "findings": [asdict(f) for f in findings]}, indent=1))
     else:
         print_rows([asdict(f) for f in findings])
-        print("everything needed is here" if healthy else "something needed is missing: the last column mends it")
+        print(
+            "everything needed is here"
+            if healthy
+            else "something needed is missing: the last column says how to fix it"
+        )
     if not healthy:
         raise typer.Exit(1)
 
@@ -115,8 +119,8 @@ def _back_end(tools: Toolchain) -> Iterator[Finding]:
     if tools.libdevice:
         yield Finding("libdevice", "ok", str(tools.libdevice))
     else:
-        mend = "pip install nvidia-cuda-nvcc-cu12==12.9.86"
-        yield Finding("libdevice", "missing", "kernels that call math functions cannot become PTX", mend)
+        fix = "pip install nvidia-cuda-nvcc-cu12==12.9.86"
+        yield Finding("libdevice", "missing", "kernels that call math functions cannot become PTX", fix)
     for tool in tools.assemblers:
         state = "missing" if tool.trouble else "ok"
         yield Finding(

@@ -1,4 +1,4 @@
-"""``kw evolve``: search for a faster kernel, and say what each gain rests on.
+"""``kw evolve``: search for a faster kernel, and say what each gain depends on.
 
 kw evolve app.cu -- ARGUMENTS          a CUDA program as it is: recorded, then searched
 kw evolve suite:hotspot                a program that ships with the package
@@ -421,7 +421,7 @@ def __getattr__(name: str) -> Any:
     import typer
 
     def command(flags: CompileFlags, targets: list[str] | None = None, **own: Any) -> int:
-        """Search for a faster kernel, and say what each gain rests on: kw evolve app.cu -- ARGUMENTS; exit code 1 if none."""
+        """Search for a faster kernel, and say what each gain depends on: kw evolve app.cu -- ARGUMENTS; exit code 1 if none."""
         given = targets or []
         _, behind = split(sys.argv)
         spelled = _spelled(click.get_current_context())

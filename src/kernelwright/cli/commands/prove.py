@@ -1,4 +1,4 @@
-"""``kw prove``: what a variant rests on."""
+"""``kw prove``: what a variant depends on."""
 
 from __future__ import annotations
 

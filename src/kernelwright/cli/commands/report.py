@@ -17,6 +17,6 @@ def command(
         Path | None, typer.Option("-o", "--output", help="The page; default report.html in the run's folder.")
     ] = None,
 ) -> None:
-    """One HTML page: what was found, what it rests on, and how. kw explain first puts the reasons into it."""
+    """One HTML page: what was found, what it depends on, and how. kw explain first puts the reasons into it."""
     with EvolveRun.open(run, GENOMES) as found:
         print(write_page(found, output or found.folder / "report.html"))

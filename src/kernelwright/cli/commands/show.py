@@ -26,7 +26,7 @@ def command(
     run: Annotated[str, typer.Argument(help="A run's folder, or its name below kw-runs.")],
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """What a run has found: the variants that no other beats, why candidates were turned down, and the best one's edits."""
+    """What a run has found: the variants that no other beats, why candidates were rejected, and the best one's edits."""
     _SHOWN[kind_of(run, _SHOWN)](run, as_json)
 
 
@@ -59,9 +59,9 @@ def _show_evolved(run: str, as_json: bool) -> None:
     if as_json:
         print(json.dumps(result))
         return
-    turned_down = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
+    rejected = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
     print(
-        f"{result['run']}: {result['candidates']} candidates, seed {result['settings']['seed']}; turned down: {turned_down}"
+        f"{result['run']}: {result['candidates']} candidates, seed {result['settings']['seed']}; rejected: {rejected}"
     )
     for note in result["notes"]:
         print(f"note: {note}")
@@ -86,7 +86,7 @@ def _show_evolved(run: str, as_json: bool) -> None:
         print(f"    {line}")
     which = result["run"] if spoken.accepted else f"{result['run']}:{found.name}"
     print(
-        f"kw explain {which} says what each does, kw prove {which} what it rests on; kw report {result['run']} makes a page"
+        f"kw explain {which} says what each does, kw prove {which} what it depends on; kw report {result['run']} makes a page"
     )
 
 

@@ -87,7 +87,7 @@ def lines_of(result: dict[str, Any]) -> str:
         )
     if result["speedup_any"] > result["speedup"] * 1.005:
         said.append(
-            f"right on the training cases alone, and turned down: {result['speedup_any']:.3f}x ({result['best_any']})"
+            f"right on the training cases alone, and rejected: {result['speedup_any']:.3f}x ({result['best_any']})"
         )
     return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
 

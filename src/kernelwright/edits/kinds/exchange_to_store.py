@@ -1,4 +1,4 @@
-"""An atomic exchange whose old value nobody looks at, as an atomic store.
+"""An atomic exchange whose old value is unused, as an atomic store.
 
     before   %old = atomicrmw xchg ptr %p, i32 1 monotonic          after   store atomic i32 1, ptr %p monotonic
              atom.relaxed.gpu.global.exch.b32 %r1, [%rd1], 1;               st.relaxed.gpu.global.b32 [%rd1], 1;
@@ -83,7 +83,7 @@ def exchanges(original: Original) -> Iterator[ExchangeToStore]:
 
 def in_words(original: Original, edit: ExchangeToStore) -> Words:
     what, location = describe_instruction(original, edit.subject)
-    return Words("unused value", f"{what} is a store: nobody looks at the value it finds", location)
+    return Words("unused value", f"{what} is a store: the value it finds is unused", location)
 
 
 # Exchanges are few and all listed, so none is drawn by default.

@@ -67,7 +67,7 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
     failed = [launch.fault for launch in wanted if launch.fault]
     wanted = [launch for launch in wanted if not launch.fault]
     if failed and not wanted:
-        raise Misuse(f"the original itself fails: {failed[0]}", hint="mend the program first; kw check shows where")
+        raise Misuse(f"the original itself fails: {failed[0]}", hint="fix the program first; kw check shows where")
     if not wanted:
         raise Misuse(
             f"the program launches no kernel{' called ' + ' or '.join(kernels) if kernels else ''}",
@@ -88,7 +88,7 @@ def look(capture: Capture, kernels: Sequence[str] = ()) -> list[Looked]:
                 case.run(runner, launch.kernel)
             except Stopped as stopped:
                 raise Misuse(
-                    f"the original {case.name} fails: {stopped.rejected}", hint="mend the program first"
+                    f"the original {case.name} fails: {stopped.rejected}", hint="fix the program first"
                 ) from None
             done = runner.results[0]
             assert isinstance(done, Launched)

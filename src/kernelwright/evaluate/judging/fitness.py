@@ -203,7 +203,7 @@ class Fitness(Generic[C]):
         self._races = self._seen_of_original(self._watched) if self.demands.no_new_races else frozenset()
         evaluated = self.evaluate(self.kind.original)
         if isinstance(evaluated.outcome, Rejected):
-            raise Misuse(f"the original is turned down: {evaluated.outcome}", hint=self._way_out(evaluated.outcome))
+            raise Misuse(f"the original is rejected: {evaluated.outcome}", hint=self._way_out(evaluated.outcome))
         self.as_compiled_us = self._time_as_compiled(evaluated.outcome)
         self._remark(evaluated.outcome)
         self._outcomes.clear()  # nobody has asked yet: the first who does has not seen it before
@@ -238,7 +238,7 @@ class Fitness(Generic[C]):
         if trial.rejected is not None:
             raise Misuse(
                 f"the original fails its own check: {trial.rejected}",
-                hint="mend the program, or its oracle, or allow for the difference with --tolerance",
+                hint="fix the program, or its oracle, or allow for the difference with --tolerance",
             )
         results = [each.launched.result for each in self._logged.get(index, ())]
         loops = max((budget - each.budget_left for each in results), default=0)
@@ -262,7 +262,7 @@ class Fitness(Generic[C]):
 
     def _way_out(self, rejected: Rejected) -> str:
         if rejected.stage != "order":
-            return "mend the program, or its oracle, or the rules of comparison"
+            return "fix the program, or its oracle, or the rules of comparison"
         if "subwarp" in rejected.reason:
             return "it relies on warps that run in step: --accept lockstep takes that for granted"
         rules = self.workload.rules
@@ -280,7 +280,7 @@ class Fitness(Generic[C]):
         for case, weight in zip(self._cases, self._weights, strict=True):
             runner, output = self._judge.run(self._baseline.modules, case, FORWARD, executor, overread=OVERREAD)
             if isinstance(output, Rejected):
-                raise Misuse(f"the original fails: {output}", hint="mend the program or its workload first")
+                raise Misuse(f"the original fails: {output}", hint="fix the program or its workload first")
             done = cast(Sequence[Done], runner.results)
             found += [(estimate, weight) for _, _, estimate in self._estimated(case, done, by_line=True)]
         return found

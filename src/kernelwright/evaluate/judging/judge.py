@@ -80,7 +80,7 @@ class Judge:
         for case in self.workload.in_process:
             runner, output = self.run(self._original, case, FORWARD, executor, overread=overread)
             if isinstance(output, Rejected):
-                raise Misuse(f"the original {_of(case)} fails: {output}", hint="mend the program or its workload first")
+                raise Misuse(f"the original {_of(case)} fails: {output}", hint="fix the program or its workload first")
             most = max(most, len(runner.results))
             wanted = self._wanted(case, output)
             self._expected.append(Output({**output.arrays, **wanted}, output.before, output.inputs))

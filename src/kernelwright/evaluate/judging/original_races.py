@@ -34,7 +34,7 @@ def remarks(sites: Iterable[Site], accept: str) -> list[str]:
 
 
 def _places(found: Sequence[Site]) -> list[str]:
-    """A pair of lines that races at several distances is one thing to mend."""
+    """A pair of lines that races at several distances is one thing to fix."""
     scopes: dict[tuple[tuple[End, ...], bool], list[str]] = {}
     for site in found:
         scopes.setdefault((site.ends, site.silent), []).append(SCOPES[site.scope])

@@ -282,7 +282,7 @@ class Journal:
         return int(self._all("SELECT COUNT(*) FROM outcomes")[0][0])
 
     def rejected(self) -> dict[str, int]:
-        """How many evaluations were turned down at each stage."""
+        """How many evaluations were rejected at each stage."""
         query = "SELECT json_extract(outcome, '$.stage') AS stage, COUNT(*) FROM outcomes WHERE ok = 0 GROUP BY stage"
         return {str(stage): int(count) for stage, count in self._all(query + " ORDER BY stage")}
 

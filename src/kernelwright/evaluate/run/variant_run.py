@@ -250,7 +250,7 @@ class VariantRun(Run[C]):
 
     @property
     def fastest_trained(self) -> tuple[str, float]:
-        """Whatever is right on the training cases, also what was turned down then: its name, and how much faster it is."""
+        """Whatever is right on the training cases, also what was rejected then: its name, and how much faster it is."""
         best = ("", 1.0)
         if self.original_us is not None:
             for row in self.searched():
@@ -299,7 +299,7 @@ class VariantRun(Run[C]):
 
     @property
     def rejected(self) -> dict[str, int]:
-        """How many candidates were turned down at each stage."""
+        """How many candidates were rejected at each stage."""
         counts = Counter(row.outcome.stage for row in self.searched() if isinstance(row.outcome, Rejected))
         return dict(sorted(counts.items()))
 
@@ -317,7 +317,7 @@ class VariantRun(Run[C]):
             trained = row.facts.get("trained")
             if trained is None:
                 raise Misuse(
-                    f"variant {name} was turned down: {row.outcome}", hint=f"kw show {self.folder} lists the best"
+                    f"variant {name} was rejected: {row.outcome}", hint=f"kw show {self.folder} lists the best"
                 )
             row = replace(row, outcome=Ok(trained["time_us"], trained["error"]))
         found = self._found(row)

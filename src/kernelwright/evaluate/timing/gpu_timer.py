@@ -139,7 +139,7 @@ class GpuTimer:
         if isinstance(self._judge.compare(case, output.arrays, expected, ROUNDING), Rejected):
             raise Misuse(
                 f"on {self.device}, the original fails its own check: {verdict.reason}",
-                hint=f"mend the program, allow for the difference with --tolerance, or record it there: "
+                hint=f"fix the program, allow for the difference with --tolerance, or record it there: "
                 f"kw check --device {self.device} shows what it does",
             )
         if not notes:
@@ -201,7 +201,7 @@ class GpuTimer:
             yield done, self._wait(future)
 
     def timed(self, evaluated: Evaluated, effort: Effort) -> Evaluated:
-        """An accepted candidate with its measured time, or turned down for what it did on the GPU."""
+        """An accepted candidate with its measured time, or rejected for what it did on the GPU."""
         begin = time.perf_counter()
         ok, code = evaluated.outcome, evaluated.code
         assert isinstance(ok, Ok)

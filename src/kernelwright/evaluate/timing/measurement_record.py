@@ -84,7 +84,7 @@ class Known:
         return made
 
     def find(self, case: int, keys: Mapping[str, str], effort: Effort) -> Measured | None:
-        """What was measured with at least that much effort. What was turned down is not tried again."""
+        """What was measured with at least that much effort. What was rejected is not tried again."""
         found = self._found.get((case, frozenset(keys.items())))
         if found is None or (found.rejected is None and found.effort.pairs < effort.pairs):
             return None

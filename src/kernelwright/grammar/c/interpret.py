@@ -37,7 +37,7 @@ def interpret(
     """The variables after the statements: one value for each case, or one for all.
 
     ``variables``: what they are before, of the right types. ``arrays``: ``[case, element]``. ``operations``: in the place of
-    ``OPERATIONS``, for who asks what a result rests on. Raises ``DeviceError`` for an
+    ``OPERATIONS``, for who asks what a result depends on. Raises ``DeviceError`` for an
     index outside of its array, for a whole number divided by zero, and for a loop of more than ``rounds`` rounds.
     """
     run = _Run(dict(variables), arrays, cases, rounds, OPERATIONS if operations is None else operations)

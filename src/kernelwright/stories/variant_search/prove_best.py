@@ -1,4 +1,4 @@
-"""What the best rests on, and what is left of it where that is less than was demanded."""
+"""What the best depends on, and what is left of it where that is less than was demanded."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHERS = 4
 
 
 def prove_best(search: Search[tuple[G, ...]]) -> None:
-    """What the best rests on. Where that is less than was demanded: the fastest that can be had without the edits at fault."""
+    """What the best depends on. Where that is less than was demanded: the fastest that can be had without the edits at fault."""
     search.standing.is_over = True
     best, accept = search.run.best, search.run.settings.accept
     if best is None:

@@ -1,6 +1,6 @@
 """Control flow of a program: reachable blocks, loops with one latch, the order of execution, dominators.
 
-The order is what reconvergence rests on: loop bodies are contiguous, exits come after the body, a latch is the last block
+The order is what reconvergence depends on: loop bodies are contiguous, exits come after the body, a latch is the last block
 of its loop. Then "run the pending block with the smallest number" brings the lanes of a warp together as early as a
 post-dominator stack would, and lanes never wait for lanes that wait for them.
 """

@@ -245,7 +245,7 @@ def _pause(flat: FlatteningContext, instruction: Instruction) -> None:
 
 
 def _nothing(flat: FlatteningContext, instruction: Instruction) -> None:
-    """Has a value that nobody looks at."""
+    """Has a value that is unused."""
     flat.rows[instruction] = [integer(s.type, 0) for s in scalars(instruction.type)]
 
 
