@@ -13,6 +13,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     (
         "errors",
         "values",
+        "lazy_dataclasses",
         "architectures",
         "target",
         "search",
@@ -44,6 +45,7 @@ LEVEL = {room: number for number, rooms in enumerate(LAYERS) for room in rooms}
 FOUNDATION = {
     "errors",
     "values",
+    "lazy_dataclasses",
     "architectures",
     "target",
     "cache",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 UNCALIBRATED = "uncalibrated"
 FORMAT = 1

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from kernelwright.lazy_dataclasses import dataclass
 
 MAGIC = b"\x7fELF"
 CLASS = b"\x02\x01"

@@ -8,10 +8,10 @@ Each kind is a class here; what it asks and how it reads is its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Protocol
 
 from kernelwright.launch import Launch, Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 WARP = 32
 

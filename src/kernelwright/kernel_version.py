@@ -10,12 +10,13 @@ launches decides, launch by launch: ``device/versions``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kernelwright.errors import ToolError
 from kernelwright.guards import Apart, ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs, Guard
 from kernelwright.launch_relations import Divisible, Relation, relation_as_json, relation_from_json
+from kernelwright.lazy_dataclasses import dataclass
 
 Extent = tuple[int, int]
 """Of a parameter: its offset among the packed arguments and its size, in bytes."""

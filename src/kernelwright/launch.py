@@ -10,7 +10,7 @@ known of a launch is in a value that holds this one: its code and order (``devic
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from kernelwright.lazy_dataclasses import dataclass
 
 Triple = tuple[int, int, int]
 """x, y, z."""

@@ -8,10 +8,10 @@ integers, so nothing wraps around at the check. A quantity that a launch does no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from kernelwright.guards import Guard, LaunchFacts, Names
+from kernelwright.lazy_dataclasses import dataclass
 
 Source = Literal["argument", "grid", "block", "bytes", "variable"]
 Comparison = Literal["==", "<=", ">="]

@@ -7,10 +7,11 @@ beside it: ``gpu("a100").source("l2_latency")``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.architectures import ARCHITECTURES, architecture
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 KIB = 1024
 MIB = 1024 * 1024

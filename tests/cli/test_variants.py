@@ -179,6 +179,7 @@ def test_what_was_recorded_is_shown_without_the_workload(folder: Path, best: str
     for command in ("report", "explain", "prove"):
         assert kw(folder, command, "moved").returncode == 0
     assert "FixArgument(index=3" in kw(folder, "show", "moved").stdout  # no words without the original
+    assert kw(folder, "prove", "moved", "--explain").returncode == 0
 
 
 def test_a_run_that_is_being_written_can_be_read(folder: Path, best: str) -> None:

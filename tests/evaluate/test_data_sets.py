@@ -1,11 +1,16 @@
 """The score: the geometric mean of the speed-ups on the data sets."""
 
 import math
+from pathlib import Path
 
 import pytest
 
+from kernelwright.evaluate.capture.capture import Capture
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.outcome import Metrics, Ok
 from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set, speedups_by_set
+from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.ir import parse_module
 
 
 def outcome(*times_us: float) -> Ok:
@@ -36,3 +41,21 @@ def test_speedups_by_set_have_the_score_for_their_mean() -> None:
     gains = speedups_by_set(original, found, base_us)
     assert gains[0] == pytest.approx(1.5 * 0.97) and gains[1] < 1
     assert math.prod(gains) ** (1 / 3) == pytest.approx(base_us / found.time_us)
+
+
+def test_a_data_set_that_is_recorded_twice_is_one(recorded: Path) -> None:
+    with Capture.read(recorded) as first, Capture.read(recorded) as again:
+
+        def cases(capture: Capture, *numbers: int) -> list[RecordedCase]:
+            launches = [capture.launches[number] for number in numbers]
+            modules = [parse_module(capture.ir(launch.module)) for launch in launches]
+            return [RecordedCase(capture, launch, module) for launch, module in zip(launches, modules, strict=True)]
+
+        def of(*cases: RecordedCase) -> Workload:
+            return Workload(recorded, "", cases)
+
+        assert of(*cases(first, 0, 2), *cases(again, 0, 2)).repeated_sets == (1,)
+        # Near misses: other launches of the same program, one launch more, and a set by itself.
+        assert of(*cases(first, 0), *cases(again, 2)).repeated_sets == ()
+        assert of(*cases(first, 0, 2), *cases(again, 0)).repeated_sets == ()
+        assert of(*cases(first, 0, 2)).repeated_sets == ()

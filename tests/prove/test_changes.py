@@ -20,6 +20,7 @@ from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove import Effort, Prover
 from kernelwright.prove.changed_inputs.buffer_values import (
     EACH_COUNTS,
+    EVERY_SORT,
     FLOAT_WAYS,
     INTEGER_WAYS,
     UNKNOWN_WAYS,
@@ -28,6 +29,7 @@ from kernelwright.prove.changed_inputs.case_survey import Change, Geometry
 from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.changed_inputs.comparison_constants import compared_in, floats_like, ints_like
+from kernelwright.prove.changed_inputs.launch_shapes import shape_changes
 from kernelwright.prove.changed_inputs.pointer_aliases import alias_changes
 from kernelwright.prove.checked_run import Device, run_case
 from kernelwright.prove.coverage.accepted_changes import ChangedSet
@@ -215,6 +217,18 @@ def test_what_the_kernel_compares_with_comes_first() -> None:
     first = words.index("'kind' some of them what the kernel compares with")
     assert first < 4 and first < words.index("'kind' in another order")
     assert "'kind' some of them 77" in words and "n of rare_kind: 128 -> 77" in words
+
+
+def test_blocks_whose_warps_have_two_rows_or_are_not_full() -> None:
+    _, _, ragged = shape_changes("k", Geometry((2, 1, 1), (64, 1, 1)), 1024)
+    assert [change.geometries[0][1].block for change in ragged] == [(16, 4, 1), (63, 1, 1)]
+    _, _, ragged = shape_changes("k", Geometry((2, 1, 1), (16, 4, 1)), 1024)
+    assert [change.geometries[0][1].block for change in ragged] == [(15, 4, 1)]
+
+
+def test_values_between_whole_numbers() -> None:
+    made = FLOAT_WAYS[EVERY_SORT](np.ones(1000, np.float32), np.random.default_rng(0))
+    assert {0.5, -1.5, 2.5, np.nextafter(np.float32(0.5), np.float32(0))} <= set(made)
 
 
 def test_cases_are_strings_for_people() -> None:

@@ -132,6 +132,14 @@ def test_values_that_no_case_can_have_change_nothing(modules: Modules, values: t
     assert prover.refuted({"content": modules["content"]}, [Counterexample("gone", values)]) == ([], 0)
 
 
+def test_a_guard_on_an_argument_that_is_gone_leaves_nothing_known(modules: Modules) -> None:
+    guard: Guard = Relation((Product(1, (Quantity("argument", 9),)),), ">=", (Product(0),))
+    variant, _, _ = without_check("content", modules)
+    proof = prover_of("content", modules).prove({"content": variant}, guards={"content": [guard]})
+    assert proof.label == "wrong" and "none of the training cases lies inside" in proof.check("training").detail
+    assert "2 cases lie outside what the variant is meant for (argument 9 >= 0)" in proof.notes
+
+
 def test_only_what_was_refuted_is_tried() -> None:
     held = Obligation("a", "solver", "b", kernel="k")
     refuted = Obligation("a", "refuted", "b", kernel="k", counterexample=(("argument 2", 3),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from kernelwright.bench.prove.families.table import FAMILIES
 from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.prove import CHECKS, LABELS
 
@@ -21,6 +22,14 @@ def test_labels() -> None:
     assert tuple(row[0].strip("`") for row in rows("Labels")) == LABELS
 
 
+def test_each_label_says_what_it_takes_for_granted_and_what_would_refute_it() -> None:
+    table = rows("What is presupposed, and what would refute a label")
+    assert tuple(row[0].strip("`") for row in table[: len(LABELS)]) == LABELS
+    asked = {letter for row in table[: len(LABELS)] for letter in row[2].split(", ")}
+    assert asked == {row[0] for row in table[len(LABELS) :]}
+    assert all(row[1] and row[3] for row in table)
+
+
 def test_checks() -> None:
     assert [(row[0].strip("`"), row[1]) for row in rows("Checks")] == [(n, kind.label) for n, kind in CHECKS.items()]
 
@@ -28,3 +37,5 @@ def test_checks() -> None:
 def test_figures() -> None:
     found = re.search(r"plants (\d+) unsafe wins .*?and (\d+) sound ones", TEXT, re.DOTALL)
     assert found and (int(found[1]), int(found[2])) == (len(UNSAFE), len(SOUND))
+    families = re.search(r"stand (\d+) families\s+of mistakes", TEXT)
+    assert families and int(families[1]) == len(FAMILIES)

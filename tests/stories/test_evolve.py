@@ -19,11 +19,11 @@ from kernelwright.edits import Gene, Original
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate import Case, Workload, load_workload
+from kernelwright.evaluate.judging.worker_answer import read_answer
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.answers import Answer
 from kernelwright.evaluate.run.journal import Journal
 from kernelwright.evaluate.run.settings import RunSettings
-from kernelwright.evaluate.run.variant_answers import _evaluated
 from kernelwright.evaluate.workload.subject import Given
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.evolution.hot_instructions import Heat
@@ -336,12 +336,12 @@ def test_a_kernel_with_nothing_to_edit(tmp_path: Path) -> None:
 
 def test_a_candidate_that_ends_its_process_is_turned_down() -> None:
     """What the pool says of a lost or failed item becomes an outcome with a cause."""
-    assert _evaluated(Lost("crash", "it died")).outcome == Rejected("crash", "it died")
-    assert _evaluated(Lost("timeout", "too long")).outcome == Rejected("timeout", "too long")
-    told = _evaluated(Raised(ValueError("odd"))).outcome
+    assert read_answer(Lost("crash", "it died")).outcome == Rejected("crash", "it died")
+    assert read_answer(Lost("timeout", "too long")).outcome == Rejected("timeout", "too long")
+    told = read_answer(Raised(ValueError("odd"))).outcome
     assert isinstance(told, Rejected) and told.stage == "crash" and "odd" in told.reason
     with pytest.raises(Misuse):
-        _evaluated(Raised(Misuse("wrong")))
+        read_answer(Raised(Misuse("wrong")))
 
 
 def test_what_fits_the_training_data_alone_is_not_the_result(tmp_path: Path) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -18,7 +19,9 @@ from kernelwright.prove.evidence import Check, Evidence
 from kernelwright.prove.obligations.obligation import Obligation
 from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.stories import proving
+from kernelwright.stories.obligations import Obligations
 from kernelwright.stories.proving import Proofs, counterexamples_of, meets
+from kernelwright.stories.variant_search.prove_best import not_compared
 
 
 @pytest.fixture
@@ -93,3 +96,31 @@ def test_a_run_that_is_resumed_knows_what_refuted_its_variants() -> None:
     ]
     run: Any = SimpleNamespace(journal=SimpleNamespace(events=lambda kind: [*events, SimpleNamespace(data={})]))
     assert counterexamples_of(run) == [Counterexample("k", (("argument 2", 4),))]
+
+
+class OutOfMemory:
+    """A pool whose worker has died of what it was asked."""
+
+    def map(self, asked: list[Any]) -> Iterator[tuple[int, Lost]]:
+        yield 0, Lost("memory", "it needed more memory than it may have")
+
+
+def test_a_solver_out_of_memory_leaves_what_the_tests_say() -> None:
+    obligations: Obligations[Any] = Obligations(cast(Any, None), cast(Any, None), "h200")  # starts nothing
+    obligations._pool.close()
+    obligations._pool = cast(Any, OutOfMemory())
+    (owed,) = obligations.of((), {})
+    assert owed.method == "tested" and "needed more memory than it may have" in owed.reason
+    passed = Proof(tuple(Check(name, "passed", "", ()) for name in CHECKS))
+    assert replace(passed, obligations=(owed,)).label == passed.label == "clean"
+    assert obligations.provable((), {}) is None and obligations.apart((), {}) is None
+
+
+def test_a_whole_program_that_was_not_compared_is_said() -> None:
+    def proof(training: str, whole: str) -> list[dict[str, str]]:
+        return [{"name": "training", "status": training}, {"name": "whole program", "status": whole, "detail": "why"}]
+
+    assert not_compared(proof("passed", "not run")) == "the whole program was not compared: why"
+    assert not not_compared(proof("passed", "passed")) and not not_compared(proof("passed", "failed"))
+    assert not not_compared(proof("failed", "not run")), "that is not what is wrong with it"
+    assert not not_compared([])

@@ -15,7 +15,7 @@ import statistics
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,7 @@ from kernelwright.farm.pool import Pool
 from kernelwright.ir import verify
 from kernelwright.ir.types import FloatType, IntType
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with
 from kernelwright.pipeline import CompileOptions

@@ -24,7 +24,6 @@ import os
 import statistics
 import subprocess
 import sys
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.run import FOLDER, JOURNAL
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
+from kernelwright.lazy_dataclasses import dataclass
 
 KEPT = Path("build") / "bench-evolve"
 EVALUATIONS = 400

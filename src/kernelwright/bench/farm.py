@@ -31,7 +31,6 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -47,6 +46,7 @@ from kernelwright.farm.bundle_runner import BundleRunner
 from kernelwright.farm.lost_items import Raised
 from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.problems import NAMES, path_of
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.report.figures import curves
 
 POPULATIONS = (20, 100, 200, 300)

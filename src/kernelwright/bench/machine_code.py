@@ -11,7 +11,6 @@ import statistics
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.bench.gpu.nvcc import find_nvcc
@@ -23,6 +22,7 @@ from kernelwright.codegen.machine.sass import read_instructions
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.names import readable
 from kernelwright.errors import KernelwrightError, Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import CompileOptions
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load

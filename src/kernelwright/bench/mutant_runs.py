@@ -14,7 +14,7 @@ import json
 import multiprocessing
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from kernelwright.bench.result import Say
 from kernelwright.cache import cache_folder, content_key
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.run.machine_facts import tool_versions
+from kernelwright.lazy_dataclasses import dataclass
 
 PATIENCE_S = 120.0
 """A worker that says nothing about a mutant for so long hangs."""

@@ -16,7 +16,7 @@ import sys
 import tempfile
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, cast
@@ -44,6 +44,7 @@ from kernelwright.evaluate.judging.case_runner import Executor, Runner, Stopped
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.ir import Module, parse_module
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite import NAMES, load
 
 MUTANTS = 10_000

@@ -9,11 +9,12 @@ import statistics
 import subprocess
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from kernelwright.evaluate.run.machine_facts import machine, tool_versions
+from kernelwright.lazy_dataclasses import dataclass
 
 Row = dict[str, Any]
 Say = Callable[[str], None]

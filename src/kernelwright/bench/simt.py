@@ -15,7 +15,6 @@ import struct
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,7 @@ from kernelwright.device.load_module import load as load_module
 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.ir import Module, parse_module
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import load
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -14,6 +13,7 @@ from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.farm.backends.backend import Backend, Level
 from kernelwright.farm.bundle_runner import BundleRunner, Executor
 from kernelwright.grammar import Problem
+from kernelwright.lazy_dataclasses import dataclass
 
 
 class ImageExecutor(Executor[Answers], Protocol):

@@ -12,7 +12,6 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -25,6 +24,7 @@ from kernelwright.farm import available_cores
 from kernelwright.grammar import Problem, derive
 from kernelwright.grammar.c.parse import parse
 from kernelwright.grammar.genotype import random_genotype
+from kernelwright.lazy_dataclasses import dataclass
 
 OPTIMISE_FROM_S = 4e-3
 """What optimising takes for a program, at least: where the code runs through all cases in less, it is not even tried."""

@@ -8,7 +8,7 @@ generation), ``end``.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ from kernelwright.grammar import Problem, load_problem
 from kernelwright.grammar.breeding import Dials
 from kernelwright.grammar.problem import better
 from kernelwright.grammar.readable import indented
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from kernelwright.evaluate.run.journal import Journal
+from kernelwright.lazy_dataclasses import dataclass
 
 EVENT = "speed"
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kernelwright.breeding.run import Bred, BreedRun
 from kernelwright.breeding.worker_judge import FITNESS
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.evaluate.run.answers import Answer
 from kernelwright.grammar.breeding import Individual
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
@@ -25,6 +24,7 @@ from kernelwright.grammar.c.ptx import OPERATIONS as PTX_OPERATIONS
 from kernelwright.grammar.c.ptx import Writer as PtxWriter
 from kernelwright.grammar.c.ptx import function as ptx_function
 from kernelwright.grammar.c.tree import MATH, Scope, Statement, Type
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.llvm import TRIPLE
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import DEFAULT

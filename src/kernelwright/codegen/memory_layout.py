@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from kernelwright.errors import IRError
@@ -16,6 +15,7 @@ from kernelwright.ir.data_layout import DataLayout
 from kernelwright.ir.module import Function, GlobalVariable, Instruction, Module
 from kernelwright.ir.types import StructType, Type, parse_type
 from kernelwright.ir.values import Value
+from kernelwright.lazy_dataclasses import dataclass
 
 DEVICE_LAYOUT = DataLayout("e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64")
 SHARED = 3

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from kernelwright.lazy_dataclasses import dataclass
 
 # Ends a block without falling through, when nothing guards it.
 LEAVES = frozenset({"bra", "brx", "ret", "exit", "trap"})

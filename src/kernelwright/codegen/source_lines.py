@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.codegen.ptx_text import Position
 from kernelwright.errors import Misuse
 from kernelwright.ir.module import Function, Instruction, Module
 from kernelwright.ir.text.tokens import unquote
+from kernelwright.lazy_dataclasses import dataclass
 
 OWN_HEADERS = str(Path(__file__).resolve().parents[1] / "cuda" / "include")
 """Locations in there are our wrappers around built-in functions; the line that called them is the user's."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ctypes as c
 import importlib.metadata
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.codegen.machine.assemble import find_assemblers
 from kernelwright.errors import KernelwrightError
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes import isolation
 from kernelwright.passes.libdevice import find_libdevice
 from kernelwright.passes.llvm import binding

@@ -15,11 +15,12 @@ import json
 import struct
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 from typing import NoReturn
 
 from kernelwright.errors import ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from kernelwright import elf
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 _GNU_VERNEED, _GNU_VERSYM = 0x6FFFFFFE, 0x6FFFFFFF
 _DT_NEEDED, _DT_SONAME = 1, 14

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.cache import write_atomically
@@ -23,6 +22,7 @@ from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.leniency import warned_about
 from kernelwright.cuda.source_rewrites import changed_files, write_overlay
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.values import replaced
 
 LANGUAGES: dict[str, str] = {

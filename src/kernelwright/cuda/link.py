@@ -19,7 +19,6 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.cuda.clang import Clang, system_cxx, ziglang_folder
@@ -28,6 +27,7 @@ from kernelwright.cuda.host import HostObject, toolkit_version
 from kernelwright.cuda.runtime_library import ZIG_TARGET, default_settings, static_runtime
 from kernelwright.cuda.unsupported_calls import refuse_unknown_calls
 from kernelwright.errors import CompileError, Misuse, ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 # Symbols that come from a C++ library: the std namespace, operator new and delete, exceptions, run-time types. What the
 # C library itself has (__cxa_atexit and __cxa_finalize) does not count.

@@ -12,13 +12,13 @@ import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.cache import Cache, content_key, write_atomically
 from kernelwright.cuda.clang import HEADERS, ziglang_folder
 from kernelwright.cuda.elf import Elf, archive_members, read_elf
 from kernelwright.errors import ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 SOURCES = Path(__file__).parent / "runtime"
 

@@ -24,7 +24,6 @@ import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, cast
 
@@ -32,6 +31,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.errors import DeviceError
+from kernelwright.lazy_dataclasses import dataclass
 
 SHARED_BASE = 0x0100_0000_0000
 LOCAL_BASE = 0x0200_0000_0000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from kernelwright.device.arena import Arena
 from kernelwright.device.arguments import Value
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 Array = npt.NDArray[Any]
 Argument = Array | Value | None

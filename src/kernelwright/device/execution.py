@@ -8,12 +8,13 @@ result = executor(execution, arena)
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from kernelwright.device.variables import Variables

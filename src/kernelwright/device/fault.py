@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 Kind = Literal[
     "out-of-bounds",

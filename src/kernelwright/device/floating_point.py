@@ -12,11 +12,12 @@ else here works on exact rationals.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final, Literal, cast
 
 import numpy as np
+
+from kernelwright.lazy_dataclasses import dataclass
 
 Mode = Literal["rn", "rz", "rm", "rp", "rna"]
 """Rounding: to nearest even, towards zero, towards minus infinity, towards plus infinity, to nearest with ties away."""

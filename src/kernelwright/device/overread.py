@@ -10,8 +10,6 @@ fault.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.cuda.names import readable
 from kernelwright.device.arena import GAP, Arena, Buffer
 from kernelwright.device.describe_access import describe_access, plural
@@ -19,6 +17,7 @@ from kernelwright.device.fault import Location
 from kernelwright.device.locations import location_of
 from kernelwright.ir.module import Instruction
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import DEFAULT_GPU, GPUS, Gpu, gpu
 
 BUDGET = 1 << 34

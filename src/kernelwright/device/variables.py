@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kernelwright.codegen.memory_layout import SHARED, align_of, alloc_size
 from kernelwright.device.arena import FUNCTION_BASE, GENERIC, Arena, Buffer
 from kernelwright.device.value_layout import Constants, encoder
 from kernelwright.errors import CompileError
 from kernelwright.ir.module import GlobalVariable, Module
+from kernelwright.lazy_dataclasses import dataclass
 
 CONSTANT = 4
 """The address space of ``__constant__`` memory."""

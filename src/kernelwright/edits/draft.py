@@ -7,13 +7,14 @@ edits can still say "before this one". ``repair`` then puts right what is no lon
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kernelwright.edits.line_templates import AS_STORE, OF_WARP, WARP_BARRIER, filled
 from kernelwright.edits.original import CLONE, Id, Node, Original, Use
 from kernelwright.edits.setting import PLAIN, CompileRecipe, entry_lines, register_line
 from kernelwright.guards import Guard
+from kernelwright.lazy_dataclasses import dataclass
 
 END = 1 << 30
 """A position behind everything in a block: where a phi of the next block uses its operand."""

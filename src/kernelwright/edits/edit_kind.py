@@ -6,7 +6,7 @@ Each kind has a file in ``edits/kinds`` that ends with its row, and a line in ``
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import Field, dataclass, field, fields
+from dataclasses import Field, field, fields
 from typing import Any, ClassVar, Protocol
 
 from kernelwright.edits.dice import Dice
@@ -15,6 +15,7 @@ from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.json_fields import Reader
 from kernelwright.edits.original import Original
 from kernelwright.guards import LaunchFacts
+from kernelwright.lazy_dataclasses import dataclass
 
 SAME_RESULT = "nothing: it computes the same"
 """What an edit relies on that takes nothing away."""

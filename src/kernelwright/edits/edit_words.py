@@ -8,13 +8,13 @@ words.sentence     "the load at blur.cu:19 is gone; %in, seen before, takes its 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.instruction_words import Words, describe_argument, describe_value
 from kernelwright.edits.original import Original
 from kernelwright.edits.table import row_of
 from kernelwright.guards import Guard
+from kernelwright.lazy_dataclasses import dataclass
 
 _STATIC = re.compile(r"_ZL(\d+)(\w+)")
 """What a compiler calls a ``static`` variable."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.edits.edit_kind import Edit
@@ -18,6 +17,7 @@ from kernelwright.edits.genome import Applied, apply
 from kernelwright.edits.json_form import as_json, from_json, kind_of
 from kernelwright.edits.original import Original
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ applied.text, applied.inert
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 from kernelwright.edits.draft import Draft
@@ -18,6 +17,7 @@ from kernelwright.edits.repair import repair
 from kernelwright.edits.setting import CompileRecipe
 from kernelwright.guards import Guard
 from kernelwright.ir import Module, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 
 Genome = tuple[Edit, ...]
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
 
 from kernelwright.edits.barriers import is_barrier
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.ir import Function, Location
+from kernelwright.lazy_dataclasses import dataclass
 
 CHANGES = (
     "removed barrier",

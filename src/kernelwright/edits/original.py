@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from kernelwright.edits.line_templates import Template, altered_template
@@ -40,6 +40,7 @@ from kernelwright.ir.constants import float_value
 from kernelwright.ir.fences import is_fence
 from kernelwright.ir.text.printer import instruction_line
 from kernelwright.ir.types import FloatType, IntType, StructType, VectorType
+from kernelwright.lazy_dataclasses import dataclass
 
 Id = int | str
 """An instruction: its place in the original kernel, counted from 0, or the name a copy was given (``c3f09a11b2d``)."""

@@ -9,11 +9,11 @@ lines that ask for the launch's geometry.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Protocol
 
 from kernelwright.ir import Function, Instruction, print_function
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 FIXED_BLOCK = '"nvvm.reqntid"'
 """Blocks of exactly this shape (``.reqntid`` in PTX): LLVM knows the range of thread numbers."""

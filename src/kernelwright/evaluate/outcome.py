@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kernelwright.device.fault import Fault
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 STAGES: dict[str, str] = {
     "verify": "the changed IR is not valid",

@@ -10,11 +10,11 @@ the meaning are here. Those that act on code generation alone are not: every var
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kernelwright.evaluate.judging.variant import Variant
 from kernelwright.evolution.genomes import GenomeBuilder
 from kernelwright.ir import Module, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.options import PassOptions
 
 THRESHOLDS: tuple[tuple[str, int], ...] = (

@@ -10,7 +10,6 @@ Kernels are built apart, each from a module of its own, and kept, so that a cand
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
@@ -22,6 +21,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.variant import Built, Variant, alone, build_kernel
 from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.ir import Module
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 
 Genes = tuple[Gene, ...]

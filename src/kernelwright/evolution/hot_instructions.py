@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
@@ -20,6 +19,7 @@ from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Runner, Stopped
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.guards import LaunchFacts
+from kernelwright.lazy_dataclasses import dataclass
 
 COST: Mapping[str, float] = {
     "load": 8.0, "store": 4.0, "atomicrmw": 12.0, "cmpxchg": 12.0, "call": 6.0,

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from kernelwright.evaluate.capture.capture import Capture
+from kernelwright.lazy_dataclasses import dataclass
 
 LEAST = 8
 """Integers below are seldom sizes, and have no half worth having."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh_all
@@ -19,6 +18,7 @@ from kernelwright.cuda.names import is_called
 from kernelwright.device.timing_model.launch_observation import block_labels
 from kernelwright.errors import CompileError
 from kernelwright.ir import Module, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.optimise import optimise
 from kernelwright.space.cuda_source import GeneratedKernel
 

@@ -8,10 +8,10 @@ Decisions that follow from others by propagation are not listed.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 Decisions: TypeAlias = tuple[str, ...]
 _DECISION = re.compile(r"(\w+)\(([^()]*)\) = (\w+)")

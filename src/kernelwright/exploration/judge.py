@@ -8,7 +8,7 @@ with KernelJudge(space, jobs) as judge:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import TracebackType
 
 from kernelwright.errors import Misuse
@@ -20,6 +20,7 @@ from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.subject import Subject
 from kernelwright.exploration.trial import MOST_WORK, Trials, block_work
 from kernelwright.farm import pool_for
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.cuda_source import GeneratedKernel
 
 TIMEOUT_S = 600.0

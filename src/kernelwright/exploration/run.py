@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from kernelwright.evaluate.run.journal import Journal
 from kernelwright.evaluate.run.run import Run, unreadable
 from kernelwright.exploration.decisions import Decisions
 from kernelwright.exploration.subject import Subject
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
 
 NAIVE = "naive"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kernelwright.exploration.run import ExploredKernel, ExploreRun
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass

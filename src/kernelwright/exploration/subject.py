@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation import Backbone, Computation
 from kernelwright.space.library import Example, example
 from kernelwright.target import Gpu

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from kernelwright.errors import CompileError
@@ -17,6 +16,7 @@ from kernelwright.farm.backends.backend import Backend, Image, Level
 from kernelwright.farm.backends.bundle import Frame
 from kernelwright.farm.compile_population import Built, build
 from kernelwright.farm.lost_items import Raised
+from kernelwright.lazy_dataclasses import dataclass
 
 T = TypeVar("T")
 Result = TypeVar("Result", covariant=True)

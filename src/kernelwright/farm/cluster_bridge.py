@@ -15,7 +15,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from kernelwright.farm.cluster import GO_ON, HOW, INSTALL
 from kernelwright.farm.cluster_spec import Actor, Spec
 from kernelwright.farm.lost_items import Lost, Raised, raised
 from kernelwright.farm.messages import Kind, Message, pack, receive, send
+from kernelwright.lazy_dataclasses import dataclass
 
 FILL_S = 0.1
 """What a parcel should take."""

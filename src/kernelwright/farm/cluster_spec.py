@@ -7,7 +7,7 @@ import platform
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from kernelwright.farm.machine import available_cores, total_memory
 from kernelwright.farm.messages import pack
 from kernelwright.farm.pool import MEMORY_SHARE, Pool
 from kernelwright.farm.task import Work
+from kernelwright.lazy_dataclasses import dataclass
 
 CHUNK = 1 << 20
 

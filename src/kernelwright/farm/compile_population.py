@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.farm.backends.backend import Backend, Image, Level, Refused
 from kernelwright.farm.backends.bundle import Frame
 from kernelwright.farm.lost_items import Raised
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

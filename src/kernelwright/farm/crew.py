@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from weakref import WeakSet
 
@@ -28,6 +28,7 @@ from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.farm.lost_items import Raised, cause
 from kernelwright.farm.messages import Kind, Message, pack, pair, receive, send
 from kernelwright.farm.task import Task
+from kernelwright.lazy_dataclasses import dataclass
 
 START_S = 300.0
 """What importing and setting up may take."""

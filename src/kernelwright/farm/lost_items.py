@@ -5,10 +5,10 @@ from __future__ import annotations
 import pickle
 import signal
 import traceback
-from dataclasses import dataclass
 from typing import Literal
 
 from kernelwright.errors import ToolError
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.process_result import death
 
 Stage = Literal["crash", "timeout", "memory"]

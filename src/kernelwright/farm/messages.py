@@ -18,8 +18,9 @@ import socket
 import struct
 from array import array
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from kernelwright.lazy_dataclasses import dataclass
 
 INLINE_BYTES = 1 << 15
 """Bodies up to this size travel in the datagram itself: a socket's buffer holds six of the largest."""

@@ -16,7 +16,6 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -26,6 +25,7 @@ from kernelwright.farm.lost_items import Cause, Lost, Raised, cause, raised
 from kernelwright.farm.machine import available_cores, total_memory
 from kernelwright.farm.messages import INLINE_BYTES, Kind, pack
 from kernelwright.farm.task import Work, task
+from kernelwright.lazy_dataclasses import dataclass
 
 CHANCES = 2
 """How often an item may end its worker."""

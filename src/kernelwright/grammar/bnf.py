@@ -15,10 +15,10 @@ import difflib
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from kernelwright.errors import Misuse, Place
+from kernelwright.lazy_dataclasses import dataclass
 
 ESCAPES: Mapping[str, str] = {"#lesser#": "<", "#greater#": ">", "#or#": "|", "#nl#": "\n", "#empty#": ""}
 

@@ -11,7 +11,6 @@ Paper 001 leaves operators and numbers open; those here are ours: the usual cros
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kernelwright.errors import Misuse
@@ -27,6 +26,7 @@ from kernelwright.grammar.genotype import (
     random_genotype,
     unrolled,
 )
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.generations import Rates
 
 FIRST_TRIES = 200

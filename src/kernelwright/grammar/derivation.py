@@ -9,11 +9,11 @@ at the last integer: on from the first
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from kernelwright.cache import content_key
 from kernelwright.grammar.bnf import Grammar
+from kernelwright.lazy_dataclasses import dataclass
 
 CODONS = 4000
 """Integers that one derivation may take. The paper's wraps without limit; one this long is on its way to no end."""

@@ -25,7 +25,7 @@ from __future__ import annotations
 import math
 import runpy
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -38,6 +38,7 @@ from kernelwright.errors import CompileError, KernelwrightError, Misuse
 from kernelwright.grammar.bnf import Grammar
 from kernelwright.grammar.c.parse import parse
 from kernelwright.grammar.c.tree import Array, Scope, Statement, Type
+from kernelwright.lazy_dataclasses import dataclass
 
 Fitness = Callable[[NDArray[Any]], float]
 """(answers) -> what they are worth; one answer for each case."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from kernelwright.ir.module import Function, Instruction, Module
 from kernelwright.ir.text.tokens import unquote
+from kernelwright.lazy_dataclasses import dataclass
 
 _FIELD = re.compile(r'(\w+): ("[^"]*"|[-!\w]+)', re.ASCII)
 

@@ -6,10 +6,10 @@ interned and keep no uses; everything that belongs to a module does.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from kernelwright.ir.types import Type
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

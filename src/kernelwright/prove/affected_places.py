@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Id, Original
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.instrumentation import AlreadyThere, Edge, Probe, Reached, Same, can_compare
 
 _EFFECTS = frozenset({"store", "atomicrmw", "cmpxchg", "fence"})

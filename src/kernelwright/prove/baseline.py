@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -28,6 +28,7 @@ from kernelwright.evaluate.judging.past_buffers import OTHER_BYTES
 from kernelwright.evaluate.workload.case import Arrays, Case, Output
 from kernelwright.evaluate.workload.program_case import ProgramCase
 from kernelwright.evaluate.workload.workload import AnyCase, InProcessCase, Workload
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase
 from kernelwright.prove.checked_run import CaseRun, Device, Runnable, is_past_a_buffer, run_case
 from kernelwright.prove.effort import WATCHED, Effort, divided

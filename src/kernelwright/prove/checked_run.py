@@ -11,7 +11,7 @@ where they would end a launch otherwise.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +30,7 @@ from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Output
 from kernelwright.ir import Function, Module
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 from kernelwright.prove.fences import Fences, FencesOf
 from kernelwright.prove.sightings import Places, Sites, note, note_overread

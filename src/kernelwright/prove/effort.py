@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.device.schedule import GROUPS, Schedule
+from kernelwright.lazy_dataclasses import dataclass
 
 WATCHED = 20
 """How much longer a launch takes when every access is watched."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, Literal
+
+from kernelwright.lazy_dataclasses import dataclass
 
 Status = Literal["passed", "failed", "not run"]
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Executor, Ran, Runner
 from kernelwright.evaluate.workload.case import Output
 from kernelwright.ir import Module, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.checked_run import LaunchMade, Runnable
 
 COUNTERS = "kw.observed"

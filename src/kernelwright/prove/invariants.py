@@ -13,7 +13,7 @@ the races that come of it. An invariant that held is still one of these data set
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from kernelwright.device.describe_access import plural
@@ -26,6 +26,7 @@ from kernelwright.edits.table import row_of
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.workload.workload import Workload, data_sets
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.affected_places import Asked, Edited, added, gone, place_of, questions
 from kernelwright.prove.baseline import FORWARD
 from kernelwright.prove.checked_run import CaseRun, Device, Runnable, is_past_a_buffer, run_case

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, get_args
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.evidence import Check, Evidence, Status
 from kernelwright.prove.labels import LABELS, Label, worst

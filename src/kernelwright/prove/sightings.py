@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.device.arena import Arena
 from kernelwright.device.overread import Overread
@@ -18,6 +16,7 @@ from kernelwright.evaluate.judging.fault_sites import (
     site_of,
 )
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.evidence import Evidence
 
 

@@ -8,7 +8,8 @@ for counter in counters({"dram_bytes": (14.5e6, 9.1e6), ...}):
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+
+from kernelwright.lazy_dataclasses import dataclass
 
 TIME_OF = "us "
 """How the figure of one kernel's time begins: ``us advance``."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any
+
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

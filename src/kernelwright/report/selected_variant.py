@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.evaluate.run.variant_run import Found, VariantRun
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.labels import LABELS
 
 UNPROVEN = "unproven"

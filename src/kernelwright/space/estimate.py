@@ -9,10 +9,10 @@ from __future__ import annotations
 import heapq
 import math
 import random
-from dataclasses import dataclass
 
 import numpy as np
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.engine.constraints import Integers, Masks
 from kernelwright.space.engine.solver import Solver
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.engine.constraints import Masks
 from kernelwright.space.engine.solver import Solver
 from kernelwright.space.lang.conditions import Condition, Value

@@ -9,9 +9,9 @@ left out. What is tried is what the recorded propagation went back to, so that m
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.engine.constraints import Masks
 from kernelwright.space.engine.solver import DECISION, Change, Solver
 from kernelwright.space.lang.declaration import Rule

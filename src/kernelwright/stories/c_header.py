@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from jinja2 import Environment, StrictUndefined
@@ -17,6 +16,7 @@ from kernelwright.architectures import ARCHITECTURES, CUBINS, architecture
 from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import without_lines
 
 TEMPLATE = Path(__file__).parent / "exported" / "dispatch.h.jinja"

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 from kernelwright.cuda.names import readable
 from kernelwright.edits.edit_words import guard_in_words, in_words
+from kernelwright.edits.instruction_words import describe_argument
+from kernelwright.edits.original import Original
 from kernelwright.errors import KernelwrightError
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuilder
+from kernelwright.prove.obligations.obligation import Obligation
 
 
 def edits_in_words(run: EvolveRun, candidate: Genes) -> list[str]:
@@ -16,6 +22,28 @@ def edits_in_words(run: EvolveRun, candidate: Genes) -> list[str]:
         return [f"{readable(gene.kernel)}: {gene.edit}" for gene in candidate]
     words = [(gene.kernel, in_words(originals[gene.kernel], gene.edit)) for gene in candidate]
     return [f"{each.kind} in {readable(kernel)}: {each.sentence}" for kernel, each in words]
+
+
+def obligations_in_words(run: EvolveRun, obligations: Sequence[Obligation]) -> list[str]:
+    """A sentence for each obligation; with arguments by their numbers where the original cannot be opened any more."""
+    try:
+        originals = GENOMES.of(run).originals
+    except KernelwrightError:
+        originals = {}
+    return [obligation_in_words(one, originals.get(one.kernel)) for one in obligations]
+
+
+def obligation_in_words(obligation: Obligation, original: Original | None) -> str:
+    """
+    before   ``... (argument 3 = 7, bytes behind argument 0 = 64)``
+    after    ``... (cols = 7, bytes behind in = 64)``
+    """
+    if original is None:
+        return str(obligation)
+    return _ARGUMENT.sub(lambda found: describe_argument(original, int(found[1])), str(obligation))
+
+
+_ARGUMENT = re.compile(r"\bargument (\d+)\b")
 
 
 def guards_in_words(builder: GenomeBuilder, candidate: Genes) -> tuple[str, ...]:

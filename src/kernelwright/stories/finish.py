@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from kernelwright.errors import KernelwrightError
 from kernelwright.evolution.genomes import EvolveRun
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.labels import REJECTED
 from kernelwright.report.evolution import write_page
 from kernelwright.report.selected_variant import UNPROVEN, spoken_of

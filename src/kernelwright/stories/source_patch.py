@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from kernelwright.cuda.names import readable
@@ -28,6 +28,7 @@ from kernelwright.evaluate.outcome import Ok, Outcome
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, GenomeBuilder
 from kernelwright.ir import Module, function_location
 from kernelwright.ir.kernel_digest import kernel_digest
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.options import PassOptions
 from kernelwright.pipeline import CompileOptions
 from kernelwright.pipeline import compile as compile_program

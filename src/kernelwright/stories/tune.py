@@ -8,12 +8,13 @@ the file written, never with less than it held
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from kernelwright.cache import file_digest
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.explanation import as_json, explanation
 from kernelwright.versions.forest import Forest

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from kernelwright.cuda.names import readable
@@ -25,6 +25,7 @@ from kernelwright.evaluate.run.run import found_folder
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.ir.kernel_digest import kernel_digest
 from kernelwright.kernel_version import Version
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import Program
 from kernelwright.prove.labels import LABELS, MEANING, Label
 from kernelwright.report.selected_variant import UNPROVEN, label_of

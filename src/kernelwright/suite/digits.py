@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.errors import ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 SIDE = 8
 

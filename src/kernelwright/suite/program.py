@@ -12,11 +12,11 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.program import INFINITE, Compared, Thresholds
 
 

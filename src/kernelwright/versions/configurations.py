@@ -6,11 +6,12 @@ A path that is known is never run a second time, whatever thresholds ask for it,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected, outcome_from_json
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.box import Box, Interval, box_of, contains, merged
 from kernelwright.versions.program import INFINITE, Compared, Ran, Thresholds, TunedProgram
 from kernelwright.versions.resolution import Resolution, Times, Verdict

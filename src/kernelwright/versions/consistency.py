@@ -7,9 +7,9 @@ set of datasets is consistent when in every tree one box of each can be chosen s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.box import FREE, Box, Interval, intersection, merged
 
 Wishes = Mapping[str, Sequence[Sequence[Box]]]

@@ -14,9 +14,10 @@ what was chosen above come up as unknown ones, and are settled then. A version t
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.box import FREE, Box, Interval
 from kernelwright.versions.configurations import Configuration, Configurations
 from kernelwright.versions.forest import Forest, Groups, Observed

@@ -17,11 +17,11 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.forest import Forest
 from kernelwright.versions.guard_expressions import GuardExpression, guard_expression
 from kernelwright.versions.program import INFINITE, Compared, Thresholds

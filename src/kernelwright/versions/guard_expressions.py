@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 _CALLS = {"min": min, "max": max, "abs": abs, "len": len}
 _ATTRIBUTES = frozenset({"shape", "size", "ndim", "nbytes"})

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.evaluate.outcome import Rejected
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.box import contains
 from kernelwright.versions.program import Ran, Thresholds
 from kernelwright.versions.resolution import Resolution

@@ -7,10 +7,10 @@ threshold of ``INFINITE`` is never reached, so that everything further down the 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from kernelwright.evaluate.outcome import Rejected
+from kernelwright.lazy_dataclasses import dataclass
 
 INFINITE = 2**63 - 1
 """A threshold above every value: the guard is never taken."""

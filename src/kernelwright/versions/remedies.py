@@ -11,11 +11,11 @@ another forest of the same versions is tuned on what was measured, without a run
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
 from kernelwright.evaluate.outcome import Rejected
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.forest import Forest
 from kernelwright.versions.program import INFINITE, Compared, Ran, Thresholds

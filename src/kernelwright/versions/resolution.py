@@ -17,8 +17,10 @@ import math
 import statistics
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
+
+from kernelwright.lazy_dataclasses import dataclass
 
 # Two-sided 99.9 % quantiles of Student's t by degrees of freedom (NIST/SEMATECH e-Handbook of Statistical Methods, 1.3.6.7.2:
 # upper 0.0005). Between rows the larger one is taken.

@@ -13,12 +13,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from kernelwright.cache import write_atomically
 from kernelwright.errors import Misuse, Place
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.program import INFINITE
 

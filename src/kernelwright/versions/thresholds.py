@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.box import FREE, Box, Interval, merged
 from kernelwright.versions.configurations import Configuration, Configurations
 from kernelwright.versions.consistency import Conflict, Joint, largest_consistent

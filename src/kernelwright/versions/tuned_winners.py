@@ -9,12 +9,13 @@ While thresholds are tuned, each check says what it compares; a winner that its 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from kernelwright.cuda.names import readable
 from kernelwright.guards import Guard, LaunchFacts, Names
 from kernelwright.kernel_version import Version
 from kernelwright.launch_relations import Product, Quantity, Relation, value_of
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.program import INFINITE, Compared, Thresholds
 
 THREADS = (

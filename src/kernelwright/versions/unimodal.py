@@ -10,8 +10,8 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.resolution import Verdict
 
 

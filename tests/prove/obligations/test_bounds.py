@@ -16,6 +16,7 @@ from kernelwright.launch_relations import Product, Quantity, Relation
 from kernelwright.prove.obligations.guard_search import atoms
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed, provable_part
+from kernelwright.stories.candidate_words import obligation_in_words
 from tests.prove.obligations.test_construction import kernel
 
 ARGUMENTS = "ptr noalias %p, ptr noalias %r, ptr noalias %q, i32 %n"
@@ -167,3 +168,14 @@ def test_lines_through_all_launches_become_atoms() -> None:
     assert line in atoms(original.function, launches, (4,))
     assert line not in atoms(original.function, [*launches, facts(33, grid=5)], (4,))
     assert line not in atoms(original.function, launches[:2], (4,))  # any two points are on a line
+
+
+def test_what_a_load_made_early_owes_is_said_in_words() -> None:
+    """Which bytes, of what, for whom; why it does not hold, beside the numbers that show it; and which check would do."""
+    original, edit = hoisted(LOOKED_UP.replace("INDEX", "%w"))
+    for launches, why in ([], "outside of that memory"), ([facts(3)], "with a check at each launch it does: "):
+        (said,) = (one for one in owed(original, [edit], launches) if not one.holds)
+        assert said.claim.startswith("the 4 bytes that the load %y reads lie in the memory behind 'r' for every thread")
+        assert said.method == "refuted" and why in said.reason
+        words = obligation_in_words(said, original)
+        assert "argument" not in words and "bytes behind r" in words, words

@@ -142,6 +142,28 @@ end:"""
     assert holds(original, ReplaceOperand(stores[1], 0, "i32 %s"))
 
 
+def test_what_the_kernel_stored_may_be_poison() -> None:
+    """LLVM reads the sum off the store, and takes ``max(n, n + 1)`` for ``n + 1`` again."""
+    body = """  %a = add nsw i32 %n, 1
+  store i32 %a, ptr %r
+  %y = load i32, ptr %r
+  %c = icmp eq i32 %n, 2147483647
+  %s = select i1 %c, i32 %n, i32 %y
+  %m = call i32 @llvm.smax.i32(i32 %n, i32 %y)
+  store i32 %s, ptr %p
+  br i1 %c, label %end, label %then
+then:
+  store i32 %m, ptr %q
+  br label %end
+end:"""
+    head = f"{HEAD}declare i32 @llvm.smax.i32(i32, i32)\ndefine ptx_kernel void @k("
+    arguments = "ptr noalias %p, ptr noalias %q, ptr noalias %r, i32 %n"
+    original = Original(parse_module(f"{head}{arguments}) {{\nentry:\n{body}\n  ret void\n}}\n"), "k")
+    _, first, second = numbers(original, "store")
+    assert not holds(original, ReplaceOperand(first, 0, "i32 %m"))
+    assert holds(original, ReplaceOperand(second, 0, "i32 %s"))
+
+
 # -- threads
 
 LANES = f"""  %lane = call i32 @llvm.nvvm.read.ptx.sreg.laneid()

@@ -7,7 +7,6 @@ import math
 import pickle
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from kernelwright.device.real_gpu.gpu import Timing
 from kernelwright.device.real_gpu.worker import Buffers, CudaWorker, GpuInfo, Job
 from kernelwright.errors import KernelwrightError
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import GPUS
 
 ROUNDS = 15

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from kernelwright.cache import content_key
 from kernelwright.device.real_gpu.worker import Buffers, Image, Job
 from kernelwright.errors import Misuse
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 
 FORMAT = 1
 MEMORY = "memory.npz"

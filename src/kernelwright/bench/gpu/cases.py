@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

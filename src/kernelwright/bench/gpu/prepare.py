@@ -21,7 +21,7 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -48,6 +48,7 @@ from kernelwright.edits.kinds.delete import deletions
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.ir import Module, parse_module, print_module
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
 from kernelwright.target import DEFAULT_GPU, GPUS

@@ -17,7 +17,6 @@ import statistics
 import tempfile
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ from kernelwright.errors import DeviceError, KernelwrightError, Misuse
 from kernelwright.evaluate.timing.duel import CONFIDENCE, TIE, Estimate, duel, median_interval
 from kernelwright.evaluate.workload.comparison import Change, Given, Ignore, judge
 from kernelwright.evaluate.workload.rule_text import Rules, parse_rules
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite import load
 
 TIMES = 3

@@ -9,10 +9,11 @@ Planted variants are compiled from source and have no edits, so they owe nothing
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.edits import OPERATORS, Original, apply, draw, known_edits
 from kernelwright.edits.edit_kind import Edit
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove import Prover
 from kernelwright.prove.domain import training_facts
 from kernelwright.prove.labels import LABELS, Label

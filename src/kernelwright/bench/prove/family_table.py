@@ -8,7 +8,6 @@ from kernelwright.bench.prove.families import (
     data_property,
     device_variable,
     element_assumed,
-    fence_order,
     launch_dimension,
     loop_not_empty,
     many_turns,
@@ -16,12 +15,11 @@ from kernelwright.bench.prove.families import (
     other_memory,
     overflow,
     restricted,
-    same_values,
     shared_buffers,
-    shared_work,
     start_value,
     struct_field,
 )
+from kernelwright.bench.prove.families.between_threads import fence_order, same_values, shared_work, whole_warps
 from kernelwright.bench.prove.families.family import Family
 
 FAMILIES: tuple[Family, ...] = (
@@ -43,4 +41,5 @@ FAMILIES: tuple[Family, ...] = (
     shared_buffers.FAMILY,
     same_values.FAMILY,
     shared_work.FAMILY,
+    whole_warps.FAMILY,
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kernelwright.bench.prove.drawn_edits import DrawnEdit, label_edit
 from kernelwright.bench.prove.families.family import Family, Member
@@ -19,6 +19,7 @@ from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
 from kernelwright.edits import Original
 from kernelwright.errors import ToolError
 from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove import Prover
 from kernelwright.prove.checked_run import Device
 from kernelwright.prove.labels import LABELS, Label

@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from kernelwright.evaluate.judging.case_runner import Argument, Modules, by_kernel
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove.labels import Label
 

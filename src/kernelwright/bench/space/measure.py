@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import statistics
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.bench.result import Measured, Say
@@ -17,6 +16,7 @@ from kernelwright.evaluate.outcome import Ok
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.exploration.subject import Subject
 from kernelwright.exploration.trial import Trials
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.stories.explore import explore
 
 DEVICE = "h200"

@@ -10,12 +10,12 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
 
 from kernelwright.bench.result import Measured, Row, Say
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.engine.constraints import Integers
 from kernelwright.space.estimate import chen, knuth
 from kernelwright.space.gpu.sets import DECISION_ORDER

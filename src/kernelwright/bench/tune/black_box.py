@@ -19,10 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.bench.tune.measured_program import MeasuredProgram
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.program import INFINITE
 

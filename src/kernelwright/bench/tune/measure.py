@@ -9,12 +9,13 @@ from __future__ import annotations
 import statistics
 import tempfile
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.bench.tune.black_box import SEEDS, Searched, is_installed, searched
 from kernelwright.bench.tune.measured_program import RULE, MeasuredProgram, built_program
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite.multiversion.table import PROGRAMS, MultiVersionProgram
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.thresholds import DatasetResult, Tuning, most_configurations

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -20,6 +20,7 @@ from kernelwright.cuda.toolkit import EXTRA, toolkit_headers
 from kernelwright.device.real_gpu.availability import has_binding
 from kernelwright.device.real_gpu.driver import INSTALL
 from kernelwright.errors import KernelwrightError
+from kernelwright.lazy_dataclasses import dataclass
 
 REINSTALL = "pip install --force-reinstall kernelwright"
 

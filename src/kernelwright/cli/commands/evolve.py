@@ -16,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +43,7 @@ from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.evaluate.workload.subject import Chosen, PythonFile, Recordings, Subject
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.evolution.new_run import create, gone_if_refused
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT, listed
 from kernelwright.stories.evolve import proceed
 from kernelwright.target import DEFAULT_GPU

@@ -13,6 +13,7 @@ from kernelwright.evolution.genomes import Genes
 from kernelwright.prove.labels import MEANING
 from kernelwright.prove.proof import Proof, proof_from_json
 from kernelwright.report.finding_words import evidence, for_people
+from kernelwright.stories.candidate_words import obligations_in_words
 from kernelwright.stories.proving import Proofs, meets
 
 
@@ -30,6 +31,11 @@ def command(
         variant, accept = found.variant(name), found.settings.accept
         known = None if again else found.proof(variant.name)
     proof = proof_from_json(known) if known is not None else _proven(run, variant)
+    owed = []
+    if explain and not as_json:
+        found, _ = opened(run)
+        with found:
+            owed = obligations_in_words(found, proof.obligations)
     if as_json:
         print(json.dumps({"variant": variant.name, "speedup": variant.speedup, **proof.as_json()}))
     else:
@@ -42,8 +48,8 @@ def command(
         if proof.obligations:
             settled = len(proof.obligations) - open_ones
             print(f"  obligations: {settled} of {len(proof.obligations)} hold for all launches that its guards admit")
-        for one in proof.obligations if explain else ():
-            print(f"      {for_people(str(one))}")
+        for sentence in owed:
+            print(f"      {for_people(sentence)}")
         for note in proof.notes:
             print(f"  note: {for_people(note)}")
     if not meets(proof.label, accept):

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.errors import KernelwrightError, Misuse
@@ -17,6 +16,7 @@ from kernelwright.evaluate.workload.subject import Recordings
 from kernelwright.evolution.genomes import GENOMES
 from kernelwright.evolution.made_data import DOUBLED, HALVED, ODD, MadeLine, changed, is_another_size, places
 from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.lazy_dataclasses import dataclass
 
 MOST_WORK = 1_000_000
 """Warps' blocks of instructions of the given data, launch by launch: beyond, nothing is doubled."""

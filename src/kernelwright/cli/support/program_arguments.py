@@ -16,7 +16,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +27,7 @@ from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
 from kernelwright.cuda.inputs import now_ns
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, size_in_bytes
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import CUDA_SUFFIXES, Program
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.target import GPUS

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +23,7 @@ from kernelwright.codegen.machine.sass import BARRIER
 from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
 from kernelwright.codegen.source_lines import user_position
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import stand_ins
 
 Source = Literal["machine code", "ptx"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.codegen.ptx_text import Position
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kernelwright.ir import types as ty
 from kernelwright.ir.constants import ConstantFloat, ConstantInt, zero
 from kernelwright.ir.module import Function, Instruction
 from kernelwright.ir.types import FloatType, FunctionType, IntType, PointerType, Type, VectorType
 from kernelwright.ir.values import Value
+from kernelwright.lazy_dataclasses import dataclass
 
 
 class UnknownPtx(Exception):

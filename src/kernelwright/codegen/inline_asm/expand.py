@@ -14,7 +14,6 @@ stands for it; what is not in ``ptx_instructions`` is refused by its text. PTX I
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from kernelwright.codegen.inline_asm.builder import Builder, Guarded, Step, UnknownPtx, type_of
 from kernelwright.codegen.inline_asm.ptx_effects import EFFECTS, HARMLESS
@@ -26,6 +25,7 @@ from kernelwright.ir.module import Instruction
 from kernelwright.ir.text.tokens import unescape
 from kernelwright.ir.types import StructType, Type
 from kernelwright.ir.values import Value
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -13,6 +12,7 @@ from typing import Literal
 from kernelwright.architectures import architecture
 from kernelwright.codegen.machine import nvjitlink
 from kernelwright.errors import CompileError, Place, ToolError
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes import isolation
 from kernelwright.passes.nvidia_files import files
 from kernelwright.passes.options import DEFAULT

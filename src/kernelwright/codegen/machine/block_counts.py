@@ -18,7 +18,6 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kernelwright.architectures import architecture
@@ -43,6 +42,7 @@ from kernelwright.codegen.machine.sass import (
 )
 from kernelwright.codegen.ptx_text import PtxFunction, PtxInstruction, read_ptx
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import OLDEST_MACHINE_CODE
 
 SLOW = re.compile(r"slowpath|mediumpath|_full|_sm70_(shfl|vote|match|warp)")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright import elf
 from kernelwright.errors import ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 FUNCTION = elf.FUNCTION
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from dataclasses import dataclass
 
 from kernelwright.codegen.machine.cubin_elf import Elf
 from kernelwright.errors import ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 # Opcodes of the line number program that move the state machine; the rest only carries operands to skip.
 EXTENDED, COPY, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC, FIXED_ADVANCE_PC = 0, 1, 2, 3, 4, 8, 9

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import dataclass
 
 from kernelwright.codegen.machine.assemble import Cubin
 from kernelwright.codegen.machine.cubin_elf import Elf, read_elf
+from kernelwright.lazy_dataclasses import dataclass
 
 # Attributes of the sections .nv.info*; names and numbers as cuobjdump -elf prints them.
 REGISTER_COUNT = 0x2F

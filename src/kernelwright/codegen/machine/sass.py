@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from kernelwright.lazy_dataclasses import dataclass
 
 INSTRUCTION_BYTES = 16
 """From Volta (sm_70) on; before it, instructions took 8 bytes and had other opcodes."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.codegen.simt.analyses.address_spaces import infer_spaces
 from kernelwright.codegen.simt.emission.emitter import Emitter
 from kernelwright.codegen.simt.options import SimtOptions
@@ -14,6 +12,7 @@ from kernelwright.codegen.simt.program.spin_yields import add_yields
 from kernelwright.codegen.simt.program.warp_gathers import settle
 from kernelwright.errors import CompileError
 from kernelwright.ir.module import BasicBlock, Instruction, Module
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
+
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

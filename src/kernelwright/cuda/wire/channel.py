@@ -14,11 +14,11 @@ from __future__ import annotations
 import socket
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.cuda.wire.protocol import MESSAGES, REPLY, Header, Message, Nothing, Output
 from kernelwright.cuda.wire.structures import Body
 from kernelwright.errors import ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 _HEADER = struct.Struct("<IHHIi")
 _CHUNK = 1 << 16

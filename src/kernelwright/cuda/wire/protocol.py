@@ -6,11 +6,11 @@ same order. ``MESSAGES`` says for each message which body it carries, and whethe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 
 from kernelwright.cuda.wire.structures import Body as Body  # for those who carry any of these
 from kernelwright.cuda.wire.structures import f64, i32, u8, u16, u32, u64
+from kernelwright.lazy_dataclasses import dataclass
 
 VERSION = 2
 REPLY = 0x8000

@@ -14,8 +14,10 @@ Only structures without holes: the standard sizes of their fields in a row are t
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, ClassVar, Self
+
+from kernelwright.lazy_dataclasses import dataclass
 
 
 def _field(code: str, count: int = 1, **more: Any) -> Any:

@@ -7,10 +7,11 @@ places in the source and the memory concerned.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any, Literal
 
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 FindingKind = Literal[
     "out-of-bounds",

@@ -6,12 +6,12 @@ The flags are those of ``codegen.simt.watch.Watch.written``: 1 it holds somethin
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelwright.device.arena import Arena, Buffer
+from kernelwright.lazy_dataclasses import dataclass
 
 Flags = npt.NDArray[np.uint8]
 WRITTEN, STORED, READ = 1, 2, 4

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.device.timing_model.fit import spearman
+from kernelwright.lazy_dataclasses import dataclass
 
 FAVOURITES = 10
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from kernelwright.device.model_check.cut_launch import estimate_variant
@@ -12,6 +11,7 @@ from kernelwright.device.model_check.kernel_description import KernelDescription
 from kernelwright.device.model_check.tuner_cache import MeasuredVariant, TunerCache
 from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.errors import CompileError, DeviceError, Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
 
 ALWAYS = 10

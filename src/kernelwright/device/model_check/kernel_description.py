@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from kernelwright.device.model_check.expressions import Expression
 from kernelwright.device.model_check.tuner_cache import TunerCache
 from kernelwright.errors import Misuse
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 KNOWN = ("source", "kernel", "grid", "block", "where", "shared_bytes", "arguments", "define")
 KINDS = ("bytes", "int", "float")

@@ -13,11 +13,11 @@ import json
 import math
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 Value = int | float | str
 

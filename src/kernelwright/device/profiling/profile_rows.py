@@ -10,13 +10,14 @@ means over them; rates are over all requests; shares of time are weighted by tim
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 Shape = tuple[str, Triple, Triple, int]
 Row = dict[str, Any]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import ctypes
 import statistics
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NoReturn
 
 from kernelwright.cuda.wire.protocol import DeviceProperties
@@ -24,6 +24,7 @@ from kernelwright.device.real_gpu.memory import CudaMemory
 from kernelwright.device.real_gpu.properties import properties_of_gpu
 from kernelwright.errors import DeviceError, Misuse
 from kernelwright.launch import Launch, Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 _KINDS: dict[int, Kind] = {
     700: "out-of-bounds",

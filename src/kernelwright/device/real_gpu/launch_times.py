@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.real_gpu.driver import Driver, DriverError
 from kernelwright.device.real_gpu.gpu import REGISTERS
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 MOST_PENDING = 512
 """Launches whose events have not been read yet; the oldest are waited for then."""

@@ -15,11 +15,11 @@ from __future__ import annotations
 import ctypes
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import TracebackType
 
 from kernelwright.device.arena import GAP
 from kernelwright.device.real_gpu.driver import Driver, DriverError
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from kernelwright.architectures import architecture
@@ -14,6 +14,7 @@ from kernelwright.device.real_gpu.gpu import CudaGpu, CudaLoaded
 from kernelwright.device.serving.errors import CudaError, Refused
 from kernelwright.device.versions.comparison import GpuKernel
 from kernelwright.errors import CompileError, KernelwrightError, ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass

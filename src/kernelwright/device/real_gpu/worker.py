@@ -17,7 +17,6 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -31,6 +30,7 @@ from kernelwright.device.real_gpu.gpu import CudaLaunched, FunctionFacts, Timing
 from kernelwright.device.real_gpu.lock import WAIT_S, GpuLock
 from kernelwright.errors import DeviceError, KernelwrightError
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 
 TIMEOUT_S = 60.0
 """What one request may take before its kernel counts as endless."""

@@ -18,7 +18,7 @@ Blocks that follow each other without a choice become one; the block to run next
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kernelwright.codegen.fused_products import contractions
@@ -43,6 +43,7 @@ from kernelwright.ir import types as ty
 from kernelwright.ir.module import BasicBlock, Function, Instruction
 from kernelwright.ir.types import FloatType, IntType, PointerType, StructType, Type, VectorType
 from kernelwright.ir.values import Value
+from kernelwright.lazy_dataclasses import dataclass
 
 CODES = {"i8": "B", "i16": "H", "i32": "I", "i64": "Q", "float": "f", "double": "d", "half": "H", "bfloat": "H"}
 """The ``struct`` code of the items that hold a type in memory."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
 from kernelwright.device.execution import Execution
@@ -20,6 +20,7 @@ from kernelwright.device.variables import Variables, load_variables
 from kernelwright.errors import Misuse
 from kernelwright.ir.module import Module
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 RESIDENT = 64
 """Blocks that may be unfinished at once, when earlier ones spin waiting for later ones."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.codegen.memory_layout import align_of, alloc_size, round_up
 from kernelwright.device.reference.unsupported import refuse
 from kernelwright.ir import types as ty
@@ -11,6 +9,7 @@ from kernelwright.ir.constants import ConstantInt
 from kernelwright.ir.module import Function
 from kernelwright.ir.types import Type
 from kernelwright.ir.values import Value
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

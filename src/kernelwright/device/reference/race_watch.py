@@ -13,7 +13,7 @@ Freund, "FastTrack", 2009, for the idea of keeping one write and the reads since
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy.typing as npt
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Buffer
 from kernelwright.device.fault import Kind
 from kernelwright.device.reference.thread_state import Block, Clock, Thread
+from kernelwright.lazy_dataclasses import dataclass
 
 Key = tuple[int, int]
 """A byte that threads share: (block, offset) in shared memory, (-1, address) in global memory."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.ir.module import BasicBlock, Function
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass

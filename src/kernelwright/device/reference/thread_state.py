@@ -12,13 +12,14 @@ generator. It runs until it needs others and then yields what it waits for, an `
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol, cast
 
 from kernelwright.device.arena import POISON, Arena
 from kernelwright.device.fault import Kind
 from kernelwright.device.schedule import WARP, Schedule
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 BARRIER, WARP_OPERATION, ACTIVE, PAUSE = range(4)
 """Kinds of events."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass
 from enum import IntEnum
 
 from kernelwright.device.fault import Fault
+from kernelwright.lazy_dataclasses import dataclass
 
 
 class CudaError(IntEnum):

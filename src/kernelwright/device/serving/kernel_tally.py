@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.serving.observer import Observer
+from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from kernelwright.device.execution import Execution

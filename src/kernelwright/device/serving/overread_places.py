@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kernelwright.device.serving.observer import Observer
+from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from kernelwright.device.execution import Execution

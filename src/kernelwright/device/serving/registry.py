@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from kernelwright.device.serving.errors import CudaError, Refused
 from kernelwright.device.serving.properties import SHARED_PER_BLOCK
 from kernelwright.device.timing_model.resident_blocks import largest_block, resident_blocks
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, ToolError
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
 
 if TYPE_CHECKING:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.cuda.wire import protocol as wire
 from kernelwright.cuda.wire.channel import Received
 from kernelwright.device.serving.errors import Failure
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -22,13 +22,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from kernelwright.device.serving.runtime_substitution import stand_in
 from kernelwright.device.serving.worker import fork_worker, how_it_ended, say, serve
 from kernelwright.device.settings import Settings
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.lazy_dataclasses import dataclass
 
 Serve = Callable[[socket.socket], bytes]
 """Serves one connection in a worker; the bytes reach the caller of ``run_program``."""

@@ -7,7 +7,7 @@ without that, one of them writing, is a finding. One clock per stream counts its
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kernelwright.cuda.wire import protocol as wire
 from kernelwright.cuda.wire.channel import Received
@@ -15,6 +15,7 @@ from kernelwright.cuda.wire.protocol import Message
 from kernelwright.device.arena import Buffer
 from kernelwright.device.checking.findings import CheckFinding, End
 from kernelwright.device.checking.touched_bytes import Bytes
+from kernelwright.lazy_dataclasses import dataclass
 
 LEGACY = 0
 Clock = dict[int, int]

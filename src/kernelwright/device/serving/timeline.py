@@ -13,8 +13,9 @@ Not modelled: kernels of two streams that share the GPU, and how long a copy of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from kernelwright.lazy_dataclasses import dataclass
 
 Engine = Literal["kernel", "to device", "to host", "none"]
 

@@ -8,7 +8,6 @@ their part, the others do to theirs.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from kernelwright.device.timing_model import native_loops
 from kernelwright.device.timing_model.counters import LINE, SECTOR, AccessCount, BlockTrace, Observed
 from kernelwright.device.timing_model.occupancy import Occupancy, l1_bytes
 from kernelwright.device.timing_model.spilled_registers import spilled_registers
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
 
 L1_WAYS = 16

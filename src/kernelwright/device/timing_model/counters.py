@@ -6,7 +6,7 @@ paths of all warps of the watched thread blocks and the lines of memory they ask
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP
 
 Kind = Literal["load", "store", "atomic"]

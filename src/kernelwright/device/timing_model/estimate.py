@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Obser
 from kernelwright.device.timing_model.machine_accesses import machine_accesses
 from kernelwright.device.timing_model.occupancy import Occupancy, occupancy
 from kernelwright.device.timing_model.scoreboard import Layout, Scoreboard, scoreboard
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import PIPES, WARP, Gpu
 
 UNKNOWN_LINE = ("", 0)

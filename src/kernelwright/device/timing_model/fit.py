@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from kernelwright.calibration import DEFAULT, FACTORS, NORMS, Calibration
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import Parts, take_apart, total_us
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
 
 STEPS = (2.0, 1.4, 1.15, 1.05, 1.02, 1.005)

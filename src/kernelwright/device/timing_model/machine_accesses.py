@@ -15,11 +15,12 @@ A short branch becomes a guard: such an instruction is issued more often, but ha
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Kind, Observed
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP
 
 GENERIC = "generic"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.codegen.memory_layout import round_up
 from kernelwright.device.timing_model.resident_blocks import resident_blocks
 from kernelwright.errors import DeviceError
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP, Gpu
 
 

@@ -6,7 +6,6 @@ What a block leaves unfinished, the next block waits for: ready times live on fr
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.codegen.cost.scoreboard_steps import Step
 from kernelwright.device.timing_model import native_loops
 from kernelwright.device.timing_model.counters import BlockCount, BlockTrace, Observed
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
 
 # Whose latency a step's result has, by class of instruction; all others take an arithmetic latency.

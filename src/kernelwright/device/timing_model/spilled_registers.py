@@ -10,9 +10,9 @@ together, and loads of 20 KB of spills behind 32 KB of L1 hit about half, those 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.device.timing_model.counters import AccessCount, Observed
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP, Gpu
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kernelwright.kernel_version import Extent, Version
+from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from kernelwright.ir import Function, Module

@@ -11,7 +11,7 @@ used is a sentence, and the original runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
 from kernelwright.cuda.names import readable
@@ -26,6 +26,7 @@ from kernelwright.errors import KernelwrightError
 from kernelwright.ir import parse_module
 from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch, Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,6 @@ Of a program that nvcc built there is no IR to compare a kernel with: its parame
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 from kernelwright.architectures import architecture
 from kernelwright.cuda.names import readable
@@ -23,6 +22,7 @@ from kernelwright.ir.kernel_digest import reached_variables
 from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch
 from kernelwright.launch_relations import variables_asked
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,13 @@ use.row("_Z6smoothPKfPfiii")    {"kernel": "smooth", "original": {...}, "version
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kernelwright.cuda.names import readable
 from kernelwright.kernel_version import Version
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 
 Shape = tuple[Any, ...]
 """Launches of one shape: grid, block and shared memory."""

@@ -11,7 +11,7 @@ cannot be launched at all is an exception. ``run`` is an executor: what only nee
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kernelwright.codegen.simt.launching.compiled_kernel import (
@@ -34,6 +34,7 @@ from kernelwright.device.locations import location_of
 from kernelwright.device.overread import Overread
 from kernelwright.ir.module import Instruction
 from kernelwright.launch import Launch, Triple
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -28,6 +28,7 @@ from kernelwright.device.execution import Execution
 from kernelwright.device.timing_model.counters import watched
 from kernelwright.device.timing_model.launch_observation import watch_of
 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
+from kernelwright.lazy_dataclasses import dataclass
 
 LEAST = 64
 """Blocks that are sampled at first."""

@@ -9,7 +9,7 @@ long as the guards hold (``argument 1 >= 1``, ``argument 1 <= 4095``): unlike a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.edit_kind import EditKind
@@ -19,6 +19,7 @@ from kernelwright.edits.original import Original
 from kernelwright.guards import LaunchFacts
 from kernelwright.ir.types import IntType
 from kernelwright.launch_relations import Product, Quantity, Relation
+from kernelwright.lazy_dataclasses import dataclass
 
 WIDTHS = (16, 32, 64)
 LEAST_BITS = 15

@@ -15,7 +15,6 @@ inline assembly, which stays where it is. The virtual GPU's time does not know t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft, unchanged
@@ -27,6 +26,7 @@ from kernelwright.edits.memory.pointers import Pointers
 from kernelwright.edits.memory.sharing import writes_through
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.guards import Apart
+from kernelwright.lazy_dataclasses import dataclass
 
 READ_ONLY = "nc"
 

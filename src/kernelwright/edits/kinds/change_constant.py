@@ -8,7 +8,6 @@ Integers and floating point numbers alike, also those that come into a phi. It s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
@@ -17,6 +16,7 @@ from kernelwright.edits.instruction_words import Words, describe_instruction, de
 from kernelwright.edits.json_fields import read_id, read_index, read_value
 from kernelwright.edits.original import Id, Original
 from kernelwright.edits.plain_constants import neighbours
+from kernelwright.lazy_dataclasses import dataclass
 
 _NUMBERS = frozenset(["i8", "i16", "i32", "i64", "half", "float", "double"])
 

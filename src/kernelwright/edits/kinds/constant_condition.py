@@ -9,7 +9,6 @@ It relies on the condition always coming out so; most improvements that survive 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
@@ -17,6 +16,7 @@ from kernelwright.edits.edit_kind import EditKind, Listing
 from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_id, read_index, read_truth
 from kernelwright.edits.original import Id, Original
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

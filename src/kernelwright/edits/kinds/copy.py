@@ -10,8 +10,6 @@ become the recorded choices. A copied store or barrier has its effect by itself.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import END, Draft, is_clone_name
 from kernelwright.edits.edit_kind import EditKind
@@ -19,6 +17,7 @@ from kernelwright.edits.instruction_words import Words, describe_instruction, de
 from kernelwright.edits.json_fields import optional, read_choices, read_copy_name, read_id, read_use
 from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Original, Use
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ constant.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.barriers import is_barrier, is_free_barrier
 from kernelwright.edits.dice import Dice
@@ -19,6 +18,7 @@ from kernelwright.edits.edit_kind import EditKind, Listing
 from kernelwright.edits.instruction_words import Words, describe_instruction, describe_value
 from kernelwright.edits.json_fields import optional, read_id, read_value
 from kernelwright.edits.original import Id, Original
+from kernelwright.lazy_dataclasses import dataclass
 
 FIRST, NEAREST = 2, 4
 """Values that a load is listed to be deleted in favour of: the kernel's first, which hang on nothing else and are often what

@@ -10,7 +10,6 @@ It relies on no thread reading what another one writes on the other side. ``edit
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.barriers import is_barrier, is_free_barrier
 from kernelwright.edits.dice import Dice
@@ -19,6 +18,7 @@ from kernelwright.edits.edit_kind import EditKind, Listing
 from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_id
 from kernelwright.edits.original import Id, Original
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ Should another edit ask for the old value after all, it gets the new one.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
@@ -26,6 +25,7 @@ from kernelwright.edits.json_fields import read_id
 from kernelwright.edits.line_templates import AS_STORE
 from kernelwright.edits.memory.ordering import has_fences
 from kernelwright.edits.original import Id, Node, Original
+from kernelwright.lazy_dataclasses import dataclass
 
 TYPES = ("i8", "i16", "i32", "i64", "float", "double", "ptr")
 

@@ -11,7 +11,6 @@ these. Results may differ in their last bits. What ``afn`` rounds away happens o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
@@ -21,6 +20,7 @@ from kernelwright.edits.json_fields import read_id, read_word
 from kernelwright.edits.line_templates import FAST_FLAGS
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.ir.flags import FLAGS, is_floating
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ block's shape also goes to PTX as ``.reqntid``, and bounds what the thread numbe
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.edit_kind import EditKind
@@ -22,6 +22,7 @@ from kernelwright.edits.plain_constants import bits_of, text_of
 from kernelwright.edits.setting import register_asked
 from kernelwright.guards import ArgumentIs, BlockIs, GridIs, LaunchFacts
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 THREADS = 1024
 """The most that a block may have."""

@@ -16,7 +16,6 @@ wait is over when the last of them is there. They stay behind fences, and behind
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import pairwise
 
 from kernelwright.edits.dice import Dice
@@ -28,6 +27,7 @@ from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.edits.pin import pin
 from kernelwright.ir import Function
+from kernelwright.lazy_dataclasses import dataclass
 
 LEVELS = (1, 2, 4)
 """How far up loads are put. At a barrier, or at the end of an ``if``, one level ends."""

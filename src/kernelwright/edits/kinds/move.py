@@ -10,7 +10,6 @@ repaired.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from kernelwright.edits.barriers import is_free_barrier
 from kernelwright.edits.dice import Choice, Dice
@@ -21,6 +20,7 @@ from kernelwright.edits.json_fields import read_choices, read_id
 from kernelwright.edits.kinds.copy import anywhere
 from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Node, Original
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

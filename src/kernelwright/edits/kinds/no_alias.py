@@ -12,7 +12,7 @@ threads may see each other's writes through the pointer (``edits/memory/sharing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.edit_kind import EditKind
@@ -22,6 +22,7 @@ from kernelwright.edits.memory.sharing import seen_by_others
 from kernelwright.edits.original import Original
 from kernelwright.guards import Apart, LaunchFacts
 from kernelwright.ir.types import PointerType
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ At most one is in effect per kernel, the last. ``passes/recipe.py`` carries it o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
@@ -19,6 +19,7 @@ from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.json_fields import optional, read_number, read_words
 from kernelwright.edits.original import Original
 from kernelwright.edits.setting import MOST_REGISTERS, own_attribute
+from kernelwright.lazy_dataclasses import dataclass
 
 PASSES = (
     "adce",

@@ -10,8 +10,6 @@ become the recorded choices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import Draft, is_clone_name
 from kernelwright.edits.edit_kind import EditKind
@@ -19,6 +17,7 @@ from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_choices, read_copy_name, read_id
 from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Original
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

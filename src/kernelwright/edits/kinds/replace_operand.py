@@ -9,7 +9,6 @@ operands like any other.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
@@ -18,6 +17,7 @@ from kernelwright.edits.instruction_words import Words, describe_instruction, de
 from kernelwright.edits.json_fields import read_id, read_index, read_value
 from kernelwright.edits.kinds import change_constant, constant_condition
 from kernelwright.edits.original import Id, Original, Use
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ What a proof finds to be needed becomes part of the genome this way, so that who
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from kernelwright.edits.draft import Draft
@@ -17,6 +16,7 @@ from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.original import Original
 from kernelwright.guards import Apart, AtStart, Guard
 from kernelwright.launch_relations import LaunchRelation, relation_as_json, relation_from_json
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ Operands that are not there in the new places become the recorded choices.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.edits.dice import Choice, Dice
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.edit_kind import EditKind
@@ -18,6 +16,7 @@ from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_choices, read_id
 from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.original import Id, Original
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

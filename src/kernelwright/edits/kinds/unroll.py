@@ -9,7 +9,6 @@ before   br i1 %more, label %loop, label %end          after   br i1 %more, labe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.dice import Dice
 from kernelwright.edits.draft import Draft
@@ -17,6 +16,7 @@ from kernelwright.edits.edit_kind import SAME_RESULT, EditKind, Listing
 from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.json_fields import read_id, read_number
 from kernelwright.edits.original import Id, Original
+from kernelwright.lazy_dataclasses import dataclass
 
 COUNTS = (0, 1, 2, 3, 4, 8, 16)
 """Those that are drawn. 0: wholly, 1: not at all."""

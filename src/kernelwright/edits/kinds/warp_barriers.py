@@ -11,7 +11,6 @@ meaning stays as long as the guard holds: blocks of at most 32 threads. It is wh
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from kernelwright.edits.barriers import is_free_barrier
 from kernelwright.edits.draft import Draft
@@ -21,6 +20,7 @@ from kernelwright.edits.line_templates import OF_WARP
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.guards import WARP, BlockIsWarp, LaunchFacts
 from kernelwright.ir import Function
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

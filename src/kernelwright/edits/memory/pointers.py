@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Id, Node
 from kernelwright.ir import Function, InlineAsm
+from kernelwright.lazy_dataclasses import dataclass
 
 DERIVED = {"getelementptr": 1, "addrspacecast": 1, "bitcast": 1, "freeze": 1}
 """Operations whose result comes from so many of their first operands; phis and selects from all."""

@@ -9,7 +9,6 @@ block's shape: each axis must end before the next one's step begins (``block.x <
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.original import Id, Node
@@ -18,6 +17,7 @@ from kernelwright.ir import DataLayout, Function, GlobalVariable, print_function
 from kernelwright.ir.types import StructType
 from kernelwright.launch import Triple
 from kernelwright.launch_relations import Product, Quantity, Relation
+from kernelwright.lazy_dataclasses import dataclass
 
 MOST_THREADS = (1024, 1024, 64)
 """Of a block, by axis (CUDA C Programming Guide, technical specifications)."""

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -24,6 +24,7 @@ from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture import file_format as form
 from kernelwright.evaluate.capture.file_format import HASH_BYTES, LIST, PAGE, PAGE_BYTES, TEXT, RecordReader
 from kernelwright.launch import Launch, Triple
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 
 When = Literal["before", "after"]

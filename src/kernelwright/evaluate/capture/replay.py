@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from kernelwright.device.execution import FORWARD
 from kernelwright.device.schedule import Schedule
@@ -17,6 +16,7 @@ from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.comparison import Given, Verdict, judge
 from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.ir import Module, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
 
 from kernelwright.device.arena import Arena
 from kernelwright.device.settings import OVERREAD
@@ -23,6 +22,7 @@ from kernelwright.evaluate.judging.case_runner import Runner, Stopped
 from kernelwright.evaluate.workload.subject import Chosen
 from kernelwright.ir import Module, parse_module
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 
 LOOKED_AT = 300
 """Launches of a recording that are run to see what they do; of more, a sample over the whole of it."""

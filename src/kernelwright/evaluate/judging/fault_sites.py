@@ -7,7 +7,6 @@ there, and where in the source. Edits carry source lines along, so a variant's s
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
@@ -18,6 +17,7 @@ from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW
 from kernelwright.device.locations import is_header
 from kernelwright.device.overread import Overread
 from kernelwright.ir import Function, Instruction, source_location
+from kernelwright.lazy_dataclasses import dataclass
 
 _LOCAL = re.compile(r"E(\d+)(\w+)$")
 SiteKind = Literal["race", "out-of-bounds", "uninitialised"]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Generic, Literal, cast
 
 from kernelwright.cuda.names import readable
@@ -42,6 +42,7 @@ from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set
 from kernelwright.evaluate.timing.estimated_clock import Clock
 from kernelwright.evaluate.timing.machine_code import Code
 from kernelwright.evaluate.workload.workload import InProcessCase, Workload
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 from kernelwright.search.ties import TIE
 from kernelwright.target import Gpu
@@ -248,7 +249,13 @@ class Fitness(Generic[C]):
             self.notes += self._past.remarks()
         if self.is_clock:
             self.notes += remarks_on_time(original, self.as_compiled_us)
-        if self.workload.data_sets < 2:
+        repeated = self.workload.repeated_sets
+        if repeated:
+            which = ", ".join(str(number + 1) for number in repeated)
+            self.notes.append(
+                f"data set {which} repeats an earlier one: the same launches on the same data show nothing more"
+            )
+        if self.workload.data_sets - len(repeated) < 2:
             self.notes.append(
                 "there is one data set: whatever holds for it alone will be taken for a rule; give another with --case"
             )

@@ -8,7 +8,7 @@ on what is read there: under other schedules they find other bytes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kernelwright.device.describe_access import plural
 from kernelwright.device.settings import OVERREAD
@@ -16,6 +16,7 @@ from kernelwright.evaluate.judging.fault_sites import Site
 from kernelwright.evaluate.judging.launch_sites import farthest_past_buffers
 from kernelwright.evaluate.judging.variant_launches import Done
 from kernelwright.evaluate.outcome import Rejected
+from kernelwright.lazy_dataclasses import dataclass
 
 OTHER_BYTES = (0xFF, 0xCD)
 """What else such reads give when it is asked whether anything depends on them: as floating-point numbers no number, and -4e8;

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.evaluate.workload.comparison import judge
 from kernelwright.evaluate.workload.program_case import reader_of
 from kernelwright.evaluate.workload.rule_text import Rules
+from kernelwright.lazy_dataclasses import dataclass
 
 Outputs = Mapping[str, bytes]
 COMPARED, LINES_LEFT_OUT, FILES_LEFT_OUT = "compared_bytes", "lines_left_out", "files_left_out"

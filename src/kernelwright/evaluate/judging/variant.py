@@ -11,7 +11,7 @@ makes the changed module of a candidate is the affair of its kind (``evaluate/ca
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -21,6 +21,7 @@ from kernelwright.errors import Misuse
 from kernelwright.guards import Guard
 from kernelwright.ir import Module, clone_module, parse_module, print_module
 from kernelwright.ir.text.canonical import canonical
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.recipe import PassRecipe, optimise_with
 
 

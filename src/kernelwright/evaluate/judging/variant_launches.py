@@ -7,7 +7,7 @@ both. So a variant that is made for one size is right everywhere and fast where 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from kernelwright.device.timing_model.launch_observation import watch_of
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.guards import Guard, LaunchFacts
+from kernelwright.lazy_dataclasses import dataclass
 
 KEPT = 64
 """Compiled kernels kept: machine code and tables of some hundred kilobytes each."""

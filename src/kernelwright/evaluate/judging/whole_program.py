@@ -18,7 +18,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kernelwright.cuda.names import readable
@@ -36,6 +36,7 @@ from kernelwright.evaluate.judging.variant_launches import all_hold
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
 from kernelwright.evaluate.workload.program_case import STDOUT
 from kernelwright.evaluate.workload.rule_text import Rules
+from kernelwright.lazy_dataclasses import dataclass
 
 LARGEST_FOLDER = 256 << 20
 """Bytes of a working folder that is copied for each run; a larger one is not."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import CompileError, ToolError
@@ -13,6 +13,7 @@ from kernelwright.evaluate.judging.variant import as_compiled
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.timing.machine_code import Code, machine_code
 from kernelwright.evaluate.workload.subject import Subject
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic
 
 from kernelwright.evaluate.candidate import C
@@ -20,6 +19,7 @@ from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.outcome import Outcome
 from kernelwright.evaluate.run.journal import Row, candidate_hash
 from kernelwright.evaluate.run.run import Run
+from kernelwright.lazy_dataclasses import dataclass
 
 RECORD_EVERY_S = 1.0
 """Where rows wait for those that were asked before them: what is complete is on the disk after this long."""

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -28,6 +28,7 @@ from kernelwright.evaluate.outcome import Outcome, outcome_from_json, outcome_to
 from kernelwright.evaluate.run import journal_file
 from kernelwright.evaluate.run.journal_file import WriterLock, telling
 from kernelwright.evaluate.run.machine_facts import machine, tool_versions
+from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     import sqlite3

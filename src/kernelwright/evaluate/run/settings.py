@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from kernelwright.architectures import architecture
@@ -12,6 +12,7 @@ from kernelwright.device.real_gpu.availability import require_gpu
 from kernelwright.device.settings import real_gpu, virtual_gpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.fitness import ACCEPT, Demands
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT, PRESETS
 from kernelwright.target import GPUS, gpu_called
 

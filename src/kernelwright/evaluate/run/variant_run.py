@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic
@@ -35,6 +35,7 @@ from kernelwright.evaluate.timing.data_sets import speedups_by_set
 from kernelwright.evaluate.workload.flag_choice import FlagChoice
 from kernelwright.evaluate.workload.subject import Subject, subject_from_json
 from kernelwright.evaluate.workload.workload import Workload
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.nsga2 import dominates
 from kernelwright.search.ties import is_gain
 

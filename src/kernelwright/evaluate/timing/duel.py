@@ -19,12 +19,12 @@ import statistics
 import time
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Literal
 
 from kernelwright.errors import DeviceError, Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 TIE = 0.005
 """Gains below this share are ties: no device repeats itself better."""

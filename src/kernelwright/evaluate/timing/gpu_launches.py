@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from kernelwright.device.arena import Arena
@@ -16,6 +15,7 @@ from kernelwright.evaluate.judging.case_runner import Stopped
 from kernelwright.evaluate.judging.variant_launches import all_hold
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.timing.machine_code import Code
+from kernelwright.lazy_dataclasses import dataclass
 
 
 class OnTheWay(Protocol):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from kernelwright.cache import content_key
 from kernelwright.codegen.machine.assemble import assemble
@@ -15,6 +14,7 @@ from kernelwright.device.real_gpu.worker import Image
 from kernelwright.errors import ToolError
 from kernelwright.evaluate.judging.variant import Built, Variant
 from kernelwright.guards import Guard
+from kernelwright.lazy_dataclasses import dataclass
 
 _NO_CODE = re.compile(r"^\s*(\.loc\b.*|\.file\b.*|\$L__tmp\d+:|//.*)?$\n?|[ \t]*//.*$", re.MULTILINE)
 """Lines of PTX that only debuggers read, empty lines, comments."""

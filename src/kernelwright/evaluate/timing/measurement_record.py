@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any
 
 from kernelwright.evaluate.outcome import Rejected, outcome_from_json
 from kernelwright.evaluate.timing.data_sets import mean_us, per_set
+from kernelwright.lazy_dataclasses import dataclass
 
 
 class Effort(Enum):

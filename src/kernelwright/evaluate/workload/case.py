@@ -12,7 +12,6 @@ Arrays are pointers. What the launches leave in them is the output; the arrays o
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging.case_runner import Argument, Runner, Stopped, kernel_called, triple
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.launch import Launch
+from kernelwright.lazy_dataclasses import dataclass
 
 Arrays = dict[str, NDArray[Any]]
 Arguments = tuple[Argument, ...] | Mapping[str, Argument]

@@ -20,13 +20,13 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 Array = NDArray[Any]
 MetricFunction = Callable[[Array, Array], float]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -33,6 +33,7 @@ from kernelwright.cache import content_key, file_digest
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Arrays
+from kernelwright.lazy_dataclasses import dataclass
 
 STDOUT = "stdout"
 TIMEOUT_S = 300.0

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import numpy as np
@@ -28,6 +27,7 @@ from kernelwright.evaluate.workload.comparison import (
     Spread,
     Ulp,
 )
+from kernelwright.lazy_dataclasses import dataclass
 
 FORMS = "exact, absolute N, relative N [floor N], ulp N, change N, spread N, gevo N, metric module:function N, ignore"
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,6 +20,7 @@ from kernelwright.evaluate.workload.flag_choice import FlagChoice
 from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.evaluate.workload.workload import Workload, load_workload
 from kernelwright.ir import Module, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 
 
 class Subject(Protocol):

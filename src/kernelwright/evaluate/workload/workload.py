@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from kernelwright.evaluate.workload.comparison import Rule
 from kernelwright.evaluate.workload.program_case import ProgramCase, Reader, program_case
 from kernelwright.evaluate.workload.rule_text import Rules, rules_from
 from kernelwright.ir import Module, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 
 InProcessCase = Case | RecordedCase
 AnyCase = InProcessCase | ProgramCase
@@ -157,6 +158,17 @@ class Workload:
         of = [id(case.capture) if isinstance(case, RecordedCase) else id(case) for case in self.cases]
         order = list(dict.fromkeys(of))
         return tuple(order.index(each) for each in of)
+
+    @cached_property
+    def repeated_sets(self) -> tuple[int, ...]:
+        """The recorded data sets, numbered from 0, whose launches find what those of an earlier one find: they show nothing more."""
+        made: dict[int, list[str]] = {}
+        for number, case in zip(self.set_numbers, self.cases, strict=True):
+            made.setdefault(number, []).append(
+                case.fingerprint() if isinstance(case, RecordedCase) else f"case {number}"
+            )
+        first: dict[tuple[str, ...], int] = {}
+        return tuple(number for number, parts in made.items() if first.setdefault(tuple(parts), number) != number)
 
     def modules(self) -> Modules:
         """The kernels that are edited: the given ones, or as the best compile flags make them (``optimised``). By mangled name,

@@ -7,11 +7,11 @@ kernel, slot = image.places[n]                             # where individual n 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from kernelwright.errors import CompileError
 from kernelwright.farm.backends.bundle import Frame, Language
+from kernelwright.lazy_dataclasses import dataclass
 
 Level = Literal["quick", "full"]
 """``quick``: compiled as fast as can be, for individuals that run once. ``full``: fast code, for those that stay."""

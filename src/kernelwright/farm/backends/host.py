@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from types import TracebackType
 from typing import Any
@@ -16,6 +15,7 @@ from kernelwright.errors import IRError, ToolError
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.bundle import Frame, Language, bundle
 from kernelwright.farm.backends.llvm_ir import misread
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.llvm import binding, run_once
 
 CODEGEN: dict[Level, int] = {"quick": 0, "full": 2}

@@ -7,7 +7,6 @@ much as the assembler. ``quick`` leaves them out.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.codegen.machine.assemble import INSTALL
@@ -16,6 +15,7 @@ from kernelwright.errors import IRError
 from kernelwright.farm.backends.assembling import assembled, assembler, refused
 from kernelwright.farm.backends.backend import Image, Level, Refused
 from kernelwright.farm.backends.bundle import Bundle, Frame, Language, bundle
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.libdevice import linked_text
 from kernelwright.passes.llvm import TRIPLE, parsed, target_machine
 from kernelwright.passes.optimise import optimise

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ctypes as c
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from kernelwright.errors import ToolError
 from kernelwright.farm.backends.assembling import refused
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.bundle import Bundle, Frame, Language, bundle
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.nvidia_files import files
 
 INSTALL = "pip install 'kernelwright[nvidia]'"

@@ -6,13 +6,13 @@ No front end takes part, so that an individual is ready in a few milliseconds.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.errors import IRError
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.bundle import Frame, Language, bundle
 from kernelwright.farm.backends.llvm_ir import misread
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.llvm import TRIPLE, binding
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import DEFAULT, PassOptions

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -15,6 +14,7 @@ from kernelwright.errors import CompileError, Place
 from kernelwright.farm.backends.assembling import assembler
 from kernelwright.farm.backends.backend import Image, Level, Refused
 from kernelwright.farm.backends.bundle import Bundle, Frame, Language, bundle
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.options import PassOptions
 from kernelwright.pipeline import CompileOptions, Unit, compile
 

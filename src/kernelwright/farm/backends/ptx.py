@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE, architecture
 from kernelwright.codegen.machine.assemble import INSTALL
@@ -12,6 +12,7 @@ from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.bundle import Frame, Language, bundle
 from kernelwright.farm.backends.outlined_operations import with_calls
 from kernelwright.farm.backends.prune_ptx import needed
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

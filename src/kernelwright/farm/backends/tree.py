@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.errors import ToolError
 from kernelwright.farm.backends.backend import Image, Level
 from kernelwright.farm.backends.bundle import Frame, Language
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from kernelwright.grammar.c.interpret import ROUNDS
 from kernelwright.grammar.c.ranges import Range, is_never_zero, range_of
 from kernelwright.grammar.c.tree import MATH, REAL, Array, Assign, Expression, If, Statement, Type, While, assigned
+from kernelwright.lazy_dataclasses import dataclass
 
 FAULT = "!fault"
 """The hidden variable: 0, or one of ``FAULTS``."""

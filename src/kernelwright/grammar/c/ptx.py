@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from kernelwright.grammar.c.interpret import ROUNDS
 from kernelwright.grammar.c.llvm import may_fault
 from kernelwright.grammar.c.ranges import GREATEST, Range, is_never_zero, range_of
 from kernelwright.grammar.c.tree import MATH, REAL, Array, Assign, Expression, If, Statement, Type, While, assigned
+from kernelwright.lazy_dataclasses import dataclass
 
 SUFFIX: Mapping[Type, str] = {"int": "s32", "unsigned": "u32", "float": "f32", "double": "f64"}
 BITS: Mapping[Type, str] = {"bool": "pred", "int": "b32", "unsigned": "b32", "float": "f32", "double": "f64"}

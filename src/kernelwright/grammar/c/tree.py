@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
+
+from kernelwright.lazy_dataclasses import dataclass
 
 Type = Literal["bool", "int", "unsigned", "float", "double"]
 

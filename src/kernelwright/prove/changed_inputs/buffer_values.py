@@ -29,8 +29,10 @@ def _some(values: Values, random: Random, others: Sequence[Any], share: float = 
 
 def _extremes(dtype: np.dtype[Any]) -> list[Any]:
     if dtype.kind == "f":
-        about = np.finfo(dtype)
-        return [0.0, 1.0, -1.0, about.max / 4, -about.max / 4, about.tiny, -about.tiny, about.smallest_subnormal]
+        about, values_type = np.finfo(dtype), dtype.type
+        extreme = [0.0, 1.0, -1.0, about.max / 4, -about.max / 4, about.tiny, -about.tiny, about.smallest_subnormal]
+        # Halfway between whole numbers, and just below: where ways of rounding differ.
+        return [*extreme, 0.5, -1.5, 2.5, np.nextafter(values_type(0.5), values_type(0.0))]
     about_int = np.iinfo(dtype)
     return [0, 1, -1, about_int.max, about_int.min]
 

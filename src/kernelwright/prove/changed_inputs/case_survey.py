@@ -7,7 +7,7 @@ fields, a buffer of one element. Everything else is a buffer.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from kernelwright.device.arena import Arena
 from kernelwright.evaluate.workload.element_types import scalar_type
 from kernelwright.ir import ArrayType, FloatType, Function, IntType, StructType, Type
 from kernelwright.launch import Launch, Triple
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.changed_inputs.buffer_values import (
     BOOLEAN_WAYS,
     FLOAT_WAYS,

@@ -1,6 +1,6 @@
 """Other shapes of a launch: grids and blocks that shrink, grow, turn, and grow by a dimension; sizes of dynamic shared memory.
 
-    grid 4x1x1 -> 3x1x1, 5x1x1, 4x2x1, 2x2x1, 4x1x2     block 64x1x1 -> 32x1x1, 32x2x1, 128x1x1
+    grid 4x1x1 -> 3x1x1, 5x1x1, 4x2x1, 2x2x1, 4x1x2     block 64x1x1 -> 32x1x1, 32x2x1, 16x4x1, 63x1x1, 128x1x1
 
 An image of 256 x 1 that is launched with one row of blocks shows nothing of a second row: so a pair of numbers trades a factor,
 256 x 1 -> 128 x 2, together with a grid that has the second row.
@@ -13,6 +13,7 @@ from dataclasses import replace
 from itertools import permutations, product
 
 from kernelwright.cuda.names import base_name
+from kernelwright.guards import WARP
 from kernelwright.launch import Triple
 from kernelwright.prove.changed_inputs.case_survey import Change, Geometry, NumberSeen
 
@@ -24,10 +25,11 @@ MOST_BLOCKS = 65535
 def shape_changes(kernel: str, geometry: Geometry, threads: int) -> Iterator[tuple[Change, ...]]:
     """Sorts of changes of a launch's shape: of the grid, of the block, of both, of dynamic shared memory."""
     grids = [(f"grid of {base_name(kernel)}", g, geometry.block, geometry.grid, g) for g in _grids(geometry.grid)]
-    blocks = [
-        (f"block of {base_name(kernel)}", geometry.grid, b, geometry.block, b) for b in _blocks(geometry.block, threads)
-    ]
-    for sort in (grids, blocks):
+    blocks, ragged = (
+        [(f"block of {base_name(kernel)}", geometry.grid, b, geometry.block, b) for b in shapes]
+        for shapes in (_blocks(geometry.block, threads), _ragged_blocks(geometry.block, threads))
+    )
+    for sort in (grids, blocks, ragged):
         yield tuple(
             Change(f"{what}: {_text(before)} -> {_text(after)}", geometries=((kernel_and, replace(geometry, grid=g, block=b)),))
             for what, g, b, before, after in sort
@@ -76,11 +78,22 @@ def _grids(grid: Triple) -> list[Triple]:
 def _blocks(block: Triple, threads: int) -> list[Triple]:
     x, y, z = block
     others = [
-        (x // 2, y, z), (x // 2, 2 * y, z), (x // 2, y, 2 * z), (2 * x, y, z), (y, x, z), (x, y, z // 2), (x - 1, y, z),
+        (x // 2, y, z), (x // 2, 2 * y, z), (x // 2, y, 2 * z), (2 * x, y, z), (y, x, z), (x, y, z // 2),
         (x, 2 * y, z), (x, y // 2, z), (x, y, 2 * z), (32, 1, 1),
     ]  # fmt: skip
-    fitting = (b for b in dict.fromkeys(others) if min(b) > 0 and b != block)
-    return [b for b in fitting if b[0] * b[1] * b[2] <= threads and b[2] <= 64]
+    return _fitting(others, block, threads)
+
+
+def _ragged_blocks(block: Triple, threads: int) -> list[Triple]:
+    """Blocks whose warps are not what they were: two rows in one, so that lanes are no longer numbered by x alone; one not full."""
+    x, y, z = block
+    half = WARP // 2
+    return _fitting([(half, y * x // half, z) if x % WARP == 0 else (x - 1, y, z), (x - 1, y, z)], block, threads)
+
+
+def _fitting(shapes: Sequence[Triple], block: Triple, threads: int) -> list[Triple]:
+    others = (b for b in dict.fromkeys(shapes) if min(b) > 0 and b != block)
+    return [b for b in others if b[0] * b[1] * b[2] <= threads and b[2] <= 64]
 
 
 def _text(extent: Triple) -> str:

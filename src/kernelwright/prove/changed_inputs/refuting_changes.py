@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from kernelwright.codegen.memory_layout import parameter_layout
 from kernelwright.ir import Function
 from kernelwright.launch import Triple
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.changed_inputs.buffer_values import WORD
 from kernelwright.prove.changed_inputs.case_survey import (
     ENTIRELY,

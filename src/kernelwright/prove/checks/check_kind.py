@@ -6,9 +6,10 @@ Each check is a row beside its function in ``prove/checks``, and a line in ``pro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import IntEnum
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.checks.variant_runs import VariantRuns
 from kernelwright.prove.evidence import Evidence, Status
 from kernelwright.prove.labels import Label

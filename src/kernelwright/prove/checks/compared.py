@@ -7,11 +7,11 @@ everything else as it was has computed nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kernelwright.device.describe_access import plural
 from kernelwright.evaluate.workload.comparison import Ignore
 from kernelwright.evaluate.workload.rule_text import Rules
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import Reference, shape_of
 
 

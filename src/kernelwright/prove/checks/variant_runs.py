@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, Reference
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
 from kernelwright.prove.checked_run import CaseRun, run_case

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 
 import numpy as np
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import ConstantInt, Instruction
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
 from kernelwright.prove.changed_inputs.buffer_values import MILD
 from kernelwright.prove.changed_inputs.case_survey import Change, Survey

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from kernelwright.codegen.memory_layout import SHARED, alloc_size, parameter_layout
 from kernelwright.ir import (
@@ -17,6 +17,7 @@ from kernelwright.ir import (
     Value,
 )
 from kernelwright.ir.constants import ConstantExpr
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.changed_inputs.comparison_constants import constants_of
 
 MOST = 600

@@ -9,7 +9,6 @@ A side that no data have shown may be cut off in a variant without a trace, so d
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from kernelwright.edits.original import Id, Original
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import FloatType, Instruction, Module, Value
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.coverage.condition_sources import is_limit
 from kernelwright.prove.coverage.required_relations import Relation, compared, is_value
 from kernelwright.prove.instrumentation import Probe, Same, can_compare, instrumented

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 from kernelwright.ir import ConstantFloat, ConstantInt, Function, Instruction, source_location
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.coverage.condition_sources import Sources, shared_stores, sources_of
 
 Written = tuple[str, str, tuple[str, ...]]

@@ -10,12 +10,12 @@ branches that dominate it and have one side only that leads there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice, product
 
 from kernelwright.ir import BasicBlock, ConstantInt, Instruction, Value
 from kernelwright.ir.control_flow import Dominators
 from kernelwright.ir.types import i1
+from kernelwright.lazy_dataclasses import dataclass
 
 ALTERNATIVES = 4
 """Ways in which a goal may come about that are looked at."""

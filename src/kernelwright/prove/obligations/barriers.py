@@ -14,13 +14,14 @@ a write; then its value is not used, or it owes that it is the original's.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kernelwright.edits.kinds.warp_barriers import BLOCK_BARRIERS
 from kernelwright.edits.line_templates import WARP_BARRIER
 from kernelwright.edits.original import Id
 from kernelwright.guards import Apart
 from kernelwright.ir import Argument, BasicBlock, Function, Instruction
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.crossings import type_of
 from kernelwright.prove.obligations.effects import Effect, bases, effect_of, is_private, needed_apart, pointer_of
 from kernelwright.prove.obligations.solver import Found, possible, prove

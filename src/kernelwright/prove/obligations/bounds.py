@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kernelwright.edits.original import Id
+from kernelwright.edits.instruction_words import describe_argument
+from kernelwright.edits.original import Id, Original
 from kernelwright.guards import AtStart
 from kernelwright.ir import Argument, BasicBlock, ConstantInt, GlobalVariable, Instruction, StructType, Type, Value
 from kernelwright.prove.obligations.crossings import type_of
@@ -54,6 +55,15 @@ def in_bounds(values: Values, load: Instruction, block: BasicBlock, index: int |
 def _memory(pointer: Value) -> Base | None:
     behind = bases(pointer)
     return next(iter(behind)) if behind is not None and len(behind) == 1 else None
+
+
+def memory_in_words(original: Original, load: Instruction) -> str:
+    """Which memory a load has to stay in."""
+    base = _memory(pointer_of(load))
+    if isinstance(base, Argument):
+        name = describe_argument(original, base.index)
+        return f"the structure '{name}'" if is_byval(base) else f"the memory behind '{name}'"
+    return f"variable {base.name}" if isinstance(base, GlobalVariable) else "the memory that its address is made from"
 
 
 def _limits(thread: Thread, base: Base) -> tuple[Expr, Expr] | None:

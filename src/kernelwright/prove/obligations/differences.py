@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from kernelwright.edits.instruction_words import describe_instruction, describe_operand
@@ -12,8 +12,9 @@ from kernelwright.edits.kinds.require_launch import guard_json
 from kernelwright.edits.original import Id
 from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.ir import DataLayout, Instruction
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.barriers import may_cross, separates_nothing
-from kernelwright.prove.obligations.bounds import in_bounds, place_of
+from kernelwright.prove.obligations.bounds import in_bounds, memory_in_words, place_of
 from kernelwright.prove.obligations.crossings import never_meet
 from kernelwright.prove.obligations.effects import Effect, effect_of
 from kernelwright.prove.obligations.guard_search import Atom, atoms, weakest
@@ -37,6 +38,8 @@ class Question:
     ask: Callable[[Values], Found]
     sizes: tuple[int, ...] = ()
     """Of the elements whose addresses it is about, in bytes."""
+    refuted: str = REFUTED
+    """Why it does not hold, beside the values that show it."""
 
 
 def differences(
@@ -76,13 +79,11 @@ def _speculated(pair: VariantPair, moves: Moves) -> Iterator[Question]:
         load = pair.varied[each.id]
         if load.opcode != "load":
             load = pair.original.nodes[each.id].instruction
-        size = DataLayout(pair.original.module.data_layout).store_size(load.type)
 
         def ask(values: Values, each: Speculated = each, load: Instruction = load) -> Found:
             return in_bounds(values, load, *place_of(values, each.id, each.block))
 
-        claim = f"{what} reads memory that is there wherever it stands"
-        yield Question(_tested(pair, each.id, claim, "its address may be bad there"), ask, (size,))
+        yield _of_bounds(pair, each.id, what, load, ask)
 
 
 def _barriers(pair: VariantPair) -> Iterator[Question]:
@@ -132,13 +133,15 @@ def _settled(
     share = (budget.seconds - before) / max(len(open_ones), 1)
     counterexamples = Budget(COUNTEREXAMPLE_UNITS)
     for question, found in open_ones:
-        reason = found.why if guards is None else f"it is under {' and '.join(map(str, guards))}"
+        reason = (
+            found.why if guards is None else f"with a check at each launch it does: {' and '.join(map(str, guards))}"
+        )
         before = counterexamples.seconds
         counterexample = _counterexample(found, launches, counterexamples)
         yield replace(
             question.open,
             method="refuted" if counterexample else METHOD[found.answer],
-            reason=reason if guards or not counterexample else REFUTED,
+            reason=reason if guards or not counterexample else question.refuted,
             seconds=found.seconds + share + counterexamples.seconds - before,
             counterexample=counterexample,
             guards=tuple(map(guard_json, guards or ())),
@@ -239,6 +242,20 @@ def _copied_loads(pair: VariantPair) -> Iterator[Question]:
                 def ask(values: Values, id: Id = id, load: Instruction = load, block: int = block) -> Found:
                     return in_bounds(values, load, *place_of(values, id, block))
 
-                size = DataLayout(pair.original.module.data_layout).store_size(load.type)
-                claim = "a copied load reads memory that is there"
-                yield Question(_tested(pair, id, claim, "its address may be bad there"), ask, (size,))
+                node = pair.applied.draft.known(id)
+                what, _ = describe_instruction(pair.original, node.origin)
+                yield _of_bounds(pair, id, f"a copy of {what}", load, ask)
+
+
+OUTSIDE = "with these values it would read outside of that memory, between its elements, or at an address that nothing defines"
+
+
+def _of_bounds(pair: VariantPair, id: Id, what: str, load: Instruction, ask: Callable[[Values], Found]) -> Question:
+    """``what`` reads where the original may not come to read, for a thread whose address may be a bad one."""
+    size = DataLayout(pair.original.module.data_layout).store_size(load.type)
+    claim = (
+        f"the {size} bytes that {what} reads lie in {memory_in_words(pair.original, load)} for every thread that comes to where it now "
+        "stands, also where the original reads nothing"
+    )
+    why = "nobody knows where its address may lie there"
+    return Question(_tested(pair, id, claim, why), ask, (size,), OUTSIDE)

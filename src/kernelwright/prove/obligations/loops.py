@@ -8,10 +8,10 @@ compared with.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from kernelwright.ir import BasicBlock, ConstantInt, Instruction, Value
 from kernelwright.ir.types import IntType
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.solver import UNITS_PER_S, Budget, check
 from kernelwright.prove.obligations.thread import Invariant, Shape, Thread
 from kernelwright.prove.obligations.world import Expr, Term, World, z3

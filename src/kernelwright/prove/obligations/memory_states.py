@@ -12,11 +12,12 @@ A straight way goes on from a block to its only predecessor: where both dominate
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol
 
 from kernelwright.guards import Apart
 from kernelwright.ir import Argument, BasicBlock, Instruction, Value
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.effects import Effect, bases, effect_of, needed_apart, pointer_of
 from kernelwright.prove.obligations.world import Expr, Term, World, z3
 
@@ -45,31 +46,34 @@ class Ways(Protocol):
 class MemoryStates:
     thread: Terms
     ways: Ways
-    _states: dict[tuple[object, str], Expr] = field(default_factory=dict)
+    _states: dict[tuple[object, str], tuple[Expr, Expr]] = field(default_factory=dict)
 
-    def loaded(self, load: Instruction) -> Expr:
-        """What a load of the original finds, as a number or whatever its type has."""
+    def loaded(self, load: Instruction) -> tuple[Expr, Expr]:
+        """What a load of the original finds, as a number or whatever its type has, and whether that is not poison."""
         start, stores = self._back(load)
         z = z3()
         address, size = self.thread.term(pointer_of(load)).value, self.ways.store_size(load)
-        value = self._state(start, load)(address)
+        value, ok = (state(address) for state in self._state(start, load))
         for store in reversed(stores):
             at, put = self.thread.term(pointer_of(store)).value, self.thread.term(store.operands[0])
-            found = self._state(store, load)(address)
+            found, found_ok = (state(address) for state in self._state(store, load))
             apart = z.Or(address + size <= at, at + self.ways.store_size(store) <= address)
-            self.thread.side.append(z.Implies(apart, found == value))
+            self.thread.side.append(z.Implies(apart, z.And(found == value, found_ok == ok)))
             if store.operands[0].type.text == load.type.text:
                 self.thread.side.append(z.Implies(z.And(address == at, put.ok), found == put.value))
-            value = found
-        return value
+                self.thread.side.append(z.Implies(address == at, found_ok == put.ok))
+            value, ok = found, found_ok
+        return value, ok
 
-    def _state(self, behind: object, load: Instruction) -> Expr:
-        """Memory behind a store, a barrier or the like, or where a block begins, for loads of one type."""
+    def _state(self, behind: object, load: Instruction) -> tuple[Expr, Expr]:
+        """Memory behind a store, a barrier or the like, or where a block begins, for loads of one type: what is there, and whether that
+        is not poison, which a kernel may well have stored."""
         z = z3()
         key = (behind, load.type.text)
         if key not in self._states:
             name = str(self.thread.world.fresh("state", z.IntSort()))
-            self._states[key] = z.Function(name, z.IntSort(), self.thread.world.sort(load.type))
+            made = z.Function(name, z.IntSort(), self.thread.world.sort(load.type))
+            self._states[key] = made, z.Function(f"ok {name}", z.IntSort(), z.BoolSort())
         return self._states[key]
 
     def _back(self, load: Instruction) -> tuple[object, list[Instruction]]:

@@ -9,8 +9,9 @@ open      tested            it could not be settled: the tests are all there is
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, get_args
+
+from kernelwright.lazy_dataclasses import dataclass
 
 Method = Literal["construction", "solver", "tested", "refuted"]
 METHODS: tuple[Method, ...] = get_args(Method)

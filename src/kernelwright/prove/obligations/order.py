@@ -9,7 +9,6 @@ Nothing else crosses anything.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from kernelwright.edits.instruction_words import describe_instruction
@@ -17,6 +16,7 @@ from kernelwright.edits.kinds.require_launch import guard_json
 from kernelwright.edits.original import Id
 from kernelwright.guards import Apart
 from kernelwright.ir import BasicBlock, ConstantInt, Function, Instruction
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.effects import (
     Effect,
     bases,

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, replace
 from typing import Any, Literal
 
 from kernelwright.cache import Cache, content_key
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.world import Expr, z3
 
 UNITS_PER_S = 1_000_000

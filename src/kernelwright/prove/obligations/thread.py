@@ -11,7 +11,7 @@ that were not taken say nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 from kernelwright.edits.setting import register_asked
@@ -38,6 +38,7 @@ from kernelwright.ir import (
 )
 from kernelwright.ir.graph import back_edges
 from kernelwright.ir.types import ArrayType, IntType, PointerType, StructType, VectorType
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.coverage.condition_sources import offset_in
 from kernelwright.prove.obligations.arithmetic import Arithmetic
 from kernelwright.prove.obligations.effects import (
@@ -277,7 +278,9 @@ class Thread:
             value = z.Function(f"memory {i.type.text}", z.IntSort(), self.world.sort(i.type))(pointer.value)
             return self.arithmetic.ranged(i.type, value, z.BoolVal(True))
         if self.follows_memory and effect_of(i) is Effect.LOAD and not self._is_foreign(i):
-            return self.arithmetic.ranged(i.type, self.memory.loaded(i), z.BoolVal(True))
+            return self.arithmetic.ranged(i.type, *self.memory.loaded(i))
+        if effect_of(i) is Effect.LOAD:
+            return self._anything(f"{self.name}{i.name}", i)  # poison, too, if the kernel stored some
         return self._unknown(i)
 
     def _own(self, pointer: Value) -> Value:

@@ -6,13 +6,14 @@ path, definitions, invariants, guards  ⇒  the new value is not poison and equa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from kernelwright.edits.original import Id, Original
 from kernelwright.guards import Apart, Guard
 from kernelwright.ir import BasicBlock, Instruction, Value
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.effects import Effect, effect_of
 from kernelwright.prove.obligations.loops import LOOPS_UNITS, invariants
 from kernelwright.prove.obligations.obligation import Method

@@ -5,7 +5,6 @@ Edits never touch control flow, so both have the same blocks; what stands in the
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
@@ -13,6 +12,7 @@ from kernelwright.edits.genome import Applied
 from kernelwright.edits.line_templates import AS_STORE, OF_WARP, POLICIES
 from kernelwright.edits.original import Id, Original
 from kernelwright.ir import Argument, Function, Instruction, Names, Value
+from kernelwright.lazy_dataclasses import dataclass
 
 
 class Unprovable(Exception):

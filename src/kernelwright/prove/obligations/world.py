@@ -7,7 +7,7 @@ Everything that is not understood is a function of its operands about which noth
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import zip_longest
 from typing import Any
 
@@ -15,6 +15,7 @@ from kernelwright.guards import ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridI
 from kernelwright.ir import Argument, Function, Type
 from kernelwright.ir.types import IntType, PointerType
 from kernelwright.launch_relations import Divisible, Quantity, Relation, Sum
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.effects import is_byval
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {

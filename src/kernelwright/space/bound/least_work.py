@@ -6,9 +6,9 @@ subexpressions too, what does not vary in a loop leaves it. Executions that noth
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import gcd, prod
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Access, Loop
 from kernelwright.space.computation.expressions import OPERATIONS, Expression
 from kernelwright.space.computation.objects import Backbone, Dim, Instruction

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.bound.domains import Numbering
 from kernelwright.space.bound.least_work import least_work, reuses
 from kernelwright.space.bound.library import bound_library

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.calibration import DEFAULT, Calibration
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP, Gpu
 
 TERMS = ("issue", "fma", "xu", "l1", "l2", "memory", "latency")

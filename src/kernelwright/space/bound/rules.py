@@ -10,13 +10,13 @@ otherwise the value does not change there and is computed once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil, prod
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.bound.domains import Numbering, Thing
 from kernelwright.space.bound.least_work import SECTOR_ELEMENTS, LeastWork, least_work, reuses
 from kernelwright.space.bound.machine import Machine

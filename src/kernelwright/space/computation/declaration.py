@@ -13,9 +13,8 @@ the loops it runs over, and decisions say which of them become one loop.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Access, Array, Loop
 from kernelwright.space.computation.expressions import Expression, as_expression
 from kernelwright.space.computation.objects import (

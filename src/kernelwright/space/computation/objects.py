@@ -7,10 +7,11 @@ the search: an object that only some implementations have (a temporary with its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Protocol
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Access, Array, Loop, Named
 from kernelwright.space.computation.expressions import Expression
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.objects import Instruction
 from kernelwright.space.cuda_source.fused_loops import FusedLoop, FusedLoops

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import cmp_to_key
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.objects import Backbone, Dim, Instruction, Leaf
 
 AXES = ("x", "y", "z")

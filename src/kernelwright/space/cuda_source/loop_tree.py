@@ -6,9 +6,10 @@ executes the whole text.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cmp_to_key
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.objects import Instruction, Statement
 from kernelwright.space.cuda_source.fused_loops import FusedLoop, FusedLoops
 

@@ -6,8 +6,7 @@ A value needs an array along an UNROLL or VECTOR dim unless all that read it are
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.objects import Dim, DimPair, Instruction, Temporary
 from kernelwright.space.cuda_source.fused_loops import IN_REGISTERS, FusedLoop, FusedLoops
 

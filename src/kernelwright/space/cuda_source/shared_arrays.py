@@ -8,10 +8,10 @@ bank conflicts to the first warp that writes and the first that reads, the small
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cmp_to_key
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.objects import Dim, Temporary
 from kernelwright.space.cuda_source.addresses import Address
 from kernelwright.space.cuda_source.fused_loops import IN_REGISTERS, FusedLoop, FusedLoops

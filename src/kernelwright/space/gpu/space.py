@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.objects import Backbone, Dim, DimPair, Temporary
 from kernelwright.space.gpu import communication, kinds, memory, sets, structure, threads  # noqa: F401  their rules

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 
 Value = str | int
 Truth = npt.NDArray[np.bool_]

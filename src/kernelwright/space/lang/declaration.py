@@ -24,10 +24,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.lang.choices import Atom, Choice, Fact, Limit, Sets, sets_of
 from kernelwright.space.lang.conditions import Condition, ObjectSet
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from kernelwright.errors import Misuse
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.engine.constraints import Constraints, Integers, Masks
 from kernelwright.space.lang.choices import Atom, Choice, atoms_of
 from kernelwright.space.lang.conditions import Condition, ObjectSet, Setting, Value

@@ -6,11 +6,12 @@ Rows of variables come from many objects at once, so everything here is done on 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.engine.constraints import Integers, Relation
 
 Rows = npt.NDArray[np.int64]

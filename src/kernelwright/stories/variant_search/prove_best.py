@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from typing import Generic, TypeVar
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evaluate.workload.subject import Recordings
 from kernelwright.prove.labels import Label
 from kernelwright.search import is_gain
 from kernelwright.stories.proving import Proofs, meets
@@ -144,14 +145,31 @@ class _Proving(Generic[G]):
                 programs.setdefault(found.key, found)
         return list(programs.values())[:OTHERS]
 
+    def _remark_on_program(self, checks: Sequence[Mapping[str, Any]]) -> None:
+        """Says why the whole program was not compared, where there is one."""
+        subject = self._search.run.subject
+        said = not_compared(checks) if isinstance(subject, Recordings) and subject.program is not None else ""
+        if said:
+            self._search.remark("whole program", [said])
+
     def label(self, found: Found[tuple[G, ...]]) -> Label:
         known = self._search.run.proof(found.name)
         if known is None:
             self._search.say(f"prove {found.name}")
             known = self._proofs.of(found.candidate, found.speedup).as_json()
             self._search.note("proof", {"name": found.name, "variant": found.name, **known})
+        self._remark_on_program(known["checks"])
         label: Label = known["label"]
         return label
+
+
+def not_compared(checks: Sequence[Mapping[str, Any]]) -> str:
+    """Why the whole program was not compared, in a sentence; empty where it was, or where the variant is not even right in training."""
+    status = {each["name"]: each["status"] for each in checks}
+    whole = next((each for each in checks if each["name"] == "whole program"), None)
+    if whole is None or whole["status"] != "not run" or status.get("training") != "passed":
+        return ""
+    return f"the whole program was not compared: {whole['detail']}"
 
 
 def _slower(speedup: float, than: float) -> bool:

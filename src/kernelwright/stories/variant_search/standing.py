@@ -5,10 +5,11 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from kernelwright.evaluate.run.variant_run import Found, VariantRun
+from kernelwright.lazy_dataclasses import dataclass
 
 Watch = Callable[["Standing"], None]
 

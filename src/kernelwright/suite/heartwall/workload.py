@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
 BLEND, MOTION_SCALE = 0.2, 2.0

@@ -16,8 +16,9 @@ import itertools
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite.multiversion.nests import (
     Code,
     Fold,

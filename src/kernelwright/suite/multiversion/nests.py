@@ -11,7 +11,7 @@ around the outermost map, which makes a program size-variant.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

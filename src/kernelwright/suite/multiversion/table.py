@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite.multiversion.nests import NestedProgram
 from kernelwright.suite.multiversion.source import source_of
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite.digits import split_digits
 from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 

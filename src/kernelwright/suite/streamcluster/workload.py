@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite.program import Size, SuiteProgram, Tolerance
 
 # points, coordinates, points per chunk, fewest and most centres

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.comparison import Rule, judge
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.program import Ran, Thresholds
 
 Oracle = Callable[[str], Arrays | None]

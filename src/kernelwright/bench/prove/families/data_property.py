@@ -63,6 +63,8 @@ FAMILY = Family(
         _member("never_equal", "whole[i] == in[i]", "false", EITHER),
         _member("never_that_sum", "k + offsets[i] == 12345", "false", EITHER),
         _member("never_that_hash", "(unsigned)k * 2654435761u == 0x1234567u", "false", EITHER),
+        _member("never_halfway", "roundf(v)", "rintf(v)"),
+        _member("not_just_below", "roundf(v)", "floorf(v + 0.5f)"),
         # Sound.
         _member("either_sign", "k / 4", "((k + ((k >> 31) & 3)) >> 2)", label="clean"),
         _member("masked_and_shifted", "(k & 1023) / 4", "((k & 1023) >> 2)", label="clean"),

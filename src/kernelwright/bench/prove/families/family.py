@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from kernelwright.evaluate.judging.case_runner import Modules, by_kernel
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.workload import RulesGiven, Workload
 from kernelwright.guards import Guard
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.prove.labels import LABELS, Label
 

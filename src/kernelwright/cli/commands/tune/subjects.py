@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import kernelwright
@@ -15,6 +14,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.comparison import Rule
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.stories.tune import Subject
 from kernelwright.versions.forest import Forest
 from kernelwright.versions.running.checked_program import CheckedProgram

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from kernelwright.codegen.simt.launching.runtime_structs import SITE
 from kernelwright.codegen.simt.lower import AccessInfo, HostKernel
 from kernelwright.ir.module import Instruction
+from kernelwright.lazy_dataclasses import dataclass
 
 Counts = npt.NDArray[np.int64]
 NO_EVENTS = np.zeros(0, np.uint64)

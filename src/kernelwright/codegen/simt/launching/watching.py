@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from kernelwright.codegen.simt.launching.runtime_library import runtime
 from kernelwright.codegen.simt.launching.runtime_structs import FINDING, Check, LaunchStruct
 from kernelwright.codegen.simt.lower import HostKernel
 from kernelwright.errors import DeviceError
+from kernelwright.lazy_dataclasses import dataclass
 
 
 @dataclass(frozen=True)

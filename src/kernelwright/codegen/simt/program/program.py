@@ -12,11 +12,12 @@ pointer an ``i64``. Blocks end where a warp can stop (barriers, warp operations)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from kernelwright.ir.module import BasicBlock, Instruction
+from kernelwright.lazy_dataclasses import dataclass
 
 INTEGER_BITS = {f"i{n}": n for n in (1, 8, 16, 32, 64, 128)}
 FLOAT_BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}

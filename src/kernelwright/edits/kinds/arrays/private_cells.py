@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from kernelwright.edits.draft import Draft, PrivateSlot, unchanged
@@ -30,6 +29,7 @@ from kernelwright.edits.memory.thread_cells import Cells, array_of, cells_of
 from kernelwright.edits.original import Id, Node, Original
 from kernelwright.guards import LaunchFacts
 from kernelwright.ir import Instruction, parse_module
+from kernelwright.lazy_dataclasses import dataclass
 
 TYPES = ("i8", "i16", "i32", "i64", "half", "float", "double")
 

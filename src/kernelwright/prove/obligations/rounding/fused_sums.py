@@ -17,12 +17,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from kernelwright.codegen.fused_products import may_contract
 from kernelwright.edits.original import Id
 from kernelwright.errors import KernelwrightError
 from kernelwright.ir import Function, Instruction, Module, parse_module, print_module
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.recipe import optimise_with
 from kernelwright.prove.obligations.variant_pair import VariantPair, written
 
