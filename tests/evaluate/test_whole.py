@@ -44,8 +44,16 @@ int main()
         return 3;
     float *out;
     cudaMallocManaged(&out, n * sizeof(float));
+    cudaEvent_t before, after;
+    float ms;
+    cudaEventCreate(&before);
+    cudaEventCreate(&after);
+    cudaEventRecord(before);
     fill<<<(n + 63) / 64, 64>>>(out, n, 0.25f);
+    cudaEventRecord(after);
     cudaDeviceSynchronize();
+    cudaEventElapsedTime(&ms, before, after);
+    printf("it took %g ms\\n", ms);
     FILE *file = fopen("out.bin", "wb");
     fwrite(out, sizeof(float), n, file);
     fclose(file);

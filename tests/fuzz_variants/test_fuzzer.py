@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from kernelwright.bench.prove.families.family import Family, Member
-from kernelwright.bench.prove.families.table import FAMILIES
+from kernelwright.bench.prove.family_table import FAMILIES
 from kernelwright.evaluate.judging.case_runner import by_kernel
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.rule_text import Rules

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kernelwright.bench.prove.families.table import FAMILIES
+from kernelwright.bench.prove.family_table import FAMILIES
 from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.prove import CHECKS, LABELS
 

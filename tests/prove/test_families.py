@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kernelwright.bench.prove.families.family import Family, Member
-from kernelwright.bench.prove.families.table import FAMILIES
+from kernelwright.bench.prove.family_table import FAMILIES
 from kernelwright.bench.prove.labelling import AT_ONCE, Part, label_members, labelled_parts, parts_of
 from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.ir import print_function

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kernelwright.prove.obligations import solver
-from kernelwright.prove.obligations.solver import Budget, Found, check, possible, prove
+from kernelwright.prove.obligations.solver import Budget, Found, check, nearest, possible, prove
 from kernelwright.prove.obligations.world import z3
 
 
@@ -84,6 +84,20 @@ def test_a_counterexample_names_what_a_launch_decides() -> None:
         [x >= 5, x <= 5, y == x + 1], y == 7, Budget(), {"argument 2": x, "block.x": y, "grid.x": z.IntVal(9)}
     )
     assert found.answer == "refuted" and dict(found.model) == {"argument 2": 5, "block.x": 6, "grid.x": 9}
+
+
+def test_a_counterexample_near_a_launch_that_has_numbers_of_every_type() -> None:
+    """As of adam(float *p, ..., float decay, bool decays, int n): a real argument's bits are no value of its symbol."""
+    z = z3()
+    n, decays, decay = z.Int("n"), z.Bool("decays"), z.Const("decay", z.DeclareSort("float"))
+    found = prove(
+        [n >= 0, decays],
+        decay == z.Const("another", decay.sort()),
+        Budget(),
+        {"n": n, "decay": decay, "decays": decays},
+    )
+    assert found.answer == "refuted" and found.open is not None
+    assert nearest(found.open, {"decay": 0x3F800000, "decays": 1, "n": 5}, Budget()) == (("n", 5),)
 
 
 def test_contradicting_facts_prove_nothing() -> None:

@@ -14,7 +14,7 @@ from dataclasses import field
 
 from kernelwright.bench.prove.drawn_edits import DrawnEdit, label_edit
 from kernelwright.bench.prove.families.family import Family, Member
-from kernelwright.bench.prove.families.table import FAMILIES
+from kernelwright.bench.prove.family_table import FAMILIES
 from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
 from kernelwright.edits import Original
 from kernelwright.errors import ToolError

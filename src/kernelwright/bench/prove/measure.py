@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from kernelwright.bench.prove.drawn_edits import DrawnEdit
 from kernelwright.bench.prove.families.family import Family
-from kernelwright.bench.prove.families.table import FAMILIES
+from kernelwright.bench.prove.family_table import FAMILIES
 from kernelwright.bench.prove.labelling import Labelled, Part, labelled_parts, parts_of
 from kernelwright.bench.prove.planted import SOUND, UNSAFE
 from kernelwright.bench.result import Measured, Row, Say

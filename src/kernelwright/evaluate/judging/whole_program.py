@@ -88,14 +88,16 @@ class Exchange(Observer):
         self._session = session
 
     def launch(self, execution: Execution, gpu: VirtualGpu) -> Launched | None:
-        built = self._kernels.get(execution.launch.kernel)
-        if built is None:
-            return None
+        """Every launch is made here, also of kernels that stay, so that none has a time: events tell a program the times that the
+        timing model gives its kernels, which are the same in every run of the original and others with a variant in it."""
         assert self._session is not None
         arena = self._session.arena
+        built = self._kernels.get(execution.launch.kernel)
+        if built is None:
+            return gpu.run(execution, arena)
         exchanged = replace(execution, loaded=Loaded(built.module, execution.loaded.variables, key=built.key))
         if built.guards and not all_hold(built.guards, facts_of_execution(exchanged, arena)):
-            return None
+            return gpu.run(execution, arena)
         self.exchanged += 1
         return gpu.run(exchanged, arena)
 

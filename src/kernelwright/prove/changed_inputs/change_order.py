@@ -106,6 +106,25 @@ def extreme_changes(survey: Survey, seed: int) -> Iterator[Change]:
                 yield Change(words, numbers=((number, raw),), seed=seed * 1000 + made, brief=True)
 
 
+def larger_changes(survey: Survey, seed: int) -> Iterator[Change]:
+    """Each whole number several times as large, and many times: one that bounds a loop lets it make more turns, after which sums are
+    rounded, digits leave their type and limits are reached that a few turns do not come to."""
+    numbers = [n for n in survey.numbers.values() if n.kind == "i" and not n.boolean and n.value > 1]
+    made = 0
+    for factor, more in LARGER:
+        for number in numbers:
+            other = factor * int(number.value) + more
+            raw = number.raw_of(other)
+            if raw is not None:
+                made += 1
+                words = f"{number.words}: {number.value:g} -> {other}"
+                yield Change(words, numbers=((number, raw),), seed=seed * 1000 + made)
+
+
+LARGER = ((16, 5), (5, 1))
+"""Odd wherever a number is even."""
+
+
 def _together(buffers: Sequence[BufferSeen], numbers: Sequence[NumberSeen]) -> Iterator[Change]:
     """All buffers at once below zero, or above, alone and with each number: what starts somewhere and takes the larger of all shows where
     it started only if nothing else is above zero."""

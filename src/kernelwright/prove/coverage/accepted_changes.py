@@ -26,7 +26,7 @@ from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
 from kernelwright.prove.changed_inputs.buffer_values import MILD
 from kernelwright.prove.changed_inputs.case_survey import Change, Survey
-from kernelwright.prove.changed_inputs.change_order import changes, extreme_changes
+from kernelwright.prove.changed_inputs.change_order import changes, extreme_changes, larger_changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.changed_inputs.pointer_aliases import alias_changes
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample, refuting_changes
@@ -48,6 +48,8 @@ OF_ALIASES = 0.2
 """So many times as many, of pointers that share memory."""
 OF_EXTREMES = 0.3
 """The same, of whole numbers as large as they can be."""
+OF_LARGER = 0.2
+"""The same, of whole numbers that are some times as large."""
 BASES = 3
 """Training cases that inputs are made from, of those that launch the same kernels."""
 
@@ -165,6 +167,7 @@ class AcceptedChanges:
             (chain.from_iterable(of_edits), OF_EDITS),
             (alias_changes(survey, seed), OF_ALIASES),
             (filter(self._keeps_steps, extreme_changes(survey, seed)), OF_EXTREMES),
+            (filter(self._keeps_steps, larger_changes(survey, seed)), OF_LARGER),
             (changes(survey, seed), 1.0),
         )
         for some, part in sorts:

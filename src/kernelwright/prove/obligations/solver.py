@@ -130,7 +130,7 @@ def nearest(goal: OpenGoal, wanted: Mapping[str, int], budget: Budget) -> tuple[
         else:  # a model says what a symbol is
             inputs[name] = z.Const(f"the input {name}", e.sort())
             facts.append(inputs[name] == e)
-    given = {n: inputs[n] == value for n, value in wanted.items() if n in inputs and not z.is_int_value(inputs[n])}
+    given = {n: _has(inputs[n], value) for n, value in wanted.items() if n in inputs and _is_open(inputs[n])}
     fixed = [fact for name, fact in given.items() if not name.startswith("argument")]
     solved = _solve([*facts, *fixed], budget)
     if solved.said == "sat":
@@ -144,6 +144,16 @@ def nearest(goal: OpenGoal, wanted: Mapping[str, int], budget: Budget) -> tuple[
         if tried.said == "sat":
             facts, solved = [*facts, fact], tried
     return _numbers(inputs, solved)
+
+
+def _is_open(e: Expr) -> bool:
+    """Whether an input can be given a number: a floating-point argument cannot, as its sort is no more than a name."""
+    z = z3()
+    return bool(z.is_bool(e) or (z.is_int(e) and not z.is_int_value(e)))
+
+
+def _has(e: Expr, value: int) -> Expr:
+    return e == (bool(value) if z3().is_bool(e) else value)
 
 
 def _parts(facts: Sequence[Expr]) -> set[int]:
