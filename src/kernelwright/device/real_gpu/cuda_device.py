@@ -179,8 +179,8 @@ class CudaDevice:
             sentence = f"a kernel did not end, and was stopped after {self._timeout_s:g} seconds ({_LIMIT})"
             with contextlib.suppress(OSError, KernelwrightError):
                 tell(CudaError.LAUNCH_TIMEOUT, sentence)
-        elif self.times is not None:
-            # What the program has left behind is still measured, if it ends.
+        else:
+            # What the program has left behind is still done and counted, if it ends: its last calls may wait for nothing but us.
             self._gone_since = self._gone_since or time.monotonic()
             if time.monotonic() - self._gone_since < PATIENCE_S:
                 return False

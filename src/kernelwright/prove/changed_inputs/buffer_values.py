@@ -85,9 +85,9 @@ def _but_the_first(values: Values, random: Random) -> Values:
 
 EVERY_SORT = "with values of every sort"
 EACH_COUNTS: dict[str, Way] = {
-    "equal in each half, and not in both": _halves,
     "all equal but the last, which is larger": _but_the_last,
     "all equal but the first, which is smaller": _but_the_first,
+    "equal in each half, and not in both": _halves,
 }
 """Where each element can be missed. Of data that are alike everywhere a part may stand for all: who marks what is there at all
 need not read the rest."""
