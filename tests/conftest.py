@@ -34,6 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="accept the present output as the golden files")
 
 
+def pytest_collection_finish() -> None:
+    """What thousands of collected tests consist of is never looked through again: that took half a second each time."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Iterator[None]:
     """After the last test of a file no arena is left: a recording could not be replayed at its addresses in this process."""

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -205,3 +206,8 @@ def hoarding() -> Callable[[int], int]:
 def reading(paths: tuple[str, ...]) -> Callable[[Any], list[str]]:
     """What the files hold."""
     return lambda _: [Path(path).read_text() for path in paths]
+
+
+def surroundings(name: str) -> Callable[[Any], tuple[str | None, str, list[str], str]]:
+    """A variable's value, the working folder, where modules are looked for, and where temporary files go."""
+    return lambda _: (os.environ.get(name), os.getcwd(), sys.path, tempfile.gettempdir())
