@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.warm_cache import WarmCache
+
 # Under nohup, or behind & of a shell, these are ignored, and every process that a test starts would ignore them, too.
 for _number in (signal.SIGHUP, signal.SIGINT):
     if signal.getsignal(_number) is signal.SIG_IGN:
@@ -64,6 +66,13 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text()
 
     return check
+
+
+@pytest.fixture(scope="session")
+def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> WarmCache:
+    """``with warm_cache.at(folder):`` a cache of a test's own that has what every installation makes first."""
+    base = tmp_path_factory.getbasetemp()
+    return WarmCache((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "of-the-installation")
 
 
 @pytest.fixture(scope="session")

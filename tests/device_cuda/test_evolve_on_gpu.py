@@ -28,6 +28,7 @@ from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.evolution import evolution_page
 from kernelwright.stories.evolve import evolve, resume
 from kernelwright.stories.explain import explain
+from tests.warm_cache import WarmCache
 
 from .conftest import Fake
 
@@ -45,12 +46,12 @@ def gpu(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 @pytest.fixture(scope="module")
-def whole(library: Path, tmp_path_factory: pytest.TempPathFactory) -> EvolveRun:
+def whole(library: Path, tmp_path_factory: pytest.TempPathFactory, warm_cache: WarmCache) -> EvolveRun:
     """A run from its beginning to its end. Not to be changed."""
     folder = tmp_path_factory.mktemp("whole")
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, warm_cache.at(folder / "cache") as cache:
         patched.setenv("LD_LIBRARY_PATH", str(library))
-        patched.setenv("KERNELWRIGHT_CACHE", str(folder / "cache"))
+        patched.setenv("KERNELWRIGHT_CACHE", str(cache))
         patched.setenv("FAKE_CUDA_BY_SIZE", "1")
         patched.setattr(run_settings, "require_gpu", lambda ordinal: STAND_IN)
         return evolve(ADDING, device="cuda:0", folder=folder / "run", **SEARCH)

@@ -228,7 +228,8 @@ class _Births:
             os.setsid()
             signal.set_wakeup_fd(-1)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            for end in (self._selector, self._awake, self._wake, self._post, *self._waiting.values()):
+            self._selector.close()
+            for end in (self._awake, self._wake, self._post, *self._waiting.values()):
                 end.close()
             os.dup2(log, 1)
             os.dup2(log, 2)
