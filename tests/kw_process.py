@@ -31,7 +31,8 @@ SRC = str(Path(__file__).parents[1] / "src")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 """A process with threads cannot be copied."""
 
-_server: tuple[int, subprocess.Popen[bytes], socket.socket] | None = None
+_servers: dict[tuple[int, str], tuple[subprocess.Popen[bytes], socket.socket]] = {}
+"""By the process that has started them, and by what the loader reads at the start of a process."""
 
 _lock = threading.Lock()
 
@@ -42,13 +43,14 @@ def kw(
     """What came of a command. ``env``: None for that of the test."""
     here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, here:
-        request = pickle.dumps((arguments, str(cwd or os.getcwd()), dict(os.environ if env is None else env)))
+        environment = dict(os.environ if env is None else env)
+        request = pickle.dumps((arguments, str(cwd or os.getcwd()), environment))
         with tempfile.TemporaryFile() as body, there:
             body.write(request)
             body.flush()
             rights = array.array("i", [body.fileno(), out.fileno(), err.fileno(), there.fileno()])
             with _lock:
-                server = _running()
+                server = _running(environment)
             server.sendmsg([b"kw"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)])
         pid = int(here.recv(64))
         here.settimeout(timeout)
@@ -64,31 +66,29 @@ def kw(
     return subprocess.CompletedProcess(["kw", *arguments], code, *said)
 
 
-def _running() -> socket.socket:
+def _running(environment: Mapping[str, str]) -> socket.socket:
     """The server of this process, started where there is none."""
-    global _server
-    if _server is None or _server[0] != os.getpid():
+    key = os.getpid(), environment.get("LD_LIBRARY_PATH", "")
+    if key not in _servers:
         post, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         path = os.pathsep.join([SRC, str(Path(__file__).parents[1]), *filter(None, sys.path)])
         with theirs:
             process = subprocess.Popen(
                 [sys.executable, "-m", "tests.kw_process", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
-                env={**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
+                env={**environment, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": path},
                 stdin=subprocess.DEVNULL,
             )
-        _server = os.getpid(), process, post
-        atexit.register(close)
-    return _server[2]
+        _servers[key] = process, post
+        atexit.register(_close, key)
+    return _servers[key][1]
 
 
-def close() -> None:
-    """Ends the server of this process."""
-    global _server
-    if _server is not None and _server[0] == os.getpid():
-        _server[2].close()
-        _server[1].wait()
-    _server = None
+def _close(key: tuple[int, str]) -> None:
+    if key[0] == os.getpid():
+        process, post = _servers.pop(key)
+        post.close()
+        process.wait()
 
 
 # -- the server ---------------------------------------------------------------------------------------------------------

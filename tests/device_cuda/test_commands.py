@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from kernelwright.codegen.toolchain import Driver, Gpu
 from kernelwright.device.real_gpu import availability
 from kernelwright.device.settings import Settings
 from kernelwright.errors import DeviceError, Misuse, ToolError
+from tests import kw_process
 from tests.warm_cache import WarmCache
 
 from .conftest import Fake
@@ -33,11 +32,7 @@ def kw(fake: Fake, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, war
     fake.set("KERNELWRIGHT_CACHE", str(cache))
 
     def go(*words: str) -> Done:
-        path = os.pathsep.join(p for p in sys.path if p)
-        return subprocess.run(
-            [sys.executable, "-m", "kernelwright", *words],
-            cwd=tmp_path, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
+        return kw_process.kw(*words, cwd=tmp_path, timeout=60)
 
     with warm_cache.at(cache):
         yield go

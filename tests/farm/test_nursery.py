@@ -44,6 +44,17 @@ def test_a_later_pool_sees_what_has_changed_since(tmp_path: Path, monkeypatch: p
     assert before[0] is None and before[1] != folder and before[3] != temporary
 
 
+def test_what_a_process_reads_when_it_begins_is_that_of_the_pool(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A library of the driver that is named later would not be found otherwise."""
+    with Pool(tasks.identity, workers=1) as pool:
+        list(pool.map([0]))
+        before = _pid()
+        monkeypatch.setenv("LD_LIBRARY_PATH", "/some/where")
+        with Pool(tasks.at_start, ("LD_LIBRARY_PATH",), workers=1) as other:
+            assert dict(other.map([0])) == {0: "/some/where"}
+        assert _pid() != before and dict(pool.map([1])) == {0: 1}
+
+
 def test_a_folder_that_is_gone_is_no_reason_to_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

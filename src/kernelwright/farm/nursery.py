@@ -30,6 +30,8 @@ from kernelwright.farm.messages import Kind, Message, pack, pair, receive, send
 from kernelwright.lazy_dataclasses import dataclass
 
 PACKAGE = "kernelwright"
+READ_AT_START = ("LD_", "GLIBC_", "MALLOC_", "LANG", "LC_", "PYTHON")
+"""How the names of variables begin that the loader, the C library and Python read once."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,7 @@ class Nursery:
 
     def __init__(self, environment: Mapping[str, str], log: IO[bytes]) -> None:
         """Raises ``OSError`` when it cannot be started."""
+        self.start = read_at_start(environment)
         self._post, theirs = pair()
         with theirs:
             self._process = subprocess.Popen(
@@ -120,6 +123,13 @@ class Nursery:
         self._process.returncode = 0  # it is not this process's to wait for
 
 
+def read_at_start(environment: Mapping[str, str]) -> dict[str, str]:
+    """What a process takes from its environment when it begins, and a copy of it cannot be told."""
+    return {
+        name: value for name, value in environment.items() if name.startswith(READ_AT_START) and name != "PYTHONPATH"
+    }
+
+
 _nursery: Nursery | None = None
 _lock = threading.Lock()
 
@@ -132,6 +142,9 @@ def bear(order: Order, control: socket.socket, life_line: int, log: IO[bytes]) -
     global _nursery
     with _lock:
         for _ in range(2):
+            if _nursery is not None and _nursery.start != read_at_start(order.environment):
+                _nursery.close()
+                _nursery = None
             if _nursery is None:
                 try:
                     _nursery = Nursery({**order.environment, "PYTHONPATH": os.pathsep.join(order.path)}, log)
