@@ -66,6 +66,7 @@ def test_as_python_says_the_same() -> None:
     for n in (0, 3, 4, 5):
         arguments = [Pointer(), Pointer(), struct.pack("<i", n)]
         names = {"arguments": arguments, "block": (32, 1, 1), "_bytes": bytes, "_triple": tuple}
+        names["_bytes_behind"] = lambda pointer: pointer.nbytes
         assert eval(guard.as_python(), names) == guard.holds(facts(n)) == (n <= 4)
 
 

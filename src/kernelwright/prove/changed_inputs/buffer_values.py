@@ -187,7 +187,7 @@ def _far_off(values: Values, sign: int) -> Any:
 def _turns(values: Values, random: Random) -> Values:
     """In turn as many of the smallest and of the largest as a warp has lanes; either comes first."""
     turn = (np.arange(values.size) // LANES + random.integers(2)) % 2
-    return np.where(turn == 1, values.max(), values.min()).astype(values.dtype)
+    return np.asarray(np.where(turn == 1, values.max(), values.min()), values.dtype)
 
 
 FEW_WAYS: dict[str, Way] = {
