@@ -62,7 +62,8 @@ def in_bounds(values: Values, load: Instruction, block: BasicBlock, index: int |
         goal.append(address.value % alignment_of(values.shape, load) == 0)
         before += _known_alignment(values, thread, base)
     facts = [*thread.at(block, index), *before]
-    return prove([*values.world.facts, *thread.side, *facts], z.And(*goal), values.budget, values.world.inputs())
+    given = [*values.world.facts, *thread.side, *facts]
+    return prove(given, z.And(*goal), values.budget, values.world.inputs(), reached=not values.is_reached)
 
 
 def _memory(pointer: Value) -> Base | None:
