@@ -192,13 +192,13 @@ def _turns(values: Values, random: Random) -> Values:
 
 FEW_WAYS: dict[str, Way] = {
     "all the smallest but for a few, which are the largest": lambda v, r: _few(v, r, v.min(), v.max()),
+    "all far above but for a few, far below": lambda v, r: _few(v, r, _far_off(v, 1), _far_off(v, -1)),
+    "all far below but for a few, far above": lambda v, r: _few(v, r, _far_off(v, -1), _far_off(v, 1)),
     "all the largest but for a few, which are the smallest": lambda v, r: _few(v, r, v.max(), v.min()),
     "a few of them far above": lambda v, r: _few_others(v, r, _far_off(v, 1)),
     "a few of them far below": lambda v, r: _few_others(v, r, _far_off(v, -1)),
     "all zero but for a few": lambda v, r: _few(v, r, 0, v.max() or 1),
     "the smallest and the largest by turns of 32": _turns,
-    "all far below but for a few, far above": lambda v, r: _few(v, r, _far_off(v, -1), _far_off(v, 1)),
-    "all far above but for a few, far below": lambda v, r: _few(v, r, _far_off(v, 1), _far_off(v, -1)),
 }
 """What some warps of a block meet and others do not: data that are alike in this let a warp's answer stand for its block's."""
 FEW_BOOLEAN_WAYS: dict[str, Way] = {

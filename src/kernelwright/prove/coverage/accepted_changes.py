@@ -47,7 +47,7 @@ OF_EDITS = 0.3
 """So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
 OF_ALIASES = 0.2
 """So many times as many, of pointers that share memory."""
-OF_FEW = 0.3
+OF_FEW = 0.4
 """So many times as many, of what threads tell each other, where some warps of a block meet what others do not."""
 OF_EXTREMES = 0.3
 """The same, of whole numbers as large as they can be."""
