@@ -13,7 +13,7 @@ import pytest
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.guards import Apart, ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs, Guard
 from kernelwright.launch_relations import Divisible, Product, Relation, quantity
-from kernelwright.stories.c_header import HeaderKernel, Images, c_header
+from kernelwright.stories.c_header import HeaderKernel, HeaderVersion, Images, c_header
 from kernelwright.stories.export import export
 
 from .conftest import Fake
@@ -89,9 +89,8 @@ VARIANT = Images({"sm_75": "MODULE WRONG old", "sm_80": "MODULE WRONG new", "sm_
 
 def header(guards: tuple[Guard, ...] = (), variant: Images = VARIANT, original: Images = ORIGINAL) -> str:
     tests = tuple((guard.as_c(), str(guard)) for guard in guards)
-    return c_header(
-        HeaderKernel("add_one", "add_one", "adding-1:v2", "clean", (0,), tests), variant, original, "kernel"
-    )
+    version = HeaderVersion("adding-1:v2", "clean", tests, variant)
+    return c_header(HeaderKernel("add_one", "add_one", (0,), (version,)), original, "kernel")
 
 
 HOLD: tuple[Guard, ...] = (
@@ -120,6 +119,28 @@ def test_a_check_means_in_c_what_it_means_elsewhere(build: Build) -> None:
     assert failed == [f"  3 times its check failed: {guard}" for guard in FAIL]
     printed, counted, *failed = build(header(HOLD))
     assert (printed, counted, failed) == ("6", "add_one: 3 launches of adding-1:v2, 0 of the original", [])
+
+
+def test_of_several_variants_the_first_runs_whose_checks_hold(build: Build) -> None:
+    """As launches choose among winners everywhere; each has its checks, a threshold among them."""
+
+    def version(name: str, guard: Guard, images: Images = VARIANT) -> HeaderVersion:
+        return HeaderVersion(name, "clean", ((guard.as_c(), str(guard)),), images)
+
+    def counted(*versions: HeaderVersion) -> list[str]:
+        return build(c_header(HeaderKernel("add_one", "add_one", (0,), versions), ORIGINAL, "kernel"))[:2]
+
+    large, small = (Relation((quantity("argument", 1),), ">=", (Product(n),)) for n in (501, 500))
+    first, second = version("one-1:v1", large), version("two-1:v2", small)
+    said = "add_one: 0 launches of one-1:v1, 3 of two-1:v2, 0 of the original"
+    assert counted(first, second) == ["6", said]
+    assert counted(version("one-1:v1", small), second)[1].startswith("add_one: 3 launches of one-1:v1, 0 of two-1:v2")
+    assert counted(first, version("two-1:v2", large)) == [
+        "3",
+        said.replace("3 of two", "0 of two").replace("0 of the", "3 of the"),
+    ]
+    refused = version("one-1:v1", small, Images({"sm_80": "BAD"}, {}))
+    assert counted(refused, second) == ["6", said], "one that the driver does not load leaves its launches to the next"
 
 
 def test_machine_code_of_this_gpu_goes_first_then_the_newest_ptx(build: Build, fake: Fake) -> None:

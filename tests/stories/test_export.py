@@ -211,9 +211,9 @@ def test_nothing_is_left_of_what_cannot_be_written(
 
 
 def test_several_kernels_have_files_each(tmp_path: Path) -> None:
-    from kernelwright.stories.export import _stems
+    from kernelwright.stories.export import stems_of
 
     names = ["_Z4reduIfEvPT_", "_Z4reduIdEvPT_", "_Z1fi", "_Z1ff"]
-    stems = _stems(names)
+    stems = stems_of(names)
     assert stems["_Z4reduIfEvPT_"] == "redu_float_" and len(set(stems.values())) == 4
-    assert _stems(names[:1]) == {names[0]: "kernel"}
+    assert stems_of(names[:1]) == {names[0]: "kernel"}

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.workload.program_case import Reader
 from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.stories.tune import Subject, explained, tune_program
 from kernelwright.versions.program import INFINITE
@@ -59,10 +60,10 @@ class Bench:
     def runs(self, shape: str) -> int:
         return len((self.folder / f"{shape}.runs").read_text().splitlines())
 
-    def subject(self, device: str = "here", digest: str = "1") -> Subject:
+    def subject(self, device: str = "here", digest: str = "1", files: dict[str, Reader] | None = None) -> Subject:
         command = f"{sys.executable} {self.source} {{data}}"
-        program = CheckedProgram(ExternalProgram(command, timeout_s=20), parse_rule("relative 1e-5"))
-        return Subject(program, Identity(command, device, digest), self.path)
+        program = CheckedProgram(ExternalProgram(command, timeout_s=20, files=files), parse_rule("relative 1e-5"))
+        return Subject(program, Identity(command, device, digest), self.path, remarks=program.remarks)
 
     def tune(self, *shapes: str, **more: object) -> Tuning:
         return tune_program(self.subject(), [self.data(s) for s in shapes], EXACT, **more)  # type: ignore[arg-type]
@@ -106,6 +107,60 @@ def test_versions_that_agree_against_the_first_one_are_named(tmp_path: Path) -> 
     assert dataset.tuned_us == 10050 and len(dataset.failures) == 2
     assert "give the right output with --oracle" not in dataset.failures[0]
     assert "give the right output with --oracle" in dataset.failures[1]
+
+
+def test_a_version_that_writes_nan_is_excluded_and_named(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, wrong='"NaN"')
+    (dataset,) = bench.tune("100x100").datasets
+    assert dataset.tuned_us == 10000 and len(dataset.failures) == 1
+    assert dataset.failures[0].startswith("elements=10000: compare: its output differs from that of the first version")
+    assert "= nan, expected 10000" in dataset.failures[0]
+
+
+def test_an_untuned_program_that_writes_nan_is_no_standard(tmp_path: Path) -> None:
+    """It ends with exit code 0, and is the first that runs: its NaN are compared with, unless another version has numbers."""
+    bench = Bench(tmp_path)
+    text = bench.source.read_text()
+    bench.source.write_text(text.replace("rows * columns + 50, rows * columns", "rows * columns + 50, float('nan')"))
+    (dataset,) = bench.tune("100x100").datasets
+    assert dataset.untuned_us == float("inf") and dataset.tuned_us == 3000
+    assert [failure.partition(":")[0] for failure in dataset.failures] == ["no version taken"]
+    assert "differs from that of a version that computes numbers where others have NaN" in dataset.failures[0]
+    again = bench.tune("100x100").datasets[0]
+    assert (again.tuned_us, again.failures) == (dataset.tuned_us, dataset.failures)
+
+
+def test_nan_in_every_version_is_told(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.source.write_text(bench.source.read_text().replace('print("result", result)', 'print("result", "-nan 7")'))
+    said: list[str] = []
+    (dataset,) = bench.tune("100x100", say=said.append).datasets
+    assert dataset.tuned_us == 3000 and not dataset.failures
+    assert any("1 of the numbers are NaN or infinite in every version" in line for line in said)
+
+
+def test_files_that_a_program_writes_are_compared(tmp_path: Path) -> None:
+    """Its standard output is the same from all versions."""
+    bench = Bench(tmp_path, wrong="rows * columns + 1")
+    to_file = 'open(sys.argv[1] + ".out", "w").write(str(result)); print("done")'
+    bench.source.write_text(bench.source.read_text().replace('print("result", result)', to_file))
+    data, said = bench.data("100x100"), []
+    assert tune_program(bench.subject(), [data], EXACT, say=said.append, fresh=True).datasets[0].tuned_us == 3000
+    assert any("is not compared: the program prints no number" in line for line in said)
+    (dataset,) = tune_program(bench.subject(files={"{data}.out": "text"}), [data], EXACT, fresh=True).datasets
+    assert dataset.tuned_us == 10000 and "{data}.out error" in dataset.failures[0]
+    with pytest.raises(
+        Misuse, match="its output cannot be read: ValueError: its 5 bytes are no whole number of float64"
+    ):
+        tune_program(bench.subject(files={"{data}.out": "float64"}), [data], EXACT, fresh=True)
+
+
+def test_a_file_of_an_earlier_run_is_no_output(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    data = bench.data("100x100")
+    (tmp_path / "old").write_text("1")
+    with pytest.raises(Misuse, match="it wrote no "):
+        tune_program(bench.subject(files={str(tmp_path / "old"): "text"}), [data], EXACT)
 
 
 def test_an_oracle_excludes_the_untuned_version_when_it_is_wrong(

@@ -89,6 +89,39 @@ def test_a_file_that_lacks_something_is_told(tmp_path: Path, text: str, said: st
         run(path, "2", tmp_path / "outputs.npz")
 
 
+@pytest.mark.parametrize(
+    ("result", "arrays"),
+    [("(a, [1.5, {'n': 2}], 'text')", 5), ("{'deep': [[float('nan')]]}", 2), ("None", 1)],
+)
+def test_whatever_a_version_returns_is_compared(tmp_path: Path, result: str, arrays: int) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(PYTHON + f"def program(a):\n    add(a)\n    return {result}\n")
+    run(path, "2", tmp_path / "outputs.npz")
+    with np.load(tmp_path / "outputs.npz") as outputs:
+        assert len(outputs.files) == arrays
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "add.py"
+    path.write_text(PYTHON + "def program(a):\n    return object()\n")
+    with pytest.raises(Misuse, match="a version returns a object, which cannot be compared"):
+        run(path, "2", tmp_path / "outputs.npz")
+
+
+@pytest.mark.slow
+def test_versions_that_write_nan_are_excluded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In Python the version behind the guard, in CUDA C the untuned one; both end well."""
+    python, cuda = tmp_path / "rows.py", tmp_path / "add.cu"
+    python.write_text(PYTHON.replace("time.sleep(0.02)\n    a += 1", "a += np.nan"))
+    command([str(python), "8"], runs=1, as_json_=True)
+    (dataset,) = json.loads(capsys.readouterr().out)["datasets"]
+    assert dataset["tuned_us"] == dataset["untuned_us"] and "= nan, expected 1.0" in dataset["failures"][0]
+    cuda.write_text(CUDA.replace("a[i] += 1.0f;\n}\nint main", 'a[i] += nanf("");\n}\nint main'))
+    command([str(cuda)], data=["4 200 2"], as_json_=True, device="a100")
+    (dataset,) = json.loads(capsys.readouterr().out)["datasets"]
+    assert dataset["untuned_us"] is None and dataset["tuned_us"] > 0 and len(dataset["failures"]) == 1
+
+
 @pytest.mark.slow
 def test_a_python_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "add.py"

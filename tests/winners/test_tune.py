@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +84,53 @@ def test_run_and_compile_take_the_result(tuning: tuple[Path, dict[str, Any]], kw
     done = kw("compile", PROGRAM, "--with", path, "-o", tmp_path / "app")
     done = start(tmp_path / "app", 5, KERNELWRIGHT_WINNERS="count")
     assert done.stdout == EXPECTED and counted(done.stderr)["winner"] == 1
+
+
+def test_export_takes_the_result(tuning: tuple[Path, dict[str, Any]], kw: Kw, tmp_path: Path) -> None:
+    path, found = tuning
+    ((name, threshold),) = found["thresholds"].items()
+    winner = name.partition("/")[0]
+    done = kw("export", path, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    out = tmp_path / "out"
+    single = out / winner.replace(":", "-")
+    assert (
+        f"| again | {winner} | threads of the launch >= {threshold} | passes == 5;" in (out / "README.md").read_text()
+    )
+    assert (out / path.name).read_text() == path.read_text() and (out / f"{path.name}.json").is_file()
+    assert f'"threads of the launch >= {threshold}"' in (out / "again.h").read_text()
+    assert "grid.x" in (single / "README.md").read_text(), "its threshold is one of its checks"
+    # CuPy's chain, on a stand-in whose kernels write down their files.
+    script = tmp_path / "use.py"
+    script.write_text(USE_CUPY.replace("OUT", str(out)).replace("BLOCKS", str(-(-threshold // 64))))
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["kernel", "kernel.original", "kernel.original", "1", "2"]
+    done = kw("export", path, "-o", out)
+    assert done.returncode == 2 and "is not empty" in done.stderr
+    never = tmp_path / "never.tuning"
+    never.write_text(re.sub(r"(?m)^(again-1.*)=.*", rf"\1={INFINITE}", path.read_text()))
+    done = kw("export", never, "-o", tmp_path / "none")
+    assert done.returncode == 2 and "nothing to export" in done.stderr and not (tmp_path / "none").exists()
+
+
+USE_CUPY = """
+import sys, types, pathlib, numpy as np
+cupy = types.ModuleType("cupy")
+cupy.cuda = types.SimpleNamespace(Device=lambda: types.SimpleNamespace(compute_capability="90"))
+def module(path):
+    stem = pathlib.Path(path).name
+    return types.SimpleNamespace(get_function=lambda name: lambda *_, **more: print(stem.split(".sm_")[0].removesuffix(".ptx")))
+cupy.RawModule = module
+sys.modules["cupy"] = cupy
+sys.path.insert(0, "OUT")
+import winner_cupy
+winner = winner_cupy.Winner()
+values, out = np.ones(999, np.float32), np.zeros(999, np.float32)
+for blocks, passes in ((BLOCKS, 5), (BLOCKS, 4), (1, 5)):
+    winner((blocks,), (64,), (values, out, np.int32(200), np.int32(passes)))
+print(*winner.launches.values())
+"""
 
 
 def test_files_without_winners_and_other_programs_are_refused(kw: Kw, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""A variant of one kernel as a C header: its code for several architectures, its checks, and a function that launches it or the original.
+"""Variants of one kernel as a C header: their code for several architectures, their checks, and a function that launches the first
+one whose checks hold, or the original.
 
 smooth.h        smooth_launch(original, grid, block, ..., arguments, &counts); smooth_report(&counts, stderr)
 """
@@ -38,19 +39,28 @@ class Images:
 
 
 @dataclass(frozen=True)
+class HeaderVersion:
+    """A variant in a header."""
+
+    name: str
+    label: str
+    guards: tuple[tuple[str, str], ...]
+    """Each as a test in C and in words."""
+    images: Images
+    warning: str = ""
+
+
+@dataclass(frozen=True)
 class HeaderKernel:
     """What a header says of its kernel."""
 
     name: str
     """As people call it; what its functions in C are called begins with it."""
     mangled: str
-    variant: str
-    label: str
     pointers: tuple[int, ...]
     """The parameters that are pointers."""
-    guards: tuple[tuple[str, str], ...]
-    """Each as a test in C and in words."""
-    warning: str = ""
+    versions: tuple[HeaderVersion, ...]
+    """In the order in which a launch tries them."""
 
     @property
     def prefix(self) -> str:
@@ -82,7 +92,7 @@ def _emitted(ir: str, arch: str, ptx: dict[str, str]) -> bool:
     return True
 
 
-def c_header(kernel: HeaderKernel, variant: Images, original: Images, stem: str) -> str:
+def c_header(kernel: HeaderKernel, original: Images, stem: str) -> str:
     """The text of the header."""
     name = kernel.prefix
     images: list[dict[str, str]] = []
@@ -96,14 +106,20 @@ def c_header(kernel: HeaderKernel, variant: Images, original: Images, stem: str)
             entries.append(f"{{{ARCHITECTURES[arch].number}, {is_cubin}, {array}}}, ")
         return "".join(entries)
 
+    versions, checks = [], 0
+    for number, each in enumerate(kernel.versions, start=1):
+        versions.append({
+            "name": each.name, "label": each.label, "warning": each.warning, "held": each.images.in_words, "first_check": checks,
+            "guards": [(test, _text_in_c(words)) for test, words in each.guards], "listed": listed(each.images, f"variant_{number}"),
+        })  # fmt: skip
+        checks += len(each.guards)
     environment = Environment(
         autoescape=False, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
-        kernel=kernel.name, mangled=kernel.mangled, variant=kernel.variant, label=kernel.label, warning=kernel.warning,
-        guards=[(test, _text_in_c(words)) for test, words in kernel.guards], name=name, stem=stem, held=variant.in_words,
+        kernel=kernel.name, mangled=kernel.mangled, versions=versions, checks=checks, name=name, stem=stem,
         pointers=", ".join(map(str, (*kernel.pointers, -1))), version=__version__,
-        variant_images=listed(variant, "variant"), original_images=listed(original, "original"), images=images,
+        original_images=listed(original, "original"), images=images,
     )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.evaluate.judging.variant import Built, Variant
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuilder
+from kernelwright.guards import Guard
 from kernelwright.ir import Argument, Module
 from kernelwright.ir.kernel_digest import reached_variables
 from kernelwright.ir.types import PointerType
@@ -43,7 +45,7 @@ from kernelwright.pipeline import without_lines
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.finding_words import domain, for_people
 from kernelwright.report.repeat_command import command
-from kernelwright.stories.c_header import HeaderKernel, Images, c_header, images_of
+from kernelwright.stories.c_header import HeaderKernel, HeaderVersion, Images, c_header, images_of
 from kernelwright.stories.candidate_words import guard_names, guards_in_words
 from kernelwright.stories.patch import to_apply, to_read
 
@@ -61,26 +63,42 @@ def export(run: EvolveRun, name: str, folder: Path | None = None, *, unproven: b
     if not found.candidate:
         raise Misuse(f"{found.name} is the original: there is nothing to export", hint=f"kw show {run.folder}")
     proof = run.proof(found.name)
+    warning = refused(run, found.name, proof, unproven)
+    target = folder or Path(f"{run.name}-{found.name}{'-unproven' if warning else ''}")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise Misuse(f"{target} is not empty", hint="name another folder with -o")
+    write_folder(target, files_of(run, found, proof, warning))
+    return target
+
+
+def refused(run: EvolveRun, name: str, proof: Mapping[str, Any] | None, unproven: bool) -> str:
+    """What its files have to warn of. Raises ``Misuse`` where that is something, unless ``unproven``."""
     warning = _warning(proof)
     if warning and not unproven:
         way = "--unproven exports it all the same, and says so in the files"
         raise Misuse(
-            f"{found.name} is not exported: {warning}",
-            hint=f"kw prove {run.folder}:{found.name}" if proof is None else way,
+            f"{name} is not exported: {warning}", hint=f"kw prove {run.folder}:{name}" if proof is None else way
         )
-    target = folder or Path(f"{run.name}-{found.name}{'-unproven' if warning else ''}")
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise Misuse(f"{target} is not empty", hint="name another folder with -o")
-    _write(target, files_of(run, found, proof, warning))
-    return target
+    return warning
 
 
-def files_of(run: EvolveRun, found: Found[Genes], proof: Mapping[str, Any] | None, warning: str) -> dict[str, bytes]:
-    """What the folder holds, by name."""
+def files_of(
+    run: EvolveRun,
+    found: Found[Genes],
+    proof: Mapping[str, Any] | None,
+    warning: str,
+    extra: Mapping[str, tuple[Guard, ...]] | None = None,
+) -> dict[str, bytes]:
+    """What the folder holds, by name. ``extra``: further checks of kernels, by mangled name."""
     builder = GENOMES.of(run)
     variant, baseline = builder.build(found.candidate), builder.build(())
-    changed = {kernel: built for kernel, built in variant.kernels.items() if kernel in variant.changed}
-    stems = _stems(list(changed))
+    more = extra or {}
+    changed = {
+        kernel: replace(built, guards=(*built.guards, *more.get(kernel, ())))
+        for kernel, built in variant.kernels.items()
+        if kernel in variant.changed
+    }
+    stems = stems_of(list(changed))
     files: dict[str, bytes] = {}
     for kernel, built in changed.items():
         edits = [gene.edit for gene in found.candidate if gene.kernel == kernel]
@@ -96,15 +114,16 @@ def files_of(run: EvolveRun, found: Found[Genes], proof: Mapping[str, Any] | Non
         "checks": proof["checks"] if proof else [], "notes": proof["notes"] if proof else [],
         "edits": [(readable(g.kernel), in_words(builder.originals[g.kernel], g.edit)) for g in found.candidate],
         "relied": _relied(explained, found), "domain": domain(proof),
-        "guards": guards_in_words(builder, found.candidate), "original_us": run.original_us, "how": _how(run),
+        "guards": [*guards_in_words(builder, found.candidate), *_extra_words(builder, more)], "how": _how(run),
+        "original_us": run.original_us,
         "kernels": kernels, "has_cupy": not any(each["own_variables"] for each in kernels.values()),
         "version": __version__, "arch": builder.arch, "command": command(run), "for_people": lambda text: for_people(text, names),
     }  # fmt: skip
     shown |= _dispatching(f"{run.name}:{found.name}", label, warning, kernels, changed, baseline, builder, files)
     if shown["has_cupy"]:
-        files["winner_cupy.py"] = _rendered("winner_cupy.py.jinja", shown)
-    files["README.md"] = _rendered("README.md.jinja", shown)
-    files["load.py"] = _rendered("load.py.jinja", shown)
+        files["winner_cupy.py"] = rendered("winner_cupy.py.jinja", shown)
+    files["README.md"] = rendered("README.md.jinja", shown)
+    files["load.py"] = rendered("load.py.jinja", shown)
     files["edits.json"] = json.dumps(found.written, indent=1).encode()
     evidence = {
         "run": run.name, "variant": found.name, "speedup": found.speedup, "original_us": run.original_us,
@@ -113,11 +132,15 @@ def files_of(run: EvolveRun, found: Found[Genes], proof: Mapping[str, Any] | Non
         "sets": [gain.as_json() for gain in run.gains(found)],
         "flags": run.flags.as_json() if run.flags else None,
         "seed": run.settings.seed, "command": command(run), "label": label, "warning": warning,
-        "guards": {kernel: list(map(str, some)) for kernel, some in variant.guards.items()},
+        "guards": {kernel: [*map(str, some), *map(str, more.get(kernel, ()))] for kernel, some in variant.guards.items()},
         "proof": proof, "explained": explained, "version": __version__,
     }  # fmt: skip
     files["evidence.json"] = json.dumps(evidence, indent=1).encode()
     return files
+
+
+def _extra_words(builder: GenomeBuilder, extra: Mapping[str, tuple[Guard, ...]]) -> list[str]:
+    return [guard_in_words(builder.originals[kernel], guard) for kernel, guards in extra.items() for guard in guards]
 
 
 def _relied(explained: Mapping[str, Any] | None, found: Found[Genes]) -> list[list[str]]:
@@ -169,14 +192,12 @@ def _dispatching(
         mangled, stem = facts["mangled"], facts["stem"]
         built, original = changed[mangled], baseline.kernels[mangled]
         images = images_of(built.text, builder.arch)
-        plain = Images({builder.arch: without_lines(original.ptx(builder.arch))}, {})
-        oldest = min(images.ptx, key=lambda arch: architecture(arch).number, default=builder.arch)
-        if oldest != builder.arch:
-            plain = Images({oldest: without_lines(original.ptx(oldest))}, {})
+        plain = original_images(original, builder.arch, images)
         guards = tuple((g.as_c(), guard_in_words(builder.originals[mangled], g)) for g in built.guards)
-        pointers = tuple(n for n, a in enumerate(built.module.functions[mangled].arguments) if _is_pointer(a))
-        told = HeaderKernel(name, mangled, variant, label, pointers, guards, warning)
-        files[f"{stem}.h"] = c_header(told, images, plain, stem).encode()
+        told = HeaderKernel(
+            name, mangled, pointers_of(built.module, mangled), (HeaderVersion(variant, label, guards, images, warning),)
+        )
+        files[f"{stem}.h"] = c_header(told, plain, stem).encode()
         files[f"{stem}.original.ptx"] = next(iter(plain.ptx.values())).encode()
         cubins[name] = {architecture(arch).number: f"{stem}.{arch}.cubin" for arch in images.cubin}
         ptx[name] = {architecture(arch).number: f"{stem}.{arch}.ptx" for arch in images.ptx}
@@ -184,6 +205,17 @@ def _dispatching(
         files |= {f"{stem}.{arch}.ptx": (mark + text).encode() for arch, text in images.ptx.items()}
         facts["held"] = images.in_words
     return {"cubins": cubins, "ptx": ptx}
+
+
+def original_images(original: Built, arch: str, beside: Images) -> Images:
+    """The original's code, for the oldest architecture that ``beside`` has PTX for."""
+    oldest = min(beside.ptx, key=lambda each: architecture(each).number, default=arch)
+    return Images({oldest: without_lines(original.ptx(oldest))}, {})
+
+
+def pointers_of(module: Module, kernel: str) -> tuple[int, ...]:
+    """The parameters that are pointers."""
+    return tuple(n for n, a in enumerate(module.functions[kernel].arguments) if _is_pointer(a))
 
 
 def _is_pointer(argument: Argument) -> bool:
@@ -220,10 +252,10 @@ def _how(run: EvolveRun) -> str:
     return f"measured on {gpu}" if gpu else f"estimated for the {run.settings.device}"
 
 
-def _stems(changed: list[str]) -> dict[str, str]:
-    """The name of a kernel's files: ``kernel`` for a single one, else what a person calls it."""
-    if len(changed) == 1:
-        return {changed[0]: "kernel"}
+def stems_of(changed: list[str], alone: str = "kernel") -> dict[str, str]:
+    """The name of a kernel's files: what a person calls it, or ``alone`` for a single one."""
+    if len(changed) == 1 and alone:
+        return {changed[0]: alone}
     names = {kernel: "".join(c if c.isalnum() or c in "_-" else "_" for c in readable(kernel)) for kernel in changed}
     clash = {name for name in names.values() if list(names.values()).count(name) > 1}
     return {
@@ -231,18 +263,19 @@ def _stems(changed: list[str]) -> dict[str, str]:
     }
 
 
-def _rendered(template: str, facts: Mapping[str, Any]) -> bytes:
+def rendered(template: str, facts: Mapping[str, Any]) -> bytes:
     environment = Environment(
         autoescape=False, keep_trailing_newline=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     return environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(**facts).encode()
 
 
-def _write(target: Path, files: Mapping[str, bytes]) -> None:
+def write_folder(target: Path, files: Mapping[str, bytes]) -> None:
     was_there = target.exists()
     try:
         target.mkdir(parents=True, exist_ok=True)
         for name, data in files.items():
+            (target / name).parent.mkdir(exist_ok=True)
             write_atomically(target / name, data)
     except OSError as error:
         if was_there:

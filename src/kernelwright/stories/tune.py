@@ -47,6 +47,8 @@ class Subject:
     """Hash of a dataset's content; empty for one that has none."""
     dispatch_us: Mapping[str, float] = field(default_factory=dict)
     """What deciding costs per call, by dataset, filled as the program runs; empty where nothing says."""
+    remarks: Mapping[str, str] = field(default_factory=dict)
+    """What limits the comparison of outputs, by dataset, filled as the program runs."""
 
 
 def tune_program(
@@ -94,6 +96,8 @@ def tune_program(
     )
     if subject.path.exists() and not fresh:
         refuse_unknown(subject.path, read_thresholds(subject.path), list(tuning.thresholds))
+    for name, remark in subject.remarks.items():
+        say(f"{name}: {remark}")
     evidence.measured = tuning.measured
     evidence.explanation = {**as_json(tuning), "lines": explanation(tuning)}
     evidence.write(subject.path)

@@ -41,6 +41,11 @@ def tuned(versions: Sequence[Version], thresholds: Thresholds) -> list[Version]:
     return found
 
 
+def without_threshold(version: Version) -> Version:
+    """What ``tuned`` made it from."""
+    return replace(version, guards=version.guards[:-1], words=version.words[:-1])
+
+
 @dataclass(frozen=True)
 class ToldCheck:
     """All checks of a winner and its threshold, as one that notes what it compares."""

@@ -36,12 +36,16 @@ from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.lazy_dataclasses import dataclass
 
 STDOUT = "stdout"
+WORDS = " (words)"
+"""What follows a text's name where its words are meant, without its numbers."""
 TIMEOUT_S = 300.0
 
 Reader = str | Callable[[Path], NDArray[Any]]
 
 # A number that stands alone; those inside names and versions (x86, v1.2.3) are part of a word.
-_NUMBER = re.compile(r"(?<![\w.+-])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])|(?<!\w)[-+]?(?:nan|inf)(?!\w)")
+_NUMBER = re.compile(
+    r"(?<![\w.+-])[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.])|(?<!\w)[-+]?(?i:nan|inf(?:inity)?)(?!\w)"
+)
 
 
 @dataclass(frozen=True)
@@ -204,7 +208,7 @@ def _text(name: str, path: Path) -> Arrays:
     text = path.read_text(errors="replace")
     numbers = np.array([float(n) for n in _NUMBER.findall(text)], dtype=np.float64)
     words = " ".join(_NUMBER.sub("#", text).split())
-    return {name: numbers, f"{name} (words)": np.frombuffer(words.encode(), dtype=np.uint8)}
+    return {name: numbers, f"{name}{WORDS}": np.frombuffer(words.encode(), dtype=np.uint8)}
 
 
 def _named_function(reader: str) -> Callable[[Path], NDArray[Any]]:

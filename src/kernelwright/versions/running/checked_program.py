@@ -1,15 +1,24 @@
-"""Versions that compute something else than the untuned program, or than an oracle, count as failed, however fast they are."""
+"""Versions that compute something else than the untuned program, or than an oracle, count as failed, however fast they are.
+
+oracle      untuned     another version
+42          nan         42                  untuned is excluded
+            nan         42                  untuned is excluded: of two that differ, NaN is not the result
+            nan         nan                 both are good, and it is told that nobody computes a number
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Protocol
 
+import numpy as np
+
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Arrays
-from kernelwright.evaluate.workload.comparison import Rule, judge
+from kernelwright.evaluate.workload.comparison import Ignore, Rule, judge
+from kernelwright.evaluate.workload.program_case import WORDS
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.versions.program import Ran, Thresholds
+from kernelwright.versions.program import INFINITE, Ran, Thresholds
 
 Oracle = Callable[[str], Arrays | None]
 """The right output for a dataset; None where it is not known."""
@@ -40,8 +49,11 @@ class CheckedProgram:
         self._rule = rule
         self._oracle = oracle
         self._expected: dict[str, Arrays] = {}
+        self._whose: dict[str, str] = {}
         self._run_untuned: set[str] = set()
         self._rejected: dict[str, list[Answer]] = {}
+        self.remarks: dict[str, str] = {}
+        """By dataset, what limits what the comparison says: nothing is compared, or NaN with NaN."""
 
     @property
     def deterministic(self) -> bool:
@@ -57,9 +69,8 @@ class CheckedProgram:
         wrong = difference(answer.output, expected, self._rule)
         if not wrong:
             return answer.ran
-        if self._oracle(dataset) is not None:
-            return Ran(answer.ran.compared, None, Rejected("compare", f"its output differs from the oracle's: {wrong}"))
-        reason = f"its output differs from that of the first version that ran: {wrong}{self._agreeing(dataset, answer)}"
+        agreeing = "" if self._oracle(dataset) is not None else self._agreeing(dataset, answer)
+        reason = f"its output differs from {self._whose[dataset]}: {wrong}{agreeing}"
         return Ran(answer.ran.compared, None, Rejected("compare", reason))
 
     def _agreeing(self, dataset: str, answer: Answer) -> str:
@@ -75,11 +86,49 @@ class CheckedProgram:
         """The oracle's output; else the untuned program's, which is run once more where tuning goes on from a record."""
         if dataset not in self._expected:
             right = self._oracle(dataset)
-            if right is None and dataset not in self._run_untuned:
-                untuned = self._program.answer(dataset, {})
-                right = untuned.output if untuned.ran.failure is None else None
-            self._expected[dataset] = answer.output if right is None else right
+            self._whose[dataset] = "the oracle's"
+            if right is None:
+                first = answer
+                if dataset not in self._run_untuned:
+                    untuned = self._program.answer(dataset, {})
+                    first = answer if untuned.ran.failure is not None else untuned
+                right = self._most_numbers(dataset, first)
+            self._expected[dataset] = right
+            self._remark(dataset, right)
         return self._expected[dataset]
+
+    def _most_numbers(self, dataset: str, first: Answer) -> Arrays:
+        """The output of ``first``; where it holds NaN or infinities, that of the version with the fewest. A fault spreads NaN, and
+        versions that compute the same have them at the same places."""
+        best, fewest = first.output, not_numbers(first.output)
+        self._whose[dataset] = "that of the first version that ran"
+        if not fewest or isinstance(self._rule, Ignore):
+            return best
+        names = list(dict.fromkeys(compared.name for compared in first.ran.compared))
+        nothing = dict.fromkeys(names, INFINITE)
+        for taken in (names, *([name] for name in names)):
+            other = self._program.answer(dataset, {**nothing, **dict.fromkeys(taken, -INFINITE)})
+            if other.ran.failure is None and (count := not_numbers(other.output)) < fewest:
+                best, fewest = other.output, count
+                self._whose[dataset] = "that of a version that computes numbers where others have NaN or infinity"
+        return best
+
+    def _remark(self, dataset: str, expected: Arrays) -> None:
+        if isinstance(self._rule, Ignore):
+            return
+        if not any(array.size for name, array in expected.items() if not name.endswith(WORDS)):
+            self.remarks[dataset] = (
+                "what the versions compute is not compared: the program prints no number. Name the files it writes with --outputs"
+            )
+        elif (count := not_numbers(expected)) and self._oracle(dataset) is None:
+            self.remarks[dataset] = (
+                f"{count} of the numbers are NaN or infinite in every version; if that is wrong, give the right output with --oracle"
+            )
+
+
+def not_numbers(output: Arrays) -> int:
+    """How many elements are NaN or infinite."""
+    return sum(int(np.count_nonzero(~np.isfinite(a))) for a in output.values() if a.dtype.kind in "fc")
 
 
 def difference(found: Arrays, expected: Arrays, rule: Rule) -> str:

@@ -4,7 +4,7 @@
 
 ``{thresholds}`` is the path of the threshold file, ``{times}`` that of a file into which the program writes microseconds, a
 number per line; their mean is its time. ``{outputs}`` is that of an ``.npz`` file with what it computes, else its standard output
-is that. A run is ended when it takes ten times as long as the best of its dataset.
+is that, and the files that it is known to write. A run is ended when it takes ten times as long as the best of its dataset.
 """
 
 from __future__ import annotations
@@ -25,7 +25,14 @@ import numpy as np
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Arrays
-from kernelwright.evaluate.workload.program_case import TIMEOUT_S, SessionLeader, end_session, how_it_ended, reader_of
+from kernelwright.evaluate.workload.program_case import (
+    TIMEOUT_S,
+    Reader,
+    SessionLeader,
+    end_session,
+    how_it_ended,
+    reader_of,
+)
 from kernelwright.versions.program import Ran, Thresholds
 from kernelwright.versions.running.checked_program import Answer
 from kernelwright.versions.running.line_protocol import ENVIRONMENT, comparisons, dispatch_us, threshold_lines, time_us
@@ -56,13 +63,18 @@ class ExternalProgram:
         timeout_s: float = TIMEOUT_S,
         deterministic: bool = False,
         start: Start | None = None,
+        files: Mapping[str, Reader] | None = None,
     ) -> None:
+        """``files``: what the program writes besides, by path, with ``{data}`` for the dataset, and how it is read."""
         if DATA not in command:
             raise Misuse(f"{command!r} does not say where the dataset goes", hint=f'as in --exec "./app {DATA}"')
         self.command = command
         self.deterministic = deterministic
         self._timeout_s = timeout_s
         self._start = start or start_shell
+        self._files = dict(files or {})
+        for reader in self._files.values():
+            reader_of(reader)
         self._best_s: dict[str, float] = {}
         self.dispatch_us: dict[str, float] = {}
         """What deciding costs per call, in microseconds, by dataset, where the program says so."""
@@ -84,6 +96,8 @@ class ExternalProgram:
         if not self.deterministic and dataset in self._best_s:
             limit = min(limit, max(LEAST_S, PATIENCE * self._best_s[dataset]))
         failure: Rejected | None = None
+        paths = {name: Path(name.replace(DATA, dataset)) for name in self._files}
+        before = {name: _stamp(path) for name, path in paths.items()}
         begin = time.perf_counter()
         with said.open("wb") as out, complained.open("wb") as err:
             process = self._start(command, environment, out, err)
@@ -106,14 +120,31 @@ class ExternalProgram:
         if dispatch is not None:
             self.dispatch_us[dataset] = dispatch
         took = _mean(times) if times.exists() else time_us(text)
-        return Answer(
-            Ran(compared, seconds * 1e6 if took is None else took), output_of(outputs if outputs.exists() else said)
-        )
+        unwritten = next((path for name, path in paths.items() if _stamp(path) == before[name]), None)
+        if unwritten is not None:
+            return Answer(Ran(compared, None, Rejected("program", f"it wrote no {unwritten}")), {})
+        try:
+            output = output_of(outputs if outputs.exists() else said)
+            for name, path in paths.items():
+                output |= reader_of(self._files[name])(name, path)
+        except Exception as error:  # A file that a program wrote may hold anything.
+            reason = f"its output cannot be read: {type(error).__name__}: {error}"
+            return Answer(Ran(compared, None, Rejected("program", reason)), {})
+        return Answer(Ran(compared, seconds * 1e6 if took is None else took), output)
 
 
 def _as_signal(code: int) -> int:
     """A shell's way to say that its command was ended by a signal, 128 and more, as ``subprocess`` says it."""
     return 128 - code if 128 < code < 128 + signal.NSIG else code
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """Changes whenever a file is written; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _mean(times: Path) -> float | None:

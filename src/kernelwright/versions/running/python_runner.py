@@ -50,7 +50,7 @@ def run(path: Path, dataset: str, outputs: Path) -> Mapping[str, Any]:
         each.watch = None
     for one in compared:
         print(f"Compared {one.name} <= {one.value}: {str(one.taken).lower()}.", file=sys.stderr)
-    computed = [*_arrays(_as_tuple(result)), *_arrays(arguments)]
+    computed = [*_computed(result), *_arrays(arguments)]
     np.savez(outputs, *[_on_host(array) for array in computed])
     synchronize = defined.get("synchronize", lambda: None)
     times = list(_times(lambda: program(*arguments), saved, synchronize))
@@ -105,9 +105,27 @@ def _arrays(values: object) -> Iterator[Any]:
         yield values
 
 
-def _as_tuple(result: object) -> tuple[object, ...]:
-    parts = result if isinstance(result, tuple | list) else (result,)
-    return tuple(np.asarray(part) if isinstance(part, int | float | complex) else part for part in parts)
+def _computed(result: object) -> Iterator[Any]:
+    """The arrays, numbers and texts that a version returns, however deep in tuples, lists and mappings.
+
+    Raises ``Misuse`` for what cannot be compared: it would pass for equal.
+    """
+    if isinstance(result, Mapping):
+        result = tuple(result.values())
+    if isinstance(result, tuple | list):
+        for part in result:
+            yield from _computed(part)
+    elif hasattr(result, "shape") and hasattr(result, "dtype"):
+        yield result
+    elif isinstance(result, int | float | complex):
+        yield np.asarray(result)
+    elif isinstance(result, str | bytes):
+        yield np.frombuffer(result.encode() if isinstance(result, str) else result, dtype=np.uint8)
+    elif result is not None:
+        raise Misuse(
+            f"a version returns a {type(result).__name__}, which cannot be compared",
+            hint="return arrays or numbers; or define program(*arguments), which does",
+        )
 
 
 def _is_writable(array: Any) -> bool:

@@ -5,25 +5,34 @@ from __future__ import annotations
 import functools
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import kernelwright
+from kernelwright.evaluate.workload.program_case import Reader
 from kernelwright.kernel_version import Version
 from kernelwright.versions.running import warm_runner
 from kernelwright.versions.running.external_program import DATA, OUTPUTS, TIMES, ExternalProgram
 
 
-def python_program(path: Path, timeout_s: float) -> ExternalProgram:
+def python_program(path: Path, timeout_s: float, files: Mapping[str, Reader] | None = None) -> ExternalProgram:
     """A Python file with ``kw.versions``; a dataset is what its ``inputs`` takes."""
-    return ExternalProgram(f"{_module('python_runner')} {shlex.quote(str(path))} {DATA} {OUTPUTS}", timeout_s)
+    return ExternalProgram(
+        f"{_module('python_runner')} {shlex.quote(str(path))} {DATA} {OUTPUTS}", timeout_s, files=files
+    )
 
 
-def cuda_program(executable: Path, device: str, timeout_s: float, versions: Sequence[Version] = ()) -> ExternalProgram:
+def cuda_program(
+    executable: Path,
+    device: str,
+    timeout_s: float,
+    versions: Sequence[Version] = (),
+    files: Mapping[str, Reader] | None = None,
+) -> ExternalProgram:
     """An executable on a virtual GPU; a dataset is its arguments. Its times repeat. ``versions``: winners to be tuned with it."""
     start = functools.partial(warm_runner.start, versions=versions)
     runner = f"{_module('cuda_runner')} {shlex.quote(device)} {shlex.quote(str(executable.absolute()))}"
-    return ExternalProgram(f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=start)
+    return ExternalProgram(f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=start, files=files)
 
 
 def _module(name: str) -> str:

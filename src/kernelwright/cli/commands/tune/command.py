@@ -20,6 +20,7 @@ import typer
 from kernelwright.cache import write_atomically
 from kernelwright.cli.commands.tune.subjects import (
     Wanted,
+    files_of,
     of_command,
     of_cuda,
     of_python,
@@ -56,6 +57,8 @@ def command(
     oracle: Annotated[str, typer.Option(help="The file with the right output, {data} for the dataset; else the untuned "
                                         "program's output is right.")] = "",
     compare: Annotated[str, typer.Option(help="The rule by which outputs are compared.")] = COMPARE,
+    outputs: Annotated[list[str] | None, typer.Option(help="FILE[=READER]: a file the program writes, to be compared; READER is a "
+                                                     "NumPy type, bytes, text (default) or module:function.")] = None,
     resolution: Annotated[float, typer.Option(help="The share of the time that a difference must have to be found "
                                               "for certain.")] = 0.02,
     runs: Annotated[int, typer.Option(help="Runs of a configuration at most, while noise leaves a comparison open.")] = 40,
@@ -80,7 +83,7 @@ def command(
         return
     if plot is not None:
         raise Misuse("--plot shows what an earlier tuning found", hint="kw tune --explain --plot FILE.svg")
-    wanted = Wanted(parse_rule(compare), output, oracle, forest, device, timeout)
+    wanted = Wanted(parse_rule(compare), output, oracle, forest, device, timeout, files_of(outputs or ()))
     if execute and winners:
         raise Misuse("--with is for CUDA programs that are compiled here", hint="kw tune app.cu --with RUN")
     if execute:
@@ -135,8 +138,8 @@ def _explain(path: Path, as_object: bool, plot: Path | None) -> None:
 
 def _print(tuning: Tuning, subject: Subject, as_object: bool) -> None:
     if as_object:
-        dispatch = {"dispatch_us": dict(subject.dispatch_us)}
-        print(json.dumps({"file": str(subject.path), **as_json(tuning), **dispatch}))
+        more = {"dispatch_us": dict(subject.dispatch_us), "remarks": dict(subject.remarks)}
+        print(json.dumps({"file": str(subject.path), **as_json(tuning), **more}))
         return
     for name, value in tuning.thresholds.items():
         print(f"{name}={value if value != INFINITE else f'{INFINITE}   (never taken)'}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 
 import kernelwright
@@ -14,6 +15,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.comparison import Rule
+from kernelwright.evaluate.workload.program_case import Reader, reader_of
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.stories.tune import Subject
 from kernelwright.versions.forest import Forest
@@ -33,11 +35,23 @@ class Wanted:
     forest: Path | None
     device: str
     timeout_s: float
+    files: Mapping[str, Reader] = field(default_factory=dict)
+    """What the program writes besides its standard output, by path, and how it is read."""
+
+
+def files_of(texts: Sequence[str]) -> dict[str, Reader]:
+    """``--outputs``: ``result.bin=float32``; a path alone is read as text. Raises ``Misuse`` for a reader nobody knows."""
+    found: dict[str, Reader] = {}
+    for text in texts:
+        path, _, reader = text.partition("=")
+        found[path] = reader or "text"
+        reader_of(found[path])
+    return found
 
 
 def of_command(execute: str, wanted: Wanted) -> Subject:
     """Any program that speaks the line protocol."""
-    program = ExternalProgram(execute, wanted.timeout_s)
+    program = ExternalProgram(execute, wanted.timeout_s, files=wanted.files)
     words = shlex.split(execute)
     digest = ",".join(found for word in words if (found := file_digest(word)))
     return _subject(
@@ -47,7 +61,7 @@ def of_command(execute: str, wanted: Wanted) -> Subject:
 
 def of_python(path: Path, wanted: Wanted) -> Subject:
     """A Python file with ``kw.versions``."""
-    program = python_program(path, wanted.timeout_s)
+    program = python_program(path, wanted.timeout_s, wanted.files)
     identity = Identity(str(path), _here(wanted), file_digest(str(path)) or "")
     return _subject(program, identity, threshold_path("", path, wanted.output), wanted)
 
@@ -59,7 +73,7 @@ def of_cuda(
     versions of its kernels."""
     executable, device = build(path, wanted.device or "auto")
     versions = given_versions(runs, ordered=False) if runs else []
-    program = cuda_program(executable, device, wanted.timeout_s, versions)
+    program = cuda_program(executable, device, wanted.timeout_s, versions, wanted.files)
     # Estimated times change with the timing model, which is part of the package.
     digest = f"{file_digest(str(path))} {kernelwright.__version__}"
     if versions:
@@ -86,7 +100,7 @@ def _subject(
     digest: Callable[[str], str] = lambda dataset: file_digest(dataset) or "",
 ) -> Subject:
     checked = CheckedProgram(program, wanted.rule, lambda dataset: _oracle_output(wanted.oracle, dataset))
-    return Subject(checked, identity, path, _declared(wanted.forest), digest, program.dispatch_us)
+    return Subject(checked, identity, path, _declared(wanted.forest), digest, program.dispatch_us, checked.remarks)
 
 
 def _here(wanted: Wanted) -> str:

@@ -1,4 +1,4 @@
-"""``kw export``: a variant as a folder to take along."""
+"""``kw export``: a variant, or the winners of a threshold file, as a folder to take along."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import typer
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
 from kernelwright.errors import Misuse
 from kernelwright.stories.export import export
+from kernelwright.stories.export_tuned import export_tuned
+from kernelwright.stories.winners import TUNING
 
 
 def command(
@@ -19,10 +21,14 @@ def command(
         bool, typer.Option("--unproven", help="Also what has no proof or failed it; its files then say so.")
     ] = False,
 ) -> None:
-    """The kernel as IR, PTX, cubin and patch, its edits, its evidence, and how to load it."""
+    """The kernel as IR, PTX, cubin and patch, its edits, its evidence, and how to load it; of a threshold file of kw tune --with
+    (app.tuning), all its winners and what picks among them."""
     if output is not None and output.exists() and not output.is_dir():
         raise Misuse(f"{output} is a file, and a folder is wanted", hint="name another with -o")
-    found, variant = opened(run)
-    with found:
-        folder = export(found, variant, output, unproven=unproven)
+    if run.endswith(TUNING) and Path(run).is_file():
+        folder = export_tuned(Path(run), output, unproven=unproven)
+    else:
+        found, variant = opened(run)
+        with found:
+            folder = export(found, variant, output, unproven=unproven)
     print(f"{folder}: README.md says what is in it")

@@ -1,0 +1,140 @@
+"""A threshold file of winners as a folder to take along: every winner, and what picks among them at each launch.
+
+app-tuned/
+    README.md            which winner runs where, and why
+    again.h              a C header per kernel: all winners of it, each behind its checks and its threshold, and the original
+    winner_cupy.py       the same for CuPy
+    app-1-v59/           each winner by itself, as ``kw export`` writes it; its threshold is one of its checks
+    app.tuning  app.tuning.json     the thresholds, and what was measured
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from kernelwright import __version__
+from kernelwright.cuda.names import readable
+from kernelwright.errors import Misuse
+from kernelwright.evolution.genomes import GENOMES, EvolveRun, GenomeBuilder
+from kernelwright.ir import parse_module
+from kernelwright.kernel_version import Version
+from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.stories.c_header import HeaderKernel, HeaderVersion, c_header, images_of
+from kernelwright.stories.export import (
+    files_of,
+    original_images,
+    own_variable,
+    pointers_of,
+    refused,
+    rendered,
+    stems_of,
+    write_folder,
+)
+from kernelwright.stories.winners import opened, winners
+from kernelwright.versions.threshold_file import evidence_path, runs_of
+from kernelwright.versions.tuned_winners import without_threshold
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """The run that a version comes from."""
+
+    run: EvolveRun
+    builder: GenomeBuilder
+
+
+def export_tuned(path: Path, folder: Path | None = None, *, unproven: bool = False) -> Path:
+    """Writes the folder, by default ``app-tuned`` in the working folder for ``app.tuning``; returns it.
+
+    Raises ``Misuse`` where no winner is taken, where one is without a proof or was rejected by it, unless ``unproven``, and for a
+    folder in use; ``ToolError`` for one that cannot be written: then nothing is left there.
+    """
+    versions = winners([str(path)], ordered=False).versions
+    if not versions:
+        raise Misuse(
+            f"no dataset of {path} runs faster with a winner: there is nothing to export",
+            hint=f"kw tune --explain -o {path}",
+        )
+    target = folder or Path(f"{path.stem}-tuned")
+    if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        raise Misuse(f"{target} is not empty", hint="name another folder with -o")
+    with ExitStack() as stack:
+        runs = [stack.enter_context(opened(text)[0]) for text in runs_of(path)]
+        origins = {run.name: _Origin(run, GENOMES.of(run)) for run in runs}
+        write_folder(target, _files(path, versions, origins, unproven))
+    return target
+
+
+def _files(path: Path, versions: Sequence[Version], origins: Mapping[str, _Origin], unproven: bool) -> dict[str, bytes]:
+    files = {path.name: path.read_bytes()}
+    if evidence_path(path).exists():
+        files[evidence_path(path).name] = evidence_path(path).read_bytes()
+    warnings: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    for name in dict.fromkeys(version.name for version in versions):
+        run, variant = origins[name.rpartition(":")[0]].run, name.rpartition(":")[2]
+        if variant == "flags":
+            continue
+        found = run.variant(variant)
+        proof = run.proof(variant)
+        warnings[name] = refused(run, variant, proof, unproven)
+        folders[name] = name.replace(":", "-")
+        extra = {v.kernel: (v.guards[-1],) for v in versions if v.name == name}
+        single = files_of(run, found, proof, warnings[name], extra)
+        files |= {f"{folders[name]}/{file}": data for file, data in single.items()}
+    kernels = _headers(versions, origins, warnings, files)
+    cupy = {name: rows for name, rows in _cupy_rows(versions, folders, files).items() if rows}
+    shown = {
+        "path": path.name, "versions": versions, "folders": folders, "readable": readable, "warnings": warnings,
+        "kernels": kernels, "cupy": cupy, "version": __version__, "own_checks": lambda v: without_threshold(v).words,
+    }  # fmt: skip
+    if cupy:
+        files["winner_cupy.py"] = rendered("tuned_cupy.py.jinja", shown)
+    return {"README.md": rendered("tuned_readme.md.jinja", shown), **files}
+
+
+def _headers(
+    versions: Sequence[Version], origins: Mapping[str, _Origin], warnings: Mapping[str, str], files: dict[str, bytes]
+) -> dict[str, dict[str, Any]]:
+    """Adds a header per kernel to ``files``; what the description says of each."""
+    kernels = list(dict.fromkeys(version.kernel for version in versions))
+    stems = stems_of(kernels, alone="")
+    told: dict[str, dict[str, Any]] = {}
+    for kernel in kernels:
+        mine = [version for version in versions if version.kernel == kernel]
+        builder = origins[mine[0].name.rpartition(":")[0]].builder
+        original = builder.build(()).kernels[kernel]
+        modules = [parse_module(version.ir) for version in mine]
+        held = next((own for m in modules if (own := own_variable(kernel, m, builder.originals[kernel].module))), "")
+        told[readable(kernel)] = {"stem": stems[kernel], "own_variables": held}
+        if held:
+            continue
+        listed = tuple(
+            HeaderVersion(
+                version.name,
+                version.label,
+                tuple((guard.as_c(), words) for guard, words in zip(version.guards, version.words, strict=True)),
+                images_of(version.ir, builder.arch),
+                warnings.get(version.name, ""),
+            )
+            for version in mine
+        )
+        header = HeaderKernel(readable(kernel), kernel, pointers_of(modules[0], kernel), listed)
+        plain = original_images(original, builder.arch, listed[0].images)
+        files[f"{stems[kernel]}.h"] = c_header(header, plain, stems[kernel]).encode()
+    return told
+
+
+def _cupy_rows(
+    versions: Sequence[Version], folders: Mapping[str, str], files: Mapping[str, bytes]
+) -> dict[str, list[str]]:
+    """By kernel, the folders of its winners that have a module for CuPy, in the order in which they are tried."""
+    rows: dict[str, list[str]] = {}
+    for version in versions:
+        folder = folders.get(version.name, "")
+        if folder and f"{folder}/winner_cupy.py" in files:
+            rows.setdefault(readable(version.kernel), []).append(folder)
+    return rows
