@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import is_hypothesis_test, settings
+
+from tests import examples
+from tests.warm_cache import WarmCache
 
 # Under nohup, or behind & of a shell, these are ignored, and every process that a test starts would ignore them, too.
 for _number in (signal.SIGHUP, signal.SIGINT):
@@ -25,13 +28,40 @@ sys.dont_write_bytecode = False
 # counterexample is found where somebody can look at it, not in a run that is about something else.
 settings.register_profile("here", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "here")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if _is_slow(config):
+        examples.try_all()
+    chosen = "ci" if os.environ.get("CI") else "here"
+    settings.register_profile("chosen", settings.get_profile(chosen), max_examples=examples.few(100))
+    settings.load_profile("chosen")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """``make slow`` tries every property, too, on all its examples."""
+    if _is_slow(config):
+        for item in items:
+            if is_hypothesis_test(getattr(item, "function", None)):
+                item.add_marker(pytest.mark.slow)
+
+
+def _is_slow(config: pytest.Config) -> bool:
+    return str(config.getoption("markexpr")).strip() == "slow"
+
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="accept the present output as the golden files")
+
+
+def pytest_collection_finish() -> None:
+    """What thousands of collected tests consist of is never looked through again: that took half a second each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -58,6 +88,13 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == path.read_text()
 
     return check
+
+
+@pytest.fixture(scope="session")
+def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> WarmCache:
+    """``with warm_cache.at(folder):`` a cache of a test's own that has what every installation makes first."""
+    base = tmp_path_factory.getbasetemp()
+    return WarmCache((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "of-the-installation")
 
 
 @pytest.fixture(scope="session")

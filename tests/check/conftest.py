@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-SRC = str(Path(__file__).parents[2] / "src")
+from tests import kw_process
+
 HERE = Path(__file__).parent
 
 
@@ -25,14 +24,7 @@ class Checked:
 
 
 def kw(*arguments: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kernelwright", *arguments],
-        env={**os.environ, "PYTHONPATH": SRC},
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    return kw_process.kw(*arguments, cwd=cwd, timeout=120)
 
 
 def check(path: Path, *flags: str, arguments: tuple[str, ...] = (), cwd: Path | None = None) -> Checked:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+
+from tests.warm_cache import WarmCache
 
 SRC = str(Path(__file__).parents[2] / "src")
 
@@ -16,7 +18,7 @@ Kw = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture
-def kw(tmp_path: Path) -> Kw:
+def kw(tmp_path: Path, warm_cache: WarmCache) -> Iterator[Kw]:
     """``kw("compile", "app.cu", cwd=...)`` with a cache of its own per test."""
 
     def run(*arguments: str, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -29,4 +31,5 @@ def kw(tmp_path: Path) -> Kw:
             timeout=300,
         )
 
-    return run
+    with warm_cache.at(tmp_path / "cache"):
+        yield run

@@ -14,6 +14,9 @@ from typing import Any
 
 import pytest
 
+from tests import kw_process
+from tests.warm_cache import WarmCache
+
 MEDIAN = Path(__file__).parents[2] / "examples" / "median.py"
 
 
@@ -21,17 +24,15 @@ BAD = {"endless": "<e> ::= <e> + 1", "undefined": "<e> ::= <value> | x", "nothin
 """Grammars, by the files they stand in."""
 
 
-def kw(folder: Path, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kernelwright", *arguments], cwd=folder, capture_output=True, text=True, timeout=timeout
-    )
+def kw(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return kw_process.kw(*arguments, cwd=folder)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+def own_cache(tmp_path_factory: pytest.TempPathFactory, warm_cache: WarmCache) -> Iterator[None]:
     """Fitness that an earlier run of the tests has found would end these before they begin."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KERNELWRIGHT_CACHE", str(tmp_path_factory.mktemp("cache")))
+    with pytest.MonkeyPatch.context() as patch, warm_cache.at(tmp_path_factory.mktemp("cache")) as folder:
+        patch.setenv("KERNELWRIGHT_CACHE", str(folder))
         yield
 
 

@@ -19,6 +19,7 @@ import pytest
 from kernelwright.cli.support.evolve_result import lines_of
 from kernelwright.evaluate.workload.subject import PythonFile
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from tests import kw_process
 
 STORIES = Path(__file__).parents[1] / "stories"
 
@@ -45,10 +46,8 @@ int main(int argc, char **argv)
 """
 
 
-def kw(folder: Path, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "kernelwright", *arguments], cwd=folder, capture_output=True, text=True, timeout=timeout
-    )
+def kw(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return kw_process.kw(*arguments, cwd=folder)
 
 
 @pytest.fixture(scope="module")

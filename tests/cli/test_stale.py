@@ -144,7 +144,9 @@ def test_a_header_changed_while_clang_reads(tmp_path: Path) -> None:
 def damage(change: Callable[[bytes], bytes], folder: Path) -> int:
     files = [path for path in folder.rglob("*") if path.is_file()]
     for path in files:
-        path.write_bytes(change(path.read_bytes()))
+        damaged = change(path.read_bytes())
+        path.unlink()  # other tests have the same file under other names
+        path.write_bytes(damaged)
     return len(files)
 
 

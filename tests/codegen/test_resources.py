@@ -15,6 +15,7 @@ from kernelwright.codegen.machine.resources import resources
 from kernelwright.codegen.ptx import generate
 from kernelwright.errors import ToolError
 from kernelwright.passes.libdevice import find_libdevice
+from tests.examples import few
 from tests.passes.listing import example
 
 ASSEMBLERS = find_assemblers()
@@ -103,7 +104,7 @@ def whole() -> bytes:
     return _WHOLE[0]
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=few(60), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(st.data())
 def test_a_damaged_cubin_is_read_or_refused_but_never_crashes(data: st.DataObject) -> None:
     raw = bytearray(whole())

@@ -28,6 +28,7 @@ from kernelwright.codegen.ptx import generate
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.target import PIPES
 from tests.codegen.counting import MACHINE_CLASSES, machine_counts, ptx_counts
+from tests.examples import few
 from tests.passes.listing import example
 
 ASSEMBLERS = find_assemblers()
@@ -233,7 +234,7 @@ def test_a_damaged_line_table_is_a_tool_error() -> None:
     assert read_lines(Elf((), ())) == {}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(st.binary(max_size=80))
 def test_any_bytes_are_a_table_or_a_tool_error(program: bytes) -> None:
     try:

@@ -20,6 +20,7 @@ from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.errors import KernelwrightError, Misuse
 from tests.cli.conftest import Kw, kw
+from tests.examples import few
 
 __all__ = ["kw"]  # the fixture
 
@@ -73,7 +74,7 @@ def lines() -> st.SearchStrategy[list[str]]:
     )
 
 
-@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=few(600), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(line=lines())
 @example(line=["first.cu", "-O12"])
 @example(line=["first.cu", "-I=here", "-D=1", "-O=1"])

@@ -17,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.device import floating_point as num
+from tests.examples import few
 
 LIBM = ctypes.CDLL(ctypes.util.find_library("m"))
 LIBM.fma.restype = ctypes.c_double
@@ -91,19 +92,19 @@ def test_edges_in_every_mode(mode: num.Mode) -> None:
                 check_single(mode, a, b, c)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=few(300), deadline=None)
 @given(st.sampled_from(sorted(MODES)), doubles, doubles, doubles)
 def test_double_in_every_mode(mode: num.Mode, a: float, b: float, c: float) -> None:
     check_double(mode, a, b, c)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=few(300), deadline=None)
 @given(st.sampled_from(sorted(MODES)), singles, singles, singles)
 def test_single_in_every_mode(mode: num.Mode, a: float, b: float, c: float) -> None:
     check_single(mode, a, b, c)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=few(1000), deadline=None)
 @given(singles, singles, singles)
 def test_fused_single_is_one_rounding(a: float, b: float, c: float) -> None:
     assert bits(num.fused_single(a, b, c)) == bits(LIBM.fmaf(a, b, c))
@@ -125,7 +126,7 @@ def test_fused_single_where_double_rounding_shows() -> None:
     assert num.round_single(a * a + c) == 1 + 2.0**-11
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=few(400), deadline=None)
 @given(st.floats(allow_nan=False))
 def test_narrowing_rounds_like_numpy(x: float) -> None:
     with np.errstate(all="ignore"):
@@ -136,7 +137,7 @@ def test_narrowing_rounds_like_numpy(x: float) -> None:
 
 
 @pytest.mark.parametrize("mode", ["rm", "rp", "rz"])
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(x=st.floats(allow_nan=False))
 def test_directed_narrowing(mode: num.Mode, x: float) -> None:
     """The result is on the right side, and no other value of the format lies between it and x."""
@@ -149,7 +150,7 @@ def test_directed_narrowing(mode: num.Mode, x: float) -> None:
         assert got >= x and (down < x or down == got)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=few(300), deadline=None)
 @given(st.integers(-(2**64), 2**64), st.sampled_from(sorted(MODES)))
 def test_integers_round_once(n: int, mode: num.Mode) -> None:
     for format, kind in ((num.SINGLE, np.float32), (num.DOUBLE, np.float64)):

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.warm_cache import WarmCache
+
 HERE = Path(__file__).parent
 
 
@@ -43,12 +45,13 @@ class Fake:
 
 
 @pytest.fixture
-def fake(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+def fake(library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, warm_cache: WarmCache) -> Iterator[Fake]:
     made = Fake(tmp_path, monkeypatch)
     monkeypatch.setenv("LD_LIBRARY_PATH", str(library))
     monkeypatch.setenv("FAKE_CUDA_LOG", str(made.log))
     monkeypatch.setenv("KERNELWRIGHT_CACHE", str(made.cache))
-    return made
+    with warm_cache.at(made.cache):
+        yield made
 
 
 @pytest.fixture

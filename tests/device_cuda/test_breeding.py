@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from kernelwright.breeding.back_end_table import BACKENDS
+from tests import kw_process
 
 from .conftest import Fake
 
@@ -22,11 +20,7 @@ def test_a_population_goes_to_the_gpu(backend: str, fake: Fake, tmp_path: Path) 
     if missing := BACKENDS[backend].compiler().missing():
         pytest.skip(missing)
     given = ["--backend", backend, "--generations", "1", "--population", "30", "--jobs", "1", "--no-cache", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "kernelwright", "breed", "multiplier5", *given],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-    )  # fmt: skip
+    done = kw_process.kw("breed", "multiplier5", *given, cwd=tmp_path, timeout=120)
     assert done.returncode == 1, done.stderr  # the target is not reached
     found = json.loads(done.stdout)
     assert found["evaluations"] == 30 and found["rejected"] == {} and found["backend"] == backend

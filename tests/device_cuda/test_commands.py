@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,8 @@ from kernelwright.codegen.toolchain import Driver, Gpu
 from kernelwright.device.real_gpu import availability
 from kernelwright.device.settings import Settings
 from kernelwright.errors import DeviceError, Misuse, ToolError
+from tests import kw_process
+from tests.warm_cache import WarmCache
 
 from .conftest import Fake
 
@@ -25,19 +25,17 @@ Kw = Callable[..., Done]
 
 
 @pytest.fixture
-def kw(fake: Fake, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Kw:
+def kw(fake: Fake, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, warm_cache: WarmCache) -> Iterator[Kw]:
     """Runs a command in a folder with the program. One cache for all, so that a program is built once."""
     shutil.copy(HERE / "session.cu", tmp_path)
-    fake.set("KERNELWRIGHT_CACHE", str(tmp_path_factory.getbasetemp() / "commands-cache"))
+    cache = tmp_path_factory.getbasetemp() / "commands-cache"
+    fake.set("KERNELWRIGHT_CACHE", str(cache))
 
     def go(*words: str) -> Done:
-        path = os.pathsep.join(p for p in sys.path if p)
-        return subprocess.run(
-            [sys.executable, "-m", "kernelwright", *words],
-            cwd=tmp_path, capture_output=True, text=True, timeout=60, env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
+        return kw_process.kw(*words, cwd=tmp_path, timeout=60)
 
-    return go
+    with warm_cache.at(cache):
+        yield go
 
 
 def test_run(kw: Kw, fake: Fake) -> None:

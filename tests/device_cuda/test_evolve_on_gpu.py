@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +26,8 @@ from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.evolution import evolution_page
 from kernelwright.stories.evolve import evolve, resume
 from kernelwright.stories.explain import explain
+from tests import kw_process
+from tests.warm_cache import WarmCache
 
 from .conftest import Fake
 
@@ -45,12 +45,12 @@ def gpu(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> Fake:
 
 
 @pytest.fixture(scope="module")
-def whole(library: Path, tmp_path_factory: pytest.TempPathFactory) -> EvolveRun:
+def whole(library: Path, tmp_path_factory: pytest.TempPathFactory, warm_cache: WarmCache) -> EvolveRun:
     """A run from its beginning to its end. Not to be changed."""
     folder = tmp_path_factory.mktemp("whole")
-    with pytest.MonkeyPatch.context() as patched:
+    with pytest.MonkeyPatch.context() as patched, warm_cache.at(folder / "cache") as cache:
         patched.setenv("LD_LIBRARY_PATH", str(library))
-        patched.setenv("KERNELWRIGHT_CACHE", str(folder / "cache"))
+        patched.setenv("KERNELWRIGHT_CACHE", str(cache))
         patched.setenv("FAKE_CUDA_BY_SIZE", "1")
         patched.setattr(run_settings, "require_gpu", lambda ordinal: STAND_IN)
         return evolve(ADDING, device="cuda:0", folder=folder / "run", **SEARCH)
@@ -270,11 +270,7 @@ def kw(fake: Fake, tmp_path: Path) -> Kw:
     fake.set("FAKE_CUDA_BY_SIZE", "1")
 
     def go(*words: str) -> subprocess.CompletedProcess[str]:
-        path = os.pathsep.join(p for p in sys.path if p)
-        return subprocess.run(
-            [sys.executable, "-m", "kernelwright", *words],
-            cwd=tmp_path, capture_output=True, text=True, timeout=120, env={**os.environ, "PYTHONPATH": path},
-        )  # fmt: skip
+        return kw_process.kw(*words, cwd=tmp_path, timeout=120)
 
     return go
 

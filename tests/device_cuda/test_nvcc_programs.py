@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from kernelwright.suite import load
 from kernelwright.suite.program import SuiteProgram
+from tests import kw_process
 
 from .conftest import Fake
 
@@ -28,11 +27,7 @@ def build(program: SuiteProgram, target: Path, runtime: str = "shared") -> Path:
 
 
 def kw_run(program: Path, arguments: tuple[str, ...], folder: Path, device: str) -> subprocess.CompletedProcess[str]:
-    path = os.pathsep.join(p for p in sys.path if p)
-    return subprocess.run(
-        [sys.executable, "-m", "kernelwright", "run", "--device", device, str(program), "--", *arguments],
-        cwd=folder, capture_output=True, text=True, errors="replace", timeout=60, env={**os.environ, "PYTHONPATH": path},
-    )  # fmt: skip
+    return kw_process.kw("run", "--device", device, str(program), "--", *arguments, cwd=folder, timeout=60)
 
 
 @pytest.mark.parametrize(

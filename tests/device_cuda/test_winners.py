@@ -8,7 +8,6 @@ import os
 import shutil
 import struct
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -39,6 +38,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.timing.duel import Estimate
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.suite import load
+from tests import kw_process
 
 from .conftest import Fake
 from .test_make_gpu import go
@@ -347,9 +347,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as kw bench evolve leaves it, with one short run."""
     folder = tmp_path_factory.mktemp("bench-evolve")
     words = ["--name", "add-found-16-seed1", "--evaluations", "16", "--seed", "1", "--accept", "any", "--no-report"]
-    command = [sys.executable, "-m", "kernelwright", "evolve", str(HERE / "add.cu"), *words, "--jobs", "1", "--json"]
-    path = os.pathsep.join(p for p in sys.path if p)
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path})
+    done = kw_process.kw("evolve", str(HERE / "add.cu"), *words, "--jobs", "1", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder
 

@@ -28,6 +28,7 @@ from kernelwright.ir import parse_module
 from kernelwright.launch import Launch
 from kernelwright.passes.recipe import optimise_with
 from tests.edits.conftest import kernel, refusal
+from tests.examples import few
 
 THREADS = 8
 DECLARED = """
@@ -178,7 +179,7 @@ def test_another_edit_may_break_the_promise() -> None:
 STEPS = st.lists(st.sampled_from(["own", "others", "read", "barrier"]), min_size=1, max_size=6)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(steps=STEPS)
 @example(steps=["read", "barrier", "others", "barrier", "read"])
 @example(steps=["own", "barrier", "others", "barrier", "read"])

@@ -16,6 +16,7 @@ from kernelwright.ir import parse_module, verify
 from kernelwright.passes.llvm import check
 from kernelwright.passes.recipe import optimise_with
 from tests.edits.conftest import modules, suite_kernels
+from tests.examples import few
 
 SMALL = 260
 """Instructions of the kernels that the fast tests use: larger ones take LLVM and our verifier most of the time."""
@@ -46,10 +47,10 @@ def small_kernels() -> list[Original]:
 
 
 numbers = st.integers(0, 2**32 - 1)
-relaxed = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+relaxed = settings(max_examples=few(50), deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(relaxed, max_examples=120)
+@settings(relaxed, max_examples=few(120))
 @given(numbers)
 def test_any_edits_in_any_order_give_valid_ir(seed: int) -> None:
     sequence(random.Random(seed).choice(small_kernels()), seed)

@@ -18,6 +18,7 @@ from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.ir import parse_module
 from kernelwright.launch import Launch
 from tests.evaluate.recording import PROGRAM, Recorder
+from tests.examples import few
 
 
 def test_everything_is_there_again(capture: Capture) -> None:
@@ -81,7 +82,7 @@ def test_content_is_written_once(recorded: Path, tmp_path: Path) -> None:
         assert [c for b, c in capture.buffers(49, "after") if b.name == "small"] == [struct.pack("<4i", 50, 50, 50, 50)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(
     sizes=st.lists(st.sampled_from([0, 1, 7, PAGE_BYTES - 1, PAGE_BYTES, PAGE_BYTES + 1, 3 * PAGE_BYTES]), max_size=4),
     seed=st.integers(0, 99),

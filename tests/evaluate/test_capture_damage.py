@@ -20,6 +20,7 @@ from kernelwright.errors import KernelwrightError, Misuse, ToolError
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.file_format import MAGIC
 from kernelwright.evaluate.capture.replay import replay
+from tests.examples import few
 
 SRC = Path(__file__).parents[2]
 
@@ -35,7 +36,7 @@ def read_everything(path: Path, *, partial: bool = False) -> list[tuple[Any, ...
         ]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(share=st.floats(0, 1), data=st.data())
 def test_a_changed_byte_is_noticed(share: float, data: st.DataObject, recorded: Path) -> None:
     raw = bytearray(recorded.read_bytes())
@@ -75,7 +76,7 @@ def test_every_byte_of_every_header_is_watched(recorded: Path) -> None:
     assert read_everything(path) == read_everything(recorded)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True))
 def test_a_file_that_ends_early_is_read_up_to_there(share: float, recorded: Path) -> None:
     raw = recorded.read_bytes()

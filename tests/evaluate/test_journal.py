@@ -21,6 +21,7 @@ from kernelwright.evaluate.run.history_table import history_of
 from kernelwright.evaluate.run.journal import Journal, candidate_hash, canonical_text
 from kernelwright.evaluate.run.journal_file import SCHEMA
 from tests.evaluate.test_outcome import OUTCOMES
+from tests.examples import few
 
 FAST, WRONG = Ok(1.5, 0.0, Metrics({"sectors": 7})), Rejected("compare", "'out' error 3", "a.cu:4")
 JSON = st.recursive(
@@ -53,7 +54,7 @@ def test_rows_come_back_as_they_were(path: Path) -> None:
         assert len(journal) == 2 and journal.rejected() == {"compare": 1}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=few(20), deadline=None)
 @given(pairs=st.lists(st.tuples(JSON, OUTCOMES), max_size=8))
 def test_any_candidate_and_outcome(pairs: list[tuple[Any, Outcome]], tmp_path_factory: pytest.TempPathFactory) -> None:
     path = tmp_path_factory.mktemp("journal") / "run"
@@ -328,7 +329,7 @@ def test_a_file_that_was_cut_short(path: Path, share: float) -> None:
     assert sorted(os.listdir(path.parent)) == ["run.journal"]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=few(30), deadline=None)
 @given(share=st.floats(0, 1, exclude_max=True), junk=st.binary(min_size=40, max_size=400))
 def test_a_file_with_junk_in_it_gives_sentences(
     share: float, junk: bytes, tmp_path_factory: pytest.TempPathFactory

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -205,3 +206,18 @@ def hoarding() -> Callable[[int], int]:
 def reading(paths: tuple[str, ...]) -> Callable[[Any], list[str]]:
     """What the files hold."""
     return lambda _: [Path(path).read_text() for path in paths]
+
+
+def surroundings(name: str) -> Callable[[Any], tuple[str | None, str, list[str], str]]:
+    """A variable's value, the working folder, where modules are looked for, and where temporary files go."""
+    return lambda _: (os.environ.get(name), os.getcwd(), sys.path, tempfile.gettempdir())
+
+
+def at_start(name: str) -> Callable[[Any], str | None]:
+    """A variable's value when the program of this process began, whatever was set since."""
+
+    def work(_: Any) -> str | None:
+        pairs = Path("/proc/self/environ").read_bytes().split(b"\0")
+        return {key.decode(): value.decode() for key, _, value in (pair.partition(b"=") for pair in pairs)}.get(name)
+
+    return work

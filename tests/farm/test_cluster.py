@@ -14,7 +14,7 @@ import pytest
 
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.evaluate.workload.subject import PythonFile, Recordings
-from kernelwright.farm import Cluster, Lost, Pool, Raised, pool_for
+from kernelwright.farm import Cluster, Lost, Pool, Raised, nursery, pool_for
 from kernelwright.farm.cluster_spec import Actor, Spec, moved
 from tests.farm import tasks
 from tests.farm.processes import descendants, soon
@@ -131,6 +131,7 @@ def test_a_node_killed_in_mid_run_loses_nothing_and_a_dead_cluster_says_so(nodes
         with pytest.raises(ToolError, match="is lost") as raised:
             list(cluster.map([("nap", 0.01)] * 400))
         assert raised.value.hint and "--resume" in raised.value.hint
+    nursery.close()  # that of this process is kept for its next pool
     assert soon(lambda: descendants() <= before, 20)
 
 

@@ -25,7 +25,9 @@ def _descriptors() -> set[str]:
 
 @pytest.fixture
 def no_leak() -> Iterator[None]:
-    """Processes and descriptors are as they were; anonymous memory is a descriptor too."""
+    """Processes and descriptors are as they were; anonymous memory is a descriptor too. The nursery is there for all pools."""
+    with Pool(tasks.identity, workers=1) as pool:
+        list(pool.map([0]))
     gc.collect()
     children, descriptors = descendants(), len(_descriptors())
     yield

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kernelwright.errors import Misuse
 from kernelwright.grammar import Grammar, Symbol, load_problem
 from kernelwright.grammar.problems import NAMES, path_of
+from tests.examples import few
 
 
 def test_rules_alternatives_and_text() -> None:
@@ -36,7 +37,7 @@ symbols = st.sampled_from(["a", "b", "c-d"])
 words = st.text(alphabet="xy01 +(){};|<>\n", min_size=1, max_size=6).filter(lambda w: w.strip() == w)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(50), deadline=None)
 @given(st.lists(st.lists(st.one_of(words, symbols.map(Symbol)), min_size=1, max_size=4), min_size=1, max_size=4))
 def test_any_grammar_survives_being_printed(alternatives: list[list[Symbol | str]]) -> None:
     joined = []

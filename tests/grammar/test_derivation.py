@@ -13,6 +13,7 @@ from kernelwright.grammar.bnf import Symbol
 from kernelwright.grammar.derivation import spans, steps
 from kernelwright.grammar.genotype import crossover, exchange, mutate, random_genotype, unrolled
 from kernelwright.grammar.problems import path_of
+from tests.examples import few
 
 GRAMMAR = Grammar.parse("<e> ::= <e> + <e> | <v> | (<e>)\n<v> ::= x | y<one>\n<one> ::= 1")
 genotypes = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=30).map(tuple)
@@ -34,7 +35,7 @@ class Reader:
         return "".join(self.text(part.name) if isinstance(part, Symbol) else part for part in chosen)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=few(100), deadline=None)
 @given(genotypes)
 def test_a_derivation_is_what_the_rules_say(genotype: tuple[int, ...]) -> None:
     reader = Reader(GRAMMAR, genotype, 60)
@@ -75,7 +76,7 @@ def test_a_derivation_is_told_step_by_step() -> None:
     assert steps(GRAMMAR, found) == ["<e>", "<e> + <e>", "<v> + <e>", "x + <e>", "x + <v>", "x + y<one>", "x + y1"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(genotypes)
 def test_a_span_derives_the_part_of_its_symbol(genotype: tuple[int, ...]) -> None:
     found = derive(GRAMMAR, genotype, 60)
@@ -88,7 +89,7 @@ def test_a_span_derives_the_part_of_its_symbol(genotype: tuple[int, ...]) -> Non
     assert (whole.begin, whole.end) == (0, len(found.choices))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(genotypes, st.integers(0, 2**32))
 def test_operators_keep_what_they_should(genotype: tuple[int, ...], seed: int) -> None:
     rng = random.Random(seed)

@@ -22,6 +22,7 @@ from kernelwright.ir import (
     zero,
 )
 from kernelwright.ir.types import ArrayType, FloatType, IntType, PointerType, VectorType
+from tests.examples import few
 from tests.ir.llvm import parsed, read
 
 
@@ -43,7 +44,7 @@ def test_integers_wrap_to_their_width(bits: int, value: int) -> None:
         assert -(2 ** (bits - 1)) <= made.value < 2 ** (bits - 1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=few(25), deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(["half", "bfloat", "float", "double"]), st.floats()), min_size=20, max_size=40)
 )

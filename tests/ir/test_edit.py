@@ -21,6 +21,7 @@ from kernelwright.ir import (
     verify,
 )
 from kernelwright.ir.types import FunctionType
+from tests.examples import few
 from tests.ir.llvm import parsed, read
 from tests.ir.mutate import mutate
 from tests.ir.uses import check_uses
@@ -203,7 +204,7 @@ def test_renaming_a_global_follows_into_metadata_and_comdats() -> None:
         module.rename(module.function("new name"), "kk")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(["control.o3", "reduce", "syntax"]))
 def test_uses_and_text_follow_any_sequence_of_changes(seed: int, name: str) -> None:
     """Rename, replace, move, clone, erase at random: use-lists mirror operands, and what prints parses to the same."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from kernelwright.ir import DataLayout, StructType, Type, parse_module, parse_type, types
 from kernelwright.ir.types import ArrayType, FloatType, IntType, PointerType, VectorType
+from tests.examples import few
 from tests.ir.llvm import parsed, read
 
 DEVICE = "e-p6:32:32-i64:64-i128:128-i256:256-v16:16-v32:32-n16:32:64"
@@ -30,7 +31,7 @@ SIZED = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(SIZED, st.sampled_from([DEVICE, HOST]))
 def test_sizes_and_offsets_are_llvms(type: Type, text: str) -> None:
     ours = DataLayout(text)

@@ -26,6 +26,7 @@ from kernelwright.ir.opcodes import BINARY, CASTS, TERMINATORS
 from kernelwright.ir.rules import RULES, UNREAD
 from kernelwright.ir.text.printer import PRINTERS
 from kernelwright.ir.text.read_instruction import READERS
+from tests.examples import few
 from tests.ir.llvm import RAW, accepts, optimised, read
 from tests.ir.mutate import mutate
 from tests.ir.uses import check_uses
@@ -302,7 +303,7 @@ def test_every_opcode_has_a_reader_a_printer_and_a_rule() -> None:
     assert set(RULES) | UNREAD >= TERMINATORS
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(st.integers(0, 2**32), st.sampled_from(RAW), st.booleans(), st.integers(1, 3))
 def test_what_we_accept_llvm_accepts(seed: int, name: str, optimise: bool, changes: int) -> None:
     rng = random.Random(seed)

@@ -16,6 +16,7 @@ from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import LINE, Observed, in_turns, watched
 from kernelwright.device.timing_model.occupancy import Occupancy
 from kernelwright.target import gpu
+from tests.examples import few
 from tests.model.build import access, asked, count, observed
 
 H100 = gpu("h100")
@@ -235,7 +236,7 @@ def plain_replay(
 KINDS = ("load", "store", "atomic", "local load", "local store")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(
     kinds=st.lists(st.sampled_from(KINDS), min_size=3, max_size=3),
     raw=st.lists(

@@ -12,6 +12,7 @@ from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import estimate
 from kernelwright.target import GPUS, Gpu
+from tests.examples import few
 from tests.model.build import access, asked, count, observed, paths, step, weights
 
 KINDS = ("fp32", "int", "fp64", "special", "warp", "branch", "load_global", "load_shared", "store_global", "atomic")
@@ -64,7 +65,7 @@ def launches(draw: st.DrawFn) -> tuple[Observed, Weights]:
     return made, w
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(launches(), SOME_GPU, SOME_CALIBRATION, st.integers(0, 3), st.integers(1, 100_000))
 def test_more_traffic_is_never_faster(
     launch: tuple[Observed, Weights], it: Gpu, c: Calibration, which: int, more: int
@@ -77,7 +78,7 @@ def test_more_traffic_is_never_faster(
         assert estimate(replace(o, accesses=tuple(accesses)), w, it, c).cycles >= before * (1 - 1e-9), name
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 @given(launches(), SOME_GPU, SOME_CALIBRATION, st.sampled_from(KINDS), st.booleans())
 def test_more_instructions_are_never_faster(
     launch: tuple[Observed, Weights], it: Gpu, c: Calibration, kind: str, at_end: bool
@@ -92,7 +93,7 @@ def test_more_instructions_are_never_faster(
         assert estimate(o, more, it, c).cycles >= estimate(o, w, it, c).cycles * (1 - 1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(launches(), SOME_GPU, st.sampled_from(FACTORS), st.floats(1.0, 5.0))
 def test_a_slower_part_is_never_faster(launch: tuple[Observed, Weights], it: Gpu, factor: str, times: float) -> None:
     o, w = launch
@@ -100,7 +101,7 @@ def test_a_slower_part_is_never_faster(launch: tuple[Observed, Weights], it: Gpu
     assert estimate(o, w, it, slower).time_us >= estimate(o, w, it).time_us * (1 - 1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(launches(), SOME_GPU)
 def test_a_warmer_cache_or_a_faster_memory_is_never_slower(launch: tuple[Observed, Weights], it: Gpu) -> None:
     o, w = launch
@@ -110,7 +111,7 @@ def test_a_warmer_cache_or_a_faster_memory_is_never_slower(launch: tuple[Observe
     assert estimate(o, w, replace(it, clock_mhz=2 * it.clock_mhz, dram_gb_per_s=2 * it.dram_gb_per_s)).time_us <= before
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(launches(), SOME_GPU, SOME_CALIBRATION)
 def test_shares_and_lines_are_the_whole(launch: tuple[Observed, Weights], it: Gpu, c: Calibration) -> None:
     o, w = launch

@@ -13,6 +13,7 @@ from kernelwright.codegen.cost.scoreboard_steps import Step
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.scoreboard import OPERANDS_READ, Layout, Scoreboard, scoreboard
 from kernelwright.target import gpu
+from tests.examples import few
 from tests.model.build import K, access, count, observed, paths, step, weights
 
 H100 = gpu("h100")
@@ -211,7 +212,7 @@ ANY_BLOCK = st.lists(ANY_STEP, max_size=8)
 NAMES = ("a", "b", "c")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=few(150), deadline=None)
 @given(
     blocks=st.fixed_dictionaries(dict.fromkeys(NAMES, ANY_BLOCK)),
     run=st.lists(st.lists(st.sampled_from(NAMES), min_size=1, max_size=12), min_size=1, max_size=4),

@@ -120,6 +120,31 @@ def test_signals_are_passed_on(number: signal.Signals, at_work: bool, tmp_path: 
     assert running.wait(timeout=10) == 128 + number
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_right_after_the_copy_is_made_is_passed_on(number: signal.Signals, tmp_path: Path) -> None:
+    """On a busy machine the copy may be far along before the original goes on."""
+    ready = tmp_path / "ready"
+    late = """
+import os, time
+fork = os.fork
+def slow_fork():
+    child = fork()
+    time.sleep(0.4 if child else 0)
+    return child
+os.fork = slow_fork
+"""
+    handle = "signal.signal(signal.SIGTERM, lambda *_: os._exit(143))\n"
+    wait = (
+        f"try:\n    open({str(ready)!r}, 'w').close(); time.sleep(30)\nexcept KeyboardInterrupt:\n    os._exit(130)\n"
+    )
+    running = subprocess.Popen([sys.executable, "-c", late + START + handle + wait], stderr=subprocess.DEVNULL)
+    while not ready.exists():
+        assert running.poll() is None, "it ended before it was ready"
+        time.sleep(0.01)
+    running.send_signal(number)
+    assert running.wait(timeout=10) == 128 + number
+
+
 def test_an_ignored_hangup_stays_ignored() -> None:
     body = "run(lambda: os.kill(os.getpid(), signal.SIGHUP), options=DEFAULT, isolate=True)\nprint('on', flush=True)\nos._exit(0)\n"
     running = subprocess.run(

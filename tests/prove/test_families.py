@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from kernelwright.bench.prove.families.family import Family, Member
@@ -34,6 +38,14 @@ def test_there_are_enough_of_both_and_the_compiler_does_not_make_them_alike(fami
             for modules in (family.original, family.variants)
         }
         assert len(texts) == 2, member.kernel
+
+
+def test_compiling_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor where the process ends without tidying up."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    family = replace(FAMILIES[0])
+    assert family.original.keys() == family.variants.keys()
+    assert not list(tmp_path.iterdir())
 
 
 def test_which_labels_are_right() -> None:

@@ -15,6 +15,7 @@ from kernelwright.cuda.blob import Blob, Kernel, Parameter, ParameterKind, Varia
 from kernelwright.cuda.clang import Clang, ziglang_folder
 from kernelwright.cuda.runtime_library import SOURCES
 from kernelwright.errors import ToolError
+from tests.examples import few
 
 names = st.text(st.characters(codec="ascii", exclude_characters="\0"), min_size=1, max_size=40)
 u32 = st.integers(0, 2**32 - 1)
@@ -56,7 +57,7 @@ SAMPLE = Blob(
 
 
 @given(blobs)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 def test_round_trip(made: Blob) -> None:
     data = blob.write(made)
     assert blob.read(data) == made

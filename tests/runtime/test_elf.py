@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from kernelwright.cuda.elf import Elf, archive_members, read_elf
 from kernelwright.cuda.runtime_library import static_runtime
 from kernelwright.errors import Misuse
+from tests.examples import few
 
 from .conftest import Builder
 
@@ -91,7 +92,7 @@ def test_what_is_no_elf_file(tmp_path: Path) -> None:
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=few(80), deadline=None)
 def test_damage_is_an_error_or_other_symbols_but_no_crash(data: st.DataObject) -> None:
     whole = next(d for _, d in archive_members(static_runtime().archive, "runtime"))
     at = data.draw(st.integers(4, len(whole) - 1))

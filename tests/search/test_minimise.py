@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.search import Budget, Effect, Minimise, Pairs, Planned, Result, SingleEffects
+from tests.examples import few
 
 Genome = tuple[str, ...]
 Time = Callable[[frozenset[str]], float | None]
@@ -30,7 +31,7 @@ def genes(count: int) -> Genome:
     return tuple(f"g{n}" for n in range(count))
 
 
-@settings(max_examples=60)
+@settings(max_examples=few(60))
 @given(
     st.integers(1, 24).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.sets(st.integers(0, n - 1)), max_size=3)))
 )

@@ -19,6 +19,7 @@ from kernelwright.device.reference import ReferenceResult
 from kernelwright.device.schedule import Schedule
 from kernelwright.ir import Module
 from kernelwright.ir.debug import source_location
+from tests.examples import few
 from tests.simt.harness import Case, Run
 
 Compile = Callable[[str], Module]
@@ -80,7 +81,7 @@ def wanted(data: bytes, at: int, size: int, byte: int) -> bytes:
     return bytes(data[i] if 0 <= i < len(data) else byte for i in range(at, at + size))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=few(60), deadline=None)
 @given(
     st.sampled_from(sorted(WIDTHS)),
     st.integers(-GAP // 24 - 2, GAP // 24 + 2) | st.integers(-40, 40),

@@ -17,6 +17,7 @@ from kernelwright.errors import KernelwrightError
 from kernelwright.ir import ConstantInt, Module, parse_module, print_module
 from kernelwright.ir.module import Instruction
 from kernelwright.ir.opcodes import INTEGER_BINARY
+from tests.examples import few
 from tests.simt.harness import PRELUDE, Case, Run, ir
 from tests.simt.test_kernels import ATOMICS, BARRIERS, CONTROL, MEMORY, ints, zeros
 from tests.simt.test_warp import APART, TOGETHER
@@ -158,7 +159,7 @@ def programs(draw: st.DrawFn) -> str:
     ])  # fmt: skip
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@settings(max_examples=few(40), deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
 @given(text=programs(), n=st.integers(-3, 100), threads=st.sampled_from([32, 16, 40]))
 def test_random_programs_agree(arena: Arena, text: str, n: int, threads: int) -> None:
     data = np.random.default_rng(3).integers(-40, 40, 64).astype(np.int32)

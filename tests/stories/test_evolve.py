@@ -47,7 +47,7 @@ def results(run: EvolveRun) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> EvolveRun:
-    return evolve(AGAIN, folder=tmp_path_factory.mktemp("runs") / "again", evaluations=60, seed=1, jobs=2)
+    return evolve(AGAIN, folder=tmp_path_factory.mktemp("runs") / "again", evaluations=40, seed=1, jobs=2)
 
 
 def test_what_is_planted_is_found(found: EvolveRun) -> None:
@@ -81,7 +81,7 @@ def test_what_is_asked_after_the_search_is_no_part_of_its_rate(found: EvolveRun)
 
 
 def test_the_number_of_workers_changes_nothing(found: EvolveRun, tmp_path: Path) -> None:
-    alone = evolve(AGAIN, folder=tmp_path / "alone", evaluations=60, seed=1, jobs=1)
+    alone = evolve(AGAIN, folder=tmp_path / "alone", evaluations=40, seed=1, jobs=1)
     assert results(alone) == results(found)
 
 
@@ -166,7 +166,7 @@ folder = Path(sys.argv[1])
 if (folder / "journal.db").exists():
     resume(folder, jobs=2)
 else:
-    evolve(Path(sys.argv[2]), folder=folder, evaluations=60, seed=1, jobs=2)
+    evolve(Path(sys.argv[2]), folder=folder, evaluations=40, seed=1, jobs=2)
 """
 
 
@@ -224,7 +224,7 @@ def test_a_full_disk_loses_no_evaluation(found: EvolveRun, tmp_path: Path, monke
 
     with monkeypatch.context() as patched, pytest.raises(ToolError, match="cannot grow"):
         patched.setattr(Journal, "record", until_full)
-        evolve(AGAIN, folder=tmp_path / "full", evaluations=60, seed=1, jobs=2)
+        evolve(AGAIN, folder=tmp_path / "full", evaluations=40, seed=1, jobs=2)
     assert rows_in(tmp_path / "full") == 12
     assert results(resume(tmp_path / "full")) == results(found)
 
@@ -299,10 +299,10 @@ def test_what_is_no_run(tmp_path: Path, content: bytes, says: str) -> None:
 def test_a_workload_at_hand_is_evolved_and_resumed_with_itself(found: EvolveRun, tmp_path: Path) -> None:
     workload = load_workload(AGAIN)
     workload.modules()  # what it has made of its source must not travel to the workers
-    run = evolve(workload, folder=tmp_path / "given", evaluations=60, seed=1, jobs=2)
+    run = evolve(workload, folder=tmp_path / "given", evaluations=40, seed=1, jobs=2)
     assert results(run) == results(found)
     (tmp_path / "begun").mkdir()
-    create(tmp_path / "begun", Given(workload), RunSettings(evaluations=60, seed=1)).close()
+    create(tmp_path / "begun", Given(workload), RunSettings(evaluations=40, seed=1)).close()
     with pytest.raises(Misuse, match="only the Python program that started it has"):
         resume(tmp_path / "begun")
     assert results(resume(tmp_path / "begun", given=workload)) == results(found)
@@ -345,7 +345,7 @@ def test_a_candidate_that_ends_its_process_is_rejected() -> None:
 
 
 def test_what_fits_the_training_data_alone_is_not_the_result(tmp_path: Path) -> None:
-    run = evolve(FITS, folder=tmp_path / "fits", evaluations=60, seed=1, jobs=2)
+    run = evolve(FITS, folder=tmp_path / "fits", evaluations=40, seed=1, jobs=2)
     (fallen,) = run.journal.events("fallen")
     proof = run.proof(fallen.data["variant"])
     assert proof is not None and proof["label"] == "data-specific"
@@ -387,7 +387,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
     def watch(standing: Standing) -> None:
         seen.append(standing.best.name if standing.best else None)
 
-    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=60, seed=1, jobs=2, watch=watch)
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=40, seed=1, jobs=2, watch=watch)
     (fallen,) = run.journal.events("fallen")
     assert fault in run.variant(fallen.data["variant"]).candidate
     without = [each.speedup for each in run.accepted if fault not in each.candidate]
@@ -398,7 +398,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
 
 
 def test_the_best_must_be_proven_where_that_is_demanded(tmp_path: Path) -> None:
-    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=60, seed=1, jobs=2, accept="proven")
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=40, seed=1, jobs=2, accept="proven")
     assert run.best is not None and run.best.is_gain
     proof = run.proof(run.best.name)
     assert proof is not None and proof["label"] == "proven"

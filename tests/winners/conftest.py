@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests import kw_process
 
 HERE = Path(__file__).parent
 SRC = str(HERE.parents[1] / "src")
@@ -31,8 +32,6 @@ def kw(runs: Path) -> Kw:
     """``kw("run", PROGRAM, "--with", "again-1", "--", "5")`` in the folder of the run."""
 
     def call(*words: object, cwd: Path = runs, **more: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "kernelwright", *map(str, words)]
-        environment = {**os.environ, "PYTHONPATH": SRC, **more}
-        return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+        return kw_process.kw(*map(str, words), cwd=cwd, env={**os.environ, **more})
 
     return call

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.bench.result import Measured, Say
-from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.farm import Lost, Pool, Raised, nursery
 
 BATCHES, QUICK_BATCHES = 500, 30
 BATCH = 20
@@ -165,7 +165,8 @@ def _verdict(item: tuple[str, int, bytes], answer: Any) -> str:
 
 
 def _belongings() -> set[str]:
-    """Processes below this one, its descriptors, its pools' folders."""
+    """Processes below this one, its descriptors, its pools' folders; the process that is kept for the next pool ends."""
+    nursery.close()
     gc.collect()
     folders = Path(tempfile.gettempdir()).glob(f"kernelwright-farm-{os.getpid()}-*")
     return {

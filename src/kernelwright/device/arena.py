@@ -24,6 +24,7 @@ import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from types import TracebackType
 from typing import Any, cast
 
@@ -380,6 +381,7 @@ def _align(address: int, align: int) -> int:
     return (address + align - 1) & -align
 
 
+@cache
 def _libc() -> ctypes.CDLL:
     libc = ctypes.CDLL(None, use_errno=True)
     libc.mmap.restype = ctypes.c_void_p

@@ -27,6 +27,7 @@ from weakref import WeakSet
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.farm.lost_items import Raised, cause
 from kernelwright.farm.messages import Kind, Message, pack, pair, receive, send
+from kernelwright.farm.nursery import Child, Order, bear
 from kernelwright.farm.task import Task
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -109,11 +110,11 @@ class Crew:
         self.workers: dict[int, Worker] = {}
         self.starts = 0
         """How many workers there have been."""
-        self._task = pack(task)
+        self._task, self._module = pack(task), task.module
         self._numbers = itertools.count(1)
         self._selector = selectors.DefaultSelector()
         self._folder = tempfile.mkdtemp(prefix=f"kernelwright-farm-{os.getpid()}-")
-        self._template: subprocess.Popen[bytes] | None = None
+        self._template: Child | None = None
         self._control: socket.socket | None = None
         self._life_line = -1
         self._listening = False
@@ -167,9 +168,10 @@ class Crew:
         for worker in self.workers.values():
             worker.close()
         self.workers.clear()
-        if self._control is not None:
+        if self._control is not None and self._template is not None:
             self._control.close()
             os.close(self._life_line)
+            self._template.forget()
         self._control = self._template = None
         self._selector.close()
         self._log.close()
@@ -180,30 +182,24 @@ class Crew:
     def _start_template(self) -> None:
         control, theirs = pair()
         life_reader, self._life_line = os.pipe()
-        path = os.pathsep.join([str(Path(__file__).resolve().parents[2]), *filter(None, sys.path)])
+        path = [str(Path(__file__).resolve().parents[2]), *filter(None, sys.path)]
         environment = {
             "PYTHONHASHSEED": "0",  # sets of text are in the same order in every worker
             **os.environ,
             **dict.fromkeys(ONE_THREAD, "1"),
-            "PYTHONPATH": path,
+            "PYTHONPATH": os.pathsep.join(path),
             "TMPDIR": self._folder,
             "KERNELWRIGHT_COMPILE_WORKER": "1",  # it needs no protection from itself
         }
         os.makedirs(self._folder, exist_ok=True)
+        order = Order(self._module, self._folder, environment, tuple(path), _working_folder())
         with theirs:
             try:
-                self._template = subprocess.Popen(
-                    [sys.executable, "-m", "kernelwright.farm.template",
-                     str(theirs.fileno()), str(life_reader), self._folder],
-                    pass_fds=[theirs.fileno(), life_reader],
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=self._log,
-                    stderr=self._log,
-                    start_new_session=True,
-                )  # fmt: skip
-            except OSError as error:
-                raise ToolError(f"worker processes cannot be started: {error.strerror}") from None
+                self._template = bear(order, theirs, life_reader, self._log)
+            except BaseException:
+                control.close()
+                os.close(self._life_line)
+                raise
             finally:
                 os.close(life_reader)
         self._control = control
@@ -307,6 +303,13 @@ class Crew:
         code = self._stop_template()
         for worker in list(self.workers.values()):
             yield from self._died(worker, code, "")
+
+
+def _working_folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # somebody has removed it
+        return os.sep
 
 
 def _set_up_error(message: Message) -> KernelwrightError:

@@ -24,7 +24,7 @@ from kernelwright.lazy_dataclasses import dataclass
 
 INLINE_BYTES = 1 << 15
 """Bodies up to this size travel in the datagram itself: a socket's buffer holds six of the largest."""
-DESCRIPTORS = 4
+DESCRIPTORS = 5
 """What one datagram may carry."""
 
 _HEAD = struct.Struct("<BBxxxxxxQ")
@@ -38,10 +38,10 @@ class Kind(enum.IntEnum):
     SETUP = 1  # pool → template: what the workers shall do
     READY = 2  # template → pool, worker → pool: set up
     FAILED = 3  # the same: set-up raised, the body is the error
-    BEAR = 4  # pool → template: make a worker; carries its socket and its life line
-    BORN = 5  # template → pool: its process id
+    BEAR = 4  # pool → template: make a worker; carries its socket and its life line. pool → nursery: make a template
+    BORN = 5  # the same back: its process id
     KILL = 6  # pool → template
-    DIED = 7  # template → pool: (exit code, end of its log)
+    DIED = 7  # template → pool: (exit code, end of its log); nursery → pool: exit code
     WORK = 8  # pool → worker: an item
     DONE = 9  # worker → pool: (seconds, result)
     RAISED = 10  # worker → pool: (seconds, Raised)

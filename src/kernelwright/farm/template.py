@@ -1,8 +1,7 @@
-"""The process that workers are copies of: ``python -m kernelwright.farm.template SOCKET LIFE_LINE FOLDER``.
+"""The process that workers are copies of, itself a copy of the one in ``nursery.py``.
 
 It has imported what they need, so that a new worker takes milliseconds, and it has one thread only, so that a copy of it
-is whole. It starts workers, kills them when told to, tells of their deaths, and ends them all when the pool is gone. FOLDER is
-where workers put temporary files; it is removed at the end.
+is whole. It starts workers, kills them when told to, tells of their deaths, and ends them all when the pool is gone.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import selectors
 import shutil
 import signal
 import socket
-import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -150,10 +148,8 @@ def _set_up(task: Task) -> Work | None:
     return work
 
 
-def main() -> None:
-    pool, life_line, folder = socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]), sys.argv[3]
-    for each in (pool.fileno(), life_line):
-        os.set_inheritable(each, False)
+def serve(pool: socket.socket, life_line: int, folder: str) -> None:
+    """The whole life of a template. ``folder`` is where workers put temporary files; it is removed at the end."""
     limits.die_with_writer(life_line)  # until it listens itself, and can tidy up
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     message = receive(pool)
@@ -176,7 +172,3 @@ def main() -> None:
         template.end()
         shutil.rmtree(folder, ignore_errors=True)
         os.killpg(os.getpgrp(), signal.SIGKILL)  # what a shared set-up has started goes too
-
-
-if __name__ == "__main__":
-    main()

@@ -11,8 +11,10 @@ import sys
 
 # As in `cli/support/streams.py`: `signal` itself takes a millisecond.
 from _signal import (  # type: ignore[import-not-found]
+    SIG_BLOCK,
     SIG_DFL,
     SIG_IGN,
+    SIG_SETMASK,
     SIGALRM,
     SIGHUP,
     SIGINT,
@@ -20,6 +22,7 @@ from _signal import (  # type: ignore[import-not-found]
     alarm,
     default_int_handler,
     getsignal,
+    pthread_sigmask,
     signal,
 )
 
@@ -52,15 +55,19 @@ def take() -> int | KernelwrightError | None:
     sys.stdout.flush()
     sys.stderr.flush()
     log, original = os.memfd_create("llvm"), os.getpid()
+    # One that comes before the handlers are in place would end the original alone, and nobody would stop the copy.
+    before = pthread_sigmask(SIG_BLOCK, _ENDINGS)
     child = os.fork()
     if child == 0:
         _parent, _log = original, log
         if getsignal(SIGINT) is default_int_handler:
             signal(SIGINT, _interrupted)
+        pthread_sigmask(SIG_SETMASK, before)
         return None
     for number in _ENDINGS:
         if getsignal(number) != SIG_IGN:
             signal(number, lambda number, _: os.kill(child, number))
+    pthread_sigmask(SIG_SETMASK, before)
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     if os.fstat(log).st_size == 0 and code >= 0:

@@ -18,6 +18,7 @@ from kernelwright.search.tree.decision_tree import Child, Path
 from kernelwright.search.tree.leaf_search import LeafSearch
 from kernelwright.search.tree.monte_carlo import tag, uct
 from kernelwright.search.tree.plain_descents import uniform, weighted
+from tests.examples import few
 from tests.search.tree.toy_trees import ToyTree, run
 
 Make = Callable[..., LeafSearch[Any]]
@@ -32,7 +33,7 @@ def test_the_table_has_them_all() -> None:
     assert DEFAULT_TREE_SEARCH == "tag" and not set(TREE_SEARCHES) & set(PRESETS)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(
     st.lists(st.integers(1, 4), min_size=1, max_size=5),
     st.integers(0, 10**6),
@@ -56,7 +57,7 @@ def test_a_tree_searched_to_its_end_gives_its_optimum(
     assert len(told) <= len(leaves)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=few(40), deadline=None)
 @given(
     st.integers(0, 10**6),
     st.sampled_from([0.3, 0.9, 1.0]),

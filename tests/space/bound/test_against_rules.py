@@ -16,6 +16,7 @@ from kernelwright.space.bound.rules import SlowBound
 from kernelwright.space.computation.objects import Backbone
 from kernelwright.space.library import example
 from kernelwright.target import gpu
+from tests.examples import few
 from tests.space.bound.widened_leaf import TableNumbering
 from tests.space.written_leaf import WrittenLeaf, naive_matmul, tiled_matmul, vector_axpy
 
@@ -35,7 +36,7 @@ def test_c_and_python_agree(name: str, device: str) -> None:
     numbering, leaf = TableNumbering(backbone), leaf_of(backbone)
     fast, slow = LowerBound(backbone, numbering, gpu(device)), SlowBound(backbone, numbering, Machine.of(gpu(device)))
 
-    @settings(max_examples=25)
+    @settings(max_examples=few(25))
     @given(st.sampled_from([0.0, 0.03, 0.1, 0.3, 1.0]), st.integers(0, 10**6))
     def check(opened: float, seed: int) -> None:
         state = numbering.state(leaf, opened, seed)

@@ -74,23 +74,23 @@ class Family:
     def sound(self) -> Sequence[Member]:
         return [member for member in self.members if member.is_sound]
 
-    @cached_property
+    @property
     def original(self) -> Modules:
-        return self._compiled()
+        return self._compiled[0]
 
-    @cached_property
+    @property
     def variants(self) -> Modules:
-        return self._compiled("VARIANT")
-
-    def _compiled(self, *define: str) -> Modules:
-        source = Path(self._folder.name) / "family.cu"
-        source.write_text("\n".join([self.declarations, *(member.source for member in self.members)]))
-        return by_kernel(compile_program(source, define=define).module)
+        return self._compiled[1]
 
     @cached_property
-    def _folder(self) -> tempfile.TemporaryDirectory[str]:
-        """One for original and variants: a race is known by the name of its file too."""
-        return tempfile.TemporaryDirectory(prefix="kernelwright-")
+    def _compiled(self) -> tuple[Modules, Modules]:
+        """Of one file, original and variants: a race is known by the name of its file too."""
+        with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
+            source = Path(folder) / "family.cu"
+            source.write_text("\n".join([self.declarations, *(member.source for member in self.members)]))
+            return by_kernel(compile_program(source).module), by_kernel(
+                compile_program(source, define=["VARIANT"]).module
+            )
 
     def workload(self, member: Member, seed: int) -> Workload:
         """Two training cases, and a generator of further ones that share everything but the values."""
