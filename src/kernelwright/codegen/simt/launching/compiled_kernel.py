@@ -91,8 +91,9 @@ def _drawn(
 def compile_host(kernel: HostKernel) -> CompiledKernel:
     """The kernel as machine code in this process. Raises ``ToolError`` when LLVM refuses the text."""
     begin = perf_counter()
-    code = host_code(kernel.name, kernel.text, kernel.options.level or 0)
-    adaptive = kernel.options.level is None
+    level = kernel.options.level
+    adaptive = level is None
+    code = host_code(kernel.name, kernel.text, level or 0, shares=level == 0)
     return CompiledKernel(kernel, code, PATIENCE * (perf_counter() - begin) if adaptive else math.inf)
 
 
@@ -395,17 +396,20 @@ def _text(address: int, bounds: npt.NDArray[Any]) -> str:
 
 
 def _access_table(kernel: HostKernel) -> npt.NDArray[Any]:
-    table = np.zeros(len(kernel.accesses), ACCESS)
-    for row, a in zip(table, kernel.accesses, strict=True):
-        row["kind"] = KINDS[a.kind]
-        row["space"], row["size"], row["components"], row["align"] = a.space, a.size, a.components, a.align
-        operation, _, packed = a.operation.partition(".")
-        row["operation"] = OPERATIONS.index(operation) if operation else 0
-        type, _, several = (packed or a.type).partition("x")
-        row["is_float"], row["several"] = FLOATS.get(type, 0), int(several or 1)
-        row["is_volatile"], row["is_constant"] = a.volatile, a.constant
-        for field, value in a.form.items():
-            row[field] = value
+    """Written column by column: a row of NumPy's is slow to reach."""
+    accesses, table = kernel.accesses, np.zeros(len(kernel.accesses), ACCESS)
+    operations = [a.operation.partition(".") for a in accesses]
+    types = [(packed or a.type).partition("x") for a, (_, _, packed) in zip(accesses, operations, strict=True)]
+    table["kind"] = [KINDS[a.kind] for a in accesses]
+    for name in ("space", "size", "components", "align"):
+        table[name] = [getattr(a, name) for a in accesses]
+    table["operation"] = [OPERATIONS.index(operation) if operation else 0 for operation, _, _ in operations]
+    table["is_float"] = [FLOATS.get(type, 0) for type, _, _ in types]
+    table["several"] = [int(several or 1) for _, _, several in types]
+    table["is_volatile"] = [a.volatile for a in accesses]
+    table["is_constant"] = [a.constant for a in accesses]
+    for name in {name for a in accesses for name in a.form}:
+        table[name] = [a.form.get(name, 0) for a in accesses]
     return table
 
 

@@ -1,7 +1,8 @@
 """The text of a host function → machine code in this process, made soon or made well.
 
-Code that must be ready soon is cut: its runs of vector operations are functions that all kernels of the process share
-(``launching/vector_runs.py``), and what is left are numbers and calls.
+Code of variants, which must be ready soon, is cut: its runs of vector operations are functions that all variants of the process
+share (``launching/vector_runs.py``), and what is left are numbers and calls. The first kernel of a process pays for that what the
+next ones save, so a program's own kernels are not cut.
 """
 
 from __future__ import annotations
@@ -33,11 +34,12 @@ class HostCode:
     engines: tuple[Any, ...]
 
 
-def host_code(name: str, text: str, level: int) -> HostCode:
-    """The code of a kernel's text; level 0 is soon made. Raises ``ToolError`` when LLVM refuses it."""
+def host_code(name: str, text: str, level: int, *, shares: bool = False) -> HostCode:
+    """The code of a kernel's text; level 0 is soon made. ``shares``: as a variant among others. Raises ``ToolError`` when LLVM
+    refuses it."""
     known, runs = addresses(), dict[str, Run]()
     if level == 0:
-        cut_text = cut(text)
+        cut_text = cut(text) if shares else None
         if cut_text is not None:
             text, runs = cut_text.text, _made(name, cut_text)
         text = _with_addresses(text, {**known, **{each[1:]: run.address for each, run in runs.items()}})
