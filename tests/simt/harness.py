@@ -155,13 +155,14 @@ class Case:
         return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
 
     def variants(self) -> list[SimtOptions]:
-        """The code paths that must agree: specialised, with accesses in line, for any shape, without uniformity, splittable."""
+        """The code paths that must agree: specialised, with accesses in line, for any shape, without uniformity, splittable;
+        the first and the last as variants are made."""
         return [
-            SimtOptions(block=self.block),
+            SimtOptions(block=self.block, level=0),
             SimtOptions(block=self.block, inline=True),
             SimtOptions(block=None, inline=True),
             SimtOptions(block=self.block, uniform=False, counters=False),
-            SimtOptions(block=self.block, split=True),
+            SimtOptions(block=self.block, split=True, level=0),
         ]
 
     def lanes(self, result: LaunchResult) -> list[int]:

@@ -208,10 +208,10 @@ def _mentioned(function: Function, seen: set[Value] | None = None) -> list[Value
     """Every function and variable in the operands of the function, through constant expressions and initialisers."""
     seen = set() if seen is None else seen
     found: list[Value] = []
-    waiting: list[Value] = [v for i in function.instructions() for v in i.operands]
+    waiting = [v for i in function.instructions() for v in i.operands if not isinstance(v, Instruction)]
     while waiting:
         value = waiting.pop()
-        if isinstance(value, Instruction) or value in seen:
+        if value in seen:
             continue
         if isinstance(value, Function | GlobalVariable):
             found.append(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -78,8 +79,10 @@ class _OpenBlock:
         """The labels of a ``.branchtargets`` directive, which name a ``brx``'s successors."""
 
 
+@lru_cache(maxsize=2)
 def read_ptx(text: str) -> tuple[PtxFunction, ...]:
-    """The functions with a body, in order."""
+    """The functions with a body, in order. Kept for a moment: who weighs a kernel reads its PTX, and so does who lays machine code
+    onto it."""
     return tuple(_Reader(text).functions())
 
 

@@ -19,6 +19,8 @@ from kernelwright.farm.task import Task, Work
 LOOK_AFTER_S = 0.5
 """How often a worker looks at the memory and the log it has used."""
 LOG_BYTES = 1 << 20
+COLLECT_AFTER = (10_000, 10, 10)
+"""How many more objects a worker holds before it looks for circles among them, by generation. Python's 700 fit smaller programs."""
 
 
 def live(post: socket.socket, life_line: int, task: Task, work: Work | None) -> NoReturn:
@@ -48,6 +50,8 @@ def _serve(post: socket.socket, task: Task, work: Work | None) -> int:
         except Exception as error:
             send(post, Kind.FAILED, 0, pack(raised(error)))
             return 0
+    gc.freeze()  # what set-up has made stays, and need not be looked at again
+    gc.set_threshold(*COLLECT_AFTER)
     limit = limits.limit_memory(task.memory_bytes) if task.memory_bytes else 0
     send(post, Kind.READY, 0, b"")
     looked = time.monotonic()

@@ -24,8 +24,9 @@ class SimtOptions:
     uniform: bool = True
     """Keep values that all lanes share as one number. Off: everything is a vector, which tests the analysis."""
     level: int | None = None
-    """Optimisation level of the host code generator, 0 to 3. ``None``: 0, which is soon made, and 1 for a kernel whose
-    launches take long enough to be worth it; accesses are written in line then, too. Results and counters are the same."""
+    """Optimisation level of the host code generator, 0 to 3; 0: as a variant of others, with which it shares code. ``None``:
+    soon made, and level 1 for a kernel whose launches take long enough to be worth it; accesses are written in line then, too.
+    Results and counters are the same."""
 
     inline: bool | None = None
     """Write the accesses that run evenly in line, not as calls: faster, and longer in the making. ``None``: as ``level``."""

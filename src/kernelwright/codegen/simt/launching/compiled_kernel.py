@@ -10,17 +10,17 @@ import ctypes
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from time import perf_counter
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.codegen.simt.emission.emitter import ENTRY
 from kernelwright.codegen.simt.emission.warp_cooperation import MODES
 from kernelwright.codegen.simt.emission.warp_cooperation import OPERATIONS as WARP_OPERATIONS
 from kernelwright.codegen.simt.launching import runtime_structs
+from kernelwright.codegen.simt.launching.host_code import HostCode, host_code
 from kernelwright.codegen.simt.launching.launch_result import NO_EVENTS, Found, HostFault, LaunchResult
 from kernelwright.codegen.simt.launching.overread_table import OverreadTable
 from kernelwright.codegen.simt.launching.runtime_library import runtime
@@ -28,9 +28,8 @@ from kernelwright.codegen.simt.launching.runtime_structs import ACCESS, BUFFER, 
 from kernelwright.codegen.simt.launching.watching import Caches, Watch, Watching
 from kernelwright.codegen.simt.lower import HostKernel, lower
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE
-from kernelwright.errors import DeviceError, ToolError
+from kernelwright.errors import DeviceError
 from kernelwright.launch import Launch, Triple
-from kernelwright.passes.llvm import binding, run_once
 
 PATIENCE = 4.0
 """How often the time it took to make a kernel's first code its launches take before better code is made: as long as that
@@ -89,64 +88,19 @@ def _drawn(
 # -- compiling ---------------------------------------------------------------------------------------------------------
 
 
-@cache
-def _pass_machine(level: int) -> Any:
-    """For the passes. An engine takes the machine it is given along, so each gets one of its own."""
-    return _machine(level)
-
-
-def _machine(level: int) -> Any:
-    llvm = binding()
-    name, features = _processor()
-    target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=name, features=features, opt=level, jit=True)
-
-
-@cache
-def _processor() -> tuple[str, str]:
-    llvm = binding()
-    features = llvm.get_host_cpu_features().flatten()
-    # Whole 512-bit registers, and no hardware bfloat conversion, which drops subnormals.
-    return llvm.get_host_cpu_name(), features + ",-prefer-256-bit,-avx512bf16,-avxneconvert,-avx512fp16"
-
-
-@cache
-def _context() -> Any:
-    """One context for all code, never let go: collected together, an engine could outlive a context of its own."""
-    return binding().create_context()
-
-
 def compile_host(kernel: HostKernel) -> CompiledKernel:
     """The kernel as machine code in this process. Raises ``ToolError`` when LLVM refuses the text."""
     begin = perf_counter()
-    engine = _engine(kernel, kernel.options.level or 0)
-    adaptive = kernel.options.level is None
-    return CompiledKernel(kernel, engine, PATIENCE * (perf_counter() - begin) if adaptive else math.inf)
-
-
-def _engine(kernel: HostKernel, level: int) -> Any:
-    llvm = binding()
-    try:
-        module = llvm.parse_assembly(kernel.text, _context())
-    except RuntimeError as error:
-        first = " ".join(str(error).split())[:200]
-        raise ToolError(f"the host code of kernel '{kernel.name}' does not parse: {first}") from error
-    builder = llvm.create_pass_builder(_pass_machine(level), llvm.create_pipeline_tuning_options(1))
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_sroa_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_aggressive_dce_pass()
-    run_once(passes, module, builder)
-    runtime()
-    engine = llvm.create_mcjit_compiler(module, _machine(level))
-    engine.finalize_object()
-    return engine
+    level = kernel.options.level
+    adaptive = level is None
+    code = host_code(kernel.name, kernel.text, level or 0, shares=level == 0)
+    return CompiledKernel(kernel, code, PATIENCE * (perf_counter() - begin) if adaptive else math.inf)
 
 
 class CompiledKernel:
     """Machine code of one kernel for one block shape, with the buffers its launches need. Not for several threads."""
 
-    def __init__(self, kernel: HostKernel, engine: Any, patience: float = math.inf) -> None:
+    def __init__(self, kernel: HostKernel, code: HostCode, patience: float = math.inf) -> None:
         self._patience = patience
         """Seconds of running after which the code is made again, better."""
         self._running: runtime_structs.LaunchStruct | None = None
@@ -161,12 +115,12 @@ class CompiledKernel:
         self._bounds_at = 0
         self._run = runtime().simt_run
         self._prints = kernel.prints
-        self._take(kernel, engine)
+        self._take(kernel, code)
 
-    def _take(self, kernel: HostKernel, engine: Any) -> None:
+    def _take(self, kernel: HostKernel, code: HostCode) -> None:
         """From now on run this code: of the same kernel, with blocks and accesses numbered alike."""
         self.kernel = kernel
-        self._engine = engine
+        self._code = code
         self._accesses = _access_table(kernel)
         self._points = _point_table(kernel)
         self._sites: dict[int, npt.NDArray[Any]] = {}
@@ -179,7 +133,7 @@ class CompiledKernel:
     def _prepared(self) -> runtime_structs.LaunchStruct:
         """What is the same in every launch."""
         kernel, launch = self.kernel, runtime_structs.LaunchStruct()
-        launch.kernel = self._engine.get_function_address(ENTRY)
+        launch.kernel = self._code.address
         launch.frame_size = (kernel.frame_bytes + 63) // 64 * 64
         launch.local_bytes = (kernel.local_bytes + 3) // 4 * 4
         launch.segments = 32 // kernel.options.geometry.per_segment
@@ -298,7 +252,7 @@ class CompiledKernel:
         self._patience = math.inf
         options = replace(self.kernel.options, level=1)
         better = lower(self.kernel.module, self.kernel.name, options)
-        self._take(better, _engine(better, 1))
+        self._take(better, host_code(better.name, better.text, 1))
 
     def _take_shape(self, block: Triple, shared_bytes: int) -> None:
         """What depends on the block's shape and on shared memory, kept while they stay the same."""
@@ -442,17 +396,20 @@ def _text(address: int, bounds: npt.NDArray[Any]) -> str:
 
 
 def _access_table(kernel: HostKernel) -> npt.NDArray[Any]:
-    table = np.zeros(len(kernel.accesses), ACCESS)
-    for row, a in zip(table, kernel.accesses, strict=True):
-        row["kind"] = KINDS[a.kind]
-        row["space"], row["size"], row["components"], row["align"] = a.space, a.size, a.components, a.align
-        operation, _, packed = a.operation.partition(".")
-        row["operation"] = OPERATIONS.index(operation) if operation else 0
-        type, _, several = (packed or a.type).partition("x")
-        row["is_float"], row["several"] = FLOATS.get(type, 0), int(several or 1)
-        row["is_volatile"], row["is_constant"] = a.volatile, a.constant
-        for field, value in a.form.items():
-            row[field] = value
+    """Written column by column: a row of NumPy's is slow to reach."""
+    accesses, table = kernel.accesses, np.zeros(len(kernel.accesses), ACCESS)
+    operations = [a.operation.partition(".") for a in accesses]
+    types = [(packed or a.type).partition("x") for a, (_, _, packed) in zip(accesses, operations, strict=True)]
+    table["kind"] = [KINDS[a.kind] for a in accesses]
+    for name in ("space", "size", "components", "align"):
+        table[name] = [getattr(a, name) for a in accesses]
+    table["operation"] = [OPERATIONS.index(operation) if operation else 0 for operation, _, _ in operations]
+    table["is_float"] = [FLOATS.get(type, 0) for type, _, _ in types]
+    table["several"] = [int(several or 1) for _, _, several in types]
+    table["is_volatile"] = [a.volatile for a in accesses]
+    table["is_constant"] = [a.constant for a in accesses]
+    for name in {name for a in accesses for name in a.form}:
+        table[name] = [a.form.get(name, 0) for a in accesses]
     return table
 
 

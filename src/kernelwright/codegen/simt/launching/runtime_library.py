@@ -80,6 +80,17 @@ def runtime() -> ctypes.CDLL:
     library.simt_run.restype = None
     library.simt_launch_bytes.restype = library.simt_overreads_bytes.restype = ctypes.c_uint64
     assert library.simt_launch_bytes() == ctypes.sizeof(LaunchStruct), "records.py and driver.c disagree"
-    for name in [f"simt_{name}" for name in struct_offsets.FUNCTIONS] + [f"row_{name}" for name in ROWS]:
-        binding().add_symbol(name, ctypes.cast(getattr(library, name), ctypes.c_void_p).value)
+    for name, address in _addresses(library).items():
+        binding().add_symbol(name, address)
     return library
+
+
+@cache
+def addresses() -> dict[str, int]:
+    """By name, where the functions are that generated code calls."""
+    return _addresses(runtime())
+
+
+def _addresses(library: ctypes.CDLL) -> dict[str, int]:
+    names = [f"simt_{name}" for name in struct_offsets.FUNCTIONS] + [f"row_{name}" for name in ROWS]
+    return {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value or 0 for name in names}
