@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test slow types lint dead check bench gpu clean
+.PHONY: help setup demo test slow types lint dead check bench gpu pictures clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/' | sort
@@ -36,6 +36,9 @@ bench: setup     ## every figure the project promises
 
 gpu:             ## everything that needs an NVIDIA GPU, in one go; says so where there is none
 	@if [ -x $(BIN)/python ]; then $(BIN)/python benchmarks/gpu.py; else $(PYTHON) benchmarks/gpu.py; fi
+
+pictures: setup  ## the pictures of README and docs; needs headless Chromium
+	$(BIN)/python docs/images/make_pictures.py
 
 clean:           ## remove what was built here
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

@@ -39,6 +39,13 @@ from kernelwright.errors import CompileError, ToolError
             "surf2Dwrite",
             "surfaces are not supported",
         ),
+        ("a.cu:1:2: error: unknown type name 'cudaGraph_t'\n", CompileError, "cudaGraph_t", "CUDA graphs are not"),
+        (
+            "a.cu:1:2: error: kernel launch from __device__ or __global__ function requires relocatable device code\n",
+            CompileError,
+            "kernel launch",
+            "launch both from the host",
+        ),
         ("a.cu:1:2: error: unknown type name 'CUdevice'\n", CompileError, "CUdevice", "driver API"),
         ("a.cu:1:2: error: use of undeclared identifier 'cuInit'\n", CompileError, "cuInit", "driver API"),
         ("a.cu:1:2: error: unknown type name 'CUT'\n", CompileError, "CUT", "fix a.cu line 1"),

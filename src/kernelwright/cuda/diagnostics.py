@@ -51,7 +51,14 @@ _HINTS: tuple[tuple[str, str], ...] = (
         "programs that call this library are not supported",
     ),
     (r"file not found", "name the folder that holds it with -I"),
-    (r"undeclared identifier 'cuda\w*Graph", "CUDA graphs are not supported"),
+    (
+        r"(undeclared identifier|unknown type name) 'cuda\w*(Graph|Capture)",
+        "CUDA graphs are not supported: launch the kernels one by one",
+    ),
+    (
+        r"kernel launch from __device__ or __global__ function",
+        "kernels that launch kernels are not supported: launch both from the host",
+    ),
     (r"undeclared identifier '(surf[123C]|surface)", "surfaces are not supported: write to linear memory"),
     (
         r"(undeclared identifier|unknown type name) '(CU(device|deviceptr|context|module|function|stream|event|result)|cu[A-Z]\w*)'",

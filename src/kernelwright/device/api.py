@@ -147,7 +147,8 @@ class Device:
             return self._on.run(loaded, launch, schedule)
         chosen = self._dispatch.choose(found, Execution(loaded, launch))
         done = self._on.run(chosen.loaded if chosen is not None else loaded, launch, schedule)
-        self._dispatch.ran(found, chosen, launch, done.time_us, None)
+        kernel_us = done.kernel_us if isinstance(done, Launched) else done.time_us
+        self._dispatch.ran(found, chosen, launch, kernel_us, None, done.time_us - kernel_us)
         return replace(done, version=chosen.use.version.name) if chosen is not None else done
 
     @property

@@ -167,7 +167,8 @@ class Engine:
         seconds = time.monotonic() - began
         if ready.versions is not None:
             assert self.dispatch is not None
-            self.dispatch.ran(ready.versions, chosen, launch, launched.time_us, original_us)
+            launch_us = launched.time_us - launched.kernel_us
+            self.dispatch.ran(ready.versions, chosen, launch, launched.kernel_us, original_us, launch_us)
         for observer in self._observers:
             observer.after_launch(execution, launched, seconds)
         return launched
@@ -199,7 +200,7 @@ class Engine:
         self._under_way.began = time.monotonic()
         with self._arena.aside() as has_copy, self._timing.aside():
             launched = self._timing.launch(gpu, execution) if has_copy else None
-        return launched.time_us if launched is not None and launched.fault is None else None
+        return launched.kernel_us if launched is not None and launched.fault is None else None
 
     def _run(self, execution: Execution, compiled: CompiledKernel) -> Launched:
         gpu = self._device

@@ -127,9 +127,17 @@ class Dispatch:
         return None
 
     def ran(
-        self, found: Fittings, chosen: Fitting | None, launch: Launch, time_us: float, original_us: float | None
+        self,
+        found: Fittings,
+        chosen: Fitting | None,
+        launch: Launch,
+        time_us: float,
+        original_us: float | None,
+        launch_us: float = 0.0,
     ) -> None:
-        """Counts a launch. ``chosen``: the version that ran. ``original_us``: what the original takes there, where it is known."""
+        """Counts a launch. ``chosen``: the version that ran. ``original_us``: what the original takes there, where it is known.
+        ``launch_us``: what launching costs, where the other times are without it."""
+        found.kernel.launch_us += launch_us
         if chosen is not None:
             chosen.use.ran(shape_of(launch), time_us)
             if original_us:

@@ -16,6 +16,7 @@ def merged(results: Iterable[list[dict[str, Any]]]) -> list[dict[str, Any]]:
         kept = rows.setdefault(row["mangled"], row)
         if kept is row:
             continue
+        kept["launch_us"] += row["launch_us"]
         for name in ("launches", "time_us"):
             kept["original"][name] += row["original"][name]
         by_name = {each["name"]: each for each in kept["versions"]}
@@ -52,8 +53,8 @@ def version_lines(rows: Sequence[dict[str, Any]], settings: Settings) -> list[st
 
 def _line(figures: dict[str, Any], name: str, is_timed: bool) -> str:
     time, original = figures["time_us"], figures.get("original_us")
-    shown = f"{time:.1f}" if time else "-"
-    beside = f"{original:.1f} ({original / time:.3f}x)" if original and time else "-"
+    shown = f"{time:.4g}" if time else "-"
+    beside = f"{original:.4g} ({original / time:.3f}x)" if original and time else "-"
     times = f"{shown:>15}{beside:>26}" if is_timed else ""
     return f"{figures['launches']:8}{times}   {name}"
 
@@ -65,6 +66,12 @@ def _total(rows: Sequence[dict[str, Any]], gpu: str) -> list[str]:
     same = sum(row["original"]["time_us"] for row in rows)
     after = same + sum(each["time_us"] for each in used)
     before = same + sum(each["original_us"] for each in used)
-    return [
-        f"these kernels together, estimated for the {gpu}: {before:.1f} us without winners, {after:.1f} us with them, {before / after:.3f}x"
-    ]
+    launching = sum(row["launch_us"] for row in rows)
+    sentence = f"these kernels together, estimated for the {gpu}: {_compared(before, after)}"
+    if launching:
+        sentence += f"; with what launching them costs, {_compared(before + launching, after + launching)}"
+    return [sentence]
+
+
+def _compared(before: float, after: float) -> str:
+    return f"{before:.4g} us without winners, {after:.4g} us with them, {before / after:.3f}x"

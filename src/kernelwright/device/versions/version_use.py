@@ -91,11 +91,14 @@ class KernelUse:
     originals: int = 0
     """Launches of the original."""
     original_us: float = 0.0
+    launch_us: float = 0.0
+    """What launching costs, of all launches of the kernel together; no other time has it. 0 where times are measured, which have it."""
 
     def as_json(self) -> dict[str, Any]:
         return {
             "kernel": readable(self.kernel),
             "mangled": self.kernel,
+            "launch_us": self.launch_us,
             "original": {"launches": self.originals, "time_us": self.original_us},
             "versions": [each.as_json() for each in self.versions],
         }
