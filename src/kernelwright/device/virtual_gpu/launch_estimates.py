@@ -79,7 +79,9 @@ class Timing:
         source: Source | None = None,
         warm: bool = True,
         cuda_path: Path | None = None,
+        weights: dict[int, tuple[Module, dict[str, Weights]]] | None = None,
     ) -> None:
+        """``weights``: made by others before, for the same GPU and source, and added to."""
         self.gpu = gpu
         self.arena = arena
         self.calibration = calibration
@@ -88,7 +90,7 @@ class Timing:
         self._source = source
         self._warm = warm
         self._cuda_path = cuda_path
-        self._weights: dict[int, tuple[Module, dict[str, Weights]]] = {}
+        self._weights = weights if weights is not None else {}
         self.start_over()
 
     def start_over(self) -> None:
