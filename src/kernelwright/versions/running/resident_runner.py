@@ -111,6 +111,9 @@ def _serve_runs(connection: socket.socket, versions: Sequence[Version]) -> NoRet
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        # Nothing of ours is held open: others wait for the end of connections, and journals have locks.
+        os.closerange(3, connection.fileno())
+        os.closerange(connection.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         from kernelwright.device.virtual_gpu.kept_code import KeptCode
