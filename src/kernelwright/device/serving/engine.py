@@ -49,6 +49,7 @@ class Engine:
         """``versions``: given besides those in the program, and before them; None: the program's own kernels run. ``kept``: what
         earlier sessions have made."""
         self.settings = settings
+        self._shared = kept
         self._kept = kept or KeptCode()
         self.registered = Registered(arena, self.gpu, self._kept)
         self._arena = arena
@@ -85,7 +86,7 @@ class Engine:
             if self._timed and self._timing is None:
                 from kernelwright.device.virtual_gpu.launch_estimates import Timing
 
-                self._timing = Timing(self.settings.gpu, self._arena, weights=self._kept.weights)
+                self._timing = Timing(self.settings.gpu, self._arena, kept=self._shared)
         return self._device
 
     @property

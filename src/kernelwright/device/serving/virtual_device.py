@@ -67,7 +67,7 @@ class VirtualDevice:
     ) -> None:
         """``versions``: what may run in the place of the program's kernels, besides what it carries itself; None: neither
         does. Tools that observe see the program's own kernels. ``kept``: what earlier sessions have made."""
-        self._kept = kept or KeptCode()
+        self._kept = kept
         self.under_way = UnderWay()
         self.tally = Tally()
         self._overreads = OverreadPlaces()

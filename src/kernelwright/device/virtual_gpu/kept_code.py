@@ -1,9 +1,10 @@
-"""What sessions of one process, one after the other, need not make again: modules read, kernels compiled and weighed, by content.
+"""What sessions of one process, one after the other, need not make again: modules read, kernels compiled and weighed, by content,
+and estimates of launches that count and log the same again.
 
     kept = KeptCode()
     serve(connection, settings_of, kept=kept)       # and the next program: the same executable, say, with other arguments
 
-For one GPU. Nothing of it depends on memory, arguments or the launches of a session.
+For one GPU and one calibration of the timing model.
 """
 
 from __future__ import annotations
@@ -11,11 +12,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kernelwright.cache import content_key
+from kernelwright.lru import LruCache
 
 if TYPE_CHECKING:
     from kernelwright.codegen.cost.block_weights import Weights
+    from kernelwright.device.timing_model.counters import Observed
+    from kernelwright.device.timing_model.estimate import Estimate
     from kernelwright.device.virtual_gpu.gpu import VirtualGpu
     from kernelwright.ir.module import Module
+
+KEPT_ESTIMATES = 2048
 
 
 class KeptCode:
@@ -26,6 +32,8 @@ class KeptCode:
         """The compiled kernels."""
         self.weights: dict[int, tuple[Module, dict[str, Weights]]] = {}
         """What kernels cost, by the number of their module, which is kept with it."""
+        self.estimates: LruCache[tuple[object, ...], tuple[Observed, Estimate]] = LruCache(KEPT_ESTIMATES)
+        """Of launches, by everything that the timing model looks at."""
         self._modules: dict[str, Module] = {}
 
     def module(self, text: str) -> Module:
