@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
@@ -198,6 +199,19 @@ class TestResidentRunner:
                 str(ran.failure).partition(":")[0] if ran.failure else (ran.time_us, float(answer.output["stdout"][0]))
             )
         return found
+
+    def test_a_process_ends_with_its_runner_whatever_others_there_are(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr("kernelwright.versions.running.cuda_runner.told", lambda *_: 4)
+        command, runners = "cuda_runner h200 ./app times data", [ResidentRunner() for _ in range(3)]
+        with (tmp_path / "out").open("wb") as out:
+            for _ in range(2):
+                assert [runner.start(command, {}, out, out).wait(20) for runner in runners] == [4, 4, 4]
+        processes = [runner._process for runner in runners]
+        runners.clear()
+        gc.collect()
+        assert [os.waitpid(process, 0)[1] for process in processes] == [0, 0, 0]
 
     def test_runs_share_a_process_until_one_crashes_or_hangs(
         self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

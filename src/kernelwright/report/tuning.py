@@ -13,10 +13,10 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from kernelwright.cache import write_atomically
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import Run
 from kernelwright.report import figures
+from kernelwright.report.page_file import written
 from kernelwright.report.style_sheet import STYLE
 
 TEMPLATE = Path(__file__).with_name("tuning.html.jinja")
@@ -26,12 +26,7 @@ NEVER = 2**63 - 1
 
 def write_tuning_page(run: Run[Any], target: Path) -> Path:
     """Writes the page. Raises ``Misuse`` for a run that is not at its end, ``ToolError`` for a file that cannot be written."""
-    page = tuning_page(run)
-    try:
-        write_atomically(target, page.encode())
-    except OSError as error:
-        raise ToolError(f"{target} cannot be written: {error.strerror}", hint="name another file with -o") from error
-    return target
+    return written(tuning_page(run), target)
 
 
 def tuning_page(run: Run[Any]) -> str:

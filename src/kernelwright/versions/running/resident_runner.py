@@ -19,6 +19,7 @@ import shlex
 import signal
 import socket
 import subprocess
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, NoReturn
@@ -57,6 +58,7 @@ class ResidentRunner:
         self._versions = versions
         self._process = 0
         self._connection: socket.socket | None = None
+        _RUNNERS.add(self)
 
     def start(self, command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> ResidentRun:
         """Starts ``... cuda_runner DEVICE EXECUTABLE TIMES ARGUMENTS``; ``out`` and ``err`` are files with names."""
@@ -92,16 +94,27 @@ class ResidentRunner:
             pass
         return os.waitstatus_to_exitcode(os.waitpid(self._process, 0)[1])
 
+    def forget(self) -> None:
+        """Leaves the process to whoever else asks it."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
     def _connected(self) -> socket.socket:
         if self._connection is None:
             ours, theirs = socket.socketpair()
             self._process = os.fork()
             if not self._process:
                 ours.close()
+                for other in _RUNNERS:  # their processes wait for the end of connections, which we hold open, too
+                    other.forget()
                 _serve_runs(theirs, self._versions)
             theirs.close()
             self._connection = ours
         return self._connection
+
+
+_RUNNERS: weakref.WeakSet[ResidentRunner] = weakref.WeakSet()
 
 
 def _serve_runs(connection: socket.socket, versions: Sequence[Version]) -> NoReturn:
@@ -111,9 +124,6 @@ def _serve_runs(connection: socket.socket, versions: Sequence[Version]) -> NoRet
         os.setsid()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        # Nothing of ours is held open: others wait for the end of connections, and journals have locks.
-        os.closerange(3, connection.fileno())
-        os.closerange(connection.fileno() + 1, os.sysconf("SC_OPEN_MAX"))
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, 0)
         from kernelwright.device.virtual_gpu.kept_code import KeptCode
