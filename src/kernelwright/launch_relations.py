@@ -7,7 +7,7 @@ integers, so nothing wraps around at the check. A quantity that a launch does no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal, get_args
 
 from kernelwright.guards import Guard, LaunchFacts, Names
@@ -87,7 +87,7 @@ class Quantity:
         if self.source in ("grid", "block"):
             return f"_triple({self.source})[{self.index}]"
         if self.source == "bytes":
-            return f"arguments[{self.index}].nbytes"
+            return f"_bytes_behind(arguments[{self.index}])"
         data = f"_content({self.name!r})" if self.name else f"_bytes(arguments[{self.index}])"
         part = f"{data}[{self.offset}:{self.offset + self.size}]"
         return f"int.from_bytes({part}, 'little', signed={self.signed})"
@@ -124,7 +124,7 @@ class Product:
         return " * ".join([*parts, *map(how, self.quantities)])
 
     def as_c(self) -> str:
-        text = f"(__int128){self.factor}LL"
+        text = _number_in_c(self.factor)
         for quantity in self.quantities:
             text = f"kw_times({text}, {quantity.as_c()}, &known)"
         return text
@@ -150,6 +150,21 @@ def _written(sum: Sum, how: Callable[[Quantity], str]) -> str:
         sign = " - " if product.factor < 0 and text else " + " if text else ""
         text += sign + Product(-product.factor if sign == " - " else product.factor, product.quantities).written(how)
     return text or "0"
+
+
+def _memories(products: Iterable[Product]) -> list[int]:
+    """The arguments whose bytes are asked for."""
+    return list(dict.fromkeys(q.index for product in products for q in product.quantities if q.source == "bytes"))
+
+
+def _number_in_c(value: int) -> str:
+    """A constant; C writes those of 64 bits only, and none that is negative."""
+    if abs(value) < 1 << 63:
+        return f"(__int128){value}LL"
+    if abs(value) >= 1 << 124:
+        return "(known = 0, (__int128)1)"
+    high, low = divmod(value, 1 << 62)
+    return f"((__int128){high}LL * {1 << 62}LL + {low}LL)"
 
 
 def _in_c(sum: Sum) -> str:
@@ -193,9 +208,11 @@ class Relation:
     def _known_wholly(self) -> list[int]:
         """The arguments whose memory must not be larger than is said, for a view of an array knows its own bytes alone: those that the
         other side has to reach."""
-        sides = {">=": (self.right,), "<=": (self.left,), "==": (self.left, self.right)}[self.comparison]
-        found = [q.index for side in sides for product in side for q in product.quantities if q.source == "bytes"]
-        return list(dict.fromkeys(found))
+        either = self.comparison == "=="
+        larger, smaller = (self.right, self.left) if self.comparison == ">=" else (self.left, self.right)
+        wanted = [p for p in larger if p.factor > 0 or either or len(p.quantities) > 1]
+        wanted += [p for p in smaller if p.factor < 0 or either or len(p.quantities) > 1]
+        return _memories(wanted)
 
     def as_c(self) -> str:
         return f"{_in_c(self.left)} {self.comparison} {_in_c(self.right)}"
@@ -223,10 +240,11 @@ class Divisible:
         return f"{_written(self.sum, lambda quantity: quantity.in_words(names))} is divisible by {self.by}"
 
     def as_python(self) -> str:
-        return f"({_written(self.sum, Quantity.as_python)}) % {self.by} == 0"
+        whole = "".join(f" and _at_start(arguments[{index}])" for index in _memories(self.sum))
+        return f"({_written(self.sum, Quantity.as_python)}) % {self.by} == 0{whole}"
 
     def as_c(self) -> str:
-        return f"{_in_c(self.sum)} % {self.by}LL == 0"
+        return f"{_in_c(self.sum)} % {_number_in_c(self.by)} == 0"
 
 
 LaunchRelation = Relation | Divisible

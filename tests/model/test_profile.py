@@ -43,7 +43,7 @@ def launches(
     found = estimate(o, weights({"entry": steps}), H100)
     made = Profiled((kernel, (grid, 1, 1), (64, 1, 1), 0), len(times))
     for time in times:
-        made.add(replace(found, time_us=time), o)
+        made.add(replace(found, kernel_us=time, time_us=time + 2.5), o)
     return made
 
 
@@ -56,7 +56,7 @@ def test_a_row_per_kernel() -> None:
     assert (move["mean_us"], move["least_us"], move["most_us"], move["share"]) == (4.0, 1.0, 9.0, 0.75)
     assert move["grid"] == [10, 1, 1] and move["block"] == [64, 1, 1]
     assert [(g["grid"][0], g["launches"], g["time_us"]) for g in move["geometries"]] == [(10, 2, 3.0), (30, 1, 9.0)]
-    assert move["mangled"] == "_Z4moveiPf"
+    assert move["mangled"] == "_Z4moveiPf" and (move["launch_us"], rows[1]["launch_us"]) == (7.5, 2.5)
 
 
 def test_figures_of_one_launch_are_means_and_rates_are_over_all_requests() -> None:
@@ -134,7 +134,7 @@ def test_a_kernel_that_really_ran(device: Device) -> None:
     seen = Profiled(("uneven", (8, 1, 1), (128, 1, 1), 0), 1)
     seen.add(found, o)
     (row,) = profile_rows([seen])
-    assert row["time_us"] == found.time_us
+    assert (row["time_us"], row["launch_us"]) == (found.kernel_us, found.time_us - found.kernel_us)
     assert row["barriers_per_block"] == 1
     assert row["lines"][0]["file"].endswith("kernels.cu") and row["lines"][0]["line"] in range(30, 37)
     assert row["sources"]["paths"] == "logged"
@@ -151,6 +151,7 @@ def test_the_page_stands_alone_and_escapes() -> None:
     page = profile_page("a<b>.cu", H100.title, rows)
     assert "k&lt;&amp;&gt;" in page and "a&lt;b&gt;.cu" in page and "k<&>" not in page
     assert "src=" not in page and "href=" not in page and "<script" not in page
+    assert "kernelwright 0" in page.lower() and "kw profile a.cu" in profile_page("a", "g", rows, "kw profile a.cu")
     assert all(len(fact) == 2 for fact in facts(rows[0]))
     failed = profile_rows([Profiled(("k", (1, 1, 1), (1, 1, 1), 0), trouble="it stopped with a fault")])
     assert "it stopped with a fault" in profile_page("p", "g", failed)

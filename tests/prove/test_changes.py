@@ -21,6 +21,8 @@ from kernelwright.prove import Effort, Prover
 from kernelwright.prove.changed_inputs.buffer_values import (
     EACH_COUNTS,
     EVERY_SORT,
+    FEW_BOOLEAN_WAYS,
+    FEW_WAYS,
     FLOAT_WAYS,
     INTEGER_WAYS,
     UNKNOWN_WAYS,
@@ -34,6 +36,7 @@ from kernelwright.prove.changed_inputs.pointer_aliases import alias_changes
 from kernelwright.prove.checked_run import Device, run_case
 from kernelwright.prove.coverage.accepted_changes import ChangedSet
 from kernelwright.prove.coverage.edited_lines import Edited
+from kernelwright.prove.coverage.exchanged_values import exchange_changes
 from kernelwright.prove.domain import Domain
 from tests.evaluate.recording import record
 from tests.prove.planted import floats, modules, planted, variant, workload, zeros
@@ -94,6 +97,31 @@ def test_ways_of_integers(way: str, dtype: Any) -> None:
 @pytest.mark.parametrize("way", UNKNOWN_WAYS)
 def test_ways_of_words(way: str) -> None:
     _check_way(UNKNOWN_WAYS[way], np.arange(1, 50).astype(np.uint32))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int32, np.float16, np.float32])
+@pytest.mark.parametrize("way", FEW_WAYS)
+def test_after_some_ways_warps_of_a_block_meet_different_values(way: str, dtype: Any) -> None:
+    """256 elements, a warp has 32: what one of them has in every element another one has not."""
+    values = np.linspace(1, 9, 256).astype(dtype)
+    _check_way(FEW_WAYS[way], values)
+    warps = FEW_WAYS[way](values.copy(), np.random.default_rng(1)).reshape(8, 32)
+    assert warps.dtype == values.dtype
+    assert len({float(warp.max()) for warp in warps} | {float(warp.min()) for warp in warps}) > 1
+    assert min(float(np.ptp(warp.astype(np.float64))) for warp in warps) < 2  # a warp without
+
+
+@pytest.mark.parametrize("way", FEW_BOOLEAN_WAYS)
+def test_truth_values_of_which_a_warp_may_have_none(way: str) -> None:
+    warps = FEW_BOOLEAN_WAYS[way](np.zeros(256, np.uint8), np.random.default_rng(1)).reshape(8, 32)
+    assert set(warps.ravel().tolist()) == {0, 1} and any(len(set(warp.tolist())) == 1 for warp in warps)
+
+
+@pytest.mark.parametrize("way", [*FEW_WAYS, *FEW_BOOLEAN_WAYS])
+def test_one_element_has_no_few(way: str) -> None:
+    for dtype in (np.int32, np.float32):
+        one = np.array([3], dtype)
+        assert {**FEW_WAYS, **FEW_BOOLEAN_WAYS}[way](one, np.random.default_rng(1)).shape == (1,)
 
 
 def _check_way(way: Any, values: NDArray[Any]) -> None:
@@ -204,7 +232,7 @@ def test_constants_as_elements() -> None:
 def test_each_element_can_be_missed() -> None:
     random = np.random.default_rng(0)
     for values in (np.arange(9, dtype=np.int32), np.full(9, 5, np.int32), np.full(1, 2, np.int32)):
-        halves, larger_last, smaller_first = (way(values, random) for way in EACH_COUNTS.values())
+        larger_last, smaller_first, halves = (way(values, random) for way in EACH_COUNTS.values())
         assert np.unique(halves[: (values.size + 1) // 2]).size == 1
         if values.size > 1:
             assert np.unique(halves[5:]).size == 1 and halves[0] != halves[-1]
@@ -269,3 +297,12 @@ def test_pointers_that_may_share_memory(tmp_path: Path) -> None:
     assert found[0].launch(replace(launch, kernel="other")) == replace(launch, kernel="other")
     both = found[0].on_top_of(found[1])
     assert len(both.aliases) == 2 and both.moves_launches
+
+
+def test_what_threads_tell_each_other_is_changed_and_nothing_else() -> None:
+    def words(kernel: str) -> list[str]:
+        functions = [planted(kernel).original[kernel].functions[kernel]]
+        return [change.words for change in exchange_changes(functions, surveyed(kernel), 0)]
+
+    assert words("positive") == []
+    assert len(words("warp_sum")) == len(FEW_WAYS) and all("'in'" in each for each in words("warp_sum"))

@@ -7,41 +7,45 @@ from typing import Any
 
 from jinja2 import Environment
 
+from kernelwright import __version__
+from kernelwright.report.advice import advice
+from kernelwright.report.style_sheet import STYLE
+
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Profile of {{ program }}</title><style>
-body { font: 16px/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; }
-table { border-collapse: collapse; width: 100%; } td, th { text-align: left; padding: .2em .8em .2em 0; vertical-align: top; }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } pre { overflow-x: auto; margin: 0; }
-.bar { background: #4878a8; height: .7em; min-width: 1px; } section { margin: 2.5em 0; break-inside: avoid; }
-.note { color: #666; } h2 { margin-bottom: .2em; }
-@media (prefers-color-scheme: dark) { body { background: #181818; color: #ddd; } .note { color: #999; } }
-</style></head><body>
+<title>Profile of {{ program }}</title><style>{{ style|safe }}</style></head><body>
+<p class="note">Kernelwright {{ version }}, a profile</p>
 <h1>{{ program }}</h1>
-<p>Estimated for the {{ gpu }}: {{ "%.1f"|format(total) }} µs in {{ rows|sum(attribute="launches") }} launches.
+<p>Estimated for the {{ gpu }}: {{ "%.3g"|format(total) }} µs in kernels, {{ rows|sum(attribute="launches") }}
+{{ "launch" if rows|sum(attribute="launches") == 1 else "launches" }}; what launching costs comes on top,
+{{ "%.3g"|format(launching) }} µs.
 <span class="note">Estimates of the virtual GPU, not measurements; docs/timing-model.md says what they leave out.</span></p>
-<table><tr><th>kernel<th class="n">launches<th class="n">µs<th class="n">share<th>limited by<th style="width:30%"></tr>
-{% for r in rows %}<tr><td>{{ r.kernel }}<td class="n">{{ r.launches }}<td class="n">{{ "%.1f"|format(r.time_us) }}
-<td class="n">{{ "%.0f"|format(100 * r.share) }} %<td>{{ r.bound_by or "?" }}
-<td><div class="bar" style="width:{{ "%.1f"|format(100 * r.share) }}%"></div></tr>{% endfor %}</table>
+<div class="scroll"><table><tr><th>kernel<th class="n">launches<th class="n">µs in it<th class="n">share<th>limited by</tr>
+{% for r in rows %}<tr><td>{{ r.kernel }}<td class="n">{{ r.launches }}<td class="n">{{ "%.3g"|format(r.time_us) }}
+<td class="n">{{ "%.0f"|format(100 * r.share) }} %<td>{{ r.bound_by or "?" }}</tr>
+<tr><td colspan="5"><div class="bar" style="width:{{ "%.1f"|format(100 * r.share) }}%"></div></tr>{% endfor %}</table></div>
 {% for r in rows %}<section><h2>{{ r.kernel }}</h2>
 <p class="note">grid {{ r.grid|join(" × ") }}, block {{ r.block|join(" × ") }},
 {{ r.dynamic_shared_bytes }} bytes of dynamic shared memory</p>
 {% if r.trouble %}<p>No estimate: {{ r.trouble }}</p>{% else %}
-<table>{% for name, value in facts(r) %}<tr><td>{{ name }}<td class="n">{{ value }}</tr>{% endfor %}</table>
+{% for sentence in advice(r) %}{% if loop.first %}<h3>What the figures suggest</h3><ul>{% endif %}
+<li>{{ sentence }}</li>{% if loop.last %}</ul>{% endif %}{% endfor %}
+<h3>Figures</h3>
+<table>{% for name, value in facts(r) %}<tr><td>{{ name }}<td style="text-align:right">{{ value }}</tr>{% endfor %}</table>
 <h3>What keeps it busy</h3><table>
 {% for name, share in r.terms.items() %}{% if share >= 0.005 %}
-<tr><td style="width:30%">{{ name }}
-<td class="n" style="width:10%">{{ "%.0f"|format(100 * share) }} %
+<tr><td style="width:25%">{{ name }}
+<td class="n" style="width:15%">{{ "%.0f"|format(100 * share) }} %
 <td><div class="bar" style="width:{{ "%.1f"|format(100 * share) }}%"></div></tr>
 {% endif %}{% endfor %}</table>
-<h3>Where the time goes</h3><table>
-{% for line in r.lines %}<tr><td class="n" style="width:10%">{{ "%.0f"|format(100 * line.share) }} %
-<td style="width:20%">{{ line.file.split("/")[-1] }}:{{ line.line }}
-<td><pre>{{ source(line.file, line.line) }}</pre></tr>{% endfor %}</table>
+<h3>Where the time goes</h3><div class="scroll"><table>
+{% for line in r.lines %}<tr><td class="n">{{ "%.0f"|format(100 * line.share) }} %
+<td>{{ line.file.split("/")[-1] }}:{{ line.line }}
+<td><code>{{ source(line.file, line.line).strip() }}</code></tr>{% endfor %}</table></div>
 <p class="note">Read from:
 {% for k, v in r.sources.items() %}{{ k }}: {{ v }}{{ "; " if not loop.last }}{% endfor %}</p>
-{% endif %}</section>{% endfor %}</body></html>
+{% endif %}</section>{% endfor %}
+{% if command %}<section><h2>Again</h2><pre>{{ command }}</pre></section>{% endif %}</body></html>
 """
 
 
@@ -52,7 +56,8 @@ def facts(row: dict[str, Any]) -> list[tuple[str, str]]:
         return "none" if value is None else pattern.format(value)
 
     return [
-        ("time of one launch", f"{row['mean_us']:.2f} µs"),
+        ("time of one launch", f"{row['mean_us']:.3g} µs"),
+        ("cost of launching it", f"{row['launch_us'] / max(row['launches'], 1):.3g} µs"),
         ("warp instructions", f"{sum(row['instructions'].values()):,.0f}"),
         ("SIMT efficiency", f"{100 * row['simt_efficiency']:.0f} %"),
         ("requests to memory", ", ".join(f"{n:,.0f} {memory}" for memory, n in row["requests"].items()) or "none"),
@@ -66,11 +71,14 @@ def facts(row: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def profile_page(program: str, gpu: str, rows: list[dict[str, Any]]) -> str:
-    """The page as HTML; ``rows`` as ``device.profile`` makes them."""
+def profile_page(program: str, gpu: str, rows: list[dict[str, Any]], command: str = "") -> str:
+    """The page as HTML; ``rows`` as ``device.profiling.profile_rows`` makes them. ``command``: the command line that made it."""
     template = Environment(autoescape=True).from_string(PAGE)
-    total = sum(row["time_us"] for row in rows)
-    return template.render(program=program, gpu=gpu, rows=rows, total=total, facts=facts, source=source_line)
+    return template.render(
+        program=program, gpu=gpu, rows=rows, command=command, style=STYLE, version=__version__,
+        total=sum(row["time_us"] for row in rows), launching=sum(row["launch_us"] for row in rows),
+        facts=facts, advice=advice, source=source_line,
+    )  # fmt: skip
 
 
 def source_line(file: str, line: int) -> str:

@@ -149,7 +149,11 @@ def test_a_view_does_not_know_how_far_its_memory_reaches() -> None:
     reaches = Relation((Product(1, (Quantity("bytes", 1),)),), ">=", (Product(1, (Quantity("bytes", 0),)),))
 
     def holds(*arrays: Array) -> bool:
-        names = {"_at_start": lambda array: array.base is None, "arguments": arrays}
+        names = {
+            "_at_start": lambda array: array.base is None,
+            "_bytes_behind": lambda array: array.nbytes,
+            "arguments": arrays,
+        }
         return bool(eval(reaches.as_python(), names))
 
     assert (

@@ -11,11 +11,17 @@ from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
 from kernelwright.edits.kinds.hoist_loads import HoistLoads
 from kernelwright.edits.kinds.move import Move
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json
+from kernelwright.guards import AtStart
 from kernelwright.ir import parse_module
+from kernelwright.launch_relations import Product, Quantity, Relation
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed
 from tests.prove.obligations.test_barriers import BARRIER
 from tests.prove.obligations.test_construction import HEAD, kernel
+
+BYTES = (Product(1, (Quantity("bytes", 1),)),)
+"""Behind the second argument."""
 
 
 def number(original: Original, name: str) -> int:
@@ -67,6 +73,25 @@ def test_a_choice_whose_condition_is_known_is_the_chosen_one() -> None:
     assert holds(original, ConstantCondition(number(original, "s"), 0, True))
     assert holds(original, ReplaceOperand(numbers(original, "store")[0], 0, "float %f"))
     assert not holds(original, ConstantCondition(number(original, "s"), 0, False))
+
+
+@pytest.mark.parametrize(("flags", "expected"), [("", True), ("nnan ", False), ("ninf ", False)])
+@pytest.mark.parametrize("type", ["half", "bfloat", "float", "double", "<2 x half>"])
+def test_a_choice_that_promises_a_number_is_poison_for_others(type: str, flags: str, expected: bool) -> None:
+    body = f"""  %x = load {type}, ptr %q
+  %c = icmp slt i32 %n, 5
+  %s = select {flags}i1 %c, {type} %x, {type} %x
+  br i1 %c, label %then, label %end
+then:
+  br label %end
+end:
+  %m = phi {flags}{type} [ %x, %entry ], [ %x, %then ]
+  store {type} %x, ptr %p
+  store {type} %x, ptr %p"""
+    original = kernel(body)
+    one, other = numbers(original, "store")
+    assert holds(original, ReplaceOperand(one, 0, f"{type} %s")) is expected
+    assert holds(original, ReplaceOperand(other, 0, f"{type} %m")) is expected
 
 
 PAIR = """  %x = load float, ptr %q
@@ -254,6 +279,70 @@ def test_an_address_that_is_there_may_still_be_misaligned(align: str, expected: 
     original = kernel(QUADS.replace("ALIGN", align), "ptr noalias %p, ptr noalias %q, i32 %n")
     hoist = HoistLoads(numbers(original, "br")[1])
     assert holds(original, hoist) is expected
+
+
+CHECKED = """  %word = ptrtoint ptr %q to i64
+  %low = and i64 %word, 15
+  %aligned = icmp eq i64 %low, 0
+  %told = icmp ne i32 %n, 0
+  br i1 CHECK, label %wide, label %end
+wide:
+  %v = load TYPE, ptr %q, align ALIGN
+  %e = extractelement <4 x i32> VECTOR, i32 1
+  store i32 %e, ptr %p
+  br label %end
+end:"""
+
+
+@pytest.mark.parametrize("check", ["%aligned", "%told"])
+def test_a_wide_load_stays_behind_the_check_of_its_alignment(check: str) -> None:
+    """Nothing else that the kernel does says that the memory is so well aligned: its own check does not take it for granted, be it
+    made here or by the host."""
+    body = CHECKED.replace("CHECK", check).replace("TYPE", "<4 x i32>").replace("ALIGN", "16").replace("VECTOR", "%v")
+    original = kernel(body, "ptr noalias %p, ptr noalias %q, i32 %n")
+    hoist = HoistLoads(numbers(original, "br")[1])
+    room = RequireLaunch(guard_json(Relation(BYTES, ">=", (Product(16),))))
+    assert not holds(original, room, hoist)
+    assert holds(original, room, RequireLaunch(guard_json(AtStart(1))), hoist)
+
+
+def test_a_number_stays_behind_the_check_of_its_alignment() -> None:
+    body = """  %word = ptrtoint ptr %q to i64
+  %low = and i64 %word, 7
+  %aligned = icmp eq i64 %low, 0
+  br i1 CHECK, label %then, label %end
+then:
+  %v = load i64, ptr %q, align 8
+  store i64 %v, ptr %p
+  br label %end
+end:"""
+    room = RequireLaunch(guard_json(Relation(BYTES, ">=", (Product(8),))))
+    for check, expected in (("%aligned", False), ("%small", True)):
+        text = body.replace("CHECK", check)
+        if expected:  # nothing asks for its address
+            text = "  %small = icmp slt i32 %n, 9\n" + text[text.index("  br") :]
+        original = kernel(text, "ptr noalias %p, ptr noalias %q, i32 %n")
+        assert holds(original, room, HoistLoads(numbers(original, "br")[1])) is expected, check
+
+
+@pytest.mark.parametrize(("flag", "expected"), [("inbounds", False), ("", True)])
+def test_an_index_made_of_an_address_that_leaves_its_memory(flag: str, expected: bool) -> None:
+    """``g`` is in bounds where it is needed. Elsewhere it is poison, and so is the index that is made of it."""
+    body = f"""  %w = sext i32 %n to i64
+  %g = getelementptr {flag} i32, ptr %q, i64 %w
+  %word = ptrtoint ptr %g to i64
+  %low = and i64 %word, 3
+  %in = icmp ult i32 %n, 8
+  br i1 %in, label %then, label %end
+then:
+  %d = getelementptr inbounds i32, ptr %r, i64 %low
+  %y = load i32, ptr %d
+  store i32 %y, ptr %p
+  br label %end
+end:"""
+    original = kernel(body, "ptr noalias %p, ptr noalias %r, ptr noalias %q, i32 %n")
+    room = RequireLaunch(guard_json(Relation(BYTES, ">=", (Product(16),))))
+    assert holds(original, room, HoistLoads(numbers(original, "br")[1])) is expected
 
 
 # -- what LLVM makes of it

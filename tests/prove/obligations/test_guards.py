@@ -14,6 +14,7 @@ from kernelwright.edits.edit_words import guard_in_words
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.delete_barrier import barriers
 from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json, guard_of
 from kernelwright.guards import Apart
 from kernelwright.ir import parse_module
@@ -66,6 +67,7 @@ def test_as_python_says_the_same() -> None:
     for n in (0, 3, 4, 5):
         arguments = [Pointer(), Pointer(), struct.pack("<i", n)]
         names = {"arguments": arguments, "block": (32, 1, 1), "_bytes": bytes, "_triple": tuple}
+        names["_bytes_behind"] = lambda pointer: pointer.nbytes
         assert eval(guard.as_python(), names) == guard.holds(facts(n)) == (n <= 4)
 
 
@@ -97,6 +99,21 @@ def test_the_check_never_binds_becomes_a_guard() -> None:
     made = provable_part(CHECKED, [ALWAYS], launches)
     assert [str(g) for g in apply(CHECKED, made).guards] == ["argument 2 >= 1"]
     assert all_hold(owed(CHECKED, made, launches))
+
+
+def test_no_guards_are_narrowed_down_where_something_else_stays_open() -> None:
+    """The wanted value of what memory holds is a gamble whatever is checked, so the guard of the other one is of no use."""
+    body = "  %some = icmp sge i32 %n, 1\n  %one = zext i1 %some to i32\n  store i32 %one, ptr %q\n"
+    original = kernel(
+        f"{body}  %x = load i32, ptr %p\n  store i32 %x, ptr %q", "ptr noalias %p, ptr noalias %q, i32 %n"
+    )
+    first, second = (id for id, n in original.nodes.items() if n.instruction.opcode == "store")
+    always, gamble = ReplaceOperand(first, 0, "i32 1"), ReplaceOperand(second, 0, "i32 7")
+    launches, alone, both = [facts(3), facts(70)], Budget(), Budget()
+    assert [len(one.guards) for one in owed(original, [always], launches, alone) if not one.holds] == [1]
+    assert [one.guards for one in owed(original, [always, gamble], launches, both) if not one.holds] == [(), ()]
+    assert both.used < alone.used
+    assert provable_part(original, [always, gamble], launches)[0] == always
 
 
 def test_no_guard_is_searched_without_launches_or_where_they_differ() -> None:

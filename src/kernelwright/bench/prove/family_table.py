@@ -19,7 +19,13 @@ from kernelwright.bench.prove.families import (
     start_value,
     struct_field,
 )
-from kernelwright.bench.prove.families.between_threads import fence_order, same_values, shared_work, whole_warps
+from kernelwright.bench.prove.families.between_threads import (
+    fence_order,
+    same_values,
+    shared_work,
+    warp_for_block,
+    whole_warps,
+)
 from kernelwright.bench.prove.families.family import Family
 
 FAMILIES: tuple[Family, ...] = (
@@ -42,4 +48,5 @@ FAMILIES: tuple[Family, ...] = (
     same_values.FAMILY,
     shared_work.FAMILY,
     whole_warps.FAMILY,
+    warp_for_block.FAMILY,
 )

@@ -6,6 +6,7 @@ A virtual GPU says why a kernel takes its time, so ``auto`` is one here.
 from __future__ import annotations
 
 import json
+import shlex
 import socket
 import sys
 from pathlib import Path
@@ -25,6 +26,7 @@ from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
 from kernelwright.errors import Misuse, ToolError
+from kernelwright.report.advice import advice
 from kernelwright.report.profile import facts, profile_page, source_line
 from kernelwright.target import DEFAULT_GPU
 
@@ -75,7 +77,7 @@ def profile_files(
     gpu = given.settings.gpu.title
     if html:
         try:
-            write_atomically(html, profile_page(name, gpu, rows).encode())
+            write_atomically(html, profile_page(name, gpu, rows, f"kw {shlex.join(sys.argv[1:])}").encode())
         except OSError as error:
             raise ToolError(f"{html} cannot be written: {error.strerror}", hint="give --html another place") from None
         print(f"kw: {html}", file=sys.stderr)
@@ -90,7 +92,8 @@ def _print(rows: list[dict[str, Any]], gpu: str) -> None:
     if not rows:
         print("no kernel was launched")
         return
-    print(f"estimated for the {gpu}")
+    total, launching = (sum(row[key] for row in rows) for key in ("time_us", "launch_us"))
+    print(f"estimated for the {gpu}: {total:.4g} us in kernels, and {launching:.4g} us that launching them costs")
     print_rows([_short(row) for row in rows])
     for row in rows:
         if "trouble" in row:
@@ -99,6 +102,8 @@ def _print(rows: list[dict[str, Any]], gpu: str) -> None:
         print(f"{row['kernel']}, one launch:")
         for what, value in facts(row):
             print(f"    {what:30} {value}")
+        for sentence in advice(row):
+            print(f"    {sentence}")
         classes = ", ".join(f"{name} {count:,.0f}" for name, count in row["instructions"].items())
         print(f"    {'by class':30} {classes}")
         for line in row["lines"]:
@@ -142,7 +147,7 @@ def _short(row: dict[str, Any]) -> dict[str, Any]:
         "launches": row["launches"],
         "grid": "x".join(map(str, row["grid"])),
         "block": "x".join(map(str, row["block"])),
-        "us": round(row["time_us"], 2),
+        "us in it": f"{row['time_us']:.4g}",
         "share": f"{100 * row['share']:.0f} %",
         "limited by": row.get("bound_by", "?"),
         "occupancy": f"{100 * row['occupancy']:.0f} %" if "occupancy" in row else "?",

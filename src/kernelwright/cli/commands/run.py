@@ -93,19 +93,21 @@ def _print_report(found: list[dict[str, Any]], settings: Settings) -> None:
     rows: dict[str, Counter[str]] = {}
     for row in found:
         kept = rows.setdefault(row["kernel"], Counter())
-        kept.update({name: row.get(name, 0) for name in ("launches", "time_us", "seconds", "faults")})
+        kept.update({name: row.get(name, 0) for name in ("launches", "time_us", "launch_us", "seconds", "faults")})
     if not rows:
         print("kw: no kernel was launched", file=sys.stderr)
         return
     gpu = settings.real or f"the {settings.gpu.title}"
     here = "" if settings.real else "   seconds here"
-    width = len(f"us on {gpu}")
-    print(f"kw: launches   us on {gpu}{here}   kernel", file=sys.stderr)
+    heading = f"us on {gpu}" if settings.real else f"us in it on {gpu}   us launching it"
+    width = len(heading.split("   ")[0])
+    print(f"kw: launches   {heading}{here}   kernel", file=sys.stderr)
     for kernel, figures in rows.items():
-        time = f"{figures['time_us']:.1f}" if figures["time_us"] else "-"
+        time = f"{figures['time_us']:{'.1f' if settings.real else '.4g'}}" if figures["time_us"] else "-"
+        launching = "" if settings.real else f"   {figures['launch_us']:15.4g}"
         seconds = "" if settings.real else f"   {figures['seconds']:12.3f}"
         fault = "   (faulted)" if figures["faults"] else ""
-        print(f"kw: {figures['launches']:8}   {time:>{width}}{seconds}   {kernel}{fault}", file=sys.stderr)
+        print(f"kw: {figures['launches']:8}   {time:>{width}}{launching}{seconds}   {kernel}{fault}", file=sys.stderr)
 
 
 def __getattr__(name: str) -> Any:

@@ -29,7 +29,8 @@ KEYS: dict[str, str] = {
     "kernel": "name as a person writes it",
     "mangled": "name as the linker sees it",
     "launches": "how often it was launched",
-    "time_us": "estimated time of all launches together",
+    "time_us": "estimated time in the kernel of all launches together",
+    "launch_us": "estimated cost of launching them, which is in no other time",
     "mean_us": "of one launch",
     "least_us": "of the shortest launch",
     "most_us": "of the longest launch",
@@ -74,6 +75,9 @@ class Profiled:
     trouble: str = ""
     """Why there is no estimate."""
     times_us: list[float] = field(default_factory=list)
+    """Of each launch, without what launching costs."""
+    launch_us: float = 0.0
+    """What launching costs, of all together."""
     totals: dict[str, float] = field(default_factory=dict)
     lines: dict[tuple[str, int], float] = field(default_factory=dict)
     """Microseconds by file and line."""
@@ -81,11 +85,12 @@ class Profiled:
 
     def add(self, found: Estimate, observed: Observed) -> None:
         """A launch that has an estimate."""
-        self.times_us.append(found.time_us)
+        self.times_us.append(found.kernel_us)
+        self.launch_us += found.time_us - found.kernel_us
         _add_totals(self.totals, _of_launch(found, observed))
         for each in found.lines:
             key = (each.file, each.line)
-            self.lines[key] = self.lines.get(key, 0.0) + each.share * found.time_us
+            self.lines[key] = self.lines.get(key, 0.0) + each.share * found.kernel_us
         self.sources.update(found.sources)
 
 
@@ -116,7 +121,8 @@ def _shape_row(each: Profiled) -> Row:
         "time_us": time,
     }  # fmt: skip
     row: Row = {
-        "kernel": readable(kernel), "mangled": kernel, "launches": each.launches, "time_us": time, "geometries": [geometry],
+        "kernel": readable(kernel), "mangled": kernel, "launches": each.launches, "time_us": time,
+        "launch_us": each.launch_us, "geometries": [geometry],
     }  # fmt: skip
     if not each.times_us:
         return {**row, "trouble": each.trouble or "nothing was estimated"}
@@ -129,7 +135,7 @@ def _shape_row(each: Profiled) -> Row:
 
 def _of_launch(found: Estimate, observed: Observed) -> dict[str, float]:
     """What a launch adds to the totals of its kernel."""
-    time = found.time_us
+    time = found.kernel_us
     totals = {"timed": 1.0, "waves": float(found.waves), "registers": float(found.registers)}
     totals |= {f"instructions {kind}": n for kind, n in found.instructions.items()}
     totals |= {"lanes": found.simt_efficiency * time, "weight": time, "dram_bytes": found.dram_bytes}
@@ -182,7 +188,7 @@ def _kernel_row(rows: list[Row]) -> Row:
     time = float(sum(row["time_us"] for row in rows))
     made: Row = {
         "kernel": first["kernel"], "mangled": first["mangled"], "launches": sum(row["launches"] for row in rows),
-        "time_us": time, "share": 0.0, "geometries": geometries,
+        "time_us": time, "launch_us": float(sum(row["launch_us"] for row in rows)), "share": 0.0, "geometries": geometries,
         **{key: usual[key] for key in ("grid", "block", "dynamic_shared_bytes")},
     }  # fmt: skip
     timed = [row for row in rows if "totals" in row]

@@ -16,11 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass
 class KernelTally:
-    """One kernel. ``time_us`` is estimated for the GPU, ``seconds`` is what this machine took."""
+    """One kernel. ``time_us`` is estimated for the GPU, without what launching costs, which is ``launch_us``; ``seconds`` is what this
+    machine took."""
 
     kernel: str
     launches: int = 0
     time_us: float = 0.0
+    launch_us: float = 0.0
     seconds: float = 0.0
     faults: int = 0
 
@@ -37,7 +39,8 @@ class Tally(Observer):
         if row is None:
             row = self.kernels[kernel] = KernelTally(readable(kernel))
         row.launches += 1
-        row.time_us += launched.time_us
+        row.time_us += launched.kernel_us
+        row.launch_us += launched.time_us - launched.kernel_us
         row.seconds += seconds
         row.faults += launched.fault is not None
 

@@ -49,7 +49,7 @@ class LineCost:
 
 @dataclass(frozen=True)
 class Estimate:
-    """``time_us`` is what two events around the launch would measure, ``cycles`` the kernel alone.
+    """``time_us`` is what two events around the launch would measure: ``kernel_us``, the kernel alone, and what launching costs.
 
     ``terms`` largest first, ``lines`` dearest first. ``instructions``: warp instructions by class. ``sources`` says what the
     figures were read from: weights, registers, paths, caches, calibration.
@@ -58,6 +58,7 @@ class Estimate:
     kernel: str
     gpu: str
     time_us: float
+    kernel_us: float
     cycles: float
     terms: tuple[Term, ...]
     occupancy: Occupancy
@@ -146,6 +147,7 @@ def finish(parts: Parts, calibration: Calibration = DEFAULT, *, by_line: bool = 
         kernel=observed.kernel,
         gpu=gpu.name,
         time_us=total_us(parts, calibration),
+        kernel_us=cycles / gpu.clock_mhz,
         cycles=cycles,
         terms=tuple(terms),
         occupancy=parts.resident,

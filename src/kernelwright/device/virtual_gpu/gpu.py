@@ -81,8 +81,13 @@ class Launched:
 
     @property
     def time_us(self) -> float:
-        """Estimated time on the GPU that is simulated; 0 without an estimate."""
+        """Estimated time on the GPU that is simulated, with what launching costs, as events would measure it; 0 without an estimate."""
         return self.estimate.time_us if self.estimate is not None else 0.0
+
+    @property
+    def kernel_us(self) -> float:
+        """The part of ``time_us`` that the kernel takes, without what launching costs."""
+        return self.estimate.kernel_us if self.estimate is not None else 0.0
 
     @property
     def text(self) -> str:

@@ -14,6 +14,7 @@ It runs candidates in this process: for code that may do anything, a worker proc
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
@@ -452,9 +453,8 @@ class Fitness(Generic[C]):
             figures[name] = figures.get(name, 0.0) + figure
 
         for each, observed, estimate in self._estimated(case, done):
-            kernel_us = estimate.cycles / self._clock.gpu.clock_mhz
-            time_us += kernel_us
-            add(f"us {readable(each.built.kernel)}", kernel_us)
+            time_us += estimate.kernel_us
+            add(f"us {readable(each.built.kernel)}", estimate.kernel_us)
             add("with_launches_us", estimate.time_us)
             add("instructions", sum(estimate.instructions.values()))
             add("sectors", float(sum(a.sectors for a in observed.accesses)))
@@ -462,7 +462,7 @@ class Fitness(Generic[C]):
             add("barriers", estimate.barriers * observed.geometry.blocks)
             figures["registers"] = max(figures.get("registers", 0.0), float(estimate.registers))
             if not isinstance(case, RecordedCase) or case.capture is self.workload.capture:
-                figures["shortest_us"] = min(figures.get("shortest_us", kernel_us), kernel_us)
+                figures["shortest_us"] = min(figures.get("shortest_us", math.inf), estimate.kernel_us)
         return _Timed(time_us, figures)
 
 

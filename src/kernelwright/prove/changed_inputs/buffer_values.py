@@ -156,6 +156,56 @@ UNKNOWN_WAYS: dict[str, Way] = {
     "drawn anew from themselves": lambda v, r: r.choice(v, v.size),
 }
 """For memory of mixed types, as words of four bytes."""
+SPREAD = 128
+"""One of so many elements differs where a few do: few enough that some warps have none, also of a block of two."""
+LANES = 32
+
+
+def _few_others(values: Values, random: Random, others: Any) -> Values:
+    """Some few of the values, one at least, become ``others``."""
+    where = random.random(values.size) * SPREAD < 1
+    where[random.integers(values.size)] = True
+    made = values.copy()
+    made[where] = others
+    return made
+
+
+def _few(values: Values, random: Random, all: Any, others: Any) -> Values:
+    return _few_others(np.full_like(values, all), random, others)
+
+
+def _far_off(values: Values, sign: int) -> Any:
+    """A number far above all others of the buffer and above zero, or far below."""
+    if values.dtype.kind == "f":
+        largest = np.abs(values[np.isfinite(values)].astype(np.float64)).max(initial=1.0)
+        return sign * min(1000 * largest, float(np.finfo(values.dtype).max) / 4)
+    about = np.iinfo(values.dtype)
+    largest = max(1, -int(values.min()), int(values.max()))
+    return max(about.min, min(about.max, sign * 1000 * largest))
+
+
+def _turns(values: Values, random: Random) -> Values:
+    """In turn as many of the smallest and of the largest as a warp has lanes; either comes first."""
+    turn = (np.arange(values.size) // LANES + random.integers(2)) % 2
+    return np.asarray(np.where(turn == 1, values.max(), values.min()), values.dtype)
+
+
+FEW_WAYS: dict[str, Way] = {
+    "all the smallest but for a few, which are the largest": lambda v, r: _few(v, r, v.min(), v.max()),
+    "all far above but for a few, far below": lambda v, r: _few(v, r, _far_off(v, 1), _far_off(v, -1)),
+    "all far below but for a few, far above": lambda v, r: _few(v, r, _far_off(v, -1), _far_off(v, 1)),
+    "all the largest but for a few, which are the smallest": lambda v, r: _few(v, r, v.max(), v.min()),
+    "a few of them far above": lambda v, r: _few_others(v, r, _far_off(v, 1)),
+    "a few of them far below": lambda v, r: _few_others(v, r, _far_off(v, -1)),
+    "all zero but for a few": lambda v, r: _few(v, r, 0, v.max() or 1),
+    "the smallest and the largest by turns of 32": _turns,
+}
+"""What some warps of a block meet and others do not: data that are alike in this let a warp's answer stand for its block's."""
+FEW_BOOLEAN_WAYS: dict[str, Way] = {
+    "all zero but for a few": lambda v, r: _few(v, r, 0, 1),
+    "all one but for a few": lambda v, r: _few(v, r, 1, 0),
+    "zero and one by turns of 32": lambda v, r: ((np.arange(v.size) // LANES + r.integers(2)) % 2).astype(v.dtype),
+}
 TELLING = (
     EVERY_SORT, "some of them infinite or not a number", "in another order", "some of them extreme", "negated", "with noise",
     "drawn anew from themselves", "further apart", "all different", "all equal",

@@ -21,6 +21,8 @@ from kernelwright.launch import Launch, Triple
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.changed_inputs.buffer_values import (
     BOOLEAN_WAYS,
+    FEW_BOOLEAN_WAYS,
+    FEW_WAYS,
     FLOAT_WAYS,
     INTEGER_WAYS,
     UNKNOWN_WAYS,
@@ -63,6 +65,14 @@ class BufferSeen:
             MOSTLY: exchanged(self.compared, 0.9),
             ENTIRELY: exchanged(self.compared, 1.0),
         }
+
+    @property
+    def few_ways(self) -> Mapping[str, Way]:
+        """Those after which some warps of a block meet what others do not."""
+        return FEW_BOOLEAN_WAYS if self.boolean else {} if self.dtype is None else FEW_WAYS
+
+    def way(self, name: str) -> Way:
+        return self.few_ways.get(name) or self.ways[name]
 
 
 @dataclass(frozen=True)

@@ -138,7 +138,7 @@ class _Changing:
         pointers = memory[: buffer.size // 8 * 8].view(POINTER)
         before = pointers[kept] if kept is not None else None
         with np.errstate(all="ignore"):
-            values[:] = as_planned.ways[way](values.copy(), random)
+            values[:] = as_planned.way(way)(values.copy(), random)
         if before is not None:
             pointers[kept] = before
 

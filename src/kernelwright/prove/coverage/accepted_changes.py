@@ -34,6 +34,7 @@ from kernelwright.prove.checked_run import run_case
 from kernelwright.prove.coverage.aimed_changes import edit_changes
 from kernelwright.prove.coverage.conditions import Conditions
 from kernelwright.prove.coverage.edited_lines import Edited
+from kernelwright.prove.coverage.exchanged_values import exchange_changes
 from kernelwright.prove.coverage.goal_search import GoalSearch
 from kernelwright.prove.domain import Domain
 from kernelwright.prove.instrumentation import ObservedCase
@@ -46,6 +47,8 @@ OF_EDITS = 0.3
 """So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
 OF_ALIASES = 0.2
 """So many times as many, of pointers that share memory."""
+OF_FEW = 0.4
+"""So many times as many, of what threads tell each other, where some warps of a block meet what others do not."""
 OF_EXTREMES = 0.3
 """The same, of whole numbers as large as they can be."""
 OF_LARGER = 0.2
@@ -74,6 +77,7 @@ class AcceptedChanges:
         self._sets: dict[Hashable, ChangedSet] = {}
         self._accepted: dict[Hashable, Reference | str] = {}
         self._surveys: dict[int, Survey] = {}
+        self._of_exchanges: dict[int, list[Change]] = {}
         self._conditions: dict[str, Conditions] = {}
         self._counters: dict[Hashable, NDArray[np.int64] | None] = {}
 
@@ -166,6 +170,7 @@ class AcceptedChanges:
         sorts = (
             (chain.from_iterable(of_edits), OF_EDITS),
             (alias_changes(survey, seed), OF_ALIASES),
+            (self._exchanged(base), OF_FEW),
             (filter(self._keeps_steps, extreme_changes(survey, seed)), OF_EXTREMES),
             (filter(self._keeps_steps, larger_changes(survey, seed)), OF_LARGER),
             (changes(survey, seed), 1.0),
@@ -180,6 +185,13 @@ class AcceptedChanges:
         for kernel, where in edited.items():
             self._aim(kernel, where.lines, base, domain, found, aims // len(edited))
         return found
+
+    def _exchanged(self, base: Reference) -> list[Change]:
+        """Changes of what the threads of the case's kernels tell each other."""
+        if id(base) not in self._of_exchanges:
+            functions = [self._baseline.original[kernel].functions[kernel] for kernel in sorted(base.kernels)]
+            self._of_exchanges[id(base)] = list(exchange_changes(functions, self._survey(base), self._baseline.seed))
+        return self._of_exchanges[id(base)]
 
     def _keeps_steps(self, change: Change) -> bool:
         """Whether no argument is so large that the original's own ``n + 1`` or ``n - 1`` overflows, which nothing here would see."""

@@ -31,7 +31,7 @@ def aimed_changes(goal: Goal, function: Function, survey: Survey, seed: int) -> 
     sources = sources_of(function, goal.value)
     numbers = [n for n in survey.numbers.values() if _decides(n, function, sources)]
     constants = _constants(sources, numbers)
-    buffers = [_with(b, constants) for b in survey.buffers.values() if _is_read(b, function, survey, sources)]
+    buffers = [_with(b, constants) for b in survey.buffers.values() if is_read(b, function, survey, sources)]
     words = f"aimed at {goal.words}"
     sorts: list[list[Change]] = [
         [Change(f"'{buffer.name}' {ALL_AT_ONCE}, {words}", ((buffer, ALL_AT_ONCE),))]
@@ -58,7 +58,7 @@ def aimed_changes(goal: Goal, function: Function, survey: Survey, seed: int) -> 
 def edit_changes(function: Function, edited: Edited, survey: Survey, seed: int) -> Iterator[Change]:
     """Changes of what those instructions depend on that one of the two does not have: they may tell on other values only."""
     sources = edited.sources
-    buffers = [b for b in survey.buffers.values() if _is_read(b, function, survey, sources)]
+    buffers = [b for b in survey.buffers.values() if is_read(b, function, survey, sources)]
     numbers = [n for n in survey.numbers.values() if _decides(n, function, sources)]
     return telling_changes(buffers, numbers, seed)
 
@@ -79,7 +79,7 @@ def _decides(number: NumberSeen, function: Function, sources: Sources) -> bool:
     return number.buffer in sources.variables or sources.unknown or bool(sources.pointers)
 
 
-def _is_read(buffer: BufferSeen, function: Function, survey: Survey, sources: Sources) -> bool:
+def is_read(buffer: BufferSeen, function: Function, survey: Survey, sources: Sources) -> bool:
     by_argument = {
         name
         for (kernel, index), name in survey.pointed.items()

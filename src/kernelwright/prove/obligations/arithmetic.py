@@ -7,6 +7,7 @@ have no arithmetic meaning are functions about which nothing is known but their 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kernelwright.codegen.fused_products import may_contract
@@ -30,7 +31,7 @@ class Arithmetic:
         """Of an instruction that reads no memory and is no phi."""
         entry = _TABLE.get(i.opcode)
         if i.opcode == "select" and i.operands[0].type.text == "i1":
-            return select(*operands)
+            return self.promised(i, select(*operands))
         if entry is not None and isinstance(i.type, IntType):
             made = entry(self, i, operands)
             if made is not None:
@@ -59,6 +60,13 @@ class Arithmetic:
         if set(i.flags) & _POISON_FLAGS or may_be_poison(i):
             ok = z.And(ok, self.applied(f"ok {called}", [o.value for o in operands], z.BoolSort()))
         return self.ranged(i.type, value, ok)
+
+    def promised(self, i: Instruction, chosen: Term) -> Term:
+        """One of several reals, which is poison where it is what its flags exclude."""
+        if not set(i.flags) & _POISON_FLAGS:
+            return chosen
+        name = " ".join(["ok", *i.flags, i.type.text])
+        return replace(chosen, ok=z3().And(chosen.ok, self.applied(name, [chosen.value], z3().BoolSort())))
 
     def applied(self, name: str, to: Sequence[Expr], result: Expr) -> Expr:
         """A function of which nothing is known but its name."""

@@ -6,7 +6,7 @@ path, invariants, guards  ⇒  nothing that the address is made of is poison
 path, guards              ⇒  the address is a multiple of what the load asks for
 
 Where an access was made before on every way, it was in bounds, and so is what lies between two of them; and it was aligned. That memory
-is aligned for the least demanding access that the kernel makes to it is presupposed.
+is aligned for the numbers of the least demanding access that the kernel makes to it is presupposed, unless the kernel looks at its address.
 """
 
 from __future__ import annotations
@@ -16,7 +16,18 @@ from collections.abc import Iterator
 from kernelwright.edits.instruction_words import describe_argument
 from kernelwright.edits.original import Id, Original
 from kernelwright.guards import AtStart
-from kernelwright.ir import Argument, BasicBlock, ConstantInt, GlobalVariable, Instruction, StructType, Type, Value
+from kernelwright.ir import (
+    Argument,
+    BasicBlock,
+    ConstantExpr,
+    ConstantInt,
+    GlobalVariable,
+    Instruction,
+    StructType,
+    Type,
+    Value,
+    VectorType,
+)
 from kernelwright.prove.obligations.crossings import type_of
 from kernelwright.prove.obligations.effects import Base, Effect, bases, effect_of, is_byval, pointer_of
 from kernelwright.prove.obligations.solver import Found, prove
@@ -42,14 +53,17 @@ def in_bounds(values: Values, load: Instruction, block: BasicBlock, index: int |
         goal += [value >= first, value <= end]
         if "nuw" in each.flags:
             goal.append(value >= thread.term(each.operands[0]).value)
-    goal.append(z.substitute(address.ok, *((symbol, z.BoolVal(True)) for symbol in thread.inbounds)))
+    # What is asked of those on the way is not asked again; of others nothing shows that they are in bounds.
+    asked = [thread.inbounds[each] for each in _made_on_the_way(values, pointer) if each in thread.inbounds]
+    goal.append(z.substitute(address.ok, *((symbol, z.BoolVal(True)) for symbol in asked)))
     before = list(_made_before(values, thread, block, index))
     assert base is not None
     if not _is_aligned(values, pointer, base, alignment_of(values.shape, load)):
         goal.append(address.value % alignment_of(values.shape, load) == 0)
         before += _known_alignment(values, thread, base)
     facts = [*thread.at(block, index), *before]
-    return prove([*values.world.facts, *thread.side, *facts], z.And(*goal), values.budget, values.world.inputs())
+    given = [*values.world.facts, *thread.side, *facts]
+    return prove(given, z.And(*goal), values.budget, values.world.inputs(), reached=not values.is_reached)
 
 
 def _memory(pointer: Value) -> Base | None:
@@ -111,14 +125,51 @@ def _in_steps_of(shape: Shape, address: Instruction, wanted: int) -> bool:
 
 
 def least_alignment(shape: Shape, base: Base) -> int:
-    """What the least demanding access to a memory wants."""
+    """What the memory behind a pointer is presupposed to be a multiple of: what the least demanding access to it wants, of a vector each
+    number of it; nothing where the kernel looks at the address as a number, for it may ask for its alignment."""
+    given = base.align if isinstance(base, GlobalVariable) else 0
+    if is_seen_as_number(base):
+        return max(given, 1)
     found = [
-        alignment_of(shape, i)
+        min(alignment_of(shape, i), _of_one_number(shape, type_of(i)))
         for i in shape.function.instructions()
         if effect_of(i) in (Effect.LOAD, Effect.STORE) and base in (bases(pointer_of(i)) or ())
     ]
-    given = base.align if isinstance(base, GlobalVariable) else 0
     return max(given, min(found, default=1))
+
+
+def _of_one_number(shape: Shape, type: Type) -> int:
+    """What a number of this type wants; of a vector, one of its numbers: that all of it is aligned is for the program to see to."""
+    return _of_one_number(shape, type.element) if isinstance(type, VectorType) else min(8, shape.layout.alignment(type))
+
+
+def is_seen_as_number(base: Value) -> bool:
+    """Whether the kernel uses an address made of this pointer in another way than to access memory there or to compare it."""
+    waiting, seen = [base], {base}
+    while waiting:
+        value = waiting.pop()
+        for user in value.users:
+            if isinstance(user, Instruction) and user.opcode in ("load", "icmp", "atomicrmw", "cmpxchg"):
+                continue
+            if isinstance(user, Instruction) and user.opcode == "store" and user.operands[0] is not value:
+                continue
+            if isinstance(user, Instruction | ConstantExpr) and user.opcode in _STILL_A_POINTER:
+                waiting += [user] if user not in seen else []
+                seen.add(user)
+            elif not _only_reads(user):
+                return True
+    return False
+
+
+_STILL_A_POINTER = frozenset({"getelementptr", "bitcast", "addrspacecast", "phi", "select", "freeze"})
+
+
+def _only_reads(user: Value | Instruction) -> bool:
+    """Whether it is a call that accesses memory and does nothing else with the address."""
+    name = getattr(user.callee, "name", "") if isinstance(user, Instruction) and user.opcode == "call" else ""
+    return name.startswith(
+        ("llvm.nvvm.ldg.", "llvm.nvvm.ldu.", "llvm.mem", "llvm.lifetime.", "llvm.prefetch", "llvm.assume")
+    )
 
 
 def _known_alignment(values: Values, thread: Thread, base: Base) -> Iterator[Expr]:

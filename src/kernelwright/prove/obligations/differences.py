@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import field, replace
 
 from kernelwright.edits.instruction_words import describe_instruction, describe_operand
 from kernelwright.edits.kinds.require_launch import guard_json
@@ -24,7 +23,7 @@ from kernelwright.prove.obligations.solver import REFUTED, UNITS_PER_S, Budget, 
 from kernelwright.prove.obligations.stores import nobody_sees
 from kernelwright.prove.obligations.values import METHOD, Values
 from kernelwright.prove.obligations.variant_pair import VariantPair
-from kernelwright.prove.obligations.world import inputs_of
+from kernelwright.prove.obligations.world import inputs_of, is_met_by
 
 COUNTEREXAMPLE_UNITS = 5 * UNITS_PER_S
 """Of the solver's work, for all counterexamples of a variant."""
@@ -43,15 +42,20 @@ class Question:
 
 
 def differences(
-    pair: VariantPair, moves: Moves, launches: Sequence[LaunchFacts], budget: Budget
+    pair: VariantPair,
+    moves: Moves,
+    guarding: Sequence[LaunchFacts],
+    launches: Sequence[LaunchFacts],
+    budget: Budget,
 ) -> Iterator[Obligation]:
-    for id in pair.deleted:
-        yield from _gone(pair, id)
+    """``guarding``: the launches that a guard which is searched must admit, none for no search; ``launches``: those that a counterexample
+    should be near to."""
+    settled = [one for id in pair.deleted for one in _gone(pair, id)]
     barriers = list(_barriers(pair))
-    for id in pair.copies:
-        yield from _copied(pair, id)
+    settled += [one for id in pair.copies for one in _copied(pair, id)]
+    yield from settled
     questions = [*_crossings(pair, moves), *_speculated(pair, moves), *_copied_loads(pair), *_operands(pair)]
-    yield from _settled(pair, [*questions, *barriers, *_stores(pair)], launches, budget)
+    yield from _settled(pair, [*questions, *barriers, *_stores(pair)], () if settled else guarding, launches, budget)
 
 
 def _crossings(pair: VariantPair, moves: Moves) -> Iterator[Question]:
@@ -115,7 +119,11 @@ def _operands(pair: VariantPair) -> Iterator[Question]:
 
 
 def _settled(
-    pair: VariantPair, questions: list[Question], launches: Sequence[LaunchFacts], budget: Budget
+    pair: VariantPair,
+    questions: list[Question],
+    guarding: Sequence[LaunchFacts],
+    launches: Sequence[LaunchFacts],
+    budget: Budget,
 ) -> Iterator[Obligation]:
     """The answers: under the variant's own guards, and what more guards would make of those that are open."""
     values = Values(pair, budget)
@@ -128,7 +136,7 @@ def _settled(
             open_ones.append((question, found))
     before = budget.seconds
     guards = (
-        _searched(pair, [question for question, _ in open_ones], launches, budget) if open_ones and launches else None
+        _searched(pair, [question for question, _ in open_ones], guarding, budget) if open_ones and guarding else None
     )
     share = (budget.seconds - before) / max(len(open_ones), 1)
     counterexamples = Budget(COUNTEREXAMPLE_UNITS)
@@ -170,32 +178,71 @@ def _searched(
     for what one needs mostly is what the others need. All of them together are asked about once more when the variant has them."""
     sizes = tuple(dict.fromkeys(size for question in questions for size in question.sizes)) or (4,)
     candidates = atoms(pair.before, launches, sizes)
+    search = _Search(pair, budget)
+    # One that all of them are not enough for is soon found, and ends the search before any are dropped for another.
+    if len(questions) > 1 and any(
+        not any(search.proves(question, candidates, own) for own in (False, True)) for question in questions
+    ):
+        return None
     kept: list[Atom] = []
     for question in questions:
-        found = _searched_for(pair, question, kept, [each for each in candidates if each not in kept], budget)
+        found = search.weakest_for(question, kept, [each for each in candidates if each not in kept])
         if found is None:
             return None
         kept += found
     return kept or None
 
 
-def _searched_for(
-    pair: VariantPair, question: Question, kept: list[Atom], candidates: list[Atom], budget: Budget
-) -> list[Atom] | None:
-    """Guards beyond those kept under which a question is answered: none at all, or the weakest; first with invariants of loops that
-    hold without guards, which are known already."""
+@dataclass(eq=False)
+class _Search:
+    """What was asked already is not asked, nor paid, again."""
 
-    def proves(guards: Sequence[Guard], own_invariants: bool) -> bool:
-        values = Values(pair, budget, (*kept, *guards), own_invariants=own_invariants)
-        return not budget.spent and question.ask(values).answer == "proven"
+    pair: VariantPair
+    budget: Budget
+    known: dict[tuple[int, frozenset[Guard], bool], bool] = field(default_factory=dict)
+    refuted: list[tuple[int, frozenset[Guard], dict[str, int]]] = field(default_factory=list)
+    """Questions with guards under which they do not hold, and the values that show it; with the invariants that hold without guards."""
 
-    for own_invariants in (False, True):
-        if proves((), own_invariants):
-            return []
-        found = weakest(candidates, partial(proves, own_invariants=own_invariants))
-        if found is not None:
-            return found
-    return None
+    def proves(
+        self, question: Question, guards: Sequence[Guard], own_invariants: bool, is_reached: bool = False
+    ) -> bool:
+        asked = (id(question), frozenset(guards), own_invariants)
+        if asked not in self.known:
+            self.known[asked] = not self._is_refuted(*asked) and self._asked(
+                question, guards, own_invariants, is_reached
+            )
+        return self.known[asked]
+
+    def _asked(self, question: Question, guards: Sequence[Guard], own_invariants: bool, is_reached: bool) -> bool:
+        if self.budget.spent:
+            return False
+        found = question.ask(Values(self.pair, self.budget, tuple(guards), own_invariants, is_reached))
+        if found.answer == "refuted" and not own_invariants:
+            self.refuted.append((id(question), frozenset(guards), dict(found.model)))
+        return found.answer == "proven"
+
+    def _is_refuted(self, question: int, guards: frozenset[Guard], own_invariants: bool) -> bool:
+        """Whether values that refuted the question under other guards do so under these: they meet all that these have beside."""
+        return not own_invariants and any(
+            question == other and all(is_met_by(guard, model) for guard in guards - those)
+            for other, those, model in self.refuted
+        )
+
+    def weakest_for(self, question: Question, kept: list[Atom], candidates: list[Atom]) -> list[Atom] | None:
+        """Guards beyond those kept under which a question is answered: none at all, or the weakest; first with invariants of loops that
+        hold without guards, which are known already."""
+        for own_invariants in (False, True):
+            if self.proves(question, kept, own_invariants):
+                return []
+            if not self.proves(question, (*kept, *candidates), own_invariants):
+                continue
+
+            # Under all candidates the place is reached, so it is under fewer and wider ones.
+            def proves(guards: Sequence[Guard], own_invariants: bool = own_invariants) -> bool:
+                return self.proves(question, (*kept, *guards), own_invariants, is_reached=True)
+
+            return weakest(candidates, proves)
+        return None
 
 
 def _tested(pair: VariantPair, id: Id, claim: str, why: str) -> Obligation:

@@ -137,7 +137,7 @@ class Thread:
     invariants: Mapping[BasicBlock, Sequence[Invariant]] = field(default_factory=dict)
     follows_memory: bool = False
     """Whether loads of memory that the kernel writes are more than anything of their type (``memory_states``)."""
-    inbounds: list[Expr] = field(default_factory=list)
+    inbounds: dict[Instruction, Expr] = field(default_factory=dict)
     """Symbols that say an address stays in its memory as its computation promises: it is poison else."""
     _terms: dict[Value, Term] = field(default_factory=dict)
     _blocks: dict[BasicBlock, Expr] = field(default_factory=dict)
@@ -195,7 +195,7 @@ class Thread:
             self.side.append(z.And(address >= 0, address < 1 << (ADDRESS_BITS - 1)))
             return Term(address, z.BoolVal(True))
         if isinstance(value, ConstantExpr) and value.opcode == "getelementptr" and value.source_type is not None:
-            return self._address(value.source_type, value.operands, inbounds=False)
+            return self._address(value.source_type, value.operands)
         if isinstance(value, ConstantExpr) and value.opcode == "addrspacecast":
             return self.term(value.operands[0])
         if isinstance(value, ConstantAggregate | ZeroInitializer) and not _has_undefined(value):
@@ -218,7 +218,7 @@ class Thread:
         if i.opcode == "load":
             return self._load(i)
         if i.opcode == "getelementptr" and isinstance(i.type, PointerType):
-            return self._address(i.source_type, i.operands, inbounds=bool(i.flags))
+            return self._address(i.source_type, i.operands, promised=i if i.flags else None)
         if i.opcode == "freeze":
             x = self.term(i.operands[0])
             if z.is_true(x.ok):
@@ -293,7 +293,7 @@ class Thread:
                 return self._own(pointer.operands[0])
         return pointer
 
-    def _address(self, source: object, operands: Sequence[Value], *, inbounds: bool) -> Term:
+    def _address(self, source: object, operands: Sequence[Value], promised: Instruction | None = None) -> Term:
         z = z3()
         layout, base = self.shape.layout, self.term(operands[0])
         offset: Expr = z.IntVal(0)
@@ -316,10 +316,10 @@ class Thread:
             parts.append(term)
             offset = offset + term.value * size
         ok = self.arithmetic.all_ok(parts)
-        if inbounds:
+        if promised is not None:
             # In bounds of its memory, or poison: whether it is shows where it is used.
             stays = self.world.fresh("inbounds", z.BoolSort())
-            self.inbounds.append(stays)
+            self.inbounds[promised] = stays
             return Term(base.value + offset, z.And(ok, stays))
         exact = base.value + offset
         value, turns = self.world.fresh("address", z.IntSort()), self.world.fresh("turns", z.IntSort())
@@ -342,7 +342,7 @@ class Thread:
             made = term if made is None else _either(taken, term, made)
         if made is None:
             raise Unprovable("a phi is never reached")
-        return made
+        return self.arithmetic.promised(i, made)
 
     def turns_of(self, head: BasicBlock) -> Expr:
         """How often the loop was closed since it was entered."""

@@ -55,6 +55,8 @@ class Values:
     """Guards that the variant does not have."""
     own_invariants: bool = True
     """Whether invariants of loops are sought under ``more``, too; else those serve that hold without."""
+    is_reached: bool = False
+    """Whether the places that are asked about are known to be reached: they were, under guards that admit less."""
     reached: dict[Instruction, bool] = field(default_factory=dict)
     """Whether the facts of a place can hold, as far as it was asked."""
 
@@ -143,4 +145,10 @@ class Values:
         facts = [thread.condition(block, towards)] if towards is not None else []
         facts += thread.at(block, index)
         goal = z.Implies(was.ok, z.And(now.ok, now.value == was.value))
-        return prove([*self.world.facts, *thread.side, *facts], goal, self.budget, self.world.inputs())
+        return prove(
+            [*self.world.facts, *thread.side, *facts],
+            goal,
+            self.budget,
+            self.world.inputs(),
+            reached=not self.is_reached,
+        )

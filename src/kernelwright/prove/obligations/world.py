@@ -6,7 +6,8 @@ Everything that is not understood is a function of its operands about which noth
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import field
 from itertools import zip_longest
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from kernelwright.guards import ArgumentIs, AtStart, BlockIs, BlockIsWarp, GridIs, Guard, LaunchFacts
 from kernelwright.ir import Argument, Function, Type
 from kernelwright.ir.types import IntType, PointerType
-from kernelwright.launch_relations import Divisible, Quantity, Relation, Sum
+from kernelwright.launch_relations import COMPARE, Divisible, Quantity, Relation, Sum
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.effects import is_byval
 
@@ -198,6 +199,33 @@ class World:
             for name in self._symbols
         }
         return {names[name]: term.value for name, term in self._symbols.items()} | self.read
+
+
+def is_met_by(guard: Guard, inputs: Mapping[str, int]) -> bool:
+    """Whether values of ``World.inputs`` meet a guard; not, where it asks for what they do not say."""
+
+    def sum_of(sum: Sum) -> int | None:
+        total = 0
+        for product in sum:
+            values = [_input(inputs, quantity) for quantity in product.quantities]
+            if None in values:
+                return None
+            total += math.prod([product.factor, *(value for value in values if value is not None)])
+        return total
+
+    if isinstance(guard, Relation):
+        left, right = sum_of(guard.left), sum_of(guard.right)
+        return left is not None and right is not None and COMPARE[guard.comparison](left, right)
+    return False
+
+
+def _input(inputs: Mapping[str, int], quantity: Quantity) -> int | None:
+    if quantity.source in ("grid", "block"):
+        return inputs.get(f"{quantity.source}.{AXES[quantity.index]}")
+    if quantity.source == "bytes":
+        return inputs.get(f"bytes behind argument {quantity.index}")
+    is_plain = quantity.source == "argument" and not quantity.offset and quantity.signed
+    return inputs.get(f"argument {quantity.index}") if is_plain else None
 
 
 def inputs_of(facts: LaunchFacts) -> dict[str, int]:
