@@ -154,13 +154,21 @@ def test_files_that_a_program_writes_are_compared(tmp_path: Path) -> None:
     bench.source.write_text(bench.source.read_text().replace('print("result", result)', to_file))
     data, said = bench.data("100x100"), []
     assert tune_program(bench.subject(), [data], EXACT, say=said.append, fresh=True).datasets[0].tuned_us == 3000
-    assert any("is not compared: the program prints no number" in line for line in said)
+    assert any("only words are compared: the program prints no number" in line for line in said)
     (dataset,) = tune_program(bench.subject(files={"{data}.out": "text"}), [data], EXACT, fresh=True).datasets
     assert dataset.tuned_us == 10000 and "{data}.out error" in dataset.failures[0]
     with pytest.raises(
         Misuse, match="its output cannot be read: ValueError: its 5 bytes are no whole number of float64"
     ):
         tune_program(bench.subject(files={"{data}.out": "float64"}), [data], EXACT, fresh=True)
+
+
+def test_a_program_that_prints_nothing_is_told(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.source.write_text(bench.source.read_text().replace('print("result", result)', "pass"))
+    said: list[str] = []
+    bench.tune("100x100", say=said.append)
+    assert any("what the versions compute is not compared: the program prints no number" in line for line in said)
 
 
 def test_a_file_of_an_earlier_run_is_no_output(tmp_path: Path) -> None:
