@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.load_module import load
 from kernelwright.device.virtual_gpu import launch_estimates as timing_module
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.device.virtual_gpu.launch_estimates import Timing
 from kernelwright.errors import CompileError
 from kernelwright.ir import parse_module
@@ -48,10 +50,10 @@ N = 1 << 20
 class Bench:
     """One module on one GPU, with two buffers of 4 MiB."""
 
-    def __init__(self, arena: Arena, name: str = "h200") -> None:
+    def __init__(self, arena: Arena, name: str = "h200", kept: KeptCode | None = None) -> None:
         self.virtual = VirtualGpu()
-        self.timing = Timing(gpu(name), arena)
-        self.loaded: Loaded = load(parse_module(ADD), arena)
+        self.timing = Timing(gpu(name), arena, kept=kept)
+        self.loaded: Loaded = load(kept.module(ADD) if kept is not None else parse_module(ADD), arena)
         self.buffers = [arena.allocate(4 * N, each, fill=None) for each in "ab"]
 
     def run(self, n: int) -> Launched:
@@ -88,6 +90,34 @@ def test_figures_repeat() -> None:
             return [bench.run(n).time_us for n in (1000, N, 5000, N)]
 
     assert all_times() == all_times()
+
+
+def test_a_session_has_the_estimates_of_those_before_and_they_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked at is the same, from the same addresses: nothing is weighed or estimated a second time. Another session, with
+    other launches before, differs, and is estimated."""
+    made: list[str] = []
+    for name in ("weigh_all", "estimate"):
+        real = getattr(timing_module, name)
+
+        def counted(*args: Any, real: Callable[..., Any] = real, name: str = name, **more: Any) -> Any:
+            made.append(name)
+            return real(*args, **more)
+
+        monkeypatch.setattr(timing_module, name, counted)
+
+    def session(kept: KeptCode | None, *sizes: int) -> list[float]:
+        with Arena() as arena:
+            bench = Bench(arena, kept=kept)
+            return [bench.run(n).time_us for n in sizes]
+
+    kept, sizes = KeptCode(), (1000, N, 5000, N)
+    first = session(kept, *sizes)
+    assert made.count("weigh_all") == 1 and made.count("estimate") == 3
+    made.clear()
+    assert session(kept, *sizes) == first and not made
+    cold = session(kept, N, 1000)
+    assert made == ["estimate"] * 2
+    assert cold == session(None, N, 1000) and first == session(None, *sizes)
 
 
 def test_gpus_differ() -> None:

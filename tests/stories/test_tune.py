@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import kernelwright
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.workload.program_case import Reader
 from kernelwright.evaluate.workload.rule_text import parse_rule
@@ -41,6 +43,12 @@ print("result", result)
 print(f"Took {took} us.", file=sys.stderr)
 """
 EXACT = Resolution.exact()
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs go to ``kw-runs`` there."""
+    monkeypatch.chdir(tmp_path)
 
 
 class Bench:
@@ -146,13 +154,21 @@ def test_files_that_a_program_writes_are_compared(tmp_path: Path) -> None:
     bench.source.write_text(bench.source.read_text().replace('print("result", result)', to_file))
     data, said = bench.data("100x100"), []
     assert tune_program(bench.subject(), [data], EXACT, say=said.append, fresh=True).datasets[0].tuned_us == 3000
-    assert any("is not compared: the program prints no number" in line for line in said)
+    assert any("only words are compared: the program prints no number" in line for line in said)
     (dataset,) = tune_program(bench.subject(files={"{data}.out": "text"}), [data], EXACT, fresh=True).datasets
     assert dataset.tuned_us == 10000 and "{data}.out error" in dataset.failures[0]
     with pytest.raises(
         Misuse, match="its output cannot be read: ValueError: its 5 bytes are no whole number of float64"
     ):
         tune_program(bench.subject(files={"{data}.out": "float64"}), [data], EXACT, fresh=True)
+
+
+def test_a_program_that_prints_nothing_is_told(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.source.write_text(bench.source.read_text().replace('print("result", result)', "pass"))
+    said: list[str] = []
+    bench.tune("100x100", say=said.append)
+    assert any("what the versions compute is not compared: the program prints no number" in line for line in said)
 
 
 def test_a_file_of_an_earlier_run_is_no_output(tmp_path: Path) -> None:
@@ -289,3 +305,69 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
         command(None, "./app", ["x"])
     with pytest.raises(Misuse, match="is given twice"):
         command(None, execute, [bench.data("4x4"), bench.data("4x4")], tmp_path / "other", runs=1)
+
+
+KILLED = """
+import os, pathlib, sys
+sys.path.insert(0, SRC)
+from kernelwright.cli.commands.tune.command import command
+from kernelwright.stories import tune
+recorded = tune.TuneRun.record
+def record(run, dataset, configuration):
+    recorded(run, dataset, configuration)
+    if len(run.journal) == 2:
+        os.kill(os.getpid(), 9)
+tune.TuneRun.record = record
+command(None, EXECUTE, DATA, pathlib.Path(OUTPUT), runs=1, fresh=True)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_was_killed_is_resumed_listed_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kernelwright.cli.commands.report import command as report
+    from kernelwright.cli.commands.runs import command as list_runs
+    from kernelwright.cli.commands.show import command as show
+    from kernelwright.cli.commands.tune.command import command
+
+    bench = Bench(tmp_path)
+    data = [bench.data(shape) for shape in ("1000x2", "8x500")]
+    execute = f"{sys.executable} {bench.source.name} {{data}}"
+    source = Path(kernelwright.__file__).parents[1]
+    names = {"SRC": str(source), "EXECUTE": execute, "DATA": data}
+    names["OUTPUT"] = str(bench.path)
+    script = "".join(f"{name} = {value!r}\n" for name, value in names.items()) + KILLED
+    killed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert killed.returncode == -9 and not bench.path.exists(), killed.stderr
+    list_runs(as_json=True)
+    (row,) = json.loads(capsys.readouterr().out)
+    run = row["run"]
+    assert (row["candidates"], row["speedup"], row["state"]) == (2, None, "resumable")
+    with pytest.raises(Misuse, match="is not at its end"):
+        report(run)
+    known = sum(bench.runs(shape) for shape in ("1000x2", "8x500"))
+    (tmp_path / "elsewhere").mkdir()
+    with monkeypatch.context() as away:
+        away.chdir(tmp_path / "elsewhere")
+        command(resume=f"../{run}", as_json_=True)
+    found = json.loads(capsys.readouterr().out)
+    assert found["run"].endswith(run) and [d["tuned_us"] for d in found["datasets"]] == [200, 4050]
+    whole = sum(d["configurations"] for d in found["datasets"])
+    # Each dataset of which the journal has something runs once more, untuned: outputs are compared with that.
+    assert sum(bench.runs(shape) for shape in ("1000x2", "8x500")) - known <= whole - 2 + 2
+    list_runs(as_json=True)
+    (row,) = json.loads(capsys.readouterr().out)
+    assert (row["best"], row["state"], row["candidates"]) == ("best for 2 of 2 datasets", "finished", whole)
+    assert row["speedup"] == pytest.approx((2050 / 200) ** 0.5, abs=0.001)
+    show(run)
+    assert "rows at 1000: taken" in capsys.readouterr().out
+    report(run)
+    page = Path(capsys.readouterr().out.strip()).read_text()
+    assert "2 thresholds, best for all of 2 datasets" in page and "rows: taken" in page and page.count("<svg") == 2
+    assert "not taken: elements" in page and "intervals-rows" in page
+    bench.source.write_text(bench.source.read_text() + "# changed")
+    with pytest.raises(Misuse, match="has changed since program-1 began"):
+        command(resume=run)
+    with pytest.raises(Misuse, match="a run knows what it tunes"):
+        command(None, execute, data, resume=run)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
+import signal
+import time
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +14,14 @@ import pytest
 
 from kernelwright.cli.commands.tune.command import command
 from kernelwright.errors import Misuse
+from kernelwright.versions.program import Compared
+from kernelwright.versions.running.external_program import ExternalProgram
 from kernelwright.versions.running.python_runner import run
+from kernelwright.versions.running.resident_runner import ResidentRunner
 from kernelwright.versions.threshold_file import read_thresholds
 
 PYTHON = """
+import signal
 import time
 import numpy as np
 import kernelwright as kw
@@ -58,6 +66,12 @@ int main(int argc, char **argv) {
     printf("%g\\n", last);
 }
 """
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs go to ``kw-runs`` there."""
+    monkeypatch.chdir(tmp_path)
 
 
 def test_arguments_written_in_place_are_restored_before_each_run(
@@ -147,3 +161,63 @@ def test_a_cuda_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     tuned = found["datasets"][0]["tuned_us"]
     command([str(path)], output=tmp_path / "again.tuning", data=["4 2000 2"], as_json_=True, device="a100")
     assert json.loads(capsys.readouterr().out)["datasets"][0]["tuned_us"] == tuned
+
+
+class TestResidentRunner:
+    """The process that runs a CUDA program again and again, with the program's part played by ``told``."""
+
+    @staticmethod
+    def answers(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *words: str, timeout: float = 20) -> list[object]:
+        def told(
+            device: str, executable: Path, times: Path, arguments: list[str], versions: object, kept: object
+        ) -> int:
+            seen = kept.__dict__.setdefault("seen", [])
+            seen.append(arguments[0])
+            os.write(1, f"{os.environ['GIVEN']} {len(seen)}\n".encode())
+            os.write(2, b"Compared rows <= 4: false.\n")
+            match arguments[0]:
+                case "crash":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                case "hang":
+                    time.sleep(60)
+                case "fail":
+                    return 5
+            times.write_text("7\n")
+            return 0
+
+        monkeypatch.setattr("kernelwright.versions.running.cuda_runner.told", told)
+        monkeypatch.setenv("GIVEN", "environment")
+        program = ExternalProgram(
+            "cuda_runner h200 ./app {times} {data}", timeout, deterministic=True, start=ResidentRunner().start
+        )
+        found: list[object] = []
+        for word in words:
+            answer = program.answer(word, {})
+            assert answer.ran.compared == (Compared("rows", 4, False),)
+            ran = answer.ran
+            found.append(
+                str(ran.failure).partition(":")[0] if ran.failure else (ran.time_us, float(answer.output["stdout"][0]))
+            )
+        return found
+
+    def test_a_process_ends_with_its_runner_whatever_others_there_are(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        monkeypatch.setattr("kernelwright.versions.running.cuda_runner.told", lambda *_: 4)
+        command, runners = "cuda_runner h200 ./app times data", [ResidentRunner() for _ in range(3)]
+        with (tmp_path / "out").open("wb") as out:
+            for _ in range(2):
+                assert [runner.start(command, {}, out, out).wait(20) for runner in runners] == [4, 4, 4]
+        processes = [runner._process for runner in runners]
+        runners.clear()
+        gc.collect()
+        assert [os.waitpid(process, 0)[1] for process in processes] == [0, 0, 0]
+
+    def test_runs_share_a_process_until_one_crashes_or_hangs(
+        self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        first, second, third = (7.0, 1.0), (7.0, 2.0), (7.0, 3.0)
+        assert self.answers(monkeypatch, tmp_path, "good", "good", "good") == [first, second, third]
+        assert self.answers(monkeypatch, tmp_path, "good", "fail", "good") == [first, "program", third]
+        assert self.answers(monkeypatch, tmp_path, "good", "crash", "good", "good") == [first, "crash", first, second]
+        assert self.answers(monkeypatch, tmp_path, "hang", "good", timeout=0.5) == ["timeout", first]

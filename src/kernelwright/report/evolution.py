@@ -15,10 +15,9 @@ from typing import Any
 
 from jinja2 import Environment, StrictUndefined
 
-from kernelwright.cache import write_atomically
 from kernelwright.cuda.names import readable
 from kernelwright.device.describe_access import plural
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import STAGES, Ok, Rejected
 from kernelwright.evaluate.run.journal import Row
 from kernelwright.evaluate.run.variant_run import Found, VariantRun
@@ -26,6 +25,7 @@ from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.labels import MEANING
 from kernelwright.report import figures, finding_words
 from kernelwright.report.counters import besides_time, counters
+from kernelwright.report.page_file import written
 from kernelwright.report.repeat_command import again, command
 from kernelwright.report.selected_variant import UNPROVEN, Spoken, label_of, spoken_of
 from kernelwright.report.style_sheet import STYLE
@@ -42,12 +42,7 @@ Line = tuple[int | None, str, tuple[int, ...]]
 
 def write_page(run: VariantRun[Any], target: Path) -> Path:
     """Writes the page. Raises ``Misuse`` for a run without any evaluation, ``ToolError`` for a file that cannot be written."""
-    page = evolution_page(run)
-    try:
-        write_atomically(target, page.encode())
-    except OSError as error:
-        raise ToolError(f"{target} cannot be written: {error.strerror}", hint="name another file with -o") from error
-    return target
+    return written(evolution_page(run), target)
 
 
 def evolution_page(run: VariantRun[Any]) -> str:

@@ -56,8 +56,29 @@ def left_out(rows: Sequence[tuple[str, float | None]]) -> str:
     shares = [share if share is not None else 0.0 for _, share in rows]
     axes.bar(range(len(rows)), shares, color=[BLUE if share <= 1.01 else ORANGE for share in shares], width=0.6)
     axes.axhline(1.0, color=INK, linewidth=1.0)
-    axes.set_xticks(range(len(rows)), names, rotation=30, ha="right")
+    axes.set_xticks(range(len(rows)), [_short(name) for name in names], rotation=30, ha="right")
     return _svg(figure, "left-out")
+
+
+def intervals(rows: Sequence[tuple[str, float | None, float | None]], chosen: float | None, guard: str) -> str:
+    """A bar for each dataset: the thresholds of ``guard`` that are best for it, above the first number and up to the second (None: no
+    bound). ``chosen``: the threshold that was picked, None: never taken. The axis is logarithmic."""
+    inside = [x for _, above, upto in rows for x in (above, upto) if x is not None and x > 0]
+    inside += [chosen] if chosen is not None and chosen > 0 else []
+    low, high = min(inside, default=1.0) / 4, max(inside, default=1.0) * 4
+    figure, axes = _axes(f"threshold of {guard}", "")
+    figure.set_size_inches(5.0, 1.0 + 0.32 * len(rows))
+    axes.set_xscale("log", base=2)
+    axes.set_xlim(low, high)
+    for place, (_, above, upto) in enumerate(rows):
+        begin = low if above is None or above <= low else above
+        end = high if upto is None else max(upto, low)
+        axes.barh(place, end - begin, left=begin, height=0.55, color=BLUE)
+    if chosen is not None:
+        axes.axvline(max(chosen, low), color=ORANGE, linewidth=1.8)
+    axes.set_yticks(range(len(rows)), [_short(name) for name, _, _ in rows])
+    axes.invert_yaxis()
+    return _svg(figure, f"intervals-{re.sub(r'[^A-Za-z0-9]+', '-', guard)}")
 
 
 def edits_by_generation(rows: Sequence[tuple[int, float, int]]) -> str:
@@ -79,6 +100,11 @@ def curves(series: Mapping[str, Sequence[tuple[float, float]]], across: str, up:
     axes.set_ylim(bottom=0)
     _legend(axes)
     return _svg(figure, "curves")
+
+
+def _short(name: str) -> str:
+    """A name that leaves room for the plot: the end of a long path."""
+    return name if len(name) <= 24 else f"…{name[-23:]}"
 
 
 def _axes(across: str, up: str) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
 """The right version for every input: thresholds found, and written with what speaks for them.
 
 what is known of this program on this device          the evidence beside the threshold file
-thresholds tuned on the datasets, old and new         each configuration recorded as it is measured
+thresholds tuned on the datasets, old and new         each configuration recorded in the journal as it is measured
 the file written, never with less than it held
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 
 from kernelwright.cache import file_digest
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.run.run import found_folder
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.explanation import as_json, explanation
@@ -30,6 +31,7 @@ from kernelwright.versions.threshold_file import (
     write_thresholds,
 )
 from kernelwright.versions.thresholds import Tuning, tune
+from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun, tune_facts
 
 Say = Callable[[str], None]
 
@@ -59,13 +61,17 @@ def tune_program(
     fresh: bool = False,
     forget: Sequence[str] = (),
     say: Say = lambda _: None,
+    run: TuneRun | None = None,
 ) -> Tuning:
     """Tunes on ``datasets`` and on those of earlier tunings, and writes the threshold file.
 
-    What was measured earlier is taken over, unless ``fresh``; ``forget`` leaves out datasets. Raises ``Misuse`` for files of
-    another program or device, and when no dataset runs.
+    What was measured earlier is taken over, unless ``fresh``; ``forget`` leaves out datasets. ``run``: its journal; what is in there
+    is not run again. Raises ``Misuse`` for files of another program or device, and when no dataset runs.
     """
     evidence = Evidence(subject.identity) if fresh else evidence_for(subject.path, subject.identity)
+    for name, found in (run.measured() if run is not None else {}).items():
+        if len(found) > len(evidence.measured.get(name, ())):
+            evidence.measured[name] = found
     for name in forget:
         if evidence.measured.pop(name, None) is None:
             raise Misuse(f"{evidence_path(subject.path)} has no dataset {name}", hint=_listed(evidence))
@@ -81,6 +87,8 @@ def tune_program(
 
     def note(dataset: str, configuration: Configuration) -> None:
         evidence.measured.setdefault(dataset, []).append(configuration)
+        if run is not None:
+            run.record(dataset, configuration)
         if not fresh:
             evidence.write(subject.path)
         say(f"{dataset}: {_heard(configuration)}")
@@ -99,10 +107,32 @@ def tune_program(
     for name, remark in subject.remarks.items():
         say(f"{name}: {remark}")
     evidence.measured = tuning.measured
-    evidence.explanation = {**as_json(tuning), "lines": explanation(tuning)}
+    evidence.explanation = {**as_json(tuning), "lines": explanation(tuning), "remarks": dict(subject.remarks)}
     evidence.write(subject.path)
     write_thresholds(subject.path, tuning.thresholds, subject.identity)
+    if run is not None:
+        run.journal.note("end", evidence.explanation)
     return tuning
+
+
+def create_run(folder: Path, subject: Subject, asked: Mapping[str, Any]) -> TuneRun:
+    """A new run in ``folder``, which is there already. ``asked``: what the command was given. Raises ``Misuse`` when another one is in
+    it."""
+    return TuneRun.create(folder, TRIED_THRESHOLDS, tune_facts(subject.identity, subject.path, asked))
+
+
+def opened_run(path: Path | str) -> TuneRun:
+    """A run, to go on with. Raises ``Misuse``."""
+    return TuneRun.open(found_folder(path).resolve(), TRIED_THRESHOLDS, write=True)
+
+
+def refuse_changed(run: TuneRun, subject: Subject) -> None:
+    """Raises ``Misuse`` where the program is not the one that the run began with."""
+    if run.identity != subject.identity:
+        raise Misuse(
+            f"{subject.identity.program} has changed since {run.name} began: its times say nothing of it now",
+            hint="start a new run",
+        )
 
 
 def explained(path: Path) -> dict[str, Any]:

@@ -91,6 +91,7 @@ def as_json(tuning: Tuning) -> dict[str, Any]:
         "thresholds": tuning.thresholds,
         "intervals": {name: interval.as_json() for name, interval in tuning.intervals.items()},
         "forest": tuning.forest.as_json(),
+        "forest_lines": tuning.forest.lines(),
         "runs": tuning.runs,
         "datasets": [_dataset_json(dataset) for dataset in tuning.datasets],
         "conflicts": [conflict.as_json() for conflict in tuning.conflicts],

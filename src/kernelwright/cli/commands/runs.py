@@ -16,13 +16,14 @@ from kernelwright.evaluate.run.run import FOLDER, kind_of, runs_in
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.run import ExploreRun
+from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun
 
 
 def command(
     folder: Annotated[Path, typer.Argument(help="Where the runs are.")] = Path(FOLDER),
     as_json: Annotated[bool, typer.Option("--json", help="The rows as JSON.")] = False,
 ) -> None:
-    """The runs of kw evolve, kw breed and kw explore: what each has found, and whether it is finished."""
+    """The runs of kw evolve, kw breed, kw explore and kw tune: what each has found, and whether it is finished."""
     rows = [_row(path) for path in runs_in(folder)]
     if as_json:
         print(json.dumps(rows))
@@ -63,6 +64,18 @@ def _bred_row(path: Path) -> dict[str, Any]:
         }
 
 
+def _tuned_row(path: Path) -> dict[str, Any]:
+    with TuneRun.open(path, TRIED_THRESHOLDS) as run:
+        speedup = run.speedup
+        return {
+            "run": str(path),
+            "candidates": len(run.journal),
+            "speedup": round(speedup, 3) if speedup else None,
+            "best": run.served,
+            "state": "finished" if run.ended else "resumable",
+        }
+
+
 def _explored_row(path: Path) -> dict[str, Any]:
     with ExploreRun.open(path, DECISIONS) as run:
         best, speedup = run.best, run.speedup
@@ -79,5 +92,6 @@ _ROWS: Mapping[str, Callable[[Path], dict[str, Any]]] = {
     "evolve": _evolved_row,
     "breed": _bred_row,
     "explore": _explored_row,
+    "tune": _tuned_row,
 }
 """By what made the run."""

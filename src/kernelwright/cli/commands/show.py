@@ -20,6 +20,7 @@ from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.report.selected_variant import label_of, spoken_of
 from kernelwright.stories.candidate_words import edits_in_words
+from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun
 
 
 def command(
@@ -119,9 +120,19 @@ def _show_explored(path: str, as_json: bool) -> None:
     print(json.dumps(result) if as_json else explore_lines(result))
 
 
+def _show_tuned(run: str, as_json: bool) -> None:
+    with TuneRun.open(run, TRIED_THRESHOLDS) as opened:
+        found = dict(opened.ended or {})
+        lines = found.get("lines") or [f"not finished: {opened.resuming} {opened.folder}"]
+        head = f"{opened.folder}: {opened.identity.program} on {opened.identity.device}; {len(opened.journal)} configurations"
+        result = {"run": str(opened.folder), "finished": bool(found), "configurations": len(opened.journal), **found}
+    print(json.dumps(result) if as_json else "\n".join([head, *lines]))
+
+
 _SHOWN: Mapping[str, Callable[[str, bool], None]] = {
     "evolve": _show_evolved,
     "breed": _show_bred,
     "explore": _show_explored,
+    "tune": _show_tuned,
 }
 """By what made the run."""

@@ -20,6 +20,7 @@ from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.registry import Registered, Runnable
 from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
+from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError
 
 if TYPE_CHECKING:
@@ -43,10 +44,14 @@ class Engine:
         timed: bool,
         under_way: UnderWay,
         versions: Sequence[Version] | None = (),
+        kept: KeptCode | None = None,
     ) -> None:
-        """``versions``: given besides those in the program, and before them; None: the program's own kernels run."""
+        """``versions``: given besides those in the program, and before them; None: the program's own kernels run. ``kept``: what
+        earlier sessions have made."""
         self.settings = settings
-        self.registered = Registered(arena, self.gpu)
+        self._shared = kept
+        self._kept = kept or KeptCode()
+        self.registered = Registered(arena, self.gpu, self._kept)
         self._arena = arena
         self._observers = observers
         self._timed = timed
@@ -75,11 +80,13 @@ class Engine:
 
                 binding()
                 runtime()
-                self._device = VirtualGpu()
+                if self._kept.gpu is None:
+                    self._kept.gpu = VirtualGpu()
+                self._device = self._kept.gpu
             if self._timed and self._timing is None:
                 from kernelwright.device.virtual_gpu.launch_estimates import Timing
 
-                self._timing = Timing(self.settings.gpu, self._arena)
+                self._timing = Timing(self.settings.gpu, self._arena, kept=self._shared)
         return self._device
 
     @property
@@ -110,7 +117,7 @@ class Engine:
 
     def start_over(self) -> None:
         """Forgets the program's modules, and what launches left in caches."""
-        self.registered = Registered(self._arena, self.gpu)
+        self.registered = Registered(self._arena, self.gpu, self._kept)
         self.forget_prepared()
         if self.dispatch is not None:
             self.dispatch.start_over()

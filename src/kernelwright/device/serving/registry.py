@@ -19,6 +19,7 @@ from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.serving.errors import CudaError, Refused
 from kernelwright.device.serving.properties import SHARED_PER_BLOCK
 from kernelwright.device.timing_model.resident_blocks import largest_block, resident_blocks
+from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.errors import CompileError, DeviceError, KernelwrightError, ToolError
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
@@ -112,8 +113,9 @@ class Runnable:
 class Registered:
     """The modules of one program, and their variables in ``arena``. ``gpu`` gives the device when it is first needed."""
 
-    def __init__(self, arena: Arena, gpu: Callable[[], VirtualGpu]) -> None:
+    def __init__(self, arena: Arena, gpu: Callable[[], VirtualGpu], kept: KeptCode) -> None:
         self._arena = arena
+        self._kept = kept
         self._gpu = gpu
         self._modules: dict[int, RegisteredModule] = {}
         self._kernels: dict[int, RegisteredKernel] = {}
@@ -291,16 +293,14 @@ class Registered:
     def _put(self, content: blob.Blob, placed: Mapping[str, Buffer]) -> Loaded:
         self._gpu()
         from kernelwright.device.load_module import load
-        from kernelwright.ir import parse_module
 
-        return load(parse_module(content.ir), self._arena, content.source, placed, ptx=content.ptx)
+        return load(self._kept.module(content.ir), self._arena, content.source, placed, ptx=content.ptx)
 
     def _load(self, module: RegisteredModule) -> None:
         self._gpu()
         from kernelwright.device.load_module import load
-        from kernelwright.ir import parse_module
 
-        parsed = parse_module(module.content.ir)
+        parsed = self._kept.module(module.content.ir)
         external = {v.name for v in module.content.variables if v.is_external}
         if external & set(parsed.globals):
             self._load_together({module.number: parsed})
@@ -312,7 +312,6 @@ class Registered:
         """Loads every module that is not loaded yet, so that what one declares is what another defines."""
         from kernelwright.device.load_module import load
         from kernelwright.device.variables import place_variable, variables_of
-        from kernelwright.ir import parse_module
 
         defined: dict[str, Buffer] = {}
         for other in self._modules.values():
@@ -320,7 +319,7 @@ class Registered:
             if other.loaded is not None:
                 defined |= other.loaded.variables.buffers
             elif other.format == ModuleFormat.BLOB and other.number not in parsed:
-                parsed[other.number] = parse_module(other.content.ir)
+                parsed[other.number] = self._kept.module(other.content.ir)
         placed: dict[int, dict[str, Buffer]] = {}
         for number, module in parsed.items():
             placed[number] = {}

@@ -20,13 +20,14 @@ import socket
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 
 from kernelwright.device.serving.runtime_substitution import stand_in
-from kernelwright.device.serving.worker import fork_worker, how_it_ended, say, serve
+from kernelwright.device.serving.worker import complain, fork_worker, how_it_ended, say, serve
 from kernelwright.device.settings import Settings
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.lazy_dataclasses import dataclass
@@ -71,13 +72,15 @@ def run_program(
     executable: Path | None = None,
     environment: Mapping[str, str] | None = None,
     limit_s: float | None = None,
+    here: bool = False,
 ) -> Ran:
     """Runs ``command`` on the device that the settings describe and waits for its end, ``limit_s`` seconds at most.
 
     ``executable`` is the file to run when it is not ``command[0]``; ``environment`` comes on top of ours. Standard streams
-    and working folder are the program's own. Raises ``Misuse`` for what cannot be executed.
+    and working folder are the program's own. ``here``: the first connection is served by a thread of this process, which keeps what
+    it learns; the process ends with a worker that would. Raises ``Misuse`` for what cannot be executed.
     """
-    host = _Host(settings, serve_connection or (lambda connection: _serve_plainly(connection, settings)), limit_s)
+    host = _Host(settings, serve_connection or (lambda connection: _serve_plainly(connection, settings)), limit_s, here)
     return host.run(command, executable, environment or {})
 
 
@@ -89,7 +92,9 @@ def _serve_plainly(connection: socket.socket, settings: Settings) -> bytes:
 class _Host:
     """Waits for connections, for the ends of processes, and for signals, all at once."""
 
-    def __init__(self, settings: Settings, serve_connection: Serve, limit_s: float | None) -> None:
+    def __init__(self, settings: Settings, serve_connection: Serve, limit_s: float | None, here: bool) -> None:
+        self._here = here
+        self._thread: threading.Thread | None = None
         self._settings = settings
         self._serve = serve_connection
         self._deadline = None if limit_s is None else time.monotonic() + limit_s
@@ -128,8 +133,9 @@ class _Host:
         poll.register(awake, select.POLLIN)
         stronger: Iterator[int] = iter((signal.SIGINT, signal.SIGTERM, signal.SIGKILL))
         patience = 0.0
-        while program.poll() is None or self._workers:
-            for descriptor, _ in poll.poll(100 if self._asked or self._deadline is not None else None):
+        while program.poll() is None or self._workers or self._is_serving:
+            tick = 20 if self._is_serving else 100 if self._asked or self._deadline is not None else None
+            for descriptor, _ in poll.poll(tick):
                 if descriptor == awake.fileno():
                     awake.recv(4096)
                 else:
@@ -157,6 +163,10 @@ class _Host:
         if struct.unpack("3i", credentials)[1] != os.getuid():
             connection.close()
             return
+        if self._here and self._thread is None:
+            self._thread = threading.Thread(target=self._serve_here, args=[connection], name="session", daemon=True)
+            self._thread.start()
+            return
         result = os.memfd_create("kernelwright-result", os.MFD_CLOEXEC)
 
         def work() -> None:
@@ -170,6 +180,18 @@ class _Host:
         sys.stderr.flush()
         self._workers.append(_Worker(fork_worker(work), result))
         connection.close()
+
+    @property
+    def _is_serving(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def _serve_here(self, connection: socket.socket) -> None:
+        try:
+            self._results.append(self._serve(connection))
+        except Exception as error:  # as a worker process says it
+            complain(error)
+        finally:
+            connection.close()
 
     def _reap(self) -> None:
         for worker in list(self._workers):

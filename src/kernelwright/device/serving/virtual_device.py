@@ -29,6 +29,7 @@ from kernelwright.device.serving.timeline import Timeline
 from kernelwright.device.serving.watchdog import UnderWay
 from kernelwright.device.settings import Settings
 from kernelwright.device.versions.absent import without_kernel
+from kernelwright.device.virtual_gpu.kept_code import KeptCode
 
 if TYPE_CHECKING:
     from kernelwright.ir.debug import Location
@@ -62,9 +63,11 @@ class VirtualDevice:
         observers: Sequence[Observer] = (),
         timed: bool = False,
         versions: Sequence[Version] | None = (),
+        kept: KeptCode | None = None,
     ) -> None:
         """``versions``: what may run in the place of the program's kernels, besides what it carries itself; None: neither
-        does. Tools that observe see the program's own kernels."""
+        does. Tools that observe see the program's own kernels. ``kept``: what earlier sessions have made."""
+        self._kept = kept
         self.under_way = UnderWay()
         self.tally = Tally()
         self._overreads = OverreadPlaces()
@@ -81,7 +84,9 @@ class VirtualDevice:
     def _begin(self, arena: Arena) -> None:
         """A device on which nothing has happened."""
         self.arena = arena
-        self.engine = Engine(arena, self._settings, self._observers, self._timed, self.under_way, self._versions)
+        self.engine = Engine(
+            arena, self._settings, self._observers, self._timed, self.under_way, self._versions, self._kept
+        )
         self._memory = Allocations(arena, self._settings)
         self._timeline = self._new_timeline()
         self._before_reset_us = 0.0

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kernelwright.device.serving.observer import Observer
     from kernelwright.device.serving.session import Session
     from kernelwright.device.settings import Settings
+    from kernelwright.device.virtual_gpu.kept_code import KeptCode
     from kernelwright.kernel_version import Version
 
 PREFIX = "kw"
@@ -63,7 +64,7 @@ def fork_worker(work: Callable[[], object]) -> int:
             work()
             code = 0
     except BaseException as error:
-        _complain(error)
+        complain(error)
     finally:
         _leave(code)
 
@@ -78,7 +79,7 @@ def _leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def _complain(error: BaseException) -> None:
+def complain(error: BaseException) -> None:
     from kernelwright.device.serving.errors import defect
     from kernelwright.errors import KernelwrightError
 
@@ -105,16 +106,18 @@ def serve(
     finish: bool = False,
     timed: bool = False,
     versions: Sequence[Version] | None = (),
+    kept: KeptCode | None = None,
 ) -> Session | None:
     """Serves one program until it ends; None when what is asked for cannot be had, as the program was told.
 
     The rest is as ``Session`` has it. On a real GPU nothing is observed, and launches are measured when ``timed``. ``versions``: what
-    may run in the place of the program's kernels, before what it carries itself; None: neither does.
+    may run in the place of the program's kernels, before what it carries itself; None: neither does. ``kept``: what earlier
+    programs left in this process, which then goes on: its memory is limited by who began it.
     """
     from kernelwright.errors import KernelwrightError
 
     try:
-        session = _session(connection, settings_of(), observers, finish, timed, versions)
+        session = _session(connection, settings_of(), observers, finish, timed, versions, kept)
     except KernelwrightError as error:
         refuse(connection, error)
         return None
@@ -138,6 +141,7 @@ def _session(
     finish: bool,
     timed: bool,
     versions: Sequence[Version] | None,
+    kept: KeptCode | None,
 ) -> Session:
     """The session, with the device that the settings name."""
     from kernelwright.device.serving.session import Session
@@ -153,9 +157,10 @@ def _session(
     from kernelwright.device.arena import Arena
     from kernelwright.device.serving.virtual_device import VirtualDevice
 
-    limit_memory(settings)
+    if kept is None:
+        limit_memory(settings)
     abandon = None if finish else functools.partial(_leave, 3)
-    device = VirtualDevice(Arena(), settings, observers, timed, versions)
+    device = VirtualDevice(Arena(), settings, observers, timed, versions, kept)
     return Session(connection, device, settings, observers, finish, abandon)
 
 

@@ -15,6 +15,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
+from kernelwright.cache import content_key
 from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh_all
 from kernelwright.codegen.ptx import emit_ptx
@@ -26,9 +29,10 @@ from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
 from kernelwright.device.timing_model.machine_accesses import machine_accesses
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.device.virtual_gpu.sampled_launch import Sample, sample
 from kernelwright.errors import DeviceError, KernelwrightError
-from kernelwright.ir import Module, print_module
+from kernelwright.ir import print_module
 from kernelwright.launch import Launch
 from kernelwright.lru import LruCache
 from kernelwright.target import Gpu
@@ -36,6 +40,12 @@ from kernelwright.target import Gpu
 LOCATION = "\t.loc\t"
 KEPT = 512
 """Estimates kept for launches that count the same again."""
+
+
+def _log_key(trace: tuple[BlockTrace, ...]) -> str:
+    """Equal for equal logs."""
+    parts = ((each.number, *each.paths, each.requests, each.lines) for each in trace)
+    return content_key(p.tobytes() if isinstance(p, np.ndarray) else str(p) for of in parts for p in (len(of), *of))
 
 
 class L2History:
@@ -79,7 +89,9 @@ class Timing:
         source: Source | None = None,
         warm: bool = True,
         cuda_path: Path | None = None,
+        kept: KeptCode | None = None,
     ) -> None:
+        """``kept``: made by others before, for the same GPU, source and calibration, and added to."""
         self.gpu = gpu
         self.arena = arena
         self.calibration = calibration
@@ -88,7 +100,8 @@ class Timing:
         self._source = source
         self._warm = warm
         self._cuda_path = cuda_path
-        self._weights: dict[int, tuple[Module, dict[str, Weights]]] = {}
+        self._kept = kept
+        self._weights = kept.weights if kept is not None else {}
         self.start_over()
 
     def start_over(self) -> None:
@@ -183,10 +196,18 @@ class Timing:
             observed = replace(observed, warm=self._history.warm(observed))
         counted = tuple(b.executions for b in observed.blocks) + observed.accesses
 
-        def make() -> tuple[Observed, Estimate]:
+        def estimated() -> tuple[Observed, Estimate]:
             weights = self.weights(loaded, launched.kernel)
             as_made = machine_accesses(observed, weights)
             return as_made, estimate(as_made, weights, self.gpu, self.calibration)
+
+        def make() -> tuple[Observed, Estimate]:
+            if self._kept is None:
+                return estimated()
+            # Modules are kept with their weights, so that their numbers stay theirs.
+            self.weights(loaded, launched.kernel)
+            key = (shape, launched.kernel, counted, observed.warm, observed.buffers, _log_key(observed.trace))
+            return self._kept.estimates.get_or_make(key, estimated)
 
         return self._estimates.get_or_make((shape, counted, observed.warm), make)
 

@@ -24,7 +24,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,16 +145,7 @@ class ProgramCase:
         return content_key(parts)
 
 
-class SessionLeader(Protocol):
-    """A process that was started as a session of its own, however it was started."""
-
-    @property
-    def pid(self) -> int: ...
-
-    def wait(self, timeout: float | None = None) -> int: ...
-
-
-def end_session(process: SessionLeader) -> None:
+def end_session(process: subprocess.Popen[bytes]) -> None:
     """Ends a process that leads a session, and everything in that session's group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)

@@ -117,8 +117,10 @@ class CheckedProgram:
         if isinstance(self._rule, Ignore):
             return
         if not any(array.size for name, array in expected.items() if not name.endswith(WORDS)):
+            words = any(array.size for array in expected.values())
+            what = "only words are compared" if words else "what the versions compute is not compared"
             self.remarks[dataset] = (
-                "what the versions compute is not compared: the program prints no number. Name the files it writes with --outputs"
+                f"{what}: the program prints no number. If it writes files, name them with --outputs"
             )
         elif (count := not_numbers(expected)) and self._oracle(dataset) is None:
             self.remarks[dataset] = (

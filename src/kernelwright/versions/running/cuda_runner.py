@@ -19,6 +19,7 @@ from pathlib import Path
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
+from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.kernel_version import Version
 from kernelwright.versions.program import Compared
@@ -29,8 +30,16 @@ from kernelwright.versions.tuned_winners import told as told_versions
 TELL = "KW_TUNING"
 
 
-def run(device: str, executable: Path, times: Path, arguments: list[str], versions: Sequence[Version] = ()) -> int:
-    """Returns the program's exit code. ``versions``: winners whose thresholds are tuned with the program's own.
+def run(
+    device: str,
+    executable: Path,
+    times: Path,
+    arguments: list[str],
+    versions: Sequence[Version] = (),
+    kept: KeptCode | None = None,
+) -> int:
+    """Returns the program's exit code. ``versions``: winners whose thresholds are tuned with the program's own. ``kept``: what earlier
+    runs in this process have made, if it goes on.
 
     Raises ``Misuse`` for a real GPU, of which nobody has the timeline.
     """
@@ -45,11 +54,16 @@ def run(device: str, executable: Path, times: Path, arguments: list[str], versio
     def serve_connection(connection: socket.socket) -> bytes:
         heard: list[Compared] = []
         with_checks = told_versions(versions, thresholds, heard)
-        session = serve(connection, lambda: settings, finish=True, timed=True, versions=with_checks)
+        session = serve(connection, lambda: settings, finish=True, timed=True, versions=with_checks, kept=kept)
+        elapsed_us = session.device.elapsed_us() if session else None
+        if session and kept is not None:
+            session.close()
         # The program's own comparisons are printed while it runs: these come after them, in every run alike.
-        return json.dumps([session.device.elapsed_us() if session else None, [c.as_json() for c in heard]]).encode()
+        return json.dumps([elapsed_us, [c.as_json() for c in heard]]).encode()
 
-    ran = run_program([str(executable), *arguments], settings, serve_connection, environment={**os.environ, TELL: "1"})
+    environment = {**os.environ, TELL: "1"}
+    command = [str(executable), *arguments]
+    ran = run_program(command, settings, serve_connection, environment=environment, here=kept is not None)
     results = [json.loads(result) for result in ran.results if result]
     for _, heard in results:
         for name, value, taken in heard:
@@ -58,10 +72,17 @@ def run(device: str, executable: Path, times: Path, arguments: list[str], versio
     return ran.exit_code
 
 
-def told(device: str, executable: Path, times: Path, arguments: list[str], versions: Sequence[Version] = ()) -> int:
+def told(
+    device: str,
+    executable: Path,
+    times: Path,
+    arguments: list[str],
+    versions: Sequence[Version] = (),
+    kept: KeptCode | None = None,
+) -> int:
     """As ``run``; what is wrong goes to standard error."""
     try:
-        return run(device, executable, times, arguments, versions)
+        return run(device, executable, times, arguments, versions, kept)
     except KernelwrightError as error:
         os.write(2, f"{error.message}\n".encode())
         return error.exit_code

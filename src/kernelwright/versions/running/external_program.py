@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
+from typing import IO, Protocol
 
 import numpy as np
 
@@ -28,7 +28,6 @@ from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.program_case import (
     TIMEOUT_S,
     Reader,
-    SessionLeader,
     end_session,
     how_it_ended,
     reader_of,
@@ -43,15 +42,34 @@ PATIENCE = 10.0
 LEAST_S = 1.0
 
 
-Start = Callable[[str, Mapping[str, str], IO[bytes], IO[bytes]], SessionLeader]
+class Started(Protocol):
+    """A run under way."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Its exit code, negative for the signal that ended it. Raises ``subprocess.TimeoutExpired``."""
+
+    def end(self) -> None:
+        """Ends it, and what it started."""
+
+
+Start = Callable[[str, Mapping[str, str], IO[bytes], IO[bytes]], Started]
 """Starts a command with an environment, and files for its standard output and standard error."""
 
 
-def start_shell(command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> SessionLeader:
-    return subprocess.Popen(
-        ["/bin/sh", "-c", command], env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-        start_new_session=True,
-    )  # fmt: skip
+class ShellRun:
+    """A command in a shell, in a session of its own."""
+
+    def __init__(self, command: str, environment: Mapping[str, str], out: IO[bytes], err: IO[bytes]) -> None:
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", command], env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+            start_new_session=True,
+        )  # fmt: skip
+
+    def wait(self, timeout: float | None = None) -> int:
+        return self._process.wait(timeout)
+
+    def end(self) -> None:
+        end_session(self._process)
 
 
 class ExternalProgram:
@@ -71,7 +89,7 @@ class ExternalProgram:
         self.command = command
         self.deterministic = deterministic
         self._timeout_s = timeout_s
-        self._start = start or start_shell
+        self._start = start or ShellRun
         self._files = dict(files or {})
         for reader in self._files.values():
             reader_of(reader)
@@ -107,7 +125,7 @@ class ExternalProgram:
         except subprocess.TimeoutExpired:
             failure = Rejected("timeout", f"it was still running after {limit:.3g} s")
         finally:
-            end_session(process)
+            process.end()
         seconds = time.perf_counter() - begin
         text = complained.read_text(errors="replace")
         if code:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,8 +10,8 @@ from pathlib import Path
 import kernelwright
 from kernelwright.evaluate.workload.program_case import Reader
 from kernelwright.kernel_version import Version
-from kernelwright.versions.running import warm_runner
 from kernelwright.versions.running.external_program import DATA, OUTPUTS, TIMES, ExternalProgram
+from kernelwright.versions.running.resident_runner import ResidentRunner
 
 
 def python_program(path: Path, timeout_s: float, files: Mapping[str, Reader] | None = None) -> ExternalProgram:
@@ -30,9 +29,10 @@ def cuda_program(
     files: Mapping[str, Reader] | None = None,
 ) -> ExternalProgram:
     """An executable on a virtual GPU; a dataset is its arguments. Its times repeat. ``versions``: winners to be tuned with it."""
-    start = functools.partial(warm_runner.start, versions=versions)
     runner = f"{_module('cuda_runner')} {shlex.quote(device)} {shlex.quote(str(executable.absolute()))}"
-    return ExternalProgram(f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=start, files=files)
+    return ExternalProgram(
+        f"{runner} {TIMES} {DATA}", timeout_s, deterministic=True, start=ResidentRunner(versions).start, files=files
+    )
 
 
 def _module(name: str) -> str:

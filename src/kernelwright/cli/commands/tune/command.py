@@ -5,12 +5,15 @@ kw tune matmul.py --data 64x100 --data 4096x8                       kw.versions 
 kw tune --exec "./app {data}" --data small.bin --data large.bin      any program that prints its comparisons
 kw tune app.cu --with app-1,app-2 --data "64" --data "4096"         winners of runs as versions
 kw tune --explain -o app.tuning                                      what was found, and why
+kw tune --resume app-1                                               a run that was interrupted
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -19,25 +22,22 @@ import typer
 
 from kernelwright.cache import write_atomically
 from kernelwright.cli.commands.tune.subjects import (
-    Wanted,
-    files_of,
-    of_command,
-    of_cuda,
-    of_python,
+    Asked,
     split_given,
+    subject_of,
     threshold_path,
 )
 from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.program_arguments import GivenProgram
+from kernelwright.cli.support.resuming import saying_how_to_resume
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
-from kernelwright.evaluate.workload.rule_text import parse_rule
-from kernelwright.stories.tune import Subject, explained, tune_program
+from kernelwright.stories.tune import Subject, create_run, explained, opened_run, refuse_changed, tune_program
 from kernelwright.versions.explanation import as_json, conflict_lines
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.resolution import Resolution
-from kernelwright.versions.running.external_program import DATA
 from kernelwright.versions.thresholds import DatasetResult, Tuning
 
 COMPARE = "relative 1e-5 floor 1e-6"
@@ -68,6 +68,7 @@ def command(
     as_json_: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
     plot: Annotated[Path | None, typer.Option(help="With --explain: an SVG file for what thresholds of the other datasets do for "
                                               "each one.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with a run that was interrupted: its folder, or its name.")] = None,
     winners: Annotated[list[str] | None, typer.Option("--with", help="RUN[:VARIANT][,RUN...]: these winners are versions of "
                                                       "the program's kernels, with thresholds.")] = None,
 ) -> None:  # fmt: skip
@@ -83,27 +84,26 @@ def command(
         return
     if plot is not None:
         raise Misuse("--plot shows what an earlier tuning found", hint="kw tune --explain --plot FILE.svg")
-    wanted = Wanted(parse_rule(compare), output, oracle, forest, device, timeout, files_of(outputs or ()))
-    if execute and winners:
-        raise Misuse("--with is for CUDA programs that are compiled here", hint="kw tune app.cu --with RUN")
-    if execute:
-        subject = of_command(execute, wanted)
-    elif path is None:
-        raise Misuse("there is nothing to tune", hint=f'kw tune app.cu --data "ARGUMENTS", or --exec "./app {DATA}"')
-    elif winners and path.suffix == ".py":
-        raise Misuse("--with is for CUDA programs", hint="kw tune app.cu --with RUN")
-    elif path.suffix == ".py":
-        subject = of_python(path, wanted)
+    if resume is not None:
+        if given or data or execute or winners:
+            raise Misuse("a run knows what it tunes, and how", hint=f"kw tune --resume {shlex.quote(resume)}")
+        run = opened_run(resume)
+        os.chdir(run.facts["folder"])
+        asked = Asked.from_json(run.facts["asked"])
     else:
-        subject = of_cuda(path, wanted, _build, winners or ())
-    rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(resolution, runs)
-    datasets = [*(data or []), *more]
-    try:
-        tuning = tune_program(subject, datasets, rule, fresh=fresh, forget=forget or (), say=tell)
-    except KeyboardInterrupt:
-        tell("interrupted: the same command goes on from what has been measured")
-        raise
-    _print(tuning, subject, as_json_)
+        asked = Asked(
+            str(path or ""), (*(data or ()), *more), execute, str(output or ""), oracle, str(forest or ""), device, compare,
+            tuple(outputs or ()), tuple(winners or ()), tuple(forget or ()), timeout, resolution, runs, fresh,
+        )  # fmt: skip
+    subject = subject_of(asked, _build)
+    rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(asked.resolution, asked.runs)
+    if resume is None:
+        run = create_run(new_folder(asked.stem), subject, asked.as_json())
+    with run, saying_how_to_resume(run):
+        refuse_changed(run, subject)
+        tell(f"run {run.folder}")
+        tuning = tune_program(subject, asked.datasets, rule, fresh=asked.fresh, forget=asked.forget, say=tell, run=run)
+    _print(tuning, subject, run.folder, as_json_)
     if tuning.conflicts:
         raise typer.Exit(1)
 
@@ -136,10 +136,10 @@ def _explain(path: Path, as_object: bool, plot: Path | None) -> None:
     print(json.dumps({"file": str(path), **found}) if as_object else "\n".join(found["lines"]))
 
 
-def _print(tuning: Tuning, subject: Subject, as_object: bool) -> None:
+def _print(tuning: Tuning, subject: Subject, folder: Path, as_object: bool) -> None:
     if as_object:
         more = {"dispatch_us": dict(subject.dispatch_us), "remarks": dict(subject.remarks)}
-        print(json.dumps({"file": str(subject.path), **as_json(tuning), **more}))
+        print(json.dumps({"file": str(subject.path), "run": str(folder), **as_json(tuning), **more}))
         return
     for name, value in tuning.thresholds.items():
         print(f"{name}={value if value != INFINITE else f'{INFINITE}   (never taken)'}")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import asdict, field, fields
 from pathlib import Path
+from typing import Any
 
 import kernelwright
 from kernelwright.cache import content_key, file_digest
@@ -15,7 +16,8 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
 from kernelwright.evaluate.workload.comparison import Rule
-from kernelwright.evaluate.workload.program_case import Reader, reader_of
+from kernelwright.evaluate.workload.program_case import TIMEOUT_S, Reader, reader_of
+from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.stories.tune import Subject
 from kernelwright.versions.forest import Forest
@@ -23,6 +25,70 @@ from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
 from kernelwright.versions.running.runner_commands import cuda_program, python_program
 from kernelwright.versions.threshold_file import Identity, with_winners
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command was given, as its run writes it down."""
+
+    path: str
+    """The program's file; empty with ``execute``."""
+    datasets: tuple[str, ...]
+    execute: str = ""
+    output: str = ""
+    oracle: str = ""
+    forest: str = ""
+    device: str = ""
+    compare: str = ""
+    outputs: tuple[str, ...] = ()
+    winners: tuple[str, ...] = ()
+    forget: tuple[str, ...] = ()
+    timeout_s: float = TIMEOUT_S
+    resolution: float = 0.02
+    runs: int = 40
+    fresh: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Asked:
+        """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
+        try:
+            known: dict[str, Any] = {f.name: value[f.name] for f in fields(cls)}
+            lists = {name: tuple(v) for name, v in known.items() if isinstance(v, list)}
+            return cls(**known | lists)
+        except (KeyError, TypeError) as error:
+            raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+
+    @property
+    def stem(self) -> str:
+        """What its runs are called after."""
+        output = Path(self.output) if self.output else None
+        return threshold_path(self.execute, Path(self.path) if self.path else None, output).stem
+
+
+def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> Subject:
+    """What is asked to be tuned. Raises ``Misuse`` where that is nothing."""
+    wanted = Wanted(
+        parse_rule(asked.compare),
+        Path(asked.output) if asked.output else None,
+        asked.oracle,
+        Path(asked.forest) if asked.forest else None,
+        asked.device,
+        asked.timeout_s,
+        files_of(asked.outputs),
+    )
+    if asked.execute and asked.winners:
+        raise Misuse("--with is for CUDA programs that are compiled here", hint="kw tune app.cu --with RUN")
+    if asked.execute:
+        return of_command(asked.execute, wanted)
+    if not asked.path:
+        raise Misuse("there is nothing to tune", hint=f'kw tune app.cu --data "ARGUMENTS", or --exec "./app {DATA}"')
+    path = Path(asked.path)
+    if asked.winners and path.suffix == ".py":
+        raise Misuse("--with is for CUDA programs", hint="kw tune app.cu --with RUN")
+    return of_python(path, wanted) if path.suffix == ".py" else of_cuda(path, wanted, build, asked.winners)
 
 
 @dataclass(frozen=True)
