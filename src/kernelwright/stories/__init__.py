@@ -1,1 +1,1 @@
-"""The stories: evolution and breeding, and what is made of a variant; wiring only. Exploring and tuning are not built yet."""
+"""The stories: evolving, breeding, exploring, tuning, and what is made of a variant; wiring only."""
