@@ -15,6 +15,7 @@ import pytest
 
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.prove.obligations.obligation import Obligation
 from kernelwright.report.evolution import evolution_page, write_page
 
 VOID = {"meta", "br", "link", "img", "hr", "input"}
@@ -109,6 +110,21 @@ def test_it_says_what_the_journal_says(finished_run: Path, page: str) -> None:
         assert f"--seed {run.settings.seed}" in text
         for stage, count in run.rejected.items():
             assert re.search(rf"{stage} ?{count}\b", text)
+
+
+def test_it_says_what_the_edits_owe_and_how_that_is_settled(finished_run: Path, tmp_path: Path) -> None:
+    owed = [
+        Obligation("the condition at again.cu:9 always holds", "solver", "for all that the guards admit", seconds=0.25),
+        Obligation("the load at again.cu:7 gives what the store left", "tested", "another thread may write between"),
+    ]
+
+    def owes(proof: dict[str, Any]) -> None:
+        proof |= {"label": "clean", "obligations": [one.as_json() for one in owed]}
+
+    text = Outline(changed(finished_run, tmp_path, owes, "proof")).plain
+    assert "1 of 2 hold." in text and "the label depends on these" not in text
+    assert re.search(r"proven by the solver in 250 ms ?the condition at again.cu:9 always holds", text)
+    assert re.search(r"not provable ?the load at again.cu:7 gives what the store left", text)
 
 
 @pytest.mark.parametrize("guarded", [True, False])

@@ -23,6 +23,7 @@ from kernelwright.evaluate.run.journal import Row
 from kernelwright.evaluate.run.variant_run import Found, VariantRun
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.labels import MEANING
+from kernelwright.prove.obligations.obligation import IN_WORDS, obligation_from_json
 from kernelwright.report import figures, finding_words
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.page_file import written
@@ -78,7 +79,8 @@ def evolution_page(run: VariantRun[Any]) -> str:
         "style": STYLE, "colours": figures.LABEL_COLOURS, "counters": counters, "besides_time": besides_time,
         "units": lambda text: text.replace(" us", " µs"), "diff_class": _diff_class, "same_code": finding_words.SAME_CODE,
         "relations": finding_words.RELATIONS, "alone": finding_words.alone, "within": finding_words.within, "gain": finding_words.gain,
-        "domain": finding_words.domain(proof),
+        "domain": finding_words.domain(proof), "settled": IN_WORDS,
+        "owed": [obligation_from_json(one) for one in (proof or {}).get("obligations", ())],
         "evidence": finding_words.evidence, "summary": finding_words.summary,
         "for_people": lambda text: finding_words.for_people(text, names),
     }  # fmt: skip

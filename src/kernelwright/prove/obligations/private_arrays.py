@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 
 from kernelwright.edits.draft import PrivateSlot
+from kernelwright.edits.kinds.arrays.private_cells import readable_array
 from kernelwright.prove.obligations.obligation import Obligation
 from kernelwright.prove.obligations.variant_pair import VariantPair
 
@@ -17,7 +18,7 @@ from kernelwright.prove.obligations.variant_pair import VariantPair
 def private_arrays(pair: VariantPair) -> Iterator[Obligation]:
     """What each of them owes."""
     for array, slot in pair.applied.draft.private_cells.items():
-        claim = f"each thread has a cell of {array} that no other thread uses"
+        claim = f"each thread has a cell of {readable_array(array)} that no other thread uses"
         missing = [guard for guard in slot.guards if guard not in pair.applied.guards]
         if missing:
             yield Obligation(claim, "tested", f"no guard says so: {missing[0]}")

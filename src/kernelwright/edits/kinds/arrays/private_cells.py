@@ -107,11 +107,11 @@ def own_arrays(original: Original, launches: Sequence[LaunchFacts]) -> Iterator[
 def in_words(original: Original, edit: PrivateCells) -> Words:
     what, location = describe_instruction(original, edit.subject)
     array = array_of(unchanged(original), edit.subject) if edit.subject in original.nodes else None
-    called = _name(array) if array else f"of {what}"
+    called = readable_array(array) if array else f"of {what}"
     return Words("specialised input", f"the shared array {called} is a variable of each thread", location)
 
 
-def _name(array: str) -> str:
+def readable_array(array: str) -> str:
     """``_ZZ7advanceiE4next`` is ``next``."""
     tail = array.rsplit("E", 1)[-1]
     return tail.lstrip("0123456789") or array
