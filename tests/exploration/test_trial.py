@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -86,3 +88,15 @@ def test_scalars_are_passed() -> None:
     outcome = trials.whole(generate(backbone, vector_axpy(backbone, 128, "L1")))
     assert isinstance(outcome, Ok) and outcome.error < 1e-6
     trials.close()
+
+
+def test_copies_of_a_process_do_not_share_memory(trials: Trials, kernels: list[GeneratedKernel]) -> None:
+    """Workers are copies of one process: what one of them writes, another took for its own kernel's output."""
+    assert isinstance(trials.of(kernels[:1])[0].outcome, Ok)
+    (output,) = (buffer for buffer in trials._buffers.values() if buffer.writable)
+    trials._arena.view(output, np.float32)[:] = 7
+    if (pid := os.fork()) == 0:
+        accepted = isinstance(trials.of(kernels[1:])[0].outcome, Ok)
+        os._exit(0 if accepted else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert (trials._arena.view(output, np.float32) == 7).all()

@@ -9,6 +9,7 @@ Blocks of a grid do the same on other data, so a search looks at few; the winner
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 
@@ -56,16 +57,12 @@ class Trials:
         self.subject = subject
         self._gpu = subject.gpu
         self._bundler = Bundler(self._gpu.arch)
-        self._arena = Arena()
         self._virtual = VirtualGpu(KEPT)
-        entry, computation = subject.example, subject.declared
-        memory = entry.inputs(computation, SEED)
-        self._expected = entry.expected(computation, memory)
+        self._inputs = subject.example.inputs(subject.declared, SEED)
+        self._expected = subject.example.expected(subject.declared, self._inputs)
+        self._owner = 0
+        self._arena: Arena
         self._buffers: dict[str, Buffer] = {}
-        for name, array in memory.items():
-            # What reads an input that a wrong kernel has overwritten would be wrong, too.
-            self._buffers[name] = self._arena.allocate(array.nbytes, name, writable=name in self._expected)
-            self._arena.view(self._buffers[name], np.float32)[:] = array
 
     def of(self, kernels: Sequence[GeneratedKernel]) -> list[Evaluated]:
         """What came of each, in order."""
@@ -111,7 +108,21 @@ class Trials:
         except CompileError as error:
             return Rejected("compile", error.message)
 
+    def _use_own_memory(self) -> None:
+        """Inputs and outputs in memory that no other process sees: workers are copies of the process that made this object, and
+        an arena would be one memory for all of them."""
+        if self._owner == os.getpid():
+            return
+        if self._owner:
+            self._arena.close()
+        self._owner, self._arena = os.getpid(), Arena()
+        for name, array in self._inputs.items():
+            # What reads an input that a wrong kernel has overwritten would be wrong, too.
+            self._buffers[name] = self._arena.allocate(array.nbytes, name, writable=name in self._expected)
+            self._arena.view(self._buffers[name], np.float32)[:] = array
+
     def _run(self, kernel: GeneratedKernel, made: Compiled, grid: Triple, schedule: Schedule = FORWARD) -> Launched:
+        self._use_own_memory()
         for name in self._expected:
             self._arena.view(self._buffers[name], np.float32)[:] = np.nan
         loaded = load(made.module, self._arena)
@@ -163,7 +174,8 @@ class Trials:
         return max(1, min(BLOCKS, kernel.grid[0], MOST_WORK // block_work(self.subject, kernel))), 1, 1
 
     def close(self) -> None:
-        self._arena.close()
+        if self._owner:
+            self._arena.close()
 
 
 def block_work(subject: Subject, kernel: GeneratedKernel) -> int:
