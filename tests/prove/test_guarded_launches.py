@@ -59,7 +59,9 @@ def proof_of(tmp_path: Path, *changes: tuple[str, str], held_out: tuple[Case, ..
     workload = Workload(tmp_path / "original" / "kernels.cu", "add", (case(3),))
     prover = Prover(workload, original, effort=Effort(changes=12, draws=2), held_out=held_out)
     kernels = {"twice", "add"} if NO_STORE in changes else {"add"}
-    return prover.prove({kernel: changed[kernel] for kernel in kernels}, guards={"twice": GIVEN, "add": (*GIVEN, THREE_TIMES)})
+    return prover.prove(
+        {kernel: changed[kernel] for kernel in kernels}, guards={"twice": GIVEN, "add": (*GIVEN, THREE_TIMES)}
+    )
 
 
 def test_kernels_that_depend_on_each_others_variant(tmp_path: Path) -> None:
