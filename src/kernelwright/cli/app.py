@@ -37,6 +37,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "patch": ("variant.patch", USE, "A variant as a patch of its CUDA source, as far as it can be said there."),
     "export": ("variant.export", USE, "A variant as a folder to take along."),
     "doctor": ("doctor", LOOK, "What this machine has, what is missing, and how to fix it."),
+    "cache": ("cache", LOOK, "What is kept on disk between commands, and how to be rid of it."),
     "suite": ("suite", LOOK, "The CUDA programs that ship with the package."),
     "passes": ("passes", LOOK, "The optimisation pipeline, step by step, with examples."),
     "space": ("space.command", LOOK, "How large a space is, and what a run has explored of it."),
