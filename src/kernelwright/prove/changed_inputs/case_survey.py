@@ -25,6 +25,7 @@ from kernelwright.prove.changed_inputs.buffer_values import (
     FEW_WAYS,
     FLOAT_WAYS,
     INTEGER_WAYS,
+    POINTER_WAYS,
     UNKNOWN_WAYS,
     Way,
     exchanged,
@@ -72,7 +73,7 @@ class BufferSeen:
         return FEW_BOOLEAN_WAYS if self.boolean else {} if self.dtype is None else FEW_WAYS
 
     def way(self, name: str) -> Way:
-        return self.few_ways.get(name) or self.ways[name]
+        return POINTER_WAYS.get(name) or self.few_ways.get(name) or self.ways[name]
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ class PointerSeen:
     """Whether the kernel may write through it."""
     restricted: bool
     """Whether the source promises that nothing else points there (``__restrict__``)."""
+    element: int
+    """Bytes of what the kernel reads and writes there; of a word where it does not tell."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +165,8 @@ class Survey:
     """By kernel and argument, the buffer that a pointer points to."""
     pointers: dict[tuple[str, int], PointerSeen] = field(default_factory=dict)
     """By kernel and argument."""
+    tables: dict[str, BufferSeen] = field(default_factory=dict)
+    """Buffers that hold pointers."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +181,10 @@ class Change:
     seed: int = 0
     aliases: tuple[tuple[PointerSeen, PointerSeen], ...] = ()
     """Pointers, and those to whose memory they point instead."""
+    nulls: tuple[PointerSeen, ...] = ()
+    """Pointers that are null instead."""
+    moved: tuple[PointerSeen, ...] = ()
+    """Pointers that point to a copy of what is behind them, which begins an element behind the start of its buffer."""
     brief: bool = False
     """Whether a number is so large that a loop up to there would not end: then it gets few turns."""
 
@@ -189,6 +198,9 @@ class Change:
         for pointer, other in self.aliases:
             if pointer.kernel == launch.kernel:
                 parameters[pointer.offset : pointer.offset + 8] = launch.parameters[other.offset : other.offset + 8]
+        for pointer in self.nulls:
+            if pointer.kernel == launch.kernel:
+                parameters[pointer.offset : pointer.offset + 8] = bytes(8)
         before = Geometry.of(launch)
         after = dict(self.geometries).get((launch.kernel, before), before)
         return Launch(launch.kernel, after.grid, after.block, bytes(parameters), after.shared_bytes)
@@ -205,12 +217,15 @@ class Change:
         aliases = {(p.kernel, p.index): (p, to) for p, to in (*other.aliases, *self.aliases)}
         return Change(
             f"{other.words}; {self.words}", tuple(buffers.values()), tuple(numbers.values()), tuple(geometries.items()),
-            self.seed, tuple(aliases.values()), self.brief or other.brief,
+            self.seed, tuple(aliases.values()), tuple(dict.fromkeys((*other.nulls, *self.nulls))),
+            tuple(dict.fromkeys((*other.moved, *self.moved))), self.brief or other.brief,
         )  # fmt: skip
 
     @property
     def moves_launches(self) -> bool:
-        return bool(self.geometries or self.aliases) or any(number.kernel for number, _ in self.numbers)
+        return bool(self.geometries or self.aliases or self.nulls or self.moved) or any(
+            number.kernel for number, _ in self.numbers
+        )
 
 
 # -- numbers ---------------------------------------------------------------------------------------------------------
@@ -252,7 +267,7 @@ def _leaves(name: str, offset: int, type: Type) -> list[tuple[str, int, Type]]:
         step = alloc_size(type.element)
         parts = [(f"{name}[{n}]", offset + n * step, type.element) for n in range(min(type.count, MOST_FIELDS))]
     else:
-        whole = isinstance(type, IntType) and type.bits in (8, 16, 32, 64)
+        whole = isinstance(type, IntType) and type.bits in (1, 8, 16, 32, 64)
         real = isinstance(type, FloatType) and type.text in ("half", "float", "double")
         return [(name, offset, type)] if whole or real else []
     return [leaf for part in parts for leaf in _leaves(*part)][:MOST_FIELDS]
@@ -263,7 +278,9 @@ def _kind(type: Type) -> str:
 
 
 def _is_boolean(kernel: Function, type: Type, raw: bytes) -> bool:
-    return isinstance(type, IntType) and type.bits == 8 and raw in (b"\0", b"\1") and has_booleans(kernel)
+    if not isinstance(type, IntType) or raw not in (b"\0", b"\1"):
+        return False
+    return type.bits == 1 or (type.bits == 8 and has_booleans(kernel))
 
 
 def has_booleans(kernel: Function) -> bool:
