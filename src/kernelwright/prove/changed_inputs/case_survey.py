@@ -34,7 +34,9 @@ from kernelwright.prove.changed_inputs.buffer_values import (
 ALONE = 6
 """Constants that a buffer is given one at a time."""
 MOST_FIELDS = 24
-"""Fields of a structure that are looked at."""
+"""Fields of a structure that are changed one by one."""
+ALL_FIELDS = 1024
+"""Those that are changed together: a parameter buffer holds no more words."""
 ALL_AT_ONCE = "some of them what the kernel compares with"
 MOSTLY = "most of them what the kernel compares with"
 ENTIRELY = "all of them what the kernel compares with"
@@ -167,6 +169,8 @@ class Survey:
     """By kernel and argument."""
     tables: dict[str, BufferSeen] = field(default_factory=dict)
     """Buffers that hold pointers."""
+    structures: dict[tuple[str, int], tuple[NumberSeen, ...]] = field(default_factory=dict)
+    """By kernel and argument, all numbers of a structure passed by value."""
 
 
 @dataclass(frozen=True)
@@ -231,11 +235,11 @@ class Change:
 # -- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def numbers_of(kernel: Function, parameters: bytes, arena: Arena) -> Iterator[NumberSeen]:
-    """The arguments of a launch that are numbers, and the numbers in structures passed by value."""
+def numbers_of(kernel: Function, parameters: bytes, arena: Arena, fields: int = MOST_FIELDS) -> Iterator[NumberSeen]:
+    """The arguments of a launch that are numbers, and the first numbers in structures passed by value."""
     for index, (argument, p) in enumerate(zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True)):
         name = argument.name or f"argument {index}"
-        for words, offset, type in _leaves(name, p.offset, p.type):
+        for words, offset, type in _leaves(name, p.offset, p.type, fields):
             raw = parameters[offset : offset + alloc_size(type)]
             # A texture object is the address of its descriptor.
             if len(raw) == 8 and arena.find(int.from_bytes(raw, "little")) is not None:
@@ -257,7 +261,16 @@ def stands_alone(type: Type) -> bool:
     return isinstance(type, IntType | FloatType) or (isinstance(type, StructType) and scalar_type(type) is None)
 
 
-def _leaves(name: str, offset: int, type: Type) -> list[tuple[str, int, Type]]:
+def structures_of(kernel: Function, parameters: bytes, arena: Arena) -> dict[tuple[str, int], tuple[NumberSeen, ...]]:
+    """By kernel and argument, all numbers of a structure passed by value, where it has several."""
+    found: dict[tuple[str, int], tuple[NumberSeen, ...]] = {}
+    for number in numbers_of(kernel, parameters, arena, ALL_FIELDS):
+        key = number.kernel, number.index
+        found[key] = (*found.get(key, ()), number)
+    return {key: numbers for key, numbers in found.items() if len(numbers) > 1}
+
+
+def _leaves(name: str, offset: int, type: Type, most: int = MOST_FIELDS) -> list[tuple[str, int, Type]]:
     if isinstance(type, StructType) and type.fields:
         parts = [
             (f"{name}.{n}", offset + at, f)
@@ -265,12 +278,12 @@ def _leaves(name: str, offset: int, type: Type) -> list[tuple[str, int, Type]]:
         ]
     elif isinstance(type, ArrayType):
         step = alloc_size(type.element)
-        parts = [(f"{name}[{n}]", offset + n * step, type.element) for n in range(min(type.count, MOST_FIELDS))]
+        parts = [(f"{name}[{n}]", offset + n * step, type.element) for n in range(min(type.count, most))]
     else:
         whole = isinstance(type, IntType) and type.bits in (1, 8, 16, 32, 64)
         real = isinstance(type, FloatType) and type.text in ("half", "float", "double")
         return [(name, offset, type)] if whole or real else []
-    return [leaf for part in parts for leaf in _leaves(*part)][:MOST_FIELDS]
+    return [leaf for part in parts for leaf in _leaves(*part, most)][:most]
 
 
 def _kind(type: Type) -> str:

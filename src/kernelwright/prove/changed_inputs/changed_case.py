@@ -34,6 +34,7 @@ from kernelwright.prove.changed_inputs.case_survey import (
     numbers_in,
     numbers_of,
     stands_alone,
+    structures_of,
 )
 from kernelwright.prove.changed_inputs.comparison_constants import compared_in, instructions_of
 from kernelwright.prove.checked_run import Runnable
@@ -66,6 +67,8 @@ class _Surveying:
             survey.pointers.setdefault((pointer.kernel, pointer.index), pointer)
         for number in numbers_of(kernel, launch.parameters, arena):
             survey.numbers.setdefault(number.place, number)
+        for key, fields in structures_of(kernel, launch.parameters, arena).items():
+            survey.structures.setdefault(key, fields)
         survey.geometries.setdefault((launch.kernel, Geometry.of(launch)))
         if launch.kernel not in survey.compared:
             survey.compared[launch.kernel] = compared_in(kernel)
