@@ -9,7 +9,7 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.ir import parse_module
-from kernelwright.prove.changed_inputs.case_survey import Change, Survey
+from kernelwright.prove.changed_inputs.case_survey import Change, Geometry, Survey
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.changed_inputs.pointer_places import place_changes
 from kernelwright.prove.checked_run import CaseRun, Device, run_case
@@ -83,3 +83,16 @@ def test_changes_add_up(capture: Capture) -> None:
     made = list(named(capture, "_Z5scalePKfPffi").values())
     both = made[0].on_top_of(made[1])
     assert both.moves_launches and len(both.moved) + len(both.nulls) == 2
+
+
+def test_a_changed_recording_is_changed_again(capture: Capture) -> None:
+    """As the first blocks of a large launch are."""
+    case = case_of(capture, "_Z5scalePKfPffi")
+    launch = case.launch
+    fewer = Change("fewer", geometries=(((launch.kernel, Geometry.of(launch)), Geometry((8, 1, 1), launch.block)),))
+    null = next(change for change in place_changes(surveyed(capture, launch.kernel), 0) if change.moved)
+    twice = ChangedCase(ChangedCase(case, fewer), null)
+    found = run_case(Device(), {launch.kernel: case.module}, twice, launch.kernel, FORWARD)
+    assert twice.changed and found.output is not None and found.launches[0].launch.grid == (8, 1, 1)
+    whole, before = case.contents("after")["d_out"], case.contents("before")["d_out"]
+    assert np.array_equal(found.output.arrays["d_out"], [*whole[:32], *before[32:]])

@@ -302,8 +302,13 @@ class ChangedCase:
         self.name = f"{case.name or 'case'}, {change.words}"
         self.changed = False
         """Whether the last run met anything that the change makes other than it was."""
-        if isinstance(case, RecordedCase):
-            self.arena = case.arena
+        if (arena := getattr(case, "arena", None)) is not None:
+            self.arena = arena
+
+    @property
+    def recorded(self) -> RecordedCase | None:
+        """The recording that was changed, also where that was done before."""
+        return recorded_of(self.case)
 
     def run(self, runner: Runner, kernel: str) -> Output:
         """Runs the case, changed. Raises ``Stopped`` when a kernel or its host program fails."""
@@ -312,9 +317,17 @@ class ChangedCase:
             output = self.case.run(runner.through(between), kernel)
         finally:
             self.changed = between.changed
-        known = self.case.names if isinstance(self.case, RecordedCase) else {b.name: b for b in runner.arena.buffers}
+        recorded = self.recorded
+        known = recorded.names if recorded is not None else {b.name: b for b in runner.arena.buffers}
         contents = {name: between.contents[b.address] for name, b in known.items() if b.address in between.contents}
         return Output(output.arrays, _replaced(output.before, contents), _replaced(output.inputs, contents))
+
+
+def recorded_of(case: Runnable) -> RecordedCase | None:
+    """The recording behind a case, changed or not; None where there is none."""
+    while isinstance(case, ChangedCase):
+        case = case.case
+    return case if isinstance(case, RecordedCase) else None
 
 
 class SurveyedCase:
@@ -324,8 +337,8 @@ class SurveyedCase:
         self.case = case
         self.name = case.name
         self.survey = Survey()
-        if isinstance(case, RecordedCase):
-            self.arena = case.arena
+        if (arena := getattr(case, "arena", None)) is not None:
+            self.arena = arena
 
     def run(self, runner: Runner, kernel: str) -> Output:
         between = _Surveying(runner.executor)

@@ -124,7 +124,9 @@ class VariantRuns:
     def _bases(self) -> list[Reference]:
         known = (*self.baseline.training, *self.baseline.held_out.references)
         launching = [one for one in known if one.kernels & self.kernels]
-        return self.changes.bases([one for one in launching if not self.domain.broken_by(one.run)])
+        found = self.changes.bases([one for one in launching if not self.domain.broken_by(one.run)])
+        # The first blocks of a launch are another grid.
+        return [one for one in found if not self.domain.broken_by(one.run)]
 
     def changed_sets(self, more: int = 1) -> list[ChangedSet]:
         """Changed inputs of each kernel, made from the training cases that cover most, as far as the guards admit them."""
