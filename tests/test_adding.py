@@ -7,7 +7,8 @@ import os
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import dedent
 
@@ -30,21 +31,36 @@ workload = Workload("clear.cu", "clear", (case,))
 
 @dataclass(frozen=True)
 class Copied:
-    """A copy of the package that may be changed."""
+    """A copy of the package that may be changed, and is as it was for the next test."""
 
     folder: Path
+    before: dict[Path, Path | None] = field(default_factory=dict)
+    """By the file that was changed, where the one from before is kept; None for one that is new."""
+
+    def write(self, path: Path, text: str) -> None:
+        if path not in self.before:
+            kept = self.folder / f"before-{len(self.before)}"
+            self.before[path] = Path(shutil.copy2(path, kept)) if path.exists() else None
+        path.write_text(text)
+
+    def undo(self) -> None:
+        for path, kept in self.before.items():
+            if kept is None:
+                path.unlink()
+            else:
+                kept.replace(path)
 
     def file(self, name: str, text: str) -> None:
         path = self.folder / "kernelwright" / name
         assert not path.exists()
-        path.write_text(dedent(text))
+        self.write(path, dedent(text))
 
     def insert(self, name: str, before: str, text: str) -> None:
         """Puts text before the only place that begins so."""
         path = self.folder / "kernelwright" / name
         found = path.read_text()
         assert found.count(before) == 1, before
-        path.write_text(found.replace(before, text + before))
+        self.write(path, found.replace(before, text + before))
 
     def run(self, *arguments: str) -> str:
         made = subprocess.run(
@@ -62,11 +78,20 @@ class Copied:
         return self.run("-c", dedent(program)).splitlines()
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With one copy for all tests: Python compiles what they do not change once."""
+    made = tmp_path_factory.mktemp("copied")
+    shutil.copytree(PACKAGE, made / "kernelwright", ignore=shutil.ignore_patterns("__pycache__"))
+    (made / "clear.cu").write_text(CLEAR)
+    return made
+
+
 @pytest.fixture
-def copied(tmp_path: Path) -> Copied:
-    shutil.copytree(PACKAGE, tmp_path / "kernelwright", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "clear.cu").write_text(CLEAR)
-    return Copied(tmp_path)
+def copied(folder: Path) -> Iterator[Copied]:
+    made = Copied(folder)
+    yield made
+    made.undo()
 
 
 def test_an_edit_kind(copied: Copied) -> None:
@@ -169,9 +194,8 @@ for invariant in invariants(workload, originals, edits_in_order([gene])):
 def test_a_row_that_forgets_a_field_is_refused_at_once(copied: Copied) -> None:
     """Else the edit could be written, and not read."""
     path = copied.folder / "kernelwright" / "edits" / "kinds" / "unroll.py"
-    path.write_text(
-        path.read_text().replace('reads={"subject": read_id, "count": read_number}', 'reads={"subject": read_id}')
-    )
+    text = path.read_text()
+    copied.write(path, text.replace('reads={"subject": read_id, "count": read_number}', 'reads={"subject": read_id}'))
     with pytest.raises(
         AssertionError, match=r"the row of unroll reads \['subject'\], its fields are \['count', 'subject'\]"
     ):
@@ -323,7 +347,7 @@ class GridIsLine:
     )
     copied.insert("edits/kinds/warp_barriers.py", "LaunchFacts\nfrom kernelwright.ir", "GridIsLine, ")
     source = "__global__ void clear(int *out, int value) { __syncthreads(); out[threadIdx.x] = value; }\n"
-    (copied.folder / "clear.cu").write_text(source)
+    copied.write(copied.folder / "clear.cu", source)
     said = copied.says(
         WORKLOAD
         + """

@@ -59,9 +59,25 @@ FOUNDATION = {
 }
 
 
+Import = ast.Import | ast.ImportFrom
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+"""Where a statement holds others."""
+
+
 @functools.cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+def declared(path: Path) -> tuple[tuple[Import, ...], tuple[tuple[str, list[ast.expr]], ...]]:
+    """The imports of a file, and its classes with their bases, at any depth of its code."""
+    imports: list[Import] = []
+    classes = []
+    rest: list[ast.AST] = [ast.parse(path.read_text())]
+    for node in rest:  # it grows: statements alone, which are a tenth of what there is
+        if isinstance(node, Import):
+            imports.append(node)
+        elif isinstance(node, ast.ClassDef):
+            classes.append((node.name, node.bases))
+        for block in BLOCKS:
+            rest += getattr(node, block, ())
+    return tuple(imports), tuple(classes)
 
 
 ISLANDS = {"space/engine"}
@@ -80,15 +96,14 @@ def _room(parts: tuple[str, ...]) -> str:
 def imported_rooms(path: Path) -> set[tuple[str, int]]:
     """Rooms that a file imports at any depth of its code, with the line number."""
     found = set()
-    for node in ast.walk(tree_of(path)):
-        names: list[str] = []
+    for node in declared(path)[0]:
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: relative import; write the room's full name"
             names = [
                 f"{node.module}.{alias.name}" if node.module == "kernelwright" else str(node.module)
                 for alias in node.names
             ]
-        elif isinstance(node, ast.Import):
+        else:
             names = [alias.name for alias in node.names]
         for name in names:
             parts = name.split(".")
@@ -157,10 +172,10 @@ def import_graph(root: Path) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, path in files.items():
         imported: set[str] = set()
-        for node in ast.walk(tree_of(path)):
+        for node in declared(path)[0]:
             if isinstance(node, ast.Import):
                 imported |= {alias.name for alias in node.names}
-            elif isinstance(node, ast.ImportFrom):
+            else:
                 full = {f"{node.module}.{alias.name}" for alias in node.names}
                 imported |= {each if each in files else str(node.module) for each in full}
         graph[name] = (imported & files.keys()) - {name}
@@ -243,16 +258,15 @@ def class_bases(root: Path) -> dict[str, list[str]]:
     """Per class of the package in ``root`` its bases, by their full names."""
     found: dict[str, list[str]] = {}
     for path in sorted(root.rglob("*.py")):
-        module, tree = module_name(path, root), tree_of(path)
-        known = {n.name: f"{module}.{n.name}" for n in ast.walk(tree) if isinstance(n, ast.ClassDef)}
-        for node in ast.walk(tree):
+        module, (imports, classes) = module_name(path, root), declared(path)
+        known = {name: f"{module}.{name}" for name, _ in classes}
+        for node in imports:
             if isinstance(node, ast.ImportFrom):
                 known |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                bases = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
-                names = [ast.unparse(base).partition(".") for base in bases]
-                found[f"{module}.{node.name}"] = [known.get(first, first) + dot + rest for first, dot, rest in names]
+        for name, given in classes:
+            bases = [base.value if isinstance(base, ast.Subscript) else base for base in given]
+            names = [ast.unparse(base).partition(".") for base in bases]
+            found[f"{module}.{name}"] = [known.get(first, first) + dot + rest for first, dot, rest in names]
     return found
 
 

@@ -25,14 +25,16 @@ Kw = Callable[..., Done]
 
 
 @pytest.fixture
-def kw(fake: Fake, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, warm_cache: WarmCache) -> Iterator[Kw]:
-    """Runs a command in a folder with the program. One cache for all, so that a program is built once."""
-    shutil.copy(HERE / "session.cu", tmp_path)
-    cache = tmp_path_factory.getbasetemp() / "commands-cache"
+def kw(fake: Fake, tmp_path_factory: pytest.TempPathFactory, warm_cache: WarmCache) -> Iterator[Kw]:
+    """Runs a command in a folder with the program. One cache and one folder for all, so that a program is built once."""
+    cache, folder = (tmp_path_factory.getbasetemp() / name for name in ("commands-cache", "commands"))
+    if not folder.exists():
+        folder.mkdir()
+        shutil.copy(HERE / "session.cu", folder)
     fake.set("KERNELWRIGHT_CACHE", str(cache))
 
     def go(*words: str) -> Done:
-        return kw_process.kw(*words, cwd=tmp_path, timeout=60)
+        return kw_process.kw(*words, cwd=folder, timeout=60)
 
     with warm_cache.at(cache):
         yield go
@@ -67,11 +69,12 @@ def test_profile(kw: Kw) -> None:
 
 
 def test_more_launches_than_are_kept_waiting(kw: Kw, tmp_path: Path) -> None:
-    (tmp_path / "many.cu").write_text(
+    many = tmp_path / "many.cu"
+    many.write_text(
         'extern "C" __global__ void talk() {}\n'
         "int main() { for (int i = 0; i < 1500; i++) talk<<<1, 32>>>(); return cudaDeviceSynchronize(); }\n"
     )
-    done = kw("profile", "--device", "cuda:0", "--json", "many.cu")
+    done = kw("profile", "--device", "cuda:0", "--json", str(many))
     (row,) = json.loads(done.stdout)["kernels"]
     assert (row["launches"], row["time_us"]) == (1500, 15000.0)
 

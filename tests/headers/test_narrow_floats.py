@@ -10,6 +10,7 @@ import bisect
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,15 +28,17 @@ FORMATS: tuple[Format, ...] = ("half", "bfloat16")
 INFINITY = {"half": 0x7C00, "bfloat16": 0x7F80}
 
 
+@cache
+def _values(fmt: Format) -> list[float]:
+    """What each pattern stands for: exactly, because a double holds all of either format."""
+    patterns = np.arange(1 << 16, dtype=np.uint32)
+    values = patterns.astype(np.uint16).view(np.float16) if fmt == "half" else (patterns << 16).view(np.float32)
+    found: list[float] = values.tolist()
+    return found
+
+
 def to_float(pattern: int, fmt: Format) -> float:
-    if fmt == "half":
-        return float(np.array(pattern, np.uint16).view(np.float16))
-    return float(np.array(pattern << 16, np.uint32).view(np.float32))
-
-
-_MAGNITUDES: dict[Format, list[Fraction]] = {
-    fmt: [Fraction(to_float(p, fmt)) for p in range(INFINITY[fmt])] for fmt in FORMATS
-}
+    return _values(fmt)[pattern]
 
 
 def rounded(value: Fraction | float, fmt: Format, mode: str) -> int:
@@ -49,14 +52,17 @@ def rounded(value: Fraction | float, fmt: Format, mode: str) -> int:
         value = Fraction(value)
     else:
         sign = 0x8000 if value < 0 else 0
-    magnitude, table = abs(value), _MAGNITUDES[fmt]
-    below = bisect.bisect_right(table, magnitude) - 1
+    magnitude, table = abs(value), _values(fmt)
+    # The double next to the magnitude lies on the same side of every value of the format, or is that value.
+    below = bisect.bisect_right(table, float(magnitude), 0, INFINITY[fmt]) - 1
+    below -= table[below] > magnitude
     if table[below] == magnitude:
         return sign | below
     away = {"ru": not sign, "rd": bool(sign), "rz": False}.get(mode)
     if away is None:
-        above = table[below + 1] if below + 1 < len(table) else 2 * table[-1] - table[-2]
-        twice = 2 * magnitude - table[below] - above
+        low, last = Fraction(table[below]), INFINITY[fmt] - 1
+        above = Fraction(table[below + 1]) if below < last else 2 * low - Fraction(table[last - 1])
+        twice = 2 * magnitude - low - above
         away = twice > 0 or (twice == 0 and below % 2 == 1)
     return sign | (below + away)
 
@@ -129,6 +135,7 @@ def has_fma(side: str) -> Callable[[str], bool]:
     return lambda fmt: fmt != "half" or side != "device"
 
 
+@cache
 def _floats() -> np.ndarray[Any, np.dtype[np.float32]]:
     rng = np.random.default_rng(3)
     near: list[float] = []
@@ -171,20 +178,26 @@ def _check(got: np.ndarray[Any, Any], expected: list[int], inputs: Iterable[Any]
         assert pattern == wanted or (is_nan and (pattern & 0x7FFF) > INFINITY[fmt]), (value, hex(pattern), hex(wanted))
 
 
+@cache
+def _floats_rounded(fmt: Format, mode: str) -> list[int]:
+    return [rounded(v, fmt, mode) for v in _floats().tolist()]
+
+
 @pytest.mark.parametrize("mode", ["rn", "rz", "ru", "rd"])
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_from_float(fmt: Format, mode: str, program: Program) -> None:
     values = _floats()
     out = np.zeros(len(values), np.uint16)
     program.call(f"{fmt}_float_{mode}", values, out, len(values))
-    expected = [rounded(float(v), fmt, mode) for v in values]
+    expected = _floats_rounded(fmt, mode)
     if mode == "rd" or mode == "ru" or mode == "rz":  # an infinity is never made smaller
         assert all(e & 0x7FFF <= INFINITY[fmt] or math.isnan(v) for e, v in zip(expected, values.tolist(), strict=True))
     _check(out, expected, values.tolist(), fmt)
 
 
-@pytest.mark.parametrize("fmt", FORMATS)
-def test_from_double_without_rounding_twice(fmt: Format, program: Program) -> None:
+@cache
+def _doubles(fmt: Format) -> tuple[np.ndarray[Any, Any], list[int]]:
+    """Doubles that show whether they were rounded to float first, and what they round to."""
     rng = np.random.default_rng(4)
     patterns = rng.integers(0, INFINITY[fmt] - 1, 3000).tolist()
     middles = np.array([(to_float(p, fmt) + to_float(p + 1, fmt)) / 2 for p in patterns])
@@ -196,9 +209,15 @@ def test_from_double_without_rounding_twice(fmt: Format, program: Program) -> No
     gaps = np.spacing(middles.astype(np.float32)).astype(np.float64)
     values = np.concatenate([values, middles + 0.75 * gaps, middles - 0.3 * gaps])
     values = np.concatenate([values, -values])
+    return values, [rounded(v, fmt, "rn") for v in values.tolist()]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+def test_from_double_without_rounding_twice(fmt: Format, program: Program) -> None:
+    values, expected = _doubles(fmt)
     out = np.zeros(len(values), np.uint16)
     program.call(f"{fmt}_double_rn", values, out, len(values))
-    _check(out, [rounded(float(v), fmt, "rn") for v in values], values.tolist(), fmt)
+    _check(out, expected, values.tolist(), fmt)
 
 
 @pytest.mark.parametrize("fmt", FORMATS)
@@ -272,6 +291,14 @@ def _exact(name: str, a: float, b: float, c: float) -> Fraction | float:
         return float(_EXACT[name](np.float64(a), np.float64(b), np.float64(c)))
 
 
+@cache
+def _rounded_results(fmt: Format, name: str) -> tuple[list[tuple[float, ...]], list[int]]:
+    """The operands of seed 11 as numbers, and what the operation makes of them."""
+    patterns = (words.tolist() for words in _operands(fmt, 11))
+    values = [tuple(to_float(p, fmt) for p in row) for row in zip(*patterns, strict=True)]
+    return values, [rounded(_exact(name, *row), fmt, "rn") for row in values]
+
+
 @pytest.mark.parametrize("name", ["add", "sub", "mul", "div", "fma"])
 @pytest.mark.parametrize("fmt", FORMATS)
 def test_arithmetic_rounds_once(
@@ -282,9 +309,7 @@ def test_arithmetic_rounds_once(
     a, b, c = _operands(fmt, 11)
     out = np.zeros(len(a), np.uint16)
     program.call(f"{fmt}_{name}", a, b, c, out, len(a))
-    values = [tuple(to_float(p, fmt) for p in row) for row in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
-    exact = [_exact(name, *row) for row in values]
-    expected = [rounded(e, fmt, "rn") for e in exact]
+    values, expected = _rounded_results(fmt, name)
     if (
         fmt == "bfloat16" and name == "fma" and side != "virtual"
     ):  # rounds twice, as its header says: by one last bit, and rarely

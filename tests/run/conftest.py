@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -18,6 +19,13 @@ from kernelwright.errors import KernelwrightError
 
 SOURCES = Path(kernelwright.__file__).parents[1]
 MISBEHAVING = Path(__file__).parent / "misbehaving.cu"
+
+
+OF_A_WORKER = tuple(
+    f"kernelwright.device.{name}"
+    for name in ("serving.session", "serving.virtual_device", "virtual_gpu.gpu", "load_module")
+)
+"""Modules that a worker loads behind its fork. With them come the others."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +86,11 @@ Here = Callable[..., Ran]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Here:
-    """``kw run`` in this process, in the folder of the test: what it needs is loaded already, so that a run takes a
-    quarter of the time. The program and its worker are processes of their own all the same."""
+    """``kw run`` in this process, in the folder of the test: what it needs is loaded already, and so is what its worker needs,
+    which is a copy of it, so that a run takes a quarter of the time. The program and its worker are processes of their own all
+    the same."""
+    for module in OF_A_WORKER:
+        importlib.import_module(module)
     for name in [n for n in os.environ if n.startswith("KERNELWRIGHT_") and n != "KERNELWRIGHT_CACHE"]:
         monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)

@@ -8,6 +8,13 @@ import pytest
 
 from .conftest import MISBEHAVING, Here
 
+
+@pytest.fixture(autouse=True)
+def one_folder(run: Here, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program is compiled once for all of them: what is kept of a compile holds in the folder that it began in."""
+    monkeypatch.chdir(tmp_path_factory.getbasetemp())
+
+
 LINES = MISBEHAVING.read_text().splitlines()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from kernelwright.cuda.runtime_library import install_shared
 
-from .conftest import Here, execute, kw
+from .conftest import Here, command, execute, kw
 
 ECHO = r"""
 #include <cstdio>
@@ -388,6 +388,14 @@ def test_a_cache_that_cannot_be_written_to(tmp_path: Path) -> None:
     assert (ran.code, ran.out) == (4, "here\n")
     left = set(Path(tempfile.gettempdir()).glob("kernelwright-*")) - before
     assert not [p for p in left if (p / "app").exists()]
+
+
+def test_without_winners_nothing_of_the_search_is_loaded() -> None:
+    code = (
+        "import sys; from kernelwright.cli.support.winners_view import given_versions; print(given_versions(()), "
+        "[m for m in sys.modules if m.startswith(('kernelwright.evolution', 'kernelwright.prove', 'kernelwright.report'))])"
+    )
+    assert execute([*command()[:1], "-c", code]).out == "[] []\n"
 
 
 def test_help() -> None:

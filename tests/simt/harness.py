@@ -94,6 +94,7 @@ class Case:
         self.arguments = arguments
         self.shared = shared
         self.budget = budget
+        self._compiled: dict[SimtOptions, CompiledKernel] = {}
 
     def _memory(self, arena: Arena) -> tuple[bytes, list[tuple[Buffer, Any]], dict[str, int], Any]:
         arena.reset()
@@ -143,7 +144,11 @@ class Case:
         return Run([arena.view(b, d).copy() for b, d in buffers], result.fault, result)
 
     def compiled(self, options: SimtOptions | None = None) -> CompiledKernel:
-        return compile_host(lower(self.module, self.kernel, options or SimtOptions(block=self.block)))
+        """Once for all its launches: compiling takes a hundred times as long as a launch of these runs."""
+        options = options or SimtOptions(block=self.block)
+        if options not in self._compiled:
+            self._compiled[options] = compile_host(lower(self.module, self.kernel, options))
+        return self._compiled[options]
 
     def fast(
         self, arena: Arena, options: SimtOptions | None = None, schedule: Schedule | None = None, **more: Any

@@ -59,10 +59,9 @@ extern "C" __global__ void {name}(int* o, int* x, volatile int* flag, volatile i
 def outcomes(module: Module, arena: Arena, *, kernel: str = "k") -> set[tuple[int, ...]]:
     """What the two threads saw, under every schedule."""
     found = set()
+    case = Case(module, kernel, 2, 64, zeros(2), zeros(16), zeros(16), zeros(16))
     for seed in SEEDS:
-        run = Case(module, kernel, 2, 64, zeros(2), zeros(16), zeros(16), zeros(16)).fast(
-            arena, schedule=Schedule.weak(seed)
-        )
+        run = case.fast(arena, schedule=Schedule.weak(seed))
         assert run.fault is None and not run.launch.incomplete
         found.add(tuple(int(v) for v in run.arrays[0]))
     return found
@@ -177,8 +176,9 @@ extern "C" __global__ void k(int* o) {
   if (threadIdx.x == 0) { while (!*flag); o[0] = 7; }
   if (threadIdx.x == 32) *flag = 1;
 }""")
+    case = Case(module, "k", 1, 64, zeros(16))
     for seed in SEEDS[:16]:
-        run = Case(module, "k", 1, 64, zeros(16)).fast(arena, schedule=Schedule.weak(seed))
+        run = case.fast(arena, schedule=Schedule.weak(seed))
         assert run.fault is None and run.arrays[0][0] == 7
 
 

