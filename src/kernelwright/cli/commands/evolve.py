@@ -109,6 +109,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
         False,
     ),
     Flag(
+        "whole",
+        ("--whole",),
+        "switch",
+        "Run every block of large launches for every candidate, not a sample.",
+        False,
+    ),
+    Flag(
         "given_data",
         ("--given-data",),
         "switch",
@@ -367,6 +374,7 @@ def _settings(own: dict[str, Any], device: str) -> RunSettings:
         generations=generations,
         seconds=seconds,
         general=bool(own.pop("general")),
+        sampled=not own.pop("whole"),
         population=_whole("--population", own.pop("population")),
         seed=_whole("--seed", own.pop("seed"), least=0) or 0,
     )
