@@ -7,7 +7,7 @@ import sys
 import pytest
 import typer
 
-from kernelwright.cli.app import COMMANDS, app
+from kernelwright.cli.app import COMMANDS, _run, app
 
 
 def help_of(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *words: str) -> str:
@@ -35,3 +35,12 @@ def test_a_commands_own_flags_stand_before_the_compilers(
         shown.index(word) for word in ("--evaluations", "Where and how", "--device", "How the program is", "--arch")
     ]
     assert places == sorted(places)
+
+
+@pytest.mark.parametrize(("word", "said"), [("-512", "-512 is a negative number"), ("-x", "'-x'")])
+def test_a_negative_size_is_no_option(
+    word: str, said: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["kw", "space", "size", "axpy", word])
+    assert _run() == 2
+    assert said in capsys.readouterr().err

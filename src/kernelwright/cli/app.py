@@ -113,10 +113,18 @@ def _run() -> object:
         return 2
     except click.UsageError as error:
         asked = f"{error.ctx.command_path} --help" if error.ctx else "kw --help"
-        tell(f"{error.format_message()}\nnext: {asked}")
+        tell(f"{_negative_number(error) or error.format_message()}\nnext: {asked}")
         return 2
     except click.ClickException as error:
         tell(error.format_message())
         return 2
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
+
+
+def _negative_number(error: click.UsageError) -> str | None:
+    """What is to be said of ``kw space size axpy -5``: an option that is a number was meant as a size or a count."""
+    given = next((word for word in sys.argv[1:] if word[:1] == "-" and word[1:2].isdigit()), None)
+    if given is None or not isinstance(error, click.NoSuchOption):
+        return None
+    return f"{given} is a negative number: sizes and counts are numbers from 1 up"

@@ -31,7 +31,7 @@ def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, A
         "finished": run.ended is not None,
         "state": run.state,
         "seconds": None if seconds is None else round(seconds, 1),
-        "files": [name for name in ("best.cu", "best.ptx", "decisions.json", "naive.cu") if (run.folder / name).is_file()],
+        "files": [name for name in ("best.cu", "program.cu", "best.ptx", "decisions.json", "naive.cu") if (run.folder / name).is_file()],
         "decisions": list(best.decisions) if best else [],
     }  # fmt: skip
 
