@@ -24,6 +24,7 @@ from kernelwright.prove.baseline import Baseline
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
 from kernelwright.prove.checked_run import Device
 from kernelwright.prove.checks.check_kind import Answer, Turn, not_run
+from kernelwright.prove.checks.known_runs import KnownRuns
 from kernelwright.prove.checks.table import CHECKS, in_turn
 from kernelwright.prove.checks.variant_runs import CheckInputs, Trial, VariantRuns
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges
@@ -59,6 +60,7 @@ class Prover:
             schedules=schedules, seed=seed, held_out=held_out, different=different, effort=effort, device=device,
         )  # fmt: skip
         self.changes = AcceptedChanges(self.baseline)
+        self.known = KnownRuns()
         self.sanitizer = sanitizer
         self.why_no_sanitizer = why_no_sanitizer
 
@@ -82,7 +84,7 @@ class Prover:
         inputs = CheckInputs(
             speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer, tuple(counterexamples)
         )
-        runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs)
+        runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs, self.known)
         answers = _answers(runs)
         checks = (Check(name, a.status, a.detail, tuple(a.evidence[:SHOWN])) for name, a in answers.items())
         return Proof(tuple(checks), self.baseline.seed, _notes(runs))
@@ -92,7 +94,7 @@ class Prover:
     ) -> tuple[list[Evidence], int]:
         """What is wrong with a variant on inputs made of what refuted obligations, and how many of them the original accepts."""
         inputs = CheckInputs(counterexamples=tuple(counterexamples))
-        runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs)
+        runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs, self.known)
         cases = runs.inside([one for each in runs.refuting(inputs.counterexamples) for one in each.references])
         return [one for one in runs.on_different(cases) if one], len(cases)
 

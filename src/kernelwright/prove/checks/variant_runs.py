@@ -1,6 +1,6 @@
 """One variant, run on cases: what every check of a proof asks about it.
 
-runs = VariantRuns(baseline, changes, {kernel: changed}, guards, inputs)
+runs = VariantRuns(baseline, changes, {kernel: changed}, guards, inputs, KnownRuns())
 runs.evidence(reference)             what is wrong on a case, or None
 runs.new_sites(runs.sites)           what it does undefined and the original does not
 """
@@ -10,15 +10,21 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
+from kernelwright.cache import content_key
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
+from kernelwright.ir import print_module
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, Reference
+from kernelwright.prove.changed_inputs.changed_case import ChangedCase
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
-from kernelwright.prove.checked_run import CaseRun, run_case
+from kernelwright.prove.checked_run import run_case
+from kernelwright.prove.checks.known_runs import KnownRun, KnownRuns
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges, ChangedSet
 from kernelwright.prove.coverage.edited_lines import edited_lines
 from kernelwright.prove.domain import Domain, Guards
@@ -51,9 +57,17 @@ class VariantRuns:
     """``sites`` and ``outside`` gather what the runs have shown so far."""
 
     def __init__(
-        self, baseline: Baseline, changes: AcceptedChanges, variant: Modules, guards: Guards, inputs: CheckInputs
+        self,
+        baseline: Baseline,
+        changes: AcceptedChanges,
+        variant: Modules,
+        guards: Guards,
+        inputs: CheckInputs,
+        known: KnownRuns,
     ) -> None:
+        """``known``: what earlier variants of the same baseline did."""
         self.baseline = baseline
+        self.known = known
         self.variant = variant
         self.inputs = inputs
         original = baseline.original
@@ -85,20 +99,42 @@ class VariantRuns:
     ) -> Evidence | None:  # fmt: skip
         """Runs the variant on a case: what is wrong, or None. What it does undefined goes to ``sites``, the fences it
         executes to ``fences``. ``overread``: what reads past a buffer give, where that is not the case's own."""
-        baseline = self.baseline
-        byte = baseline.byte_past_buffers(one.case) if overread is None else overread
         try:
-            run = run_case(
-                baseline.device, self.modules, one.case, baseline.workload.kernel, schedule,
-                watch=watch, overread=byte, budget=one.budget * schedule.groups, launches=one.launches,
-            )  # fmt: skip
+            run = self._run(one, schedule, watch, overread)
         except KernelwrightError as error:
             return Evidence(error.message, "fault", one.case.name, str(schedule))
         self.incomplete |= run.incomplete
         if fences is not None:
             fences.update(run.fences)
-        _merge(run, self.sites if sites is None else sites)
-        return difference(run, one.expected, one.output, baseline.workload.rules)
+        _merge(run.sites, self.sites if sites is None else sites)
+        return run.wrong
+
+    def _run(self, one: Reference, schedule: Schedule, watch: bool, overread: int | None) -> KnownRun:
+        """What a run shows: made now, or known of a variant with the same code."""
+        baseline, asked = self.baseline, (self._code_on(one), schedule, watch)
+        # With other bytes past its buffers, what is expected of the case may be another at every proof.
+        known = self.known.get(one, asked) if overread is None else None
+        if known is not None:
+            return known
+        byte = baseline.byte_past_buffers(one.case) if overread is None else overread
+        run = run_case(
+            baseline.device, self.modules, one.case, baseline.workload.kernel, schedule,
+            watch=watch, overread=byte, budget=one.budget * schedule.groups, launches=one.launches,
+        )  # fmt: skip
+        wrong = difference(run, one.expected, one.output, baseline.workload.rules)
+        made = KnownRun(wrong, run.sites, run.fences, run.incomplete)
+        return self.known.keep(one, asked, made) if overread is None else made
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """By changed kernel, a hash of its module's text: whatever decides what it does, and where its places are."""
+        return {kernel: content_key([print_module(self.variant[kernel])]) for kernel in sorted(self.variant)}
+
+    def _code_on(self, one: Reference) -> tuple[tuple[str, str], ...]:
+        """By kernel, the changed code that may run on a case, as hashes: a recorded launch runs one kernel, a host program any."""
+        case = one.case.case if isinstance(one.case, ChangedCase) else one.case
+        launched = {case.launch.kernel} if isinstance(case, RecordedCase) else self._texts.keys()
+        return tuple((kernel, text) for kernel, text in self._texts.items() if kernel in launched)
 
     def inside(self, references: Iterable[Reference]) -> list[Reference]:
         """The cases that launch a changed kernel, every such launch inside what the variant is meant for."""
@@ -159,8 +195,8 @@ class VariantRuns:
         ]
 
 
-def _merge(run: CaseRun, sites: Sites) -> None:
-    for site, sight in run.sites.items():
+def _merge(seen: Sites, sites: Sites) -> None:
+    for site, sight in seen.items():
         add(sites, site, sight.evidence, sight.count)
 
 
