@@ -15,15 +15,13 @@ from functools import cached_property
 from kernelwright.cache import content_key
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError
-from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
 from kernelwright.ir import print_module
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, Reference
-from kernelwright.prove.changed_inputs.changed_case import ChangedCase
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
-from kernelwright.prove.checked_run import run_case
+from kernelwright.prove.checked_run import recording_of, run_case
 from kernelwright.prove.checks.known_runs import KnownRun, KnownRuns
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges, ChangedSet
 from kernelwright.prove.coverage.edited_lines import edited_lines
@@ -132,8 +130,8 @@ class VariantRuns:
 
     def _code_on(self, one: Reference) -> tuple[tuple[str, str], ...]:
         """By kernel, the changed code that may run on a case, as hashes: a recorded launch runs one kernel, a host program any."""
-        case = one.case.case if isinstance(one.case, ChangedCase) else one.case
-        launched = {case.launch.kernel} if isinstance(case, RecordedCase) else self._texts.keys()
+        recorded = recording_of(one.case)
+        launched = {recorded.launch.kernel} if recorded is not None else self._texts.keys()
         return tuple((kernel, text) for kernel, text in self._texts.items() if kernel in launched)
 
     def inside(self, references: Iterable[Reference]) -> list[Reference]:
@@ -177,14 +175,15 @@ class VariantRuns:
 
     def on_different(self, cases: Sequence[Reference]) -> list[Evidence | None]:
         """Everything that is wrong on other data, be it a value, a race or an access, says that the variant is not for it."""
-        found: list[Evidence | None] = []
-        for one in cases:
-            sites: Sites = {}
-            other = Schedule.random(self.baseline.seed)
-            wrong = self.evidence(one, sites=sites) or self.evidence(one, other, watch=False)
-            new = [sight for site, sight in self.new_sites(sites) if site not in self.sites]
-            found.append(wrong or next((_in_case(sight, one) for sight in new), None))
-        return found
+        with self.baseline.device.memory_kept():
+            return [self._on_different(one) for one in cases]
+
+    def _on_different(self, one: Reference) -> Evidence | None:
+        sites: Sites = {}
+        other = Schedule.random(self.baseline.seed)
+        wrong = self.evidence(one, sites=sites) or self.evidence(one, other, watch=False)
+        new = [sight for site, sight in self.new_sites(sites) if site not in self.sites]
+        return wrong or next((_in_case(sight, one) for sight in new), None)
 
     def new_sites(self, sites: Sites) -> list[tuple[Site, Evidence]]:
         """What matters and the original does not do."""
