@@ -107,24 +107,25 @@ class Device:
         finally:
             self._keeping -= 1
             if not self._keeping:
-                self._let_go()
+                self.forget_memory()
 
     @contextmanager
     def memory_for(self, case: Runnable) -> Iterator[Arena]:
         """The memory that a case runs in. A recorded one puts all of it back as it was, whatever ran there before."""
         recorded = recording_of(case)
         if recorded is None or not self._keeping:
-            self._let_go()  # a recording's addresses are the first ones there are
+            self.forget_memory()  # a recording's addresses are the first ones there are
             with Arena() if recorded is None else recorded.arena() as arena:
                 yield arena
             return
         place = recorded.capture.base, recorded.capture.reserve
         if self._kept is None or self._kept[0] != place:
-            self._let_go()
+            self.forget_memory()
             self._kept = place, recorded.arena()
         yield self._kept[1]
 
-    def _let_go(self) -> None:
+    def forget_memory(self) -> None:
+        """Lets a memory go that is kept; the next run makes one anew."""
         if self._kept is not None:
             self._kept[1].close()
             self._kept = None

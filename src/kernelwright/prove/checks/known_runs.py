@@ -38,6 +38,5 @@ class KnownRuns:
     def get(self, one: Reference, asked: Hashable) -> KnownRun | None:
         return self._runs.get(one, {}).get(asked)
 
-    def keep(self, one: Reference, asked: Hashable, run: KnownRun) -> KnownRun:
+    def keep(self, one: Reference, asked: Hashable, run: KnownRun) -> None:
         self._runs.setdefault(one, {})[asked] = run
-        return run

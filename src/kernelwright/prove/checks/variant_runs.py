@@ -8,7 +8,7 @@ runs.new_sites(runs.sites)           what it does undefined and the original doe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -23,6 +23,7 @@ from kernelwright.prove.baseline import FORWARD, Baseline, Reference
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
 from kernelwright.prove.checked_run import recording_of, run_case
 from kernelwright.prove.checks.known_runs import KnownRun, KnownRuns
+from kernelwright.prove.checks.runs_ahead import AskedRun, RunsAhead
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges, ChangedSet
 from kernelwright.prove.coverage.edited_lines import edited_lines
 from kernelwright.prove.domain import Domain, Guards
@@ -62,10 +63,12 @@ class VariantRuns:
         guards: Guards,
         inputs: CheckInputs,
         known: KnownRuns,
+        processes: int = 1,
     ) -> None:
-        """``known``: what earlier variants of the same baseline did."""
+        """``known``: what earlier variants of the same baseline did. ``processes``: that run cases at once."""
         self.baseline = baseline
         self.known = known
+        self.ahead = RunsAhead(self._made, self._keep, self._is_known, processes - 1)
         self.variant = variant
         self.inputs = inputs
         original = baseline.original
@@ -91,6 +94,10 @@ class VariantRuns:
         self.incomplete = False
         """Whether some launches were too large for all their accesses to be followed."""
 
+    def close(self) -> None:
+        """Ends what runs ahead."""
+        self.ahead.close()
+
     def evidence(
         self, one: Reference, schedule: Schedule = FORWARD, *, watch: bool = True, sites: Sites | None = None,
         fences: Fences | None = None, overread: int | None = None,
@@ -109,19 +116,44 @@ class VariantRuns:
 
     def _run(self, one: Reference, schedule: Schedule, watch: bool, overread: int | None) -> KnownRun:
         """What a run shows: made now, or known of a variant with the same code."""
-        baseline, asked = self.baseline, (self._code_on(one), schedule, watch)
-        # With other bytes past its buffers, what is expected of the case may be another at every proof.
-        known = self.known.get(one, asked) if overread is None else None
-        if known is not None:
-            return known
+        asked = AskedRun(one, schedule, watch)
+        if overread is not None:
+            return self._made(asked, overread)  # what is expected of the case then may be another at every proof
+        self.ahead.take()
+        known = self.known.get(one, self._key(asked))
+        if known is None:
+            known = self._made(asked)
+            self._keep(asked, known)
+        return known
+
+    def _made(self, asked: AskedRun, overread: int | None = None) -> KnownRun:
+        """A run, made now."""
+        baseline, one = self.baseline, asked.one
         byte = baseline.byte_past_buffers(one.case) if overread is None else overread
         run = run_case(
-            baseline.device, self.modules, one.case, baseline.workload.kernel, schedule,
-            watch=watch, overread=byte, budget=one.budget * schedule.groups, launches=one.launches,
+            baseline.device, self.modules, one.case, baseline.workload.kernel, asked.schedule,
+            watch=asked.watch, overread=byte, budget=one.budget * asked.schedule.groups, launches=one.launches,
         )  # fmt: skip
         wrong = difference(run, one.expected, one.output, baseline.workload.rules)
-        made = KnownRun(wrong, run.sites, run.fences, run.incomplete)
-        return self.known.keep(one, asked, made) if overread is None else made
+        return KnownRun(wrong, run.sites, run.fences, run.incomplete)
+
+    def _keep(self, asked: AskedRun, run: KnownRun) -> None:
+        self.known.keep(asked.one, self._key(asked), run)
+
+    def _key(self, asked: AskedRun) -> Hashable:
+        return self._code_on(asked.one), asked.schedule, asked.watch
+
+    def begin(self, groups: Iterable[Sequence[AskedRun]]) -> None:
+        """Runs that will be asked for, made meanwhile by another process where there is one to spare. Of a group, those behind one that
+        finds something wrong will not be asked for."""
+        if self.ahead.is_free:
+            device = self.baseline.device
+            device.forget_memory()  # no two processes may run in one
+            with device.memory_kept():
+                self.ahead.begin([group for group in groups if not all(map(self._is_known, group))])
+
+    def _is_known(self, asked: AskedRun) -> bool:
+        return self.known.get(asked.one, self._key(asked)) is not None
 
     @cached_property
     def _texts(self) -> dict[str, str]:
@@ -163,6 +195,7 @@ class VariantRuns:
             first = base.kernels not in groups
             groups.add(base.kernels)
             found.append(self.changes.of(base, self.edited, self.domain, first=first, more=more))
+            self.begin(self._asked_of_different(one) for one in found[-1].references if self._is_inside(one))
         return found
 
     def refuting(self, counterexamples: Sequence[Counterexample]) -> list[ChangedSet]:
@@ -175,13 +208,23 @@ class VariantRuns:
 
     def on_different(self, cases: Sequence[Reference]) -> list[Evidence | None]:
         """Everything that is wrong on other data, be it a value, a race or an access, says that the variant is not for it."""
+        found = []
         with self.baseline.device.memory_kept():
-            return [self._on_different(one) for one in cases]
+            for number, one in enumerate(cases):
+                self.begin(self._asked_of_different(each) for each in cases[number + 1 :])
+                found.append(self._on_different(one))
+        return found
+
+    def _is_inside(self, one: Reference) -> bool:
+        return bool(one.kernels & self.kernels) and not self.domain.broken_by(one.run)
+
+    def _asked_of_different(self, one: Reference) -> tuple[AskedRun, AskedRun]:
+        return AskedRun(one, FORWARD), AskedRun(one, Schedule.random(self.baseline.seed), watch=False)
 
     def _on_different(self, one: Reference) -> Evidence | None:
         sites: Sites = {}
-        other = Schedule.random(self.baseline.seed)
-        wrong = self.evidence(one, sites=sites) or self.evidence(one, other, watch=False)
+        _, other = self._asked_of_different(one)
+        wrong = self.evidence(one, sites=sites) or self.evidence(one, other.schedule, watch=other.watch)
         new = [sight for site, sight in self.new_sites(sites) if site not in self.sites]
         return wrong or next((_in_case(sight, one) for sight in new), None)
 
