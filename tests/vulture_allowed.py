@@ -160,3 +160,4 @@ log_size  # what a walk says of the size of its space
 Decided  # the state of a space as code generation reads it
 _.decide
 _.completed
+_.rich_help_panel  # read by typer where it lists commands

@@ -160,7 +160,7 @@ def test_time_spent_ends_with_what_was_recorded_last(finished_run: Path, tmp_pat
 
 def test_killed_at_its_end_resuming_finishes_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "kernelwright", "evolve"]
-    given = [str(AGAIN), "--evaluations", "30", "--seed", "1", "--name", "again"]
+    given = [str(AGAIN), "--evaluations", "30", "--seed", "1", "--name", "again-1"]
     process = subprocess.Popen(
         [*command, *given], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
     )

@@ -17,11 +17,13 @@ from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
-from kernelwright.ir import print_module
+from kernelwright.ir import Module, print_module
+from kernelwright.ir.text.printer import global_line
+from kernelwright.ir.values import Names
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, Reference
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
-from kernelwright.prove.checked_run import recording_of, run_case
+from kernelwright.prove.checked_run import Guarded, recording_of, run_case
 from kernelwright.prove.checks.known_runs import KnownRun, KnownRuns
 from kernelwright.prove.checks.runs_ahead import AskedRun, RunsAhead
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges, ChangedSet
@@ -74,7 +76,11 @@ class VariantRuns:
         original = baseline.original
         self.modules = {**original, **variant}
         self.kernels = frozenset(k for k, module in variant.items() if module is not original.get(k))
-        self.domain = Domain(guards, original)
+        self.domain = Domain(guards, original, self.kernels)
+        self._guarded: Guarded | None = None
+        """How launches are shared out between variant and original; None where the variant runs at all."""
+        if self.domain.is_guarded:
+            self._guarded = Guarded({kernel: variant[kernel] for kernel in self.kernels}, self.domain.admits)
         self.changes = changes
         self.edited = {
             kernel: edited_lines(original[kernel].functions[kernel], variant[kernel].functions[kernel])
@@ -131,8 +137,9 @@ class VariantRuns:
         baseline, one = self.baseline, asked.one
         byte = baseline.byte_past_buffers(one.case) if overread is None else overread
         run = run_case(
-            baseline.device, self.modules, one.case, baseline.workload.kernel, asked.schedule,
+            baseline.device, self._loaded, one.case, baseline.workload.kernel, asked.schedule,
             watch=asked.watch, overread=byte, budget=one.budget * asked.schedule.groups, launches=one.launches,
+            guarded=self._guarded,
         )  # fmt: skip
         wrong = difference(run, one.expected, one.output, baseline.workload.rules)
         return KnownRun(wrong, run.sites, run.fences, run.incomplete)
@@ -155,19 +162,31 @@ class VariantRuns:
     def _is_known(self, asked: AskedRun) -> bool:
         return self.known.get(asked.one, self._key(asked)) is not None
 
+    @property
+    def _loaded(self) -> Modules:
+        """What is loaded: where launches are shared out, the original, and the variant runs on its variables."""
+        return self.modules if self._guarded is None else self.baseline.original
+
     @cached_property
     def _texts(self) -> dict[str, str]:
-        """By changed kernel, a hash of its module's text: whatever decides what it does, and where its places are."""
-        return {kernel: content_key([print_module(self.variant[kernel])]) for kernel in sorted(self.variant)}
+        """By changed kernel, a hash of its module's text and of the variables that are loaded for it: whatever decides what it does, and
+        where its places are."""
+        return {
+            kernel: content_key([print_module(self.variant[kernel]), *_variables(self._loaded.get(kernel))])
+            for kernel in sorted(self.variant)
+        }
 
-    def _code_on(self, one: Reference) -> tuple[tuple[str, str], ...]:
-        """By kernel, the changed code that may run on a case, as hashes: a recorded launch runs one kernel, a host program any."""
+    def _code_on(self, one: Reference) -> Hashable:
+        """The changed code that may run on a case. A recorded launch runs one kernel, and the variant's, or it would be no case of it; a
+        host program may run any, and the guards decide at each launch whose."""
         recorded = recording_of(one.case)
-        launched = {recorded.launch.kernel} if recorded is not None else self._texts.keys()
-        return tuple((kernel, text) for kernel, text in self._texts.items() if kernel in launched)
+        if recorded is not None:
+            return recorded.launch.kernel, self._texts.get(recorded.launch.kernel)
+        return tuple(self._texts.items()), self.domain.key if self._guarded is not None else ()
 
     def inside(self, references: Iterable[Reference]) -> list[Reference]:
-        """The cases that launch a changed kernel, every such launch inside what the variant is meant for."""
+        """The cases that launch a changed kernel inside what the variant is meant for. At launches outside of it the original
+        runs, as it does in the program: versions of two kernels may depend on each other, and must not."""
         found = []
         for one in references:
             if one.kernels & self.kernels:
@@ -235,6 +254,10 @@ class VariantRuns:
             for site, sight in sites.items()
             if not site.silent and not self.baseline.is_known(site)
         ]
+
+
+def _variables(module: Module | None) -> list[str]:
+    return [global_line(variable, Names()) for variable in module.globals.values()] if module is not None else []
 
 
 def _merge(seen: Sites, sites: Sites) -> None:

@@ -29,6 +29,7 @@ from kernelwright.prove.changed_inputs.case_survey import Change, Survey
 from kernelwright.prove.changed_inputs.change_order import changes, extreme_changes, larger_changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.changed_inputs.pointer_aliases import alias_changes
+from kernelwright.prove.changed_inputs.pointer_places import place_changes
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample, refuting_changes
 from kernelwright.prove.checked_run import run_case
 from kernelwright.prove.coverage.aimed_changes import edit_changes
@@ -47,6 +48,8 @@ OF_EDITS = 0.3
 """So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
 OF_ALIASES = 0.2
 """So many times as many, of pointers that share memory."""
+OF_PLACES = 0.2
+"""The same, of pointers that are null, moved, or in another order."""
 OF_FEW = 0.4
 """So many times as many, of what threads tell each other, where some warps of a block meet what others do not."""
 OF_EXTREMES = 0.3
@@ -171,6 +174,7 @@ class AcceptedChanges:
         sorts = (
             (chain.from_iterable(of_edits), OF_EDITS),
             (alias_changes(survey, seed), OF_ALIASES),
+            (place_changes(survey, seed), OF_PLACES),
             (self._exchanged(base), OF_FEW),
             (filter(self._keeps_steps, extreme_changes(survey, seed)), OF_EXTREMES),
             (filter(self._keeps_steps, larger_changes(survey, seed)), OF_LARGER),

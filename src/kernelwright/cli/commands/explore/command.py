@@ -70,7 +70,7 @@ def command(
             seed=seed,
         )
         subject = Subject.of(computation, sizes or (), device)
-        run = create(new_folder(name or computation), subject, settings)
+        run = create(new_folder(computation, name=name), subject, settings)
     begin = time.monotonic()
     with run, saying_how_to_resume(run):
         about = f"{run.subject} on {run.subject.device}, {run.settings.strategy}, seed {run.settings.seed}"
@@ -78,7 +78,8 @@ def command(
         with explore_view_of(sys.stderr) as view:
             proceed(run, jobs=jobs, watch=view.show)
         result = explore_result(run, time.monotonic() - begin)
-    print(json.dumps(result) if as_json else explore_lines(result))
+        shown = explore_lines(result, run.open_end)
+    print(json.dumps(result) if as_json else shown)
     if not result["best"] or result["speedup"] <= 1:
         raise typer.Exit(1)
 
