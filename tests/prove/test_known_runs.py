@@ -69,7 +69,8 @@ def test_proofs_are_the_same_with_and_without_runs_that_are_known(kernel: str, r
     found = proofs(Prover(one.workload(0), one.original, effort=QUICK), asked, kept=True)
     kept = len(runs)
     assert found == proofs(Prover(one.workload(0), one.original, effort=QUICK), asked, kept=False)
-    assert len(runs) - kept > 1.5 * kept
+    # Of four proofs, two are of other code; with guards the launches of a host program may be shared out anew.
+    assert len(runs) - kept > (1.3 if guards else 1.5) * kept
     assert found[0]["checks"] == found[3]["checks"] != found[2]["checks"]
 
 
