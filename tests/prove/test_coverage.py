@@ -23,6 +23,7 @@ from kernelwright.prove.changed_inputs.case_survey import ALL_AT_ONCE, Change, G
 from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.checked_run import CaseRun, Device, LaunchMade, run_case
+from kernelwright.prove.checks.known_runs import KnownRuns
 from kernelwright.prove.checks.variant_runs import CheckInputs, VariantRuns
 from kernelwright.prove.coverage.aimed_changes import edit_changes
 from kernelwright.prove.coverage.condition_sources import roots_of, sources_of
@@ -188,7 +189,7 @@ def test_of_a_large_launch_the_first_blocks_are_a_case_of_their_own() -> None:
     shapes = {each.run.launches[0].launch.grid for each in found.references}
     assert (16, 1, 1) in shapes and max(x * y * z for x, y, z in shapes) < 64
     fixed = {"whole_blocks": [GridIs((64, 1, 1))]}
-    runs = VariantRuns(prover.baseline, prover.changes, one.variant, fixed, CheckInputs())
+    runs = VariantRuns(prover.baseline, prover.changes, one.variant, fixed, CheckInputs(), KnownRuns())
     assert [base.case.name for base in runs._bases()] == ["large"]
 
 

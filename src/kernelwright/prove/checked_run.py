@@ -11,7 +11,8 @@ where they would end a launch otherwise.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Protocol
 
@@ -26,6 +27,7 @@ from kernelwright.device.guard_facts import Contents, contents_of
 from kernelwright.device.schedule import Schedule
 from kernelwright.device.settings import BUDGET
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
+from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import LAUNCHES, Modules, Ran, Runner, Stopped
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.workload.case import Output
@@ -92,6 +94,41 @@ class Device:
         self.gpu = VirtualGpu(kept=2 * KEPT)
         self._places: LruCache[int, Places] = LruCache(KEPT)
         self._fences: LruCache[int, FencesOf] = LruCache(KEPT)
+
+        self._keeping = 0
+        self._kept: tuple[tuple[int, int], Arena] | None = None
+
+    @contextmanager
+    def memory_kept(self) -> Iterator[None]:
+        """Within, runs of recorded cases use one memory after another's end: what it takes to make its pages is spent once."""
+        self._keeping += 1
+        try:
+            yield
+        finally:
+            self._keeping -= 1
+            if not self._keeping:
+                self.forget_memory()
+
+    @contextmanager
+    def memory_for(self, case: Runnable) -> Iterator[Arena]:
+        """The memory that a case runs in. A recorded one puts all of it back as it was, whatever ran there before."""
+        recorded = recording_of(case)
+        if recorded is None or not self._keeping:
+            self.forget_memory()  # a recording's addresses are the first ones there are
+            with Arena() if recorded is None else recorded.arena() as arena:
+                yield arena
+            return
+        place = recorded.capture.base, recorded.capture.reserve
+        if self._kept is None or self._kept[0] != place:
+            self.forget_memory()
+            self._kept = place, recorded.arena()
+        yield self._kept[1]
+
+    def forget_memory(self) -> None:
+        """Lets a memory go that is kept; the next run makes one anew."""
+        if self._kept is not None:
+            self._kept[1].close()
+            self._kept = None
 
     def places(self, kernel: Function) -> Places:
         return self._places.get_or_make(id(kernel), lambda: Places(kernel))
@@ -177,8 +214,7 @@ def run_case(
     Raises ``Misuse`` for a case that does not fit the kernels, ``DeviceError`` for a recording whose addresses are taken.
     """
     run = CaseRun(case.name, schedule)
-    own = getattr(case, "arena", None)
-    with own() if own is not None else Arena() as arena:
+    with device.memory_for(case) as arena:
         watcher = Watcher(device, run, watch=watch, guarded=guarded)
         runner = Runner(modules, watcher, arena, schedule=schedule, budget=budget, launches=launches, overread=overread)
         try:
@@ -186,6 +222,14 @@ def run_case(
         except Stopped as stopped:
             run.rejected = stopped.rejected
     return run
+
+
+def recording_of(case: Runnable) -> RecordedCase | None:
+    """The recorded launch that a case is, or is made from; None where it is no recorded one."""
+    inner: object = case
+    while inner is not None and not isinstance(inner, RecordedCase):
+        inner = getattr(inner, "case", None)
+    return inner
 
 
 def is_past_a_buffer(fault: Fault | None) -> bool:

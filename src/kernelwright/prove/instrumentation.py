@@ -172,8 +172,6 @@ class ObservedCase:
         self.case = case
         self.name = case.name
         self.counters: NDArray[np.int64] = np.zeros(0, np.int64)
-        if (arena := getattr(case, "arena", None)) is not None:
-            self.arena = arena
 
     def run(self, runner: Runner, kernel: str) -> Output:
         return self.case.run(runner.through(_Reading(runner.executor, self)), kernel)

@@ -14,6 +14,7 @@ For many variants of one original make a ``Prover`` once: what the original does
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.describe_access import plural
@@ -24,6 +25,7 @@ from kernelwright.prove.baseline import Baseline
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
 from kernelwright.prove.checked_run import Device
 from kernelwright.prove.checks.check_kind import Answer, Turn, not_run
+from kernelwright.prove.checks.known_runs import KnownRuns
 from kernelwright.prove.checks.table import CHECKS, in_turn
 from kernelwright.prove.checks.variant_runs import CheckInputs, Trial, VariantRuns
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges
@@ -50,15 +52,19 @@ class Prover:
         sanitizer: Trial | None = None,
         why_no_sanitizer: str = "it needs a real GPU and NVIDIA's tool",
         device: Device | None = None,
+        processes: int = 1,
     ) -> None:
         """``held_out``, ``different``: cases besides those of the workload's generator. ``schedules``: in place of those
-        that ``effort`` and ``seed`` make. ``sanitizer``: None where there is none; it is not run for the reason given then."""
+        that ``effort`` and ``seed`` make. ``sanitizer``: None where there is none; it is not run for the reason given then.
+        ``processes``: that run the cases of a variant; its proof is the same with any number of them."""
         self.baseline = Baseline(
             workload,
             workload.modules() if original is None else original,
             schedules=schedules, seed=seed, held_out=held_out, different=different, effort=effort, device=device,
         )  # fmt: skip
         self.changes = AcceptedChanges(self.baseline)
+        self.known = KnownRuns()
+        self.processes = processes
         self.sanitizer = sanitizer
         self.why_no_sanitizer = why_no_sanitizer
 
@@ -82,8 +88,8 @@ class Prover:
         inputs = CheckInputs(
             speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer, tuple(counterexamples)
         )
-        runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs)
-        answers = _answers(runs)
+        with closing(self._runs(variant, guards, inputs)) as runs:
+            answers = _answers(runs)
         checks = (Check(name, a.status, a.detail, tuple(a.evidence[:SHOWN])) for name, a in answers.items())
         return Proof(tuple(checks), self.baseline.seed, _notes(runs))
 
@@ -92,9 +98,12 @@ class Prover:
     ) -> tuple[list[Evidence], int]:
         """What is wrong with a variant on inputs made of what refuted obligations, and how many of them the original accepts."""
         inputs = CheckInputs(counterexamples=tuple(counterexamples))
-        runs = VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs)
-        cases = runs.inside([one for each in runs.refuting(inputs.counterexamples) for one in each.references])
-        return [one for one in runs.on_different(cases) if one], len(cases)
+        with closing(self._runs(variant, guards, inputs)) as runs:
+            cases = runs.inside([one for each in runs.refuting(inputs.counterexamples) for one in each.references])
+            return [one for one in runs.on_different(cases) if one], len(cases)
+
+    def _runs(self, variant: Modules, guards: Guards | None, inputs: CheckInputs) -> VariantRuns:
+        return VariantRuns(self.baseline, self.changes, variant, guards or {}, inputs, self.known, self.processes)
 
 
 def prove(

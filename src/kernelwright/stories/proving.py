@@ -26,6 +26,7 @@ from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.evolution.general import fixes_launch
 from kernelwright.farm import Lost, Pool, Raised
+from kernelwright.farm.machine import available_cores
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
 from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.domain import training_facts
@@ -60,11 +61,13 @@ def meets(label: Label, accept: str) -> bool:
 class Proofs(Generic[C]):
     """Proves variants of one run, one at a time. Close it, or use it as a context manager."""
 
-    def __init__(self, run: VariantRun[C], *, sanitizer: bool = False) -> None:
-        """``sanitizer``: also under NVIDIA's checker, where there is a GPU; that takes minutes."""
+    def __init__(self, run: VariantRun[C], *, jobs: int | None = None, sanitizer: bool = False) -> None:
+        """``jobs``: processes that run the cases of a variant (None: one per core). ``sanitizer``: also under NVIDIA's checker, where
+        there is a GPU; that takes minutes."""
         settings = run.settings
         timeout_s = TIMEOUT_S + (LONGEST_S if sanitizer else 0.0)
-        asked = (run.subject, run.kind, settings.virtual, settings.seed, sanitizer)
+        processes = min(jobs or available_cores(), available_cores())
+        asked = (run.subject, run.kind, settings.virtual, settings.seed, sanitizer, processes)
         self._seed, self._general = settings.seed, settings.general
         self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
         self._counterexamples = counterexamples_of(run)
@@ -132,7 +135,7 @@ class Proofs(Generic[C]):
 
 
 def _setup(
-    subject: Subject, kind: VariantKind[C], device: str, seed: int, sanitizer: bool
+    subject: Subject, kind: VariantKind[C], device: str, seed: int, sanitizer: bool, processes: int
 ) -> Callable[[tuple[str, C, float, tuple[Counterexample, ...]]], dict[str, Any]]:
     workload = subject.workload()
     builder = kind.builder(workload.modules(), virtual_gpu(device).arch)
@@ -141,7 +144,10 @@ def _setup(
     given = kind.builder(workload.given_modules(), virtual_gpu(device).arch) if workload.optimised else builder
     originals = given.build(kind.original).modules
     watched, why_not = _watched(subject, originals) if sanitizer else (None, ASKED)
-    prover = Prover(workload, originals, seed=seed, held_out=held_out, sanitizer=watched, why_no_sanitizer=why_not)
+    prover = Prover(
+        workload, originals, seed=seed, held_out=held_out, sanitizer=watched, why_no_sanitizer=why_not,
+        processes=processes,
+    )  # fmt: skip
     whole = _whole(subject, device, workload)
     estimates, weights = zip(*Fitness(workload, virtual_gpu(device), kind=kind).estimates(), strict=True)
     most = ceiling(estimates, weights)

@@ -37,7 +37,7 @@ from kernelwright.prove.changed_inputs.case_survey import (
     structures_of,
 )
 from kernelwright.prove.changed_inputs.comparison_constants import compared_in, instructions_of
-from kernelwright.prove.checked_run import Runnable
+from kernelwright.prove.checked_run import Runnable, recording_of
 
 _BOUND = re.compile(r'"nvvm\.(?:maxntid|reqntid)"="([\d,]+)"')
 POINTER: np.dtype[Any] = np.dtype("<u8")
@@ -103,19 +103,35 @@ class _Surveying:
 class _Changing:
     """An executor that changes memory and launches before another one runs them."""
 
-    def __init__(self, executor: Executor, change: Change) -> None:
+    def __init__(self, executor: Executor, change: Change, made: Mapping[int, bytes] | None = None) -> None:
+        """``made``: what an earlier run of the same recorded launch has changed: its memory is the same again."""
         self._executor = executor
         self._change = change
+        self._made = made
         self._buffers = {known.name: (known, way) for known, way in change.buffers}
         self._touched = self._buffers.keys() | {number.buffer for number, _ in change.numbers}
         self.contents: dict[int, bytes] = {}
         """Of the buffers that were changed: what they hold now, by address."""
         self.changed = False
         """Whether anything is other than it was."""
+        self.met = False
+        """Whether there was a launch."""
         self._seen: set[int] = set()
         self._copies: dict[PointerSeen, Buffer] = {}
 
     def __call__(self, execution: Execution, arena: Arena) -> Ran:
+        if self._made is None:
+            self._change_memory(execution, arena)
+        else:
+            self._change_again(self._made, arena)
+        if self._change.moves_launches:
+            other = self._moved(self._change.launch(execution.launch), arena)
+            self.changed |= other != execution.launch
+            execution = replace(execution, launch=other)
+        self.met = True
+        return self._executor(execution, arena)
+
+    def _change_memory(self, execution: Execution, arena: Arena) -> None:
         for buffer, _ in _new_memory(execution, arena, self._seen):
             if buffer.name in self._touched:
                 memory = arena.view(buffer)
@@ -126,11 +142,12 @@ class _Changing:
                 if after != before:
                     self.changed = True
                     self.contents[buffer.address] = after
-        if self._change.moves_launches:
-            other = self._moved(self._change.launch(execution.launch), arena)
-            self.changed |= other != execution.launch
-            execution = replace(execution, launch=other)
-        return self._executor(execution, arena)
+
+    def _change_again(self, made: Mapping[int, bytes], arena: Arena) -> None:
+        for address, content in made.items():
+            arena.bytes(address, len(content))[:] = content
+            self.contents[address] = content
+            self.changed = True
 
     def _moved(self, launch: Launch, arena: Arena) -> Launch:
         """With the pointers that are to be moved pointing into copies, made anew for each launch: the host may have written since."""
@@ -302,32 +319,22 @@ class ChangedCase:
         self.name = f"{case.name or 'case'}, {change.words}"
         self.changed = False
         """Whether the last run met anything that the change makes other than it was."""
-        if (arena := getattr(case, "arena", None)) is not None:
-            self.arena = arena
-
-    @property
-    def recorded(self) -> RecordedCase | None:
-        """The recording that was changed, also where that was done before."""
-        return recorded_of(self.case)
+        self._made: dict[int, bytes] | None = None
+        """By address, what the change makes of a recorded launch's memory, which is the same at every run; None before the first."""
 
     def run(self, runner: Runner, kernel: str) -> Output:
         """Runs the case, changed. Raises ``Stopped`` when a kernel or its host program fails."""
-        between = _Changing(runner.executor, self.change)
+        between = _Changing(runner.executor, self.change, self._made)
         try:
             output = self.case.run(runner.through(between), kernel)
         finally:
             self.changed = between.changed
-        recorded = self.recorded
+            if between.met and isinstance(self.case, RecordedCase) and _is_recorded(between.contents, self.case):
+                self._made = between.contents
+        recorded = recording_of(self.case)
         known = recorded.names if recorded is not None else {b.name: b for b in runner.arena.buffers}
         contents = {name: between.contents[b.address] for name, b in known.items() if b.address in between.contents}
         return Output(output.arrays, _replaced(output.before, contents), _replaced(output.inputs, contents))
-
-
-def recorded_of(case: Runnable) -> RecordedCase | None:
-    """The recording behind a case, changed or not; None where there is none."""
-    while isinstance(case, ChangedCase):
-        case = case.case
-    return case if isinstance(case, RecordedCase) else None
 
 
 class SurveyedCase:
@@ -337,13 +344,16 @@ class SurveyedCase:
         self.case = case
         self.name = case.name
         self.survey = Survey()
-        if (arena := getattr(case, "arena", None)) is not None:
-            self.arena = arena
 
     def run(self, runner: Runner, kernel: str) -> Output:
         between = _Surveying(runner.executor)
         self.survey = between.survey
         return self.case.run(runner.through(between), kernel)
+
+
+def _is_recorded(contents: Mapping[int, bytes], case: RecordedCase) -> bool:
+    """Whether all of it lies in recorded memory: other variables of a module lie elsewhere when it has others."""
+    return contents.keys() <= {buffer.address for buffer in case.names.values()}
 
 
 def _replaced(arrays: Arrays, contents: Mapping[str, bytes]) -> Arrays:

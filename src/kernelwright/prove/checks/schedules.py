@@ -7,6 +7,7 @@ from dataclasses import replace
 from kernelwright.device.describe_access import plural
 from kernelwright.device.schedule import Schedule
 from kernelwright.prove.checks.check_kind import Answer, CheckKind, Turn, failed, judged, not_run
+from kernelwright.prove.checks.runs_ahead import AskedRun
 from kernelwright.prove.checks.variant_runs import VariantRuns
 from kernelwright.prove.evidence import Evidence
 
@@ -17,7 +18,10 @@ def _orders(runs: VariantRuns) -> Answer:
     if not orders or not cases:
         return not_run("no other order was asked for")
     # Races show in any order, nearly: one that is watched is enough.
-    wrong = [runs.evidence(one, s, watch=number == 0) for one in cases for number, s in enumerate(orders)]
+    asked = [AskedRun(one, s, watch=number == 0) for one in cases for number, s in enumerate(orders)]
+    split = [AskedRun(one, s, watch=False) for one in cases for s in runs.baseline.split]
+    runs.begin([each] for each in (*asked[1:], *split))
+    wrong = [runs.evidence(each.one, each.schedule, watch=each.watch) for each in asked]
     return judged(wrong, f"right on {plural(len(cases), 'case')} in {len(orders)} orders of blocks and warps")
 
 

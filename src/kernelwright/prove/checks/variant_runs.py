@@ -1,6 +1,6 @@
 """One variant, run on cases: what every check of a proof asks about it.
 
-runs = VariantRuns(baseline, changes, {kernel: changed}, guards, inputs)
+runs = VariantRuns(baseline, changes, {kernel: changed}, guards, inputs, KnownRuns())
 runs.evidence(reference)             what is wrong on a case, or None
 runs.new_sites(runs.sites)           what it does undefined and the original does not
 """
@@ -8,17 +8,24 @@ runs.new_sites(runs.sites)           what it does undefined and the original doe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
+from kernelwright.cache import content_key
 from kernelwright.device.schedule import Schedule
 from kernelwright.errors import KernelwrightError
 from kernelwright.evaluate.judging.case_runner import Modules
 from kernelwright.evaluate.outcome import Outcome
+from kernelwright.ir import Module, print_module
+from kernelwright.ir.text.printer import global_line
+from kernelwright.ir.values import Names
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, Reference
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
-from kernelwright.prove.checked_run import CaseRun, Guarded, run_case
+from kernelwright.prove.checked_run import Guarded, recording_of, run_case
+from kernelwright.prove.checks.known_runs import KnownRun, KnownRuns
+from kernelwright.prove.checks.runs_ahead import AskedRun, RunsAhead
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges, ChangedSet
 from kernelwright.prove.coverage.edited_lines import edited_lines
 from kernelwright.prove.domain import Domain, Guards
@@ -51,9 +58,19 @@ class VariantRuns:
     """``sites`` and ``outside`` gather what the runs have shown so far."""
 
     def __init__(
-        self, baseline: Baseline, changes: AcceptedChanges, variant: Modules, guards: Guards, inputs: CheckInputs
+        self,
+        baseline: Baseline,
+        changes: AcceptedChanges,
+        variant: Modules,
+        guards: Guards,
+        inputs: CheckInputs,
+        known: KnownRuns,
+        processes: int = 1,
     ) -> None:
+        """``known``: what earlier variants of the same baseline did. ``processes``: that run cases at once."""
         self.baseline = baseline
+        self.known = known
+        self.ahead = RunsAhead(self._made, self._keep, self._is_known, processes - 1)
         self.variant = variant
         self.inputs = inputs
         original = baseline.original
@@ -83,26 +100,89 @@ class VariantRuns:
         self.incomplete = False
         """Whether some launches were too large for all their accesses to be followed."""
 
+    def close(self) -> None:
+        """Ends what runs ahead."""
+        self.ahead.close()
+
     def evidence(
         self, one: Reference, schedule: Schedule = FORWARD, *, watch: bool = True, sites: Sites | None = None,
         fences: Fences | None = None, overread: int | None = None,
     ) -> Evidence | None:  # fmt: skip
         """Runs the variant on a case: what is wrong, or None. What it does undefined goes to ``sites``, the fences it
         executes to ``fences``. ``overread``: what reads past a buffer give, where that is not the case's own."""
-        baseline = self.baseline
-        byte = baseline.byte_past_buffers(one.case) if overread is None else overread
         try:
-            run = run_case(
-                baseline.device, baseline.original if self._guarded else self.modules, one.case, baseline.workload.kernel, schedule,
-                watch=watch, overread=byte, budget=one.budget * schedule.groups, launches=one.launches, guarded=self._guarded,
-            )  # fmt: skip
+            run = self._run(one, schedule, watch, overread)
         except KernelwrightError as error:
             return Evidence(error.message, "fault", one.case.name, str(schedule))
         self.incomplete |= run.incomplete
         if fences is not None:
             fences.update(run.fences)
-        _merge(run, self.sites if sites is None else sites)
-        return difference(run, one.expected, one.output, baseline.workload.rules)
+        _merge(run.sites, self.sites if sites is None else sites)
+        return run.wrong
+
+    def _run(self, one: Reference, schedule: Schedule, watch: bool, overread: int | None) -> KnownRun:
+        """What a run shows: made now, or known of a variant with the same code."""
+        asked = AskedRun(one, schedule, watch)
+        if overread is not None:
+            return self._made(asked, overread)  # what is expected of the case then may be another at every proof
+        self.ahead.take()
+        known = self.known.get(one, self._key(asked))
+        if known is None:
+            known = self._made(asked)
+            self._keep(asked, known)
+        return known
+
+    def _made(self, asked: AskedRun, overread: int | None = None) -> KnownRun:
+        """A run, made now."""
+        baseline, one = self.baseline, asked.one
+        byte = baseline.byte_past_buffers(one.case) if overread is None else overread
+        run = run_case(
+            baseline.device, self._loaded, one.case, baseline.workload.kernel, asked.schedule,
+            watch=asked.watch, overread=byte, budget=one.budget * asked.schedule.groups, launches=one.launches,
+            guarded=self._guarded,
+        )  # fmt: skip
+        wrong = difference(run, one.expected, one.output, baseline.workload.rules)
+        return KnownRun(wrong, run.sites, run.fences, run.incomplete)
+
+    def _keep(self, asked: AskedRun, run: KnownRun) -> None:
+        self.known.keep(asked.one, self._key(asked), run)
+
+    def _key(self, asked: AskedRun) -> Hashable:
+        return self._code_on(asked.one), asked.schedule, asked.watch
+
+    def begin(self, groups: Iterable[Sequence[AskedRun]]) -> None:
+        """Runs that will be asked for, made meanwhile by another process where there is one to spare. Of a group, those behind one that
+        finds something wrong will not be asked for."""
+        if self.ahead.is_free:
+            device = self.baseline.device
+            device.forget_memory()  # no two processes may run in one
+            with device.memory_kept():
+                self.ahead.begin([group for group in groups if not all(map(self._is_known, group))])
+
+    def _is_known(self, asked: AskedRun) -> bool:
+        return self.known.get(asked.one, self._key(asked)) is not None
+
+    @property
+    def _loaded(self) -> Modules:
+        """What is loaded: where launches are shared out, the original, and the variant runs on its variables."""
+        return self.modules if self._guarded is None else self.baseline.original
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """By changed kernel, a hash of its module's text and of the variables that are loaded for it: whatever decides what it does, and
+        where its places are."""
+        return {
+            kernel: content_key([print_module(self.variant[kernel]), *_variables(self._loaded.get(kernel))])
+            for kernel in sorted(self.variant)
+        }
+
+    def _code_on(self, one: Reference) -> Hashable:
+        """The changed code that may run on a case. A recorded launch runs one kernel, and the variant's, or it would be no case of it; a
+        host program may run any, and the guards decide at each launch whose."""
+        recorded = recording_of(one.case)
+        if recorded is not None:
+            return recorded.launch.kernel, self._texts.get(recorded.launch.kernel)
+        return tuple(self._texts.items()), self.domain.key if self._guarded is not None else ()
 
     def inside(self, references: Iterable[Reference]) -> list[Reference]:
         """The cases that launch a changed kernel inside what the variant is meant for. At launches outside of it the original
@@ -136,6 +216,7 @@ class VariantRuns:
             first = base.kernels not in groups
             groups.add(base.kernels)
             found.append(self.changes.of(base, self.edited, self.domain, first=first, more=more))
+            self.begin(self._asked_of_different(one) for one in found[-1].references if self._is_inside(one))
         return found
 
     def refuting(self, counterexamples: Sequence[Counterexample]) -> list[ChangedSet]:
@@ -148,14 +229,25 @@ class VariantRuns:
 
     def on_different(self, cases: Sequence[Reference]) -> list[Evidence | None]:
         """Everything that is wrong on other data, be it a value, a race or an access, says that the variant is not for it."""
-        found: list[Evidence | None] = []
-        for one in cases:
-            sites: Sites = {}
-            other = Schedule.random(self.baseline.seed)
-            wrong = self.evidence(one, sites=sites) or self.evidence(one, other, watch=False)
-            new = [sight for site, sight in self.new_sites(sites) if site not in self.sites]
-            found.append(wrong or next((_in_case(sight, one) for sight in new), None))
+        found = []
+        with self.baseline.device.memory_kept():
+            for number, one in enumerate(cases):
+                self.begin(self._asked_of_different(each) for each in cases[number + 1 :])
+                found.append(self._on_different(one))
         return found
+
+    def _is_inside(self, one: Reference) -> bool:
+        return bool(one.kernels & self.kernels) and not self.domain.broken_by(one.run)
+
+    def _asked_of_different(self, one: Reference) -> tuple[AskedRun, AskedRun]:
+        return AskedRun(one, FORWARD), AskedRun(one, Schedule.random(self.baseline.seed), watch=False)
+
+    def _on_different(self, one: Reference) -> Evidence | None:
+        sites: Sites = {}
+        _, other = self._asked_of_different(one)
+        wrong = self.evidence(one, sites=sites) or self.evidence(one, other.schedule, watch=other.watch)
+        new = [sight for site, sight in self.new_sites(sites) if site not in self.sites]
+        return wrong or next((_in_case(sight, one) for sight in new), None)
 
     def new_sites(self, sites: Sites) -> list[tuple[Site, Evidence]]:
         """What matters and the original does not do."""
@@ -166,8 +258,12 @@ class VariantRuns:
         ]
 
 
-def _merge(run: CaseRun, sites: Sites) -> None:
-    for site, sight in run.sites.items():
+def _variables(module: Module | None) -> list[str]:
+    return [global_line(variable, Names()) for variable in module.globals.values()] if module is not None else []
+
+
+def _merge(seen: Sites, sites: Sites) -> None:
+    for site, sight in seen.items():
         add(sites, site, sight.evidence, sight.count)
 
 

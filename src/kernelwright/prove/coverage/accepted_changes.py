@@ -138,7 +138,8 @@ class AcceptedChanges:
         asked = (id(base), tuple(aimed.items()), domain.key, first, more)
         known = self._sets.get(asked)
         if known is None:
-            known = self._sets[asked] = self._made(base, aimed, domain, more if first else more / 2)
+            with self._baseline.device.memory_kept():
+                known = self._sets[asked] = self._made(base, aimed, domain, more if first else more / 2)
         return known
 
     def drawn_anew(self, base: Reference) -> list[Reference]:

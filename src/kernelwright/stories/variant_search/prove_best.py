@@ -26,7 +26,7 @@ def prove_best(search: Search[tuple[G, ...]]) -> None:
     if best is None:
         return
     search.standing.best = best
-    with Proofs(search.run) as proofs:
+    with Proofs(search.run, jobs=search.answers.jobs) as proofs:
         proving = _Proving(search, proofs)
         label = proving.label_of_best(best)
         # Right on the training cases, run in order, is all that --accept any asks for.
