@@ -25,6 +25,13 @@ def test_a_plan_is_decisions(axpy: Expert) -> None:
     assert axpy.bound().time_us > 0
 
 
+def test_a_value_that_is_gone_has_a_reason(axpy: Expert) -> None:
+    said = axpy.why("size(y.n1) = 64")
+    assert said.startswith("size(y.n1) is 64 is impossible with") and "same size" in said
+    with pytest.raises(Misuse, match="is possible"):
+        axpy.why("cache(x) = L2")
+
+
 def test_a_contradiction_leaves_the_plan_as_it_was(axpy: Expert) -> None:
     before = axpy.decisions
     with pytest.raises(Misuse, match="contradicts those before it"):

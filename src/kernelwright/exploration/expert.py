@@ -3,6 +3,7 @@
     plan = kw.expert("matmul", (1024, 1024, 1024), device="h200")
     plan.tile("m", 16, 4).tile("n", 16, 4).threads("m1", "n1").unrolled("m2", "n2").staged("a", "b")
     plan.left("dim_kind", "a.m1")              # values that are still possible
+    print(plan.why("dim_kind(a.m1) = BLOCK"))  # which decisions and rules exclude a value
     print(plan.bound())                        # how fast it could still be, and what limits it
     kw.explore(plan, evaluations=200)          # the fastest kernel of those that keep to it
 
@@ -20,6 +21,7 @@ from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.subject import Subject
 from kernelwright.space.bound import Explanation
 from kernelwright.space.computation import Dim
+from kernelwright.space.why import Reasons
 
 
 class Expert:
@@ -86,6 +88,12 @@ class Expert:
         """The values of a choice that the decisions leave."""
         things = [self._space.named(choice, name, f"{choice}({', '.join(objects)})") for name in objects]
         return list(self._space.ground.values_for(self._state, choice, things))
+
+    def why(self, decision: str) -> str:
+        """Which of the plan's decisions, by which rules, exclude ``dim_kind(a.m1) = BLOCK``. Raises ``Misuse`` where it is possible."""
+        masks = [self._space.mask_of(each) for each in self.decisions]
+        reasons = Reasons(self._space.ground, self._space.solver)
+        return str(reasons.why(masks, *self._space.mask_of(decision)))
 
     def bound(self) -> Explanation:
         """How fast the best kernel of what is left could be."""

@@ -82,18 +82,22 @@ class KernelSpace:
             raise Misuse(f"{self.subject} has no implementation")
         taken: list[tuple[int, int]] = []
         for number, text in enumerate(decisions):
-            choice, names, value = parts_of(text)
-            objects = [self.named(choice, name, text) for name in names]
             try:
-                variable, mask = self.ground.value_mask(choice, objects, value)
+                variable, mask = self.mask_of(text)
             except Misuse as error:
-                raise Misuse(f"decision {number + 1}, {text}: {error.message}", hint=error.hint) from error
+                about = "" if text in error.message else f"{text}: "
+                raise Misuse(f"decision {number + 1}, {about}{error.message}", hint=error.hint) from error
             if not int(state[variable]) & mask or not self.solver.restrict(state, variable, mask):
                 raise Misuse(
                     f"decision {number + 1}, {text}, contradicts those before it", hint=self._why(taken, variable, mask)
                 )
             taken.append((variable, mask))
         return state
+
+    def mask_of(self, decision: str) -> tuple[int, int]:
+        """The variable of a decision as text, and the mask of its value. Raises ``Misuse``."""
+        choice, names, value = parts_of(decision)
+        return self.ground.value_mask(choice, [self.named(choice, name, decision) for name in names], value)
 
     def _why(self, taken: Sequence[tuple[int, int]], variable: int, mask: int) -> str:
         """Which decisions and rules exclude a value, or together with it everything."""

@@ -167,7 +167,7 @@ class Trials:
     def _estimated(self, launched: Launched, made: Compiled, kernel: GeneratedKernel) -> Estimate:
         bounds = [(buffer.address, buffer.address + buffer.size) for buffer in self._buffers.values()]
         seen = observe(launched.result, launched.launch, bounds)
-        return estimate(multiplied(seen, kernel.grid), made.weights, self._gpu)
+        return estimate(multiplied(seen, kernel.grid), made.weights, self._gpu, by_line=False)
 
     def _cut(self, kernel: GeneratedKernel) -> Triple:
         """Generated grids have one axis."""
