@@ -37,7 +37,7 @@ from kernelwright.device.virtual_gpu.sampled_launch import LEAST_GRID
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
-from kernelwright.suite.program import Size
+from kernelwright.suite.program import Size, SuiteProgram
 
 DEVICE = "h200"
 QUICK = ("hotspot", "pathfinder", "bfs")
@@ -137,11 +137,7 @@ def compared(name: str, size: Size) -> list[Row]:
     """The launches of one suite program's run, as far as it comes. Raises ``ToolError`` when it does not build."""
     program = load(name)
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
-        target, work = Path(folder) / "program", Path(folder)
-        command = [sys.executable, "-m", "kernelwright", "compile", "-o", str(target), *program.flags]
-        built = subprocess.run([*command, *map(str, program.source_paths)], capture_output=True, text=True)
-        if built.returncode:
-            raise ToolError(f"{name} does not build: {built.stderr.strip()[:200]}")
+        target, work = built(program, Path(folder)), Path(folder)
         arguments = program.generate(work, size, 1)
         settings = Settings.for_device(DEVICE)
 
@@ -154,6 +150,16 @@ def compared(name: str, size: Size) -> list[Row]:
             command = [str(target), *arguments]
             ran = run_program(command, settings, serve_connection, executable=target, limit_s=LIMIT_S)
     return [row for told in ran.results if told for row in json.loads(told)]
+
+
+def built(program: SuiteProgram, folder: Path) -> Path:
+    """A suite program as an executable in a folder. Raises ``ToolError`` when it does not build."""
+    target = folder / "program"
+    command = [sys.executable, "-m", "kernelwright", "compile", "-o", str(target), *program.flags]
+    done = subprocess.run([*command, *map(str, program.source_paths)], capture_output=True, text=True)
+    if done.returncode:
+        raise ToolError(f"{program.name} does not build: {done.stderr.strip()[:200]}")
+    return target
 
 
 def _large() -> tuple[Row, float]:

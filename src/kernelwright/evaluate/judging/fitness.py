@@ -180,7 +180,7 @@ class Fitness(Generic[C]):
         self._used = [_kernels_of(case, workload) for case in self._cases]
         """By case, the kernels it launches; none where only its host function knows."""
         self._baseline = Variant({})
-        self._samples: dict[int, SampledCase] = {}
+        self.samples: dict[int, SampledCase] = {}
         """By case, those that are sampled."""
         self._past: PastBuffers | None = None
         """What the original reads past its buffers; None before that is known."""
@@ -193,7 +193,7 @@ class Fitness(Generic[C]):
         Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
         """
         self._baseline = self.builder.build(self.kind.original)
-        self._past, self._samples = None, {}
+        self._past, self.samples = None, {}
         self._trials.clear()
         self._judge.expect(self._baseline.modules, self._executor(self._baseline, follow=True), OVERREAD)
         self.notes = list(self._judge.warnings)
@@ -201,12 +201,12 @@ class Fitness(Generic[C]):
         self._past = self._reads_past_buffers()
         shapes = [shape_of(self._logged[index]) if names else None for index, names in enumerate(self._used)]
         samples = ((index, self._sampled(index)) for index in (replaceable(shapes) if self.demands.sampled else ()))
-        self._samples = {index: sampled for index, sampled in samples if sampled is not None}
+        self.samples = {index: sampled for index, sampled in samples if sampled is not None}
         self._budgets = [SLACK * loops + 1000 for loops, _ in spent]
         self._trials.clear()
         self._order.sort(key=lambda index: spent[index][1])
         self._watched = self._first_of_each(self._order)
-        heaviest = self._first_of_each([index for index in self._order[::-1] if index not in self._samples])
+        heaviest = self._first_of_each([index for index in self._order[::-1] if index not in self.samples])
         self._reordered = [index for index in self._order if index in self._watched | heaviest]
         self._work = [work for _, work in spent]
         self._races = self._seen_of_original(self._watched) if self.demands.no_new_races else frozenset()
@@ -266,7 +266,7 @@ class Fitness(Generic[C]):
     def _remark(self, original: Ok) -> None:
         if self._past is not None:
             self.notes += self._past.remarks()
-        self.notes += remark([self._samples[index] for index in sorted(self._samples)])
+        self.notes += remark([self.samples[index] for index in sorted(self.samples)])
         if self.is_clock:
             self.notes += remarks_on_time(original, self.as_compiled_us)
         self.notes += remarks_on_sets(self.workload.data_sets, self.workload.repeated_sets)
@@ -400,7 +400,7 @@ class Fitness(Generic[C]):
         case, past = self._cases[index], self._past
         usual = past.overread if past else OVERREAD
         executor = self._executor(variant, follow=schedule.kind == "forward", watch=watch)
-        sampled = self._samples.get(index) if schedule == FORWARD else None
+        sampled = self.samples.get(index) if schedule == FORWARD else None
         if sampled is not None:
             executor = replace(executor, drawn=sampled.drawn)
         # Each group of lanes goes back in a loop by itself.
@@ -461,7 +461,7 @@ class Fitness(Generic[C]):
 
     def _clocked(self, index: int, done: Sequence[Done]) -> _Timed:
         case = self._cases[index]
-        sampled = self._samples.get(index)
+        sampled = self.samples.get(index)
         scale = sampled.scale if sampled is not None else 1.0
         time_us, figures = 0.0, dict[str, float]()
 
