@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kernelwright import cache as cache_module
-from kernelwright.cache import Cache, content_key, write_atomically
+from kernelwright.cache import DIGEST_BYTES, KINDS, MAGIC, Cache, content_key, write_atomically
 
 
 def test_what_is_put_is_got(tmp_path: Path) -> None:
@@ -56,8 +57,37 @@ def test_trim_drops_the_oldest_first(tmp_path: Path) -> None:
 def test_clear_empties_and_counts(tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     cache.put("ir", content_key(["a"]), b"x" * 100)
+    assert cache.measure("ir") == (1, 100 + len(MAGIC) + DIGEST_BYTES)
     assert cache.clear() > 100
+    assert cache.get("ir", content_key(["a"])) is None and cache.measure("ir") == (0, 0)
+
+
+def test_what_is_not_the_caches_own_is_left_alone(tmp_path: Path) -> None:
+    """Its folder may be one that a person names, and hold more."""
+    (tmp_path / "thesis.txt").write_text("x" * 5000)
+    (tmp_path / "photos").mkdir()
+    (tmp_path / "photos" / "one.jpg").write_text("x" * 5000)
+    cache = Cache(tmp_path, limit_bytes=100)
+    cache.put("ir", content_key(["a"]), b"x" * 1000)
+    cache.trim()
     assert cache.get("ir", content_key(["a"])) is None
+    cache.put("ptx", content_key(["a"]), b"x" * 1000)
+    assert cache.clear(["ir"]) == 0 and cache.clear() > 1000
+    assert (tmp_path / "photos" / "one.jpg").is_file() and (tmp_path / "thesis.txt").is_file()
+
+
+def test_every_kind_that_is_written_has_its_words() -> None:
+    """By the places that write: ``put("kind", ...)``, ``cache_folder() / "kind"``, ``KIND = "kind"``."""
+    package = Path(cache_module.__file__).parent
+    written = r'\.put\("([a-z-]+)", |cache_folder\(\) / "([a-z-]+)"|^KIND = "([a-z-]+)"$'
+    found = {
+        kind
+        for path in package.rglob("*.py")
+        for groups in re.findall(written, path.read_text(), re.M)
+        for kind in groups
+        if kind
+    }
+    assert len(found) > 8 and found <= set(KINDS)
 
 
 def test_a_failed_write_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@
 
 # The package's public names, loaded by their text (kernelwright/__init__.py) or named in documents and exported files.
 evolve
+expert  # kw.expert; staged and its like are what a plan is made of
+_.staged
 load_genes  # an exported README sends its reader here
 dump_genes
 apply_genes
@@ -160,3 +162,4 @@ log_size  # what a walk says of the size of its space
 Decided  # the state of a space as code generation reads it
 _.decide
 _.completed
+_.rich_help_panel  # read by typer where it lists commands

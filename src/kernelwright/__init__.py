@@ -25,6 +25,7 @@ _PUBLIC = {
     "evolve": "kernelwright.stories.evolve",
     "breed": "kernelwright.stories.breed",
     "explore": "kernelwright.stories.explore",
+    "expert": "kernelwright.exploration.expert",
     "winners": "kernelwright.stories.winners:versions_of",
     "versions": "kernelwright.versions:callable_package",
     "Problem": "kernelwright.grammar.problem",

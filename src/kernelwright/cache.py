@@ -7,6 +7,7 @@ rename, so two processes that make the same entry at once disturb neither each o
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
@@ -23,6 +24,30 @@ if TYPE_CHECKING:
 MAGIC = b"kwcache1"
 DIGEST_BYTES = 16
 DEFAULT_LIMIT_BYTES = 2 << 30
+KINDS: dict[str, str] = {
+    "bench": "what a benchmark measured before it was interrupted",
+    "clang": "what a clang says of itself",
+    "cubin": "machine code of kernels",
+    "cudart": "our runtime as a shared library",
+    "exe": "executables of programs that were run",
+    "fitness": "what bred programs are worth",
+    "frontend": "which headers a source reads",
+    "header": "precompiled CUDA headers",
+    "ir": "kernels as LLVM-IR",
+    "libdevice": "the parts of libdevice that kernels use",
+    "model": "the timing model's inner loops",
+    "output": "files that compiles wrote",
+    "ptx": "kernels as PTX",
+    "receipt": "command lines of compiles, with what they came to",
+    "recipe": "command lines of clang's own passes",
+    "runtime": "our runtime as an object",
+    "runtime-managed": "the same, the part for managed variables",
+    "simt": "the virtual GPU's runtime",
+    "solved": "what the solver answered",
+    "space": "the engine of spaces of implementations",
+}
+"""The folders of the cache, and what is in them. Whatever else lies beside them is somebody else's and is left alone: who sets
+``KERNELWRIGHT_CACHE`` may have named a folder that holds more."""
 
 
 def cache_folder() -> Path:
@@ -187,7 +212,7 @@ class Cache:
     def trim(self) -> None:
         """Drops the entries unused for longest until the cache is within nine tenths of its limit."""
         entries = []
-        for path in self.folder.rglob("*"):
+        for path in (path for kind in KINDS for path in (self.folder / kind).rglob("*")):
             try:
                 if path.is_file():
                     status = path.stat()
@@ -206,13 +231,31 @@ class Cache:
             if total <= self.limit_bytes * 0.9:
                 return
 
-    def clear(self) -> int:
-        """Removes every entry; returns the bytes freed. Raises ``OSError`` for what it may not remove."""
+    def clear(self, kinds: Iterable[str] = tuple(KINDS)) -> int:
+        """Removes every entry of these kinds; returns the bytes freed. Raises ``OSError`` for what it may not remove."""
         freed = 0
-        for path in sorted(self.folder.rglob("*"), reverse=True):
-            if path.is_dir() and not path.is_symlink():
-                path.rmdir()
-            else:
-                freed += path.lstat().st_size
-                path.unlink(missing_ok=True)
+        for kind in kinds:
+            for path in sorted((self.folder / kind).rglob("*"), reverse=True):
+                try:
+                    if path.is_dir() and not path.is_symlink():
+                        path.rmdir()
+                    else:
+                        freed += path.lstat().st_size
+                        path.unlink()
+                except OSError as error:
+                    # Another process tidied it away, or put something into it.
+                    if error.errno not in (errno.ENOENT, errno.ENOTEMPTY):
+                        raise
         return freed
+
+    def measure(self, kind: str) -> tuple[int, int]:
+        """How many entries a kind has, and their bytes."""
+        sizes = []
+        for path in (self.folder / kind).rglob("*"):
+            try:
+                status = path.stat()
+            except OSError:
+                continue  # another process tidied it away
+            if stat.S_ISREG(status.st_mode):
+                sizes.append(status.st_size)
+        return len(sizes), sum(sizes)

@@ -103,7 +103,7 @@ def test_a_run_says_how_fast_it_was(folder: Path) -> None:
     done = kw(folder, *given, "--backend", "host", "--name", "fast")
     assert "100 individuals, " in done.stdout and " a second: searching 0." in done.stdout
     assert "workers compiling " in done.stdout and "running " in done.stdout
-    found = json.loads(kw(folder, "show", "fast-1", "--json").stdout)
+    found = json.loads(kw(folder, "show", "fast", "--json").stdout)
     assert found["individuals"] == 100 and 100 / found["individuals_per_second"] <= found["seconds"] + 1
     assert found["compile_seconds"] > found["run_seconds"] > 0 and found["search_seconds"] > 0
     interpreted = json.loads(kw(folder, *given, "--backend", "interpreted", "--json").stdout)
@@ -127,7 +127,7 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
         cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     try:
-        journal = folder / "kw-runs" / "broken-1" / "journal.db"
+        journal = folder / "kw-runs" / "broken" / "journal.db"
         deadline = time.monotonic() + 120
         while not (journal.exists() and rows(journal) > 3):
             assert process.poll() is None and time.monotonic() < deadline
@@ -136,8 +136,8 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
         _, said = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode == 130 and "kw breed --resume kw-runs/broken-1" in said
-    resumed = kw(folder, "breed", "--resume", "broken-1", "--no-cache", "--json")
+    assert process.returncode == 130 and "kw breed --resume kw-runs/broken" in said
+    resumed = kw(folder, "breed", "--resume", "broken", "--no-cache", "--json")
     whole = kw(folder, *given, "--name", "whole", "--json")
     same = ("fitness", "program", "best", "evaluations", "generations", "rejected")
     assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(whole.stdout)[k] for k in same]

@@ -143,7 +143,7 @@ def whole(folder: Path) -> dict[str, Any]:
 
 def test_without_a_report_there_is_none(folder: Path, whole: dict[str, Any]) -> None:
     assert whole["best"] and whole["report"] is None and whole["export"] is None
-    assert {path.name for path in (folder / "kw-runs" / "whole-1").iterdir()} <= {"journal.db", "journal.db.lock"}
+    assert {path.name for path in (folder / "kw-runs" / "whole").iterdir()} <= {"journal.db", "journal.db.lock"}
 
 
 def test_runs_are_listed_and_shown(folder: Path, evolved: dict[str, Any]) -> None:
@@ -206,24 +206,31 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path, whole: dict[str, 
         cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     try:
-        journal = folder / "kw-runs" / "broken-1" / "journal.db"
+        journal = folder / "kw-runs" / "broken" / "journal.db"
         deadline = time.monotonic() + 120
         while not (journal.exists() and rows(journal) > 3):
             assert process.poll() is None and time.monotonic() < deadline
             time.sleep(0.02)
+        assert state_of("broken", folder) == "running"
+        assert f"process {process.pid}" in kw(folder, "show", "broken").stdout
+        refused = kw(folder, "runs", "--delete", "broken")
+        assert refused.returncode == 2 and f"written by process {process.pid}" in refused.stderr and journal.exists()
         os.killpg(process.pid, signal.SIGINT)
         _, said = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 130
-    assert "kw evolve --resume kw-runs/broken-1" in said
-    assert [row["state"] for row in json.loads(kw(folder, "runs", "--json").stdout) if "broken" in row["run"]] == [
-        "resumable"
-    ]
-    resumed = kw(folder, "evolve", "--resume", "broken-1", "--no-report", "--json")
+    assert "kw evolve --resume kw-runs/broken" in said
+    assert state_of("broken", folder) == "resumable"
+    resumed = kw(folder, "evolve", "--resume", "broken", "--no-report", "--json")
     assert resumed.returncode == 0, resumed.stderr
     same = ("speedup", "label", "edits", "error")
     assert [json.loads(resumed.stdout)[k] for k in same] == [whole[k] for k in same]
+
+
+def state_of(name: str, folder: Path) -> str:
+    (row,) = [row for row in json.loads(kw(folder, "runs", "--json").stdout) if row["run"] == f"kw-runs/{name}"]
+    return str(row["state"])
 
 
 def rows(journal: Path) -> int:
@@ -365,4 +372,4 @@ def test_a_disk_that_is_full_while_recording(folder: Path) -> None:
     assert done.returncode == 3, done.stderr
     assert "there is no room for the recording of app 1000" in done.stderr and "next: free space" in done.stderr
     assert "Traceback" not in done.stderr and "defect" not in done.stderr
-    assert not list(folder.glob("kw-runs/room-*"))
+    assert not list(folder.glob("kw-runs/room*"))

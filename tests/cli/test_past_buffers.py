@@ -82,7 +82,7 @@ def test_it_is_resumed(folder: Path) -> None:
         [sys.executable, "-m", "kernelwright", *command], cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
     try:
-        journal, until = folder / "kw-runs" / "cut-1" / "journal.db", time.monotonic() + 120
+        journal, until = folder / "kw-runs" / "cut" / "journal.db", time.monotonic() + 120
         while not (journal.exists() and rows(journal) > 3):
             assert running.poll() is None and time.monotonic() < until
             time.sleep(0.02)
@@ -90,10 +90,10 @@ def test_it_is_resumed(folder: Path) -> None:
         running.communicate(timeout=60)
     finally:
         running.kill()
-    resumed = kw(folder, "evolve", "--resume", "kw-runs/cut-1", "--no-report", "--json")
+    resumed = kw(folder, "evolve", "--resume", "kw-runs/cut", "--no-report", "--json")
     assert resumed.returncode == 0, resumed.stderr
     whole = kw(folder, "evolve", *command[1:-3], "--name", "whole", "--no-report", "--json")
     one, other = json.loads(resumed.stdout), json.loads(whole.stdout)
     same = ("speedup", "label", "edits", "error")
     assert [one[name] for name in same] == [other[name] for name in same]
-    assert LINE in kw(folder, "show", "cut-1").stdout
+    assert LINE in kw(folder, "show", "cut").stdout

@@ -346,7 +346,7 @@ def test_what_is_carried_comes_back(tmp_path: Path) -> None:
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder as kw bench evolve leaves it, with one short run."""
     folder = tmp_path_factory.mktemp("bench-evolve")
-    words = ["--name", "add-found-16-seed1", "--evaluations", "16", "--seed", "1", "--accept", "any", "--no-report"]
+    words = ["--name", "add-found-16-seed1-1", "--evaluations", "16", "--seed", "1", "--accept", "any", "--no-report"]
     done = kw_process.kw("evolve", str(HERE / "add.cu"), *words, "--jobs", "1", "--json", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder

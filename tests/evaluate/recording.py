@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from kernelwright.codegen.memory_layout import alloc_size
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.reference import run_reference
-from kernelwright.device.variables import load_variables
+from kernelwright.device.variables import load_variables, variables_of, write_initial_values
 from kernelwright.evaluate.capture.capture import Operation, ProgramIdentity
 from kernelwright.evaluate.capture.writer import CaptureWriter
 from kernelwright.ir import parse_module
@@ -22,11 +23,21 @@ PROGRAM = ProgramIdentity(("./app", "input.txt"), "/home/user", "h100", {"kernel
 class Recorder:
     """A program under way: one module, an arena, a capture."""
 
-    def __init__(self, path: Path, *names: str, arena: Arena) -> None:
+    def __init__(self, path: Path, *names: str, arena: Arena, managed: bool = False) -> None:
+        """``managed``: the variables lie in one section, one behind the other, as a program has its managed ones."""
         self.arena = arena
         self.text = kernels.text(*names)
         self.loaded = parse_module(self.text)
-        self.variables = load_variables(self.loaded, arena)
+        placed: dict[str, Buffer] = {}
+        if managed:
+            section = arena.allocate(8192, "section", fill=0)
+            at = section.address
+            for variable in variables_of(self.loaded):
+                placed[variable.name] = Buffer(at, alloc_size(variable.value_type), variable.name)
+                at += 16
+        self.variables = load_variables(self.loaded, arena, placed)
+        if managed:
+            write_initial_values(self.loaded, arena, self.variables.buffers)
         self.writer = CaptureWriter(path, PROGRAM, base=arena.base, reserve=arena.reserve)
         addresses = {name: b.address for name, b in self.variables.buffers.items()}
         self.writer.module("app.cu", self.text, "// ptx", addresses)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload.rule_text import parse_rules
 from kernelwright.ir import Module, parse_module
 from tests.evaluate.judged import Judged
+from tests.evaluate.recording import Recorder
 
 
 def module_of(capture: Capture, old: str = "", new: str = "") -> Module:
@@ -95,6 +97,25 @@ def test_a_kernel_with_variables_of_its_own(capture: Capture) -> None:
     changed = parse_module(text)
     done = list(replay(capture, execute_reference, kernel="count", modules=by_kernel(changed)))
     assert len(done) == 2 and all(one.as_recorded for one in done), list(map(str, done))
+
+
+def test_managed_variables_are_buffers_of_their_own(tmp_path: Path) -> None:
+    """They lie in one section of the program: the second one was taken for the first, and neither for a buffer to change."""
+    path = tmp_path / "managed.capture"
+    with Arena() as arena:
+        program = Recorder(path, "count", arena=arena, managed=True)
+        counted = program.buffer("d_counted", np.zeros(8, np.float32))
+        for _ in range(3):
+            program.launch("count", 1, 8, struct.pack("<Q", counted.address))
+        program.writer.finish(0, {})
+    capture = Capture.read(path)
+    done = list(replay(capture, execute_reference))
+    assert len(done) == 3 and all(one.as_recorded for one in done), list(map(str, done))
+    case = RecordedCase(capture, capture.launches[2], module_of(capture))
+    before = case.contents("before")
+    assert before.keys() == {"table", "launches", "d_counted"}
+    assert before["table"].tolist() == [1, 2, 4, 8] and before["launches"].tolist() == [2]
+    assert before["launches"].dtype == np.int32 and case.contents("after")["launches"].tolist() == [3]
 
 
 def test_a_kernel_that_stops_failing_is_told(capture: Capture) -> None:

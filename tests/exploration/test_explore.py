@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import kernelwright as kw
@@ -97,13 +100,35 @@ def test_a_run_ends_with_a_kernel_and_its_files(finished: ExploreRun) -> None:
     assert best is not None and naive is not None and ended is not None
     assert ended["evaluations"] == 4 == len(finished.journal)
     assert 0 < finished.proven_us <= best.time_us <= naive.time_us
-    for name in ("best.cu", "best.ptx", "naive.cu", "decisions.json"):
+    for name in ("best.cu", "program.cu", "best.ptx", "naive.cu", "decisions.json"):
         assert (finished.folder / name).stat().st_size > 100
     subject, decisions = read_decisions(finished.folder / "decisions.json")
     assert subject == finished.subject and decisions == best.decisions
     assert ".visible .entry axpy" in (finished.folder / "best.ptx").read_text()
     record = json.loads((finished.folder.parent / RECORD).read_text())
     assert record["axpy 4096 on h200"]["time_us"] == best.time_us
+
+
+def test_the_program_around_the_best_kernel_has_its_launch(finished: ExploreRun) -> None:
+    text = (finished.folder / "program.cu").read_text()
+    assert finished.best is not None
+    kernel = KernelSpace(finished.subject).kernel(finished.best.decisions)
+    grid, block = ", ".join(map(str, kernel.grid)), ", ".join(map(str, kernel.block))
+    assert f"axpy<<<dim3({grid}), dim3({block})>>>(device_X, device_Y, device_Z, 1.5f);" in text
+
+
+@pytest.mark.slow
+def test_the_program_around_the_best_kernel_runs(finished: ExploreRun) -> None:
+    """The same sum as NumPy's, of inputs made as the program makes them."""
+    state, numbers = np.uint64(1), []
+    for _ in range(2 * SIZE):
+        state = (state * np.uint64(1664525) + np.uint64(1013904223)) & np.uint64(0xFFFFFFFF)
+        numbers.append(np.float32(int(state) >> 8) / np.float32(1 << 23) - np.float32(1))
+    x, y = np.array(numbers, np.float64).reshape(2, SIZE)
+    command = [sys.executable, "-m", "kernelwright", "run", str(finished.folder / "program.cu"), "--device", "h200"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    name, said, total, _, _ = done.stdout.replace(",", "").split()
+    assert (name, said) == ("Z:", "sum") and float(total) == pytest.approx((1.5 * x + y).sum(), rel=1e-3)
 
 
 def test_no_kernel_is_faster_than_its_bound(finished: ExploreRun) -> None:
@@ -139,7 +164,7 @@ def test_results_are_said(finished: ExploreRun) -> None:
     assert f"{finished.folder}/best.cu" in text and "nothing in the space is faster than" in text
     better = explore_lines({**result, "best": "v3", "time_us": 0.1, "naive_us": 0.2, "speedup": 2.0})
     assert better.startswith("v3: estimated 0.10 us, 2.00x the naive kernel's speed (0.20 us)")
-    none = explore_lines({**result, "best": None, "finished": False})
+    none = explore_lines({**result, "best": None}, "not finished: kw explore --resume axpy-1")
     assert none.startswith("no kernel was right") and "kw explore --resume" in none
 
 

@@ -268,3 +268,14 @@ def test_against_plain_caches(
     assert found.tolist() == expected
     assert by_block[:, 0].sum() == sum(row[3] for row in expected)
     assert by_block[:, 1].sum() == sum(row[4] for row in expected)
+
+
+def test_what_a_left_out_load_missed_its_double_misses() -> None:
+    """The first of two loads of the same lines is none of the code's: the second one, which hit behind it, fetches the data."""
+    first, second = access(requests=10, sectors=40), access(requests=10, sectors=40)
+    trace = [asked(0, [*sweep([*range(10)]), *sweep([*range(10)], 1)], [0])]
+    both = observed([count("entry", 1)], (first, second), trace=trace)
+    assert moved(both).at_l2 == 40
+    code = (replace(first, requests=0, sectors=0, group=0), replace(second, group=1))
+    found = moved(replace(both, accesses=code, executed=(first, second)))
+    assert (found.at_l2, found.at_l1, found.dram_read) == (40, 0, 40)

@@ -23,12 +23,13 @@ from kernelwright.prove.changed_inputs.case_survey import ALL_AT_ONCE, Change, G
 from kernelwright.prove.changed_inputs.change_order import changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
 from kernelwright.prove.checked_run import CaseRun, Device, LaunchMade, run_case
+from kernelwright.prove.checks.variant_runs import CheckInputs, VariantRuns
 from kernelwright.prove.coverage.aimed_changes import edit_changes
 from kernelwright.prove.coverage.condition_sources import roots_of, sources_of
 from kernelwright.prove.coverage.conditions import Conditions
 from kernelwright.prove.coverage.edited_lines import Edited, edited_lines
 from kernelwright.prove.domain import Domain
-from tests.prove.planted import floats, zeros
+from tests.prove.planted import floats, planted, zeros
 
 SOURCE = """
 struct Box { int low; float scale; const float *table; char kind; };
@@ -169,6 +170,26 @@ def test_cases_are_chosen_by_what_they_cover(modules: Modules) -> None:
     prover = Prover(workload, modules, effort=Effort(changes=0, draws=0))
     chosen = [one.case.name for one in prover.changes.bases(prover.baseline.training)]
     assert len(chosen) == 2 and "0 in 1" not in chosen  # the cheapest runs next to nothing
+
+
+def test_of_a_large_launch_the_first_blocks_are_a_case_of_their_own() -> None:
+    """Many changes are tried of these; of the whole only a few would be."""
+    one = planted("whole_blocks")
+    given = Case((64,), (64,), {"in": floats(4096), "out": zeros(4096), "n": np.int32(4096)}, name="large")
+    workload = Workload(one.workload(0).source, "whole_blocks", (given,))
+    whole = Prover(workload, one.original).baseline.training[0]
+    effort = Effort(work=50 * 10 * whole.run.work, changes=40)  # ten of the whole
+    prover = Prover(workload, one.original, effort=effort)
+    part, rest = prover.changes.bases(prover.baseline.training)
+    assert part.case.name == "large, whole_blocks on 16x1x1 blocks of 64x1x1" and rest.case.name == "large"
+    assert part.run.work <= whole.run.work / 3.9
+    found = prover.changes.of(part, {"whole_blocks": Edited()}, Domain({}, prover.baseline.original))
+    assert len(found.references) >= 30
+    shapes = {each.run.launches[0].launch.grid for each in found.references}
+    assert (16, 1, 1) in shapes and max(x * y * z for x, y, z in shapes) < 64
+    fixed = {"whole_blocks": [GridIs((64, 1, 1))]}
+    runs = VariantRuns(prover.baseline, prover.changes, one.variant, fixed, CheckInputs())
+    assert [base.case.name for base in runs._bases()] == ["large"]
 
 
 def test_guards_are_asked_before_a_change_is_made(modules: Modules) -> None:

@@ -249,7 +249,7 @@ def test_other_inputs_are_made_of_a_case_that_the_guards_allow() -> None:
     assert proof.check("different").status == "passed" and "4096" in proof.check("different").detail
     # What the guard settles is not changed: every change that was made counts.
     (made,) = prover.changes._sets.values()
-    assert made.references and not any("n of whole_blocks" in each.case.name for each in made.references)
+    assert made.references and not any(", n of whole_blocks" in each.case.name for each in made.references)
     assert made.outside["argument 2 == i32 4096"] > 0 and any("argument 2 == i32 4096" in note for note in proof.notes)
     # The alarm has further ones, beyond those.
     assert (

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from kernelwright.codegen.joined_accesses import joined_alignment
+from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, Arena
 from kernelwright.errors import DeviceError
-from kernelwright.ir import Module
+from kernelwright.ir import Module, print_module
 from kernelwright.ir.debug import source_location
 from kernelwright.launch import Launch
 from tests.simt.harness import PRELUDE, Case, ir
@@ -59,6 +62,13 @@ extern "C" __global__ void struct_local(char* o, int n) {
   Wide w[2] = {};
   w[n & 1] = *(const Wide*)(o + n);
   o[threadIdx.x] = w[threadIdx.x & 1].c; }
+extern "C" __global__ void parts(char* o, int n) {
+  float4 v = *(const float4*)(o + n); ((float*)o)[threadIdx.x] = v.x - v.y * v.z + v.w; }
+extern "C" __global__ void one_part(char* o, int n) { ((float*)o)[threadIdx.x] = ((const float4*)(o + n))->x; }
+extern "C" __global__ void pairs(char* o, int n) {
+  float4 v = *(const float4*)(o + n); ((float*)o)[threadIdx.x] = v.x - v.y; }
+extern "C" __global__ void to_parts(char* o, int n) {
+  float4* p = (float4*)(o + n); p->x = threadIdx.x; p->y = 1; p->z = threadIdx.x + 2.0f; p->w = 3; }
 extern "C" __global__ void fills(char* o, int n) { __builtin_memset((int*)(o + n), 0, 200); }
 extern "C" __global__ void async_(char* o, int n) {
   __shared__ alignas(16) char s[64];
@@ -84,6 +94,10 @@ CASES = [
     ("struct_to", 8, 64, 8, None), ("struct_to", 8, 64, 4, "misaligned"), ("struct_to", 8, 32, 8, "out-of-bounds"),
     ("three", 8, 64, 4, None), ("three", 8, 64, 2, "misaligned"), ("struct_local", 32, 64, 16, None),
     ("struct_local", 32, 64, 4, "misaligned"), ("fills", 4, 64, 4, None), ("fills", 4, 64, 2, "misaligned"),
+    # A float4 is taken apart, and its parts are joined again where they are all read.
+    ("parts", 8, 64, 16, None), ("parts", 8, 64, 8, "misaligned"), ("parts", 8, 64, 4, "misaligned"),
+    ("pairs", 8, 64, 8, None), ("pairs", 8, 64, 4, "misaligned"), ("one_part", 8, 64, 4, None),
+    ("one_part", 8, 64, 2, "misaligned"), ("to_parts", 1, 64, 16, None), ("to_parts", 1, 64, 8, "misaligned"),
     ("async_", 8, 64, 8, None), ("async_", 8, 64, 4, "misaligned"), ("async_", 8, 64, 256, "out-of-bounds"),
     ("far", 32, 64, 1, None), ("far", 32, 64, 1 << 32, "out-of-bounds"), ("far", 32, 64, -(1 << 61), "out-of-bounds"),
 ]  # fmt: skip
@@ -104,6 +118,24 @@ def test_both_executors_stop_for_the_same_reason(module: Module, arena: Arena, n
         type = np.float32 if name == "constant" else np.int32
         want = Case(module, kernel, 1, threads, data.astype(type), n, budget=2000).agree(arena, faults=True)
         assert (want.fault.kind if want.fault else None) == kind, (name, n)
+
+
+def test_what_counts_as_joined_is_joined_in_the_ptx(module: Module) -> None:
+    """LLVM's own code generation as the oracle."""
+    text = emit_ptx(print_module(module), "sm_80")
+    bodies = {body.split("(")[0].strip(): body for body in text.split(".visible .entry ")[1:]}
+    widths = {
+        n: re.findall(r"(ld|st)\.global\.(v[24])?", bodies[n]) for n in ("parts", "pairs", "one_part", "to_parts")
+    }
+    assert ("ld", "v4") in widths["parts"] and ("st", "v4") in widths["to_parts"]
+    assert ("ld", "v2") in widths["pairs"] and ("ld", "") in widths["one_part"]
+    for name, wide in (("parts", 16), ("pairs", 8), ("one_part", 0), ("to_parts", 16)):
+        found = [
+            joined_alignment(i, i.type if i.opcode == "load" else i.operands[0].type)
+            for i in module.functions[name].instructions()
+            if i.opcode == ("store" if name == "to_parts" else "load")
+        ]
+        assert max(found) == wide, name
 
 
 def test_an_index_that_wraps_in_32_bits_is_no_index(module: Module, arena: Arena) -> None:

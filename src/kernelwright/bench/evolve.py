@@ -104,7 +104,7 @@ def kept_run(
     run = finished(folder)
     if run is None:
         given = ["--resume", f"{FOLDER}/{name}", "--jobs", str(_cores())] if (folder / JOURNAL).is_file() else [
-            f"suite:{program}", "--name", stem, "--seed", str(seed), "--evaluations", str(evaluations), "--no-report", *flags,
+            f"suite:{program}", "--name", name, "--seed", str(seed), "--evaluations", str(evaluations), "--no-report", *flags,
         ]  # fmt: skip
         kept.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "kernelwright", "evolve", *given, "--json"]

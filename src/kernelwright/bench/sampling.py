@@ -33,7 +33,7 @@ from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.device.virtual_gpu.launch_estimates import Timing
-from kernelwright.device.virtual_gpu.sampled_launch import LEAST, SHARE
+from kernelwright.device.virtual_gpu.sampled_launch import LEAST_GRID
 from kernelwright.errors import KernelwrightError, ToolError
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite import NAMES, load
@@ -74,7 +74,7 @@ class Comparison(Observer):
     def launch(self, execution: Execution, gpu: VirtualGpu) -> Launched | None:
         launch = execution.launch
         x, y, z = launch.grid
-        if x * y * z >= LEAST * SHARE and self._seen[launch.geometry] < OF_A_KIND:
+        if x * y * z >= LEAST_GRID and self._seen[launch.geometry] < OF_A_KIND:
             self._seen[launch.geometry] += 1
             with contextlib.suppress(KernelwrightError):  # a launch that faults has no time either way
                 self.rows.append(self._row(execution, gpu))

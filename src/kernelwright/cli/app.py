@@ -13,40 +13,37 @@ from typer.core import TyperGroup
 
 from kernelwright.cli.support.error_exit import guarded, tell
 
-# Command -> module that defines it as `command` (or, with flags of its own, as what `command()` returns), and the line
+MAKE, SEARCH, USE, LOOK = "Compile, run, look at", "Make it faster", "What a run found", "This machine and this tool"
+
+# Command -> module that defines it as `command` (or, with flags of its own, as what `command()` returns), the group and the line
 # that `kw --help` prints. A module is imported when its command runs, so that `kw --help` stays quick.
-COMMANDS: dict[str, tuple[str, str]] = {
-    "compile": ("kernelwright.cli.commands.compile", "CUDA source to IR, PTX, cubin or an executable."),
-    "passes": ("kernelwright.cli.commands.passes", "The optimisation pipeline, step by step, with examples."),
-    "run": ("kernelwright.cli.commands.run", "Compile and run an unmodified CUDA program, with a GPU or without."),
-    "check": ("kernelwright.cli.commands.check", "Find races, bad accesses and barriers, without a GPU."),
-    "capture": ("kernelwright.cli.commands.capture", "Record every kernel launch of a program into one file."),
-    "replay": ("kernelwright.cli.commands.replay", "Run a recording again and compare."),
-    "profile": ("kernelwright.cli.commands.profile", "Where a program's kernels spend their time, line by line."),
-    "evolve": ("kernelwright.cli.commands.evolve", "Search for a faster kernel, and say what each gain depends on."),
-    "breed": ("kernelwright.cli.commands.breed", "Breed programs in the language of a grammar."),
-    "explore": (
-        "kernelwright.cli.commands.explore.command",
-        "All implementations of a computation, and the best of them.",
-    ),
-    "space": ("kernelwright.cli.commands.space.command", "How large a space is, and what a run has explored of it."),
-    "tune": ("kernelwright.cli.commands.tune.command", "The right version of a program for every input."),
-    "runs": ("kernelwright.cli.commands.runs", "The runs of kw evolve, kw breed and kw explore there are."),
-    "show": ("kernelwright.cli.commands.show", "What a run has found."),
-    "farm": ("kernelwright.cli.commands.farm", "The compile farm: back ends, workers, what is kept."),
-    "minimize": ("kernelwright.cli.commands.minimize", "A variant down to the edits that matter."),
-    "explain": ("kernelwright.cli.commands.explain", "Why a variant is faster, edit by edit."),
-    "prove": ("kernelwright.cli.commands.prove", "What a variant depends on: checks, evidence, label."),
-    "export": ("kernelwright.cli.commands.variant.export", "A variant as a folder to take along."),
-    "patch": (
-        "kernelwright.cli.commands.variant.patch",
-        "A variant as a patch of its CUDA source, as far as it can be said there.",
-    ),
-    "report": ("kernelwright.cli.commands.report", "A run as one self-contained page."),
-    "suite": ("kernelwright.cli.commands.suite", "The CUDA programs that ship with the package."),
-    "bench": ("kernelwright.cli.commands.bench", "Measure what the project promises."),
-    "model": ("kernelwright.cli.commands.model.command", "Estimates held against times that a tuner measured."),
-    "doctor": ("kernelwright.cli.commands.doctor", "What this machine has, what is missing, and how to fix it."),
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    "compile": ("compile", MAKE, "CUDA source to IR, PTX, cubin or an executable."),
+    "run": ("run", MAKE, "Compile and run an unmodified CUDA program, with a GPU or without."),
+    "profile": ("profile", MAKE, "Where a program's kernels spend their time, line by line."),
+    "check": ("check", MAKE, "Find races, bad accesses and barriers, without a GPU."),
+    "capture": ("capture", MAKE, "Record every kernel launch of a program into one file."),
+    "replay": ("replay", MAKE, "Run a recording again and compare."),
+    "evolve": ("evolve", SEARCH, "Search for a faster kernel, and say what each gain depends on."),
+    "tune": ("tune.command", SEARCH, "The right version of a program for every input."),
+    "explore": ("explore.command", SEARCH, "All implementations of a computation, and the best of them."),
+    "breed": ("breed", SEARCH, "Breed programs in the language of a grammar."),
+    "runs": ("runs", USE, "The runs of kw evolve, kw breed, kw explore and kw tune there are."),
+    "show": ("show", USE, "What a run has found."),
+    "report": ("report", USE, "A run as one self-contained page."),
+    "explain": ("explain", USE, "Why a variant is faster, edit by edit."),
+    "prove": ("prove", USE, "What a variant depends on: checks, evidence, label."),
+    "minimize": ("minimize", USE, "A variant down to the edits that matter."),
+    "patch": ("variant.patch", USE, "A variant as a patch of its CUDA source, as far as it can be said there."),
+    "export": ("variant.export", USE, "A variant as a folder to take along."),
+    "doctor": ("doctor", LOOK, "What this machine has, what is missing, and how to fix it."),
+    "cache": ("cache", LOOK, "What is kept on disk between commands, and how to be rid of it."),
+    "suite": ("suite", LOOK, "The CUDA programs that ship with the package."),
+    "passes": ("passes", LOOK, "The optimisation pipeline, step by step, with examples."),
+    "space": ("space.command", LOOK, "How large a space is, and what a run has explored of it."),
+    "model": ("model.command", LOOK, "Estimates held against times that a tuner measured."),
+    "farm": ("farm", LOOK, "The compile farm: back ends, workers, what is kept."),
+    "bench": ("bench", LOOK, "Measure what the project promises."),
 }
 
 
@@ -59,13 +56,15 @@ class LazyGroup(TyperGroup):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, line = COMMANDS[cmd_name]
+        module, group, line = COMMANDS[cmd_name]
         # Only the command that runs is imported; a listing shows names and lines.
         if len(sys.argv) > 1 and sys.argv[1] == cmd_name:
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-            app.command(name=cmd_name)(importlib.import_module(module).command)
+            app.command(name=cmd_name)(importlib.import_module(f"kernelwright.cli.commands.{module}").command)
             return typer.main.get_command(app)
-        return click.Command(cmd_name, help=line, short_help=line)
+        listed = click.Command(cmd_name, help=line, short_help=line)
+        listed.rich_help_panel = group  # type: ignore[attr-defined]
+        return listed
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0]
@@ -75,7 +74,13 @@ class LazyGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
-app = typer.Typer(cls=LazyGroup, add_completion=False, pretty_exceptions_enable=False, no_args_is_help=True)
+app = typer.Typer(
+    cls=LazyGroup,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 def _print_version(asked: bool) -> None:
@@ -108,10 +113,18 @@ def _run() -> object:
         return 2
     except click.UsageError as error:
         asked = f"{error.ctx.command_path} --help" if error.ctx else "kw --help"
-        tell(f"{error.format_message()}\nnext: {asked}")
+        tell(f"{_negative_number(error) or error.format_message()}\nnext: {asked}")
         return 2
     except click.ClickException as error:
         tell(error.format_message())
         return 2
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
+
+
+def _negative_number(error: click.UsageError) -> str | None:
+    """What is to be said of ``kw space size axpy -5``: an option that is a number was meant as a size or a count."""
+    given = next((word for word in sys.argv[1:] if word[:1] == "-" and word[1:2].isdigit()), None)
+    if given is None or not isinstance(error, click.NoSuchOption):
+        return None
+    return f"{given} is a negative number: sizes and counts are numbers from 1 up"

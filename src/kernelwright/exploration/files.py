@@ -1,6 +1,7 @@
 """What an exploration leaves for people: the kernel as CUDA C and PTX, its decisions, the naive kernel; and the record of the best.
 
 kw-runs/matmul-1/best.cu  best.ptx  naive.cu  decisions.json
+kw-runs/matmul-1/program.cu        the best kernel with a host program around it, for kw run, kw evolve or nvcc
 kw-runs/explored.json              the best of each computation, size and GPU so far
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 from kernelwright.cache import write_atomically
 from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import DECISIONS, Decisions
+from kernelwright.exploration.host_program import host_program
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.run import ExploredKernel, ExploreRun
 from kernelwright.exploration.subject import Subject
@@ -30,7 +32,9 @@ def write_kernel_files(run: ExploreRun, space: KernelSpace) -> list[Path]:
     best, naive = run.best, run.naive
     assert best is not None
     kernel = space.kernel(best.decisions)
-    written = {"best.cu": headed(run, best, kernel), "best.ptx": _ptx(kernel, run.subject)}
+    text = headed(run, best, kernel)
+    written = {"best.cu": text, "best.ptx": _ptx(kernel, run.subject)}
+    written["program.cu"] = host_program(run.subject, text, kernel)
     if naive is not None:
         written["naive.cu"] = headed(run, naive, space.kernel(naive.decisions))
     about = {"format": FORMAT, **run.subject.as_json(), "time_us": best.time_us, "decisions": list(best.decisions)}

@@ -30,21 +30,24 @@ State = npt.NDArray[np.uint16]
 
 
 class KernelSpace:
-    """A tree for one search at a time. ``order``: of the choices, the first one decided first."""
+    """A tree for one search at a time. ``order``: of the choices, the first one decided first; ``given``: decisions that hold in all of
+    it."""
 
-    def __init__(self, subject: Subject, order: Sequence[str] = DECISION_ORDER) -> None:
-        """Raises ``Misuse`` for an order that names no choice of the space."""
+    def __init__(self, subject: Subject, order: Sequence[str] = DECISION_ORDER, given: Decisions = ()) -> None:
+        """Raises ``Misuse`` for an order that names no choice of the space, and for decisions that contradict one another."""
         self.subject = subject
         self.ground = gpu_space(subject.backbone)
         self.solver = Solver(self.ground.constraints)
         self.order = self.ground.variables_of(*order)
         self.bound = LowerBound(subject.backbone, GroundNumbering(self.ground), subject.gpu)
+        self.given = given
+        self._begin = self.decided(given) if given else self.solver.root()
 
     # -- the tree ------------------------------------------------------------------------------------------------------
 
     def root(self) -> Child[State] | None:
-        state = self.solver.root()
-        return None if state is None else Child((), state, self.bound.time_us(state))
+        state = self._begin
+        return None if state is None else Child((), state.copy(), self.bound.time_us(state))
 
     def children(self, node: State, *, bounds: bool = True) -> list[Child[State]] | None:
         variable = self.solver.next_open(node, self.order)
@@ -57,6 +60,10 @@ class KernelSpace:
         return [Child((variable, mask), state.copy(), time) for state, mask, time in rows]
 
     # -- decisions -----------------------------------------------------------------------------------------------------
+
+    def candidate(self, path: Sequence[Hashable]) -> Decisions:
+        """Those of a leaf of the tree, the given ones first."""
+        return (*self.given, *self.words(path))
 
     def words(self, path: Sequence[Hashable]) -> Decisions:
         """The decisions of a path as text."""
@@ -76,7 +83,7 @@ class KernelSpace:
         taken: list[tuple[int, int]] = []
         for number, text in enumerate(decisions):
             choice, names, value = parts_of(text)
-            objects = [self._object(choice, name, text) for name in names]
+            objects = [self.named(choice, name, text) for name in names]
             try:
                 variable, mask = self.ground.value_mask(choice, objects, value)
             except Misuse as error:
@@ -94,7 +101,8 @@ class KernelSpace:
         clash = reasons.clash([*taken, (variable, mask)])
         return str(clash if clash is not None else reasons.why(taken, variable, mask))
 
-    def _object(self, choice: str, name: str, text: str) -> Any:
+    def named(self, choice: str, name: str, text: str) -> Any:
+        """The object of a choice by its name; ``text``: what is being read. Raises ``Misuse``."""
         if choice not in self.ground.choices:
             raise Misuse(f"{text}: there is no choice {choice}", hint=f"there are {', '.join(self.ground.choices)}")
         found = next((each for each in self.ground.choices[choice].ids if str(each) == name), None)

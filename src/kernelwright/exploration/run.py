@@ -19,7 +19,7 @@ from kernelwright.evaluate.candidate import Codec
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.journal import Journal
 from kernelwright.evaluate.run.run import Run, unreadable
-from kernelwright.exploration.decisions import Decisions
+from kernelwright.exploration.decisions import DECISIONS, Decisions
 from kernelwright.exploration.subject import Subject
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
@@ -40,6 +40,8 @@ class ExploreSettings:
     seed: int = 0
     batch: int = 8
     """Candidates asked at once: part of what is found, unlike the number of workers."""
+    decisions: Decisions = ()
+    """Taken before the search, and kept by all that is tried but the naive kernel."""
 
     def __post_init__(self) -> None:
         if self.strategy not in TREE_SEARCHES:
@@ -61,7 +63,8 @@ class ExploreSettings:
     def from_json(cls, value: Mapping[str, Any]) -> ExploreSettings:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
-            return cls(**{f.name: value[f.name] for f in fields(cls)})
+            found = {f.name: value[f.name] for f in fields(cls) if f.name != "decisions"}
+            return cls(**found, decisions=DECISIONS.from_json(list(value.get("decisions", ()))))
         except (KeyError, TypeError, ValueError) as error:
             raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
 

@@ -11,7 +11,8 @@ where they would end a launch otherwise.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import field
+from collections.abc import Callable
+from dataclasses import field, replace
 from typing import Protocol
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy as np
 from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.lower import HostKernel
 from kernelwright.device.arena import Arena
-from kernelwright.device.execution import Execution
+from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.fault import Fault
 from kernelwright.device.guard_facts import Contents, contents_of
 from kernelwright.device.schedule import Schedule
@@ -99,12 +100,27 @@ class Device:
         return self._fences.get_or_make(id(kernel), lambda: FencesOf(kernel))
 
 
+@dataclass(frozen=True, eq=False)
+class Guarded:
+    """Other versions of some kernels, which run at the launches that their guards admit, as in a program that holds both."""
+
+    modules: Modules
+    """By kernel."""
+    admits: Callable[[LaunchMade], bool]
+
+    def version(self, made: LaunchMade) -> Module | None:
+        """What runs at a launch in place of the case's own module."""
+        module = self.modules.get(made.launch.kernel)
+        return module if module is not None and self.admits(made) else None
+
+
 class Watcher:
     """An executor for one run of one case."""
 
-    def __init__(self, device: Device, run: CaseRun, *, watch: bool) -> None:
+    def __init__(self, device: Device, run: CaseRun, *, watch: bool, guarded: Guarded | None = None) -> None:
         self._device = device
         self._run = run
+        self._guarded = guarded
         self._watch = Watch(races=True, unwritten=True) if watch else None
 
     def __call__(self, execution: Execution, arena: Arena) -> Ran:
@@ -113,8 +129,12 @@ class Watcher:
         own = tuple(range(b.address, b.end) for b in loaded.variables.buffers.values())
         # A launch that cannot begin was not made.
         split = execution.schedule.kind == "subwarp"
+        made = LaunchMade(launch, regions, own, contents_of(loaded, arena))
+        if self._guarded is not None and (module := self._guarded.version(made)) is not None:
+            loaded = Loaded(module, loaded.variables)
+            execution = replace(execution, loaded=loaded)
         compiled = self._device.gpu.compile(loaded, launch.kernel, launch.block, split=split)
-        run.launches.append(LaunchMade(launch, regions, own, contents_of(loaded, arena)))
+        run.launches.append(made)
         launched = self._device.gpu.run(execution, arena, compiled=compiled, watch=self._watch)
         executions = launched.result.executions
         run.work += int(executions.sum())
@@ -149,15 +169,17 @@ def run_case(
     overread: int | None = None,
     budget: int = BUDGET,
     launches: int = LAUNCHES,
+    guarded: Guarded | None = None,
 ) -> CaseRun:
-    """Runs ``case`` once. What goes wrong in a kernel or its host program is part of the result.
+    """Runs ``case`` once. What goes wrong in a kernel or its host program is part of the result. ``guarded``: other versions, for
+    the launches that they are meant for.
 
     Raises ``Misuse`` for a case that does not fit the kernels, ``DeviceError`` for a recording whose addresses are taken.
     """
     run = CaseRun(case.name, schedule)
     own = getattr(case, "arena", None)
     with own() if own is not None else Arena() as arena:
-        watcher = Watcher(device, run, watch=watch)
+        watcher = Watcher(device, run, watch=watch, guarded=guarded)
         runner = Runner(modules, watcher, arena, schedule=schedule, budget=budget, launches=launches, overread=overread)
         try:
             run.output = case.run(runner, kernel)

@@ -1,8 +1,8 @@
-"""What a variant is meant for: the launches that its guards admit."""
+"""What a variant is meant for: the launches that its guards admit. At others the original runs, in the same program."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from kernelwright.device.guard_facts import facts_of
@@ -17,24 +17,43 @@ Guards = Mapping[str, Sequence[Guard]]
 
 
 class Domain:
-    """The guards of a variant, asked about launches of the original."""
+    """The guards of a variant, asked about launches of the original. ``changed``: its kernels; none given: those with guards."""
 
-    def __init__(self, guards: Guards, original: Modules) -> None:
-        self._guards = guards
+    def __init__(self, guards: Guards, original: Modules, changed: Collection[str] = ()) -> None:
+        self._guards = {kernel: tuple(each) for kernel, each in guards.items() if each}
+        self._changed = frozenset(changed) or frozenset(self._guards)
         self._original = original
-        self.key = tuple((kernel, *map(str, guards[kernel])) for kernel in sorted(guards) if guards[kernel])
+        self.key = tuple((kernel, *map(str, self._guards.get(kernel, ()))) for kernel in sorted(self._changed))
         """Equal for variants that are meant for the same launches."""
 
+    @property
+    def is_guarded(self) -> bool:
+        return bool(self._guards)
+
     def broken_by(self, run: CaseRun) -> str:
-        """The first guard that a launch of a run does not meet; empty when all are met."""
-        return next(filter(None, map(self._broken, run.launches)), "")
+        """A guard that keeps the variant out of a run: no launch of a changed kernel meets all of its own. Empty where one does,
+        or where no changed kernel is launched."""
+        return self._broken_by_all(run.launches)
 
     def broken_by_change(self, run: CaseRun, change: Change) -> str:
         """The same of the launches that a change would make of them, as far as can be said before they are run."""
-        if not self.key or not change.moves_launches:
+        if not self._guards or not change.moves_launches:
             return ""
-        made = (replace(one, launch=change.launch(one.launch)) for one in run.launches)
-        return next(filter(None, map(self._broken, made)), "")
+        return self._broken_by_all(replace(one, launch=change.launch(one.launch)) for one in run.launches)
+
+    def admits(self, made: LaunchMade) -> bool:
+        """Whether the variant runs at a launch."""
+        return not self._broken(made)
+
+    def _broken_by_all(self, launches: Iterable[LaunchMade]) -> str:
+        first = ""
+        for made in launches:
+            if made.launch.kernel in self._changed:
+                broken = self._broken(made)
+                if not broken:
+                    return ""
+                first = first or broken
+        return first
 
     def _broken(self, made: LaunchMade) -> str:
         guards = self._guards.get(made.launch.kernel, ())

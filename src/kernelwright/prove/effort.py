@@ -9,6 +9,8 @@ from kernelwright.lazy_dataclasses import dataclass
 
 WATCHED = 20
 """How much longer a launch takes when every access is watched."""
+TRIED = 50
+"""Runs of a case that a changed input of it counts for: watched, under other schedules, of the original and of variants."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,12 @@ class Effort:
 
     def tries_of(self, work: int) -> int:
         """How many changed inputs are tried of a case that takes so much work."""
-        return max(8, min(self.tries, self.work // (50 * max(work, 1))))
+        return max(8, min(self.tries, self.work // (TRIED * max(work, 1))))
+
+    @property
+    def work_of_a_try(self) -> int:
+        """What a case may take so that as many changed inputs are tried of it as are wanted."""
+        return self.work // (TRIED * max(self.changes, 1))
 
     def aims_of(self, work: int) -> int:
         """How many inputs are aimed at conditions of a case that takes so much work."""

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
 from kernelwright.edits.original import Id, Original
-from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Executor, Ran, Runner
 from kernelwright.evaluate.workload.case import Output
 from kernelwright.ir import Module, parse_module
@@ -173,8 +172,8 @@ class ObservedCase:
         self.case = case
         self.name = case.name
         self.counters: NDArray[np.int64] = np.zeros(0, np.int64)
-        if isinstance(case, RecordedCase):
-            self.arena = case.arena
+        if (arena := getattr(case, "arena", None)) is not None:
+            self.arena = arena
 
     def run(self, runner: Runner, kernel: str) -> Output:
         return self.case.run(runner.through(_Reading(runner.executor, self)), kernel)

@@ -13,6 +13,7 @@ from kernelwright.search.random_edits import RandomEdits
 from kernelwright.search.strategy import Strategy
 from kernelwright.search.tree.best_first import BestFirst
 from kernelwright.search.tree.monte_carlo import tag, uct
+from kernelwright.search.tree.neighbours import Neighbours
 from kernelwright.search.tree.plain_descents import uniform, weighted
 
 
@@ -39,6 +40,7 @@ STRATEGIES: Mapping[str, Named] = {
         Named("gevo", Gevo, "genomes", "is the paper's", "the search of the paper", informed=False),
         Named("random", RandomEdits, "genomes", "searches nothing", "edits drawn at random, to compare with"),
         Named("generations", Generations, "individuals", "breeds programs"),
+        Named("neighbours", Neighbours, "trees", "finds more", "decisions of the fastest leaves changed, by bounds"),
         Named("tag", tag, "trees", "searches where the best were", "threshold ascent on the tree, as in the paper"),
         Named("uct", uct, "trees", "balances values and visits", "upper confidence bounds applied to trees"),
         Named("weighted", weighted, "trees", "follows the bounds", "random descents weighted by bounds"),

@@ -13,11 +13,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
-from kernelwright.errors import ToolError
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.exploration.decisions import DECISIONS, Decisions
+from kernelwright.exploration.expert import Expert
 from kernelwright.exploration.files import record_best, write_kernel_files
 from kernelwright.exploration.judge import KernelJudge
 from kernelwright.exploration.kernel_space import KernelSpace
@@ -35,7 +36,7 @@ CONFIRMED = 8
 
 
 def explore(
-    computation: str,
+    computation: str | Expert,
     sizes: Sequence[int] | Mapping[str, int] = (),
     *,
     device: str = "auto",
@@ -44,17 +45,32 @@ def explore(
     watch: Watch = lambda standing: None,
     **settings: Any,
 ) -> ExploreRun:
-    """Explores a computation of the library; returns the finished run, open for reading.
+    """Explores a computation of the library, or what an expert's plan leaves of it; returns the finished run, open for reading.
 
     ``sizes``: in the computation's order, or by name. ``settings``: those of ``ExploreSettings`` (strategy, evaluations, seconds, gap,
     seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises ``Misuse`` for what the user can fix.
     """
-    subject, chosen = Subject.of(computation, sizes, device), ExploreSettings(**settings)
-    made = Path(folder) if folder is not None else new_folder(computation)
+    if isinstance(computation, Expert):
+        if sizes or device != "auto":
+            raise Misuse("a plan knows its sizes and its device", hint="kw.explore(plan, evaluations=200)")
+        settings["decisions"] = (*computation.decisions, *settings.get("decisions", ()))
+        subject = computation.subject
+    else:
+        subject = Subject.of(computation, sizes, device)
+    chosen = checked_settings(subject, **settings)
+    made = Path(folder) if folder is not None else new_folder(subject.computation)
     made.mkdir(parents=True, exist_ok=True)
     with create(made, subject, chosen) as run:
         proceed(run, jobs=jobs, watch=watch)
     return ExploreRun.open(made, DECISIONS)
+
+
+def checked_settings(subject: Subject, **settings: Any) -> ExploreSettings:
+    """Raises ``Misuse`` for decisions that this subject does not have or that contradict one another, too."""
+    chosen = ExploreSettings(**{**settings, "decisions": tuple(settings.get("decisions", ()))})
+    if chosen.decisions:
+        KernelSpace(subject, given=chosen.decisions)
+    return chosen
 
 
 def create(folder: Path, subject: Subject, settings: ExploreSettings) -> ExploreRun:
@@ -66,7 +82,7 @@ def proceed(run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda s
     """Explores from the beginning, in an open run; what its journal knows already is not judged again."""
     standing = ExploreStanding(run, phase="space")
     watch(standing)
-    space = KernelSpace(run.subject)
+    space = KernelSpace(run.subject, given=run.settings.decisions)
     answers, left = Answers(run, in_order=True), _time_left(run)
     with KernelJudge(space, jobs) as judge:
         standing.jobs = judge.jobs
@@ -78,7 +94,7 @@ def proceed(run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda s
         while paths := search.ask():
             _follow(standing, search)
             watch(standing)
-            found = answers.of([space.words(path) for path in paths], judge)
+            found = answers.of([space.candidate(path) for path in paths], judge)
             search.tell([_result(path, answer) for path, answer in zip(paths, found, strict=True)])
             _count(standing, found, answers.evaluated)
             if left is not None and standing.seconds > left:
@@ -169,4 +185,4 @@ def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: E
     run.journal.note("end", facts)
 
 
-__all__ = ["ExploreSettings", "ExploreStanding", "create", "explore", "proceed"]
+__all__ = ["ExploreSettings", "ExploreStanding", "checked_settings", "create", "explore", "proceed"]

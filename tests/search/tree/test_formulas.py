@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from kernelwright.search.tree.formulas import bound_weights, tag_scores, uct_scores
+from kernelwright.search.tree.formulas import bound_weights, near_bound_weights, tag_scores, uct_scores
 
 
 def test_threshold_ascent_by_hand() -> None:
@@ -33,3 +33,8 @@ def test_upper_confidence_bounds_by_hand() -> None:
 def test_weights_of_a_descent() -> None:
     assert bound_weights([1.0, 4.0, 7.0], 5.0) == [4.0, 1.0, 0.0]
     assert bound_weights([1.0, 4.0], math.inf) == pytest.approx([1.0, 0.25], rel=1e-5)
+
+
+def test_weights_near_the_least_bound() -> None:
+    assert near_bound_weights([2.0, 2.2, 4.0], width=0.1) == pytest.approx([1.0, math.exp(-1), math.exp(-10)], rel=1e-4)
+    assert near_bound_weights([0.0, 0.0], 0.1) == near_bound_weights([1.0, 9.0], math.inf) == [1.0, 1.0]

@@ -17,20 +17,22 @@ from kernelwright.search.tree.best_first import BestFirst
 from kernelwright.search.tree.decision_tree import Child, Path
 from kernelwright.search.tree.leaf_search import LeafSearch
 from kernelwright.search.tree.monte_carlo import tag, uct
+from kernelwright.search.tree.neighbours import Neighbours
 from kernelwright.search.tree.plain_descents import uniform, weighted
 from tests.examples import few
 from tests.search.tree.toy_trees import ToyTree, run
 
 Make = Callable[..., LeafSearch[Any]]
-ALL: list[Make] = [tag, uct, BestFirst, weighted, uniform]
+ALL: list[Make] = [Neighbours, tag, uct, BestFirst, weighted, uniform]
+ALL_IN_ORDER: list[Make] = [Neighbours, tag, uct, weighted, BestFirst, uniform]
 COMPLETE: list[Make] = [tag, uct, BestFirst]
 LARGE = (6, 5, 4, 4, 4, 3, 3, 3)
 """207,360 leaves."""
 
 
 def test_the_table_has_them_all() -> None:
-    assert [each.make for each in TREE_SEARCHES.values()] == [tag, uct, weighted, BestFirst, uniform]
-    assert DEFAULT_TREE_SEARCH == "tag" and not set(TREE_SEARCHES) & set(PRESETS)
+    assert [each.make for each in TREE_SEARCHES.values()] == ALL_IN_ORDER
+    assert DEFAULT_TREE_SEARCH == "neighbours" and not set(TREE_SEARCHES) & set(PRESETS)
 
 
 @settings(max_examples=few(40), deadline=None)
@@ -126,6 +128,18 @@ def tree_optimum(seed: int) -> float:
 def test_trees_with_structure_are_searched_better_than_at_random(make: Make) -> None:
     random, blind = best_after(uniform, 100), best_after(make, 100, share=0.0)
     assert best_after(make, 100, share=0.7) < blind < random
+
+
+def test_neighbours_of_the_fastest_are_faster() -> None:
+    """Without bounds, too."""
+    random, blind = best_after(uniform, 100), best_after(Neighbours, 100, share=0.0)
+    assert blind < random and best_after(Neighbours, 100, share=0.7) < random
+
+
+def test_neighbours_of_a_small_tree_are_all_of_it() -> None:
+    tree = ToyTree((3, 3, 2), 4)
+    search = Neighbours(tree, cuts=False)
+    assert len(run(search, tree.time)) == len(tree.leaves()) and search.best_time == tree.optimum()
 
 
 def test_bounds_alone_beat_random_too() -> None:

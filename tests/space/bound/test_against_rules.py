@@ -17,7 +17,7 @@ from kernelwright.space.computation.objects import Backbone
 from kernelwright.space.library import example
 from kernelwright.target import gpu
 from tests.examples import few
-from tests.space.bound.widened_leaf import TableNumbering
+from tests.space.bound.widened_leaf import KINDS, TableNumbering
 from tests.space.written_leaf import WrittenLeaf, naive_matmul, tiled_matmul, vector_axpy
 
 LEAVES: dict[str, tuple[str, dict[str, int], Callable[[Backbone], WrittenLeaf]]] = {
@@ -62,6 +62,16 @@ def test_a_candidate_is_bounded_by_what_it_contains(name: str) -> None:
     for state in states:
         assert (np.array(list(bound.explain(state).cycles.values())) <= whole * (1 + 1e-12)).all()
     assert bound.times_us(np.array(states)).tolist() == [bound.time_us(s) for s in states]
+
+
+def test_what_is_not_spread_over_all_threads_is_repeated() -> None:
+    """Every thread runs every iteration of the sum along a dim that is no axis of threads; its block has one of 16 all the same."""
+    backbone = example("matmul").computation(m=256, n=256, k=256).backbone()
+    numbering, leaf = TableNumbering(backbone), tiled_matmul(backbone)
+    bound, state = LowerBound(backbone, numbering, gpu("h200")), numbering.state(leaf)
+    spread = bound.explain(state).cycles["fma"]
+    state[numbering.index["dim_kind", "mad.m1"]] = 1 << KINDS.index("UNROLL")
+    assert bound.explain(state).cycles["fma"] == pytest.approx(16 * spread)
 
 
 def test_it_says_what_limits_a_candidate() -> None:

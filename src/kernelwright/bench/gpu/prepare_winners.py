@@ -122,9 +122,9 @@ def finished_runs(kept: Path) -> dict[tuple[str, str], Path]:
 def _search(program: str, arm: str, kept: Path, evaluations: int) -> str:
     """Searches a program of the suite for a short while; why that failed, or nothing."""
     kept.mkdir(parents=True, exist_ok=True)
-    stem = f"{program}-{arm}-{evaluations}-seed{SEED}"
-    shutil.rmtree(kept / FOLDER / f"{stem}-1", ignore_errors=True)  # one that did not come to its end
-    words = [f"suite:{program}", "--name", stem, "--seed", str(SEED), "--evaluations", str(evaluations)]
+    name = f"{program}-{arm}-{evaluations}-seed{SEED}-1"
+    shutil.rmtree(kept / FOLDER / name, ignore_errors=True)  # one that did not come to its end
+    words = [f"suite:{program}", "--name", name, "--seed", str(SEED), "--evaluations", str(evaluations)]
     command = [sys.executable, "-m", "kernelwright", "evolve", *words, "--no-report", "--accept", ARMS[arm], "--json"]
     path = os.pathsep.join(p for p in sys.path if p)
     done = subprocess.run(

@@ -74,7 +74,7 @@ def command(
 
             print(explained(path, settings, as_json, jobs))
             return
-        run = create(new_folder(name or path.stem), path, settings)
+        run = create(new_folder(path.stem, name=name), path, settings)
     begin = time.monotonic()
     with run, saying_how_to_resume(run):
         settings = run.settings

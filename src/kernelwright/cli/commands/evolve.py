@@ -109,6 +109,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
         False,
     ),
     Flag(
+        "whole",
+        ("--whole",),
+        "switch",
+        "Run every block of large launches for every candidate, not a sample.",
+        False,
+    ),
+    Flag(
         "given_data",
         ("--given-data",),
         "switch",
@@ -126,7 +133,9 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag(
         "cluster", ("--cluster",), "text", "Work on a Ray cluster: HOST:PORT of its head, or auto for this machine's."
     ),
-    Flag("name", ("--name",), "text", "Name of the run; default the program's with a number."),
+    Flag(
+        "name", ("--name",), "text", "Name of the run, its folder below kw-runs; default the program's with a number."
+    ),
     Flag(
         "no_report", ("--no-report",), "switch", "Without explaining and exporting the best, and writing a page.", False
     ),
@@ -208,7 +217,7 @@ def _new_run(
         subject: Subject = PythonFile(str(Path(first).resolve()), "" if tolerance is None else rules)
         modules = subject.workload().modules()
         chosen_kernels = _mangled(kernels, list(modules))
-        with _folder(name or Path(first).stem) as folder:
+        with _folder(Path(first).stem, name) as folder:
             return create(folder, subject, replace(settings, kernels=chosen_kernels), command=command)
     if any(path.startswith(SUITE) for path in paths):
         if len(paths) > 1 or arguments or further or held:
@@ -216,7 +225,7 @@ def _new_run(
         return _suite_run(first.removeprefix(SUITE), flags, own, asked)
     given = GivenProgram.of([Path(path) for path in paths], arguments, flags, own)
     executable = given.executable(_say)
-    with _folder(name or Path(first).stem) as folder:
+    with _folder(Path(first).stem, name) as folder:
 
         def recorded(line: Sequence[str], target: Path, limit_s: float | None = None) -> Path:
             _say(f"recording {shlex.join([Path(first).stem, *line])}")
@@ -239,9 +248,9 @@ def _new_run(
 
 
 @contextmanager
-def _folder(stem: str) -> Iterator[Path]:
+def _folder(stem: str, name: str | None) -> Iterator[Path]:
     """A fresh folder for a run, which is gone again when no run comes of it."""
-    folder = new_folder(stem)
+    folder = new_folder(stem, name=name)
     try:
         yield folder
     except BaseException:
@@ -269,7 +278,7 @@ def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Ask
     flags = replaced(flags, options=replaced(flags.options, source=source))
     given = GivenProgram.of(list(program.source_paths), (), flags, own)
     executable = given.executable(_say)
-    with _folder(asked.name or title) as folder:
+    with _folder(title, asked.name) as folder:
         recordings: list[DataSet] = []
         for number, (size, seed) in enumerate((*DATA_SETS, *HELD_OUT), start=1):
             with data_set(program, size, seed) as (inside, line), program_speaks_on_stderr(True):
@@ -365,6 +374,7 @@ def _settings(own: dict[str, Any], device: str) -> RunSettings:
         generations=generations,
         seconds=seconds,
         general=bool(own.pop("general")),
+        sampled=not own.pop("whole"),
         population=_whole("--population", own.pop("population")),
         seed=_whole("--seed", own.pop("seed"), least=0) or 0,
     )

@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from kernelwright.cache import Cache
+from kernelwright.cli.commands.cache import clear_cache
 from kernelwright.cli.support.tables import print_rows
-from kernelwright.errors import Misuse, ToolError
+from kernelwright.errors import Misuse
 from kernelwright.farm.fitness_store import KIND
 
 ACTIONS = ("status", "bench", "clear")
@@ -33,7 +34,7 @@ def command(
 
         bench.command("farm", as_json, quick)
     elif action == "clear":
-        freed = _clear()
+        freed = clear_cache(KINDS)
         print(json.dumps({"freed_bytes": freed}) if as_json else f"freed {freed / 1e6:.1f} MB")
     else:
         found = _status()
@@ -59,7 +60,7 @@ def _status() -> dict[str, Any]:
             }
         )
     cache = Cache()
-    kept = [{"cache": kind, **_measure(cache, kind)} for kind in KINDS]
+    kept = [{"cache": kind, **dict(zip(("files", "bytes"), cache.measure(kind), strict=True))} for kind in KINDS]
     return {
         "cores": available_cores(),
         "memory_bytes": total_memory(),
@@ -73,16 +74,3 @@ def _show(found: dict[str, Any]) -> None:
     print(f"{found['cores']} cores, {found['memory_bytes'] / 1e9:.1f} GB of memory; cache in {found['cache']}\n")
     print_rows([{**row, "usable": "yes" if row["usable"] else "no"} for row in found["backends"]])
     print_rows(found["kept"])
-
-
-def _measure(cache: Cache, kind: str) -> dict[str, int]:
-    files = [each for each in (cache.folder / kind).rglob("*") if each.is_file()]
-    return {"files": len(files), "bytes": sum(each.stat().st_size for each in files)}
-
-
-def _clear() -> int:
-    cache = Cache()
-    try:
-        return sum(Cache(cache.folder / kind).clear() for kind in KINDS)
-    except OSError as error:
-        raise ToolError(f"{error.filename} cannot be removed: {error.strerror}", hint="check its permissions") from None

@@ -51,7 +51,9 @@ def _show_evolved(run: str, as_json: bool) -> None:
             "front": [_row(opened, found) for found in front],
             "edits": best.written if best else [],
             "finished": opened.ended is not None,
+            "state": opened.state,
         }
+        open_end = opened.open_end
         spoken = spoken_of(opened)
         # Minimised or salvaged, the best need not be on the front.
         apart = [_row(opened, spoken.found)] if spoken and spoken.found.name not in [f.name for f in front] else []
@@ -70,8 +72,8 @@ def _show_evolved(run: str, as_json: bool) -> None:
         measured = f", measured on {result['measured_on']}" if result["measured_on"] else ""
         print(f"the original takes {result['original_us']:.3f} us in its kernels{measured}")
     print_rows([*result["front"], *apart])
-    if not result["finished"]:
-        print(f"not finished: kw evolve --resume {result['run']}")
+    if open_end:
+        print(open_end)
     if spoken is None:
         print("nothing faster was found")
         return
@@ -108,24 +110,30 @@ def _row(run: EvolveRun, found: Found[Genes]) -> dict[str, Any]:
 
 def _show_bred(path: str, as_json: bool) -> None:
     with BreedRun.open(path, PROGRAMS) as run:
-        result = result_of(run, run.spent_seconds) | {"finished": run.ended is not None}
-    print(json.dumps(result) if as_json else lines(result))
-    if not as_json and not result["finished"]:
-        print(f"not finished: kw breed --resume {result['run']}")
+        result = result_of(run, run.spent_seconds) | {"finished": run.ended is not None, "state": run.state}
+        shown = "\n".join(filter(None, [lines(result), run.open_end]))
+    print(json.dumps(result) if as_json else shown)
 
 
 def _show_explored(path: str, as_json: bool) -> None:
     with ExploreRun.open(path, DECISIONS) as run:
         result = explore_result(run, run.spent_seconds)
-    print(json.dumps(result) if as_json else explore_lines(result))
+        shown = explore_lines(result, run.open_end)
+    print(json.dumps(result) if as_json else shown)
 
 
 def _show_tuned(run: str, as_json: bool) -> None:
     with TuneRun.open(run, TRIED_THRESHOLDS) as opened:
         found = dict(opened.ended or {})
-        lines = found.get("lines") or [f"not finished: {opened.resuming} {opened.folder}"]
+        lines = found.get("lines") or [opened.open_end]
         head = f"{opened.folder}: {opened.identity.program} on {opened.identity.device}; {len(opened.journal)} configurations"
-        result = {"run": str(opened.folder), "finished": bool(found), "configurations": len(opened.journal), **found}
+        result = {
+            "run": str(opened.folder),
+            "finished": bool(found),
+            "state": opened.state,
+            "configurations": len(opened.journal),
+            **found,
+        }
     print(json.dumps(result) if as_json else "\n".join([head, *lines]))
 
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 _TYPES: dict[Kind, Any] = {"text": str | None, "texts": list[str] | None, "level": int, "switch": bool}
 
+_GROUP = "How the program is compiled"
+
 _OURS: tuple[Flag, ...] = (
     Flag(
         "arch",
@@ -65,7 +67,7 @@ _OURS: tuple[Flag, ...] = (
     Flag("hermetic", ("--hermetic",), "switch", "Bundled C and C++ headers and library only.", False),
     Flag("no_cache", ("--no-cache",), "switch", "Compile everything anew.", False),
 )
-COMPILE_FLAGS: tuple[Flag, ...] = (*_OURS, *NVCC_FLAGS)
+COMPILE_FLAGS: tuple[Flag, ...] = tuple(replaced(flag, group=_GROUP) for flag in (*_OURS, *NVCC_FLAGS))
 
 
 @frozen
@@ -236,7 +238,10 @@ def takes_flags(command: Callable[..., Any], own: Sequence[Flag] = ()) -> Callab
     parameters = [p for p in signature.parameters.values() if p.name not in flag_names and p.kind is not p.VAR_KEYWORD]
     for flag in (*own, *COMPILE_FLAGS):
         lowest, highest = (0, 3) if flag.kind == "level" else (None, None)
-        option = typer.Option(*flag.spellings, help=flag.help, hidden=not flag.help, min=lowest, max=highest)
+        option = typer.Option(
+            *flag.spellings, help=flag.help, hidden=not flag.help, min=lowest, max=highest,
+            rich_help_panel=flag.group or None,
+        )  # fmt: skip
         annotation = cast("Any", Annotated)[_TYPES[flag.kind], option]
         parameters.append(
             inspect.Parameter(flag.name, inspect.Parameter.KEYWORD_ONLY, default=flag.default, annotation=annotation)

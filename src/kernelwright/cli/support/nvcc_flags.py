@@ -34,7 +34,7 @@ def _flag(spellings: str, kind: Kind, why: str, usual: str = "", next_step: str 
     names = tuple(spellings.split())
     default = False if kind == "switch" else None
     name = "nvcc_" + names[0].strip("-").replace("-", "_")
-    return NvccFlag(name, names, kind, "", default, why, tuple(usual.split()), next_step)
+    return NvccFlag(name, names, kind, "", default, "", why, tuple(usual.split()), next_step)
 
 
 def _usual(spellings: str) -> NvccFlag:

@@ -18,13 +18,17 @@ if TYPE_CHECKING:
 
 @frozen
 class Flag:
-    """One flag: the parameter it fills, how it is spelled, and what it takes. One without help is not listed."""
+    """One flag: the parameter it fills, how it is spelled, and what it takes. One without help is not listed.
+
+    ``group``: the heading it stands under in the command's help; none: under the command's own flags, which come first.
+    """
 
     name: str
     spellings: tuple[str, ...]
     kind: Kind
     help: str = ""
     default: Any = None
+    group: str = ""
 
 
 def quick(arguments: Sequence[str], flags: Sequence[Flag]) -> tuple[list[str], dict[str, Any]] | None:

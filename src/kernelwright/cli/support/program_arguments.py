@@ -31,8 +31,9 @@ from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import CUDA_SUFFIXES, Program
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.target import GPUS
+from kernelwright.values import replaced
 
-PROGRAM_FLAGS: tuple[Flag, ...] = (
+_RUNNING_FLAGS = (
     Flag("device", ("--device",), "text", f"auto, a virtual GPU ({', '.join(GPUS)}), or a real one (cuda:0).", "auto"),
     Flag(
         "budget", ("--budget",), "text", f"Loop iterations of one launch before it counts as endless; default {BUDGET}."
@@ -43,6 +44,7 @@ PROGRAM_FLAGS: tuple[Flag, ...] = (
     Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
     Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker."),
 )
+PROGRAM_FLAGS: tuple[Flag, ...] = tuple(replaced(flag, group="Where and how it runs") for flag in _RUNNING_FLAGS)
 STRICT = Flag("strict", ("--strict",), "switch", "Stop at the first read past a buffer, which a GPU lets pass.", False)
 """For commands that let such reads pass otherwise."""
 SEPARATOR = "--"

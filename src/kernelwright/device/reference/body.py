@@ -22,6 +22,7 @@ from dataclasses import field
 from typing import Any
 
 from kernelwright.codegen.fused_products import contractions
+from kernelwright.codegen.joined_accesses import joined_alignment
 from kernelwright.codegen.memory_layout import align_of, round_up, store_size
 from kernelwright.device.arena import GENERIC, LOCAL_BASE
 from kernelwright.device.reference import intrinsic_helpers, operations
@@ -242,7 +243,7 @@ class Body:
 
     def load(self, instruction: Instruction, pointer: Value) -> None:
         type, size = instruction.type, store_size(instruction.type)
-        align = required_align(type, instruction.align)
+        align = max(required_align(type, instruction.align), joined_alignment(instruction, type))
         code, count = _items(type, align)
         self.watch_read(instruction, pointer, size)
         if not code:
@@ -277,7 +278,7 @@ class Body:
 
     def _store(self, instruction: Instruction, value: Value, pointer: Value, align: int) -> None:
         type, size = value.type, store_size(value.type)
-        align = required_align(type, align)
+        align = max(required_align(type, align), joined_alignment(instruction, type))
         code, count = _items(type, align)
         text = self.ref(value)
         encode, site = self.program.keep("E", encoder(type)), self.site(instruction)

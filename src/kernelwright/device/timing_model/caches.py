@@ -228,19 +228,31 @@ def _asked_lines(block: BlockTrace, accesses: Sequence[int]) -> npt.NDArray[np.u
 
 
 def _beyond_l1(observed: Observed, sectors: Sequence[float], hit_rates: Sequence[float]) -> list[float]:
-    """Per access: the sectors that L1 does not have. Where accesses were joined, what is left out is what hit in L1."""
+    """Per access: the sectors that L1 does not have. Where accesses were joined, what is left out is what hit in L1.
+
+    Of loads that no instruction of their block makes, another block's have the same data, and in the code these are the ones that miss.
+    """
     executed = [float(a.sectors) for a in observed.executed] or list(sectors)
     executed += sectors[len(executed) :]
     missing = [s * (1 - rate) for s, rate in zip(executed, hit_rates, strict=True)]
     groups: dict[int, list[int]] = {}
     for i, access in enumerate(observed.accesses):
         groups.setdefault(access.group if access.group >= 0 else -1 - i, []).append(i)
+    moved: dict[str, float] = {}
     for members in groups.values():
         whole = sum(missing[i] for i in members)
         there = sum(sectors[i] for i in members)
+        if not there and observed.accesses[members[0]].kind == "load":
+            space = observed.accesses[members[0]].space
+            moved[space] = moved.get(space, 0.0) + whole
         if whole > there:
             for i in members:
                 missing[i] *= there / whole
+    for memory, more in moved.items():
+        loads = [i for i, a in enumerate(observed.accesses) if (a.kind, a.space) == ("load", memory)]
+        room = sum(sectors[i] - missing[i] for i in loads)
+        for i in loads:
+            missing[i] += (sectors[i] - missing[i]) * min(1.0, _share(more, room))
     return missing
 
 

@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
 from kernelwright.codegen.simt.launching.launch_result import LaunchResult
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution
@@ -35,6 +36,8 @@ LEAST = 64
 GROUPS = 8
 SHARE = 4
 """Of a grid at most one block in so many runs."""
+LEAST_GRID = LEAST * SHARE
+"""Blocks of a grid that can be sampled."""
 ERROR = 0.005
 """The standard error of a counter, relative to its mean, that is good enough."""
 SLIGHT = 0.1
@@ -61,17 +64,28 @@ class Sample:
         return f"{self.ran:,} of {self.blocks:,} blocks"
 
 
-def sample(virtual: VirtualGpu, execution: Execution, arena: Arena, seed: int = 1) -> Sample | None:
+def sample(
+    virtual: VirtualGpu,
+    execution: Execution,
+    arena: Arena,
+    seed: int = 1,
+    *,
+    compiled: CompiledKernel | None = None,
+    whole: LaunchResult | None = None,
+) -> Sample | None:
     """The launch, from a sample; memory stays as it is. None for a small grid, for blocks that are not alike, for one that
-    faults (it may wait for a block that does not run), and where memory cannot be copied. Raises as ``VirtualGpu.run``.
+    faults (it may wait for a block that does not run), and where memory cannot be copied.
+
+    ``compiled``: the code that runs, which follows warps, where it is not the usual one. ``whole``: what the same code did in all
+    blocks, where that is known, so that what no block runs is not missed. Raises as ``VirtualGpu.run``.
     """
     launch = execution.launch
     grid = launch.grid
     blocks = grid[0] * grid[1] * grid[2]
-    if blocks < LEAST * SHARE:
+    if blocks < LEAST_GRID:
         return None
     execution = replace(execution, budget=min(execution.budget, PATIENCE))
-    compiled = virtual.compile(execution.loaded, launch.kernel, launch.block, followed=True)
+    compiled = compiled or virtual.compile(execution.loaded, launch.kernel, launch.block, followed=True)
     with arena.aside() as has_copy:
         if not has_copy:
             return None
@@ -86,8 +100,8 @@ def sample(virtual: VirtualGpu, execution: Execution, arena: Arena, seed: int = 
                 if done.fault is not None:
                     return None
                 groups.append(done.result)
-            if standard_error(groups) <= ERROR and not leaves_out(groups):
-                return Sample(_multiplied(log.result, groups, blocks, size), size, blocks)
+            if standard_error(groups) <= ERROR and not leaves_out(groups, whole):
+                return Sample(multiplied(log.result, groups, blocks, size), size, blocks)
     return None
 
 
@@ -116,13 +130,16 @@ def standard_error(groups: Sequence[LaunchResult]) -> float:
     return float(np.max(np.divide(off, against, out=np.zeros_like(off), where=against > 0)))
 
 
-def leaves_out(groups: Sequence[LaunchResult]) -> bool:
-    """Whether a block of the IR that asks for memory, or is long, ran nowhere: the other thread blocks may run it."""
+def leaves_out(groups: Sequence[LaunchResult], whole: LaunchResult | None = None) -> bool:
+    """Whether a block of the IR that asks for memory, or is long, ran nowhere: the other thread blocks may run it, unless it is
+    known that in the ``whole`` grid none does."""
     kernel = groups[0].kernel
     asks = {access.block for access in kernel.accesses}
     ran = np.sum([each.executions for each in groups], axis=0)
     return any(
-        not ran[number] and (number in asks or block.end - block.start >= LONG)
+        not ran[number]
+        and (whole is None or whole.executions[number])
+        and (number in asks or block.end - block.start >= LONG)
         for number, block in enumerate(kernel.blocks)
     )
 
@@ -134,7 +151,9 @@ def _figures(result: LaunchResult) -> Figures:
     return np.array([*counts, result.sectors.sum(), result.wavefronts.sum(), result.serial.sum()], np.float64)
 
 
-def _multiplied(log: LaunchResult, groups: Sequence[LaunchResult], blocks: int, ran: int) -> LaunchResult:
+def multiplied(log: LaunchResult, groups: Sequence[LaunchResult], blocks: int, ran: int) -> LaunchResult:
+    """What a launch of so many ``blocks`` would count. ``log``: what the watched blocks did; ``groups``: what ``ran`` others counted."""
+
     def up(counted: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         return (2 * counted * blocks + ran) // (2 * ran)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.cache import content_key
-from kernelwright.codegen.memory_layout import parameter_layout
+from kernelwright.codegen.memory_layout import alloc_size, parameter_layout
 from kernelwright.device.arena import GAP, Arena, Buffer, Snapshot
 from kernelwright.errors import DeviceError, ToolError
-from kernelwright.evaluate.capture.capture import Capture, Memory, RecordedLaunch, Stored
+from kernelwright.evaluate.capture.capture import Capture, Memory, Pointer, RecordedLaunch, Stored
 from kernelwright.evaluate.judging.case_runner import Runner
 from kernelwright.evaluate.workload.case import Arrays, Output
 from kernelwright.evaluate.workload.element_types import parameter_types, variable_type
@@ -28,7 +29,8 @@ class RecordedCase:
     """One launch of a capture. ``module`` is the recorded one: it says what the buffers hold.
 
     Only memory that the launch can reach is restored and compared: what its arguments and the device variables point to,
-    what those buffers point to, and so on; and whatever changed in the recording.
+    what those buffers point to, and so on; and whatever changed in the recording. Managed variables lie in one section of the
+    program; here each is a buffer of its own, as other variables are.
     """
 
     def __init__(
@@ -48,6 +50,8 @@ class RecordedCase:
         self.rules = rules or Rules()
         self.name = f"{launch.kernel} #{recorded.number}{of}"
         self._variables = capture.modules[recorded.module].variables
+        self._cut: dict[bytes, bytes] = {}
+        """What pieces of the program's section hold, by hash."""
 
     def arena(self) -> Arena:
         """An arena at the recorded addresses. Raises ``DeviceError`` when another one of this process is there."""
@@ -68,7 +72,7 @@ class RecordedCase:
     def run(self, runner: Runner, kernel: str) -> Output:
         """Restores the memory, runs the launch, and reads the buffers. Raises ``Stopped`` when the kernel fails."""
         arena = runner.arena
-        put_back(arena, Snapshot(tuple((s.buffer, self.capture.content(s)) for s in self.reached)))
+        put_back(arena, Snapshot(tuple((s.buffer, self._content(s)) for s in self.reached)))
         runner.launch(self.launch, self._variables)
         found = {name: self._typed(name, arena.view(b).tobytes()) for name, b in self.names.items()}
         before = self.contents("before")
@@ -80,19 +84,17 @@ class RecordedCase:
 
     def contents(self, when: str) -> Arrays:
         """The buffers that are compared, before or after the recorded launch, as arrays of what they hold."""
-        memory = {s.buffer: s for s in (self.recorded.before if when == "before" else self.recorded.after)}
-        return {
-            name: self._typed(name, self.capture.content(memory[b])) for name, b in self.names.items() if b in memory
-        }
+        memory = {s.buffer: s for s in (self._before if when == "before" else self._after)}
+        return {name: self._typed(name, self._content(memory[b])) for name, b in self.names.items() if b in memory}
 
     @cached_property
     def reached(self) -> Memory:
         """What the launch can reach, as it was before."""
-        after = {s.buffer: s.content for s in self.recorded.after}
-        stored = {s.buffer.address: s for s in self.recorded.before}
+        after = {s.buffer: s.content for s in self._after}
+        stored = {s.buffer.address: s for s in self._before}
         starts = np.array(sorted(stored), dtype=np.uint64)
-        waiting = [s.buffer.address for s in self.recorded.before if after.get(s.buffer) != s.content]
-        waiting += [p.buffer for p in self.recorded.pointers]
+        waiting = [s.buffer.address for s in self._before if after.get(s.buffer) != s.content]
+        waiting += [self._buffer_of(p) for p in self.recorded.pointers]
         waiting += [a for a in self._variables.values() if a in stored]
         found: set[int] = set()
         while waiting:
@@ -100,11 +102,11 @@ class RecordedCase:
             if address not in found:
                 found.add(address)
                 waiting += self._pointed_from(stored[address], starts, stored)
-        return tuple(s for s in self.recorded.before if s.buffer.address in found)
+        return tuple(s for s in self._before if s.buffer.address in found)
 
     def _pointed_from(self, source: Stored, starts: NDArray[np.uint64], stored: dict[int, Stored]) -> Iterable[int]:
         """The buffers that aligned words of a buffer point into."""
-        data = self.capture.content(source)
+        data = self._content(source)
         words = np.frombuffer(data, dtype="<u8", count=len(data) // 8)
         low, high = self.capture.base, self.capture.base + self.capture.reserve
         words = np.unique(words[(words >= low) & (words < high)])
@@ -136,13 +138,66 @@ class RecordedCase:
             kind = by_offset.get(pointer.offset)
             if kind is not None and pointer.inside % kind.itemsize == 0:
                 # Two parameters that see one buffer differently: no type.
-                found[pointer.buffer] = kind if found.get(pointer.buffer, kind) == kind else BYTES
+                buffer = self._buffer_of(pointer)
+                found[buffer] = kind if found.get(buffer, kind) == kind else BYTES
         for name, address in self._variables.items():
             variable = self.module.globals.get(name)
             kind = variable_type(variable) if variable is not None else None
             if kind is not None:
                 found[address] = kind
         return found
+
+    # -- managed variables ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _before(self) -> Memory:
+        return tuple(piece for stored in self.recorded.before for piece in self._pieces(stored))
+
+    @cached_property
+    def _after(self) -> Memory:
+        return tuple(piece for stored in self.recorded.after for piece in self._pieces(stored))
+
+    def _content(self, stored: Stored) -> bytes:
+        cut = self._cut.get(stored.content)
+        return self.capture.content(stored) if cut is None else cut
+
+    def _pieces(self, stored: Stored) -> Iterator[Stored]:
+        """A buffer as it is, or, where it holds variables of the module among other things, these and what lies between them."""
+        whole = stored.buffer
+        inside = sorted(
+            (v for v in self._sized_variables if whole.address <= v.address < whole.end), key=lambda v: v.address
+        )
+        if not inside or [(v.address, v.size) for v in inside] == [(whole.address, whole.size)]:
+            yield stored
+            return
+        at = whole.address
+        for variable in inside:
+            if at < variable.address:
+                yield self._piece(stored, Buffer(at, variable.address - at, whole.name, whole.writable))
+            yield self._piece(stored, replace(variable, writable=whole.writable))
+            at = variable.end
+        if at < whole.end:
+            yield self._piece(stored, Buffer(at, whole.end - at, whole.name, whole.writable))
+
+    def _piece(self, stored: Stored, buffer: Buffer) -> Stored:
+        begin = buffer.address - stored.buffer.address
+        data = self.capture.content(stored)[begin : begin + buffer.size]
+        key = bytes.fromhex(content_key([b"a piece", data]))
+        self._cut[key] = data
+        return Stored(buffer, key)
+
+    @cached_property
+    def _sized_variables(self) -> list[Buffer]:
+        """The module's variables that have an address."""
+        known = self.module.globals
+        return [Buffer(a, alloc_size(known[n].value_type), n) for n, a in self._variables.items() if n in known]
+
+    def _buffer_of(self, pointer: Pointer) -> int:
+        """The address of the buffer that a parameter points into."""
+        value = pointer.buffer + pointer.inside
+        return next(
+            (s.buffer.address for s in self._before if s.buffer.address <= value < s.buffer.end), pointer.buffer
+        )
 
     def _typed(self, name: str, content: bytes) -> NDArray[Any]:
         kind = self.rules.type_of(name) or self.types.get(self.names[name].address, BYTES)

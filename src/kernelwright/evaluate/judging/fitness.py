@@ -5,7 +5,7 @@
     evaluated = fitness.evaluate(candidate)
 
     build     by the kind of candidate; a program that was seen before has its outcome
-    run       every case under the first schedule: a fault or a wrong output ends it here
+    run       every case under the first schedule: a fault or a wrong output ends it here; of large launches a sample of their blocks
     time      what the timing model says of those very launches, kernel time alone, as a profiler shows it
     order     the other schedules, and new races, as far as is demanded; else they are evidence and no more
 
@@ -35,17 +35,18 @@ from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.judging.launch_sites import farthest_past_buffers, undefined_in
 from kernelwright.evaluate.judging.original_races import remarks
 from kernelwright.evaluate.judging.past_buffers import OTHER_BYTES, PastBuffers
+from kernelwright.evaluate.judging.sampled_cases import SampledCase, remark, replaceable, sampled_case, shape_of
 from kernelwright.evaluate.judging.variant import Variant, as_compiled
 from kernelwright.evaluate.judging.variant_launches import KEPT as CODE_KEPT
 from kernelwright.evaluate.judging.variant_launches import Done, VariantExecutor
 from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
-from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set
+from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set, remarks_on_sets
 from kernelwright.evaluate.timing.estimated_clock import Clock
 from kernelwright.evaluate.timing.machine_code import Code
+from kernelwright.evaluate.timing.remarks_on_time import remarks_on_time
 from kernelwright.evaluate.workload.workload import InProcessCase, Workload
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
-from kernelwright.search.ties import TIE
 from kernelwright.target import Gpu
 
 Accept = Literal["proven", "clean", "safe", "benign", "lockstep", "any"]
@@ -65,7 +66,6 @@ SLACK = 2
 """How many times the original's loop iterations a candidate may make: one that needs more is not going to be faster."""
 MOST_WATCHED = 300_000
 """Blocks of instructions that the warps of a case may run for it to be watched besides: some seconds."""
-SHORT_US = 1.0
 
 
 @dataclass(frozen=True)
@@ -75,6 +75,8 @@ class Demands:
     accept: Accept = "safe"
     seed: int = 0
     """Of the schedules."""
+    sampled: bool = False
+    """Whether large launches are judged by a sample of their blocks (``sampled_cases.py``)."""
 
     def __post_init__(self) -> None:
         if self.accept not in ACCEPT:
@@ -178,6 +180,8 @@ class Fitness(Generic[C]):
         self._used = [_kernels_of(case, workload) for case in self._cases]
         """By case, the kernels it launches; none where only its host function knows."""
         self._baseline = Variant({})
+        self._samples: dict[int, SampledCase] = {}
+        """By case, those that are sampled."""
         self._past: PastBuffers | None = None
         """What the original reads past its buffers; None before that is known."""
 
@@ -189,16 +193,20 @@ class Fitness(Generic[C]):
         Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
         """
         self._baseline = self.builder.build(self.kind.original)
-        self._past = None
+        self._past, self._samples = None, {}
+        self._trials.clear()
         self._judge.expect(self._baseline.modules, self._executor(self._baseline, follow=True), OVERREAD)
         self.notes = list(self._judge.warnings)
         spent = [self._spent(index) for index in range(len(self._cases))]
         self._past = self._reads_past_buffers()
+        shapes = [shape_of(self._logged[index]) if names else None for index, names in enumerate(self._used)]
+        samples = ((index, self._sampled(index)) for index in (replaceable(shapes) if self.demands.sampled else ()))
+        self._samples = {index: sampled for index, sampled in samples if sampled is not None}
         self._budgets = [SLACK * loops + 1000 for loops, _ in spent]
         self._trials.clear()
         self._order.sort(key=lambda index: spent[index][1])
         self._watched = self._first_of_each(self._order)
-        heaviest = self._first_of_each(self._order[::-1])
+        heaviest = self._first_of_each([index for index in self._order[::-1] if index not in self._samples])
         self._reordered = [index for index in self._order if index in self._watched | heaviest]
         self._work = [work for _, work in spent]
         self._races = self._seen_of_original(self._watched) if self.demands.no_new_races else frozenset()
@@ -231,6 +239,16 @@ class Fitness(Generic[C]):
         )
         return PastBuffers(farthest, any(trial.rejected is not None for trial in trials))
 
+    def _sampled(self, index: int) -> SampledCase | None:
+        """How a case is sampled, if its blocks are alike. The original has just been run on it."""
+        case, overread = self._cases[index], self._past.overread if self._past else OVERREAD
+        return sampled_case(
+            self._executor(self._baseline, follow=True),
+            lambda choosing: self._judge.run(self._baseline.modules, case, FORWARD, choosing, overread=overread)[1],
+            self._logged[index][0],
+            lambda done: self._clocked(index, [done]).time_us,
+        )
+
     def _spent(self, index: int) -> tuple[int, int]:
         """The most loop iterations that any launch of a case makes, and how many blocks of the kernel all its warps run: what
         it costs, counted and not measured, so that every process puts the cases in the same order."""
@@ -248,18 +266,10 @@ class Fitness(Generic[C]):
     def _remark(self, original: Ok) -> None:
         if self._past is not None:
             self.notes += self._past.remarks()
+        self.notes += remark([self._samples[index] for index in sorted(self._samples)])
         if self.is_clock:
             self.notes += remarks_on_time(original, self.as_compiled_us)
-        repeated = self.workload.repeated_sets
-        if repeated:
-            which = ", ".join(str(number + 1) for number in repeated)
-            self.notes.append(
-                f"data set {which} repeats an earlier one: the same launches on the same data show nothing more"
-            )
-        if self.workload.data_sets - len(repeated) < 2:
-            self.notes.append(
-                "there is one data set: whatever holds for it alone will be taken for a rule; give another with --case"
-            )
+        self.notes += remarks_on_sets(self.workload.data_sets, self.workload.repeated_sets)
 
     def _way_out(self, rejected: Rejected) -> str:
         if rejected.stage != "order":
@@ -390,6 +400,9 @@ class Fitness(Generic[C]):
         case, past = self._cases[index], self._past
         usual = past.overread if past else OVERREAD
         executor = self._executor(variant, follow=schedule.kind == "forward", watch=watch)
+        sampled = self._samples.get(index) if schedule == FORWARD else None
+        if sampled is not None:
+            executor = replace(executor, drawn=sampled.drawn)
         # Each group of lanes goes back in a loop by itself.
         budget = self._budgets[index] * schedule.groups
         byte = usual if overread is None else overread
@@ -398,7 +411,8 @@ class Fitness(Generic[C]):
         forbidden = past.judge(done) if past and past.farthest and variant.changed else None
         if forbidden is not None or isinstance(output, Rejected):
             return _Trial(rejected=forbidden or cast(Rejected, output))
-        verdict = self._judge.compare(case, output.arrays, self._judge.expected(index))
+        expected = sampled.expected if sampled is not None else self._judge.expected(index)
+        verdict = self._judge.compare(case, output.arrays, expected)
         sites = frozenset(undefined_in(done)) if watch else frozenset()
         if isinstance(verdict, Rejected):
             return _Trial(rejected=verdict, sites=sites)
@@ -447,40 +461,26 @@ class Fitness(Generic[C]):
 
     def _clocked(self, index: int, done: Sequence[Done]) -> _Timed:
         case = self._cases[index]
+        sampled = self._samples.get(index)
+        scale = sampled.scale if sampled is not None else 1.0
         time_us, figures = 0.0, dict[str, float]()
 
         def add(name: str, figure: float) -> None:
             figures[name] = figures.get(name, 0.0) + figure
 
         for each, observed, estimate in self._estimated(case, done):
-            time_us += estimate.kernel_us
-            add(f"us {readable(each.built.kernel)}", estimate.kernel_us)
-            add("with_launches_us", estimate.time_us)
+            kernel_us = scale * estimate.kernel_us
+            time_us += kernel_us
+            add(f"us {readable(each.built.kernel)}", kernel_us)
+            add("with_launches_us", estimate.time_us + (scale - 1.0) * estimate.kernel_us)
             add("instructions", sum(estimate.instructions.values()))
             add("sectors", float(sum(a.sectors for a in observed.accesses)))
             add("dram_bytes", estimate.dram_bytes)
             add("barriers", estimate.barriers * observed.geometry.blocks)
             figures["registers"] = max(figures.get("registers", 0.0), float(estimate.registers))
             if not isinstance(case, RecordedCase) or case.capture is self.workload.capture:
-                figures["shortest_us"] = min(figures.get("shortest_us", math.inf), estimate.kernel_us)
+                figures["shortest_us"] = min(figures.get("shortest_us", math.inf), kernel_us)
         return _Timed(time_us, figures)
-
-
-def remarks_on_time(original: Ok, as_compiled_us: float) -> list[str]:
-    """What a person should know of the times that gains are counted from."""
-    said = []
-    if as_compiled_us < original.time_us * (1 - TIE):
-        said.append(
-            f"the program as it is compiled takes {as_compiled_us:.3f} us, less than after the post-passes that every "
-            f"variant gets ({original.time_us:.3f} us): gains are counted from the former"
-        )
-    shortest = original.metrics.get("shortest_us", SHORT_US)
-    if shortest < SHORT_US:
-        said.append(
-            f"a kernel runs for {shortest:.2f} us, less than its launch costs: gains there are hardly felt; "
-            "larger inputs say more"
-        )
-    return said
 
 
 _LARGEST = ("registers",)

@@ -12,14 +12,17 @@ from typing import Any
 
 import numpy.typing as npt
 
+from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
 from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.codegen.simt.options import SimtOptions
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.fault import Fault
 from kernelwright.device.guard_facts import facts_of_execution
+from kernelwright.device.timing_model.counters import watched
 from kernelwright.device.timing_model.launch_observation import watch_of
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
+from kernelwright.device.virtual_gpu.sampled_launch import Sample, multiplied, sample
 from kernelwright.evaluate.judging.variant import Built
 from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.lazy_dataclasses import dataclass
@@ -57,9 +60,23 @@ class VariantExecutor:
     """What runs where their guards do not hold."""
     follow: bool = False
     watch: bool = False
+    drawn: tuple[int, ...] = ()
+    """Where any are named, only these blocks of the grid and those that the timing model follows run, in order; what they count
+    is multiplied up to the whole grid."""
 
     def __call__(self, execution: Execution, arena: Arena) -> Done:
         """Raises ``CompileError`` for code the virtual GPU refuses and ``DeviceError`` for an impossible launch."""
+        built, execution, compiled = self._prepared(execution, arena)
+        launched = self._launched(execution, arena, compiled)
+        return Done(built, launched, arena.bounds())
+
+    def sample(self, execution: Execution, arena: Arena, whole: Done) -> Sample | None:
+        """A sample of the launch that is good enough, as ``sampled_launch.sample`` has it; all of it did what ``whole`` did."""
+        _, execution, compiled = self._prepared(execution, arena)
+        return sample(self.gpu, execution, arena, compiled=compiled, whole=whole.launched.result)
+
+    def _prepared(self, execution: Execution, arena: Arena) -> tuple[Built, Execution, CompiledKernel]:
+        """The kernel that runs, how, and its code."""
         launch = execution.launch
         built = self.kernels[launch.kernel]
         if built.guards and not all_hold(built.guards, facts_of_execution(execution, arena)):
@@ -69,9 +86,23 @@ class VariantExecutor:
         # A variant runs a few times: better code would not pay for itself.
         options = WITHOUT_LOG if split else WITH_LOG
         compiled = self.gpu.compile(loaded, launch.kernel, launch.block, options, split=split)
-        watch = RACES if self.watch else watch_of(launch.grid) if self.follow else None
-        launched = self.gpu.run(replace(execution, loaded=loaded), arena, compiled=compiled, watch=watch)
-        return Done(built, launched, arena.bounds())
+        return built, replace(execution, loaded=loaded), compiled
+
+    def _launched(self, execution: Execution, arena: Arena, compiled: CompiledKernel) -> Launched:
+        grid = execution.launch.grid
+        watch = RACES if self.watch else watch_of(grid) if self.follow else None
+        if not self.drawn:
+            return self.gpu.run(execution, arena, compiled=compiled, watch=watch)
+        blocks = grid[0] * grid[1] * grid[2]
+        followed = self.gpu.run(execution, arena, compiled=compiled, watch=watch, blocks=watched(blocks))
+        if followed.fault is not None:
+            return followed
+        counted = self.gpu.run(execution, arena, compiled=compiled, blocks=self.drawn)
+        if counted.fault is not None:
+            return counted
+        result = multiplied(followed.result, [counted.result], blocks, len(self.drawn))
+        result = replace(result, budget_left=min(followed.result.budget_left, counted.result.budget_left))
+        return replace(followed, result=result, overreads=followed.overreads + counted.overreads)
 
 
 def all_hold(guards: tuple[Guard, ...], facts: LaunchFacts) -> bool:

@@ -104,6 +104,24 @@ class WriterLock:
         os.close(self._fd)
 
 
+def writer_of(path: Path) -> str:
+    """Who writes the journal now, in words; empty when nobody does."""
+    name = os.path.realpath(path)
+    if (os.getpid(), name) in _open_here:
+        return f"this process ({os.getpid()})"
+    try:
+        fd = os.open(f"{name}.lock", os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        fcntl.lockf(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return os.pread(fd, 100, 0).decode(errors="replace").strip() or "another process"
+    finally:
+        os.close(fd)  # and with it the lock
+    return ""
+
+
 def _taken(path: Path, holder: str) -> Misuse:
     return Misuse(
         f"{path} is being written by {holder}", hint="wait until it is done, or end it; reading is possible meanwhile"

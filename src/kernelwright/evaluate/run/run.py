@@ -13,6 +13,7 @@ what was searched: ``evaluate/run/variant_run.py`` for variants of kernels, ``br
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self
@@ -21,6 +22,7 @@ from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.candidate import AsWritten, C, Codec
 from kernelwright.evaluate.run.history_table import history_of
 from kernelwright.evaluate.run.journal import Event, Journal, Row
+from kernelwright.evaluate.run.journal_file import writer_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -140,6 +142,22 @@ class Run(Generic[C]):
     def _end(self) -> Event | None:
         return next(iter(self.journal.events("end")), None)
 
+    @property
+    def state(self) -> str:
+        """``finished``, ``running`` while a process writes it, else ``resumable``."""
+        if self.ended is not None:
+            return "finished"
+        return "running" if writer_of(self.folder / JOURNAL) else "resumable"
+
+    @property
+    def open_end(self) -> str:
+        """What a person is told of a run that is not finished; empty for one that is."""
+        return {
+            "finished": "",
+            "running": f"not finished: {writer_of(self.folder / JOURNAL)} works on it",
+            "resumable": f"not finished: {self.resuming} {shlex.quote(str(self.folder))}",
+        }[self.state]
+
     # -- the end -------------------------------------------------------------------------------------------------------
 
     def close(self) -> None:
@@ -182,9 +200,14 @@ def found_folder(path: Path | str) -> Path:
     raise Misuse(f"there is no run {str(path)!r}", hint="kw runs lists the runs there are")
 
 
-def new_folder(stem: str, parent: Path | None = None) -> Path:
-    """A fresh folder ``kw-runs/STEM-N``. Raises ``ToolError`` when it cannot be made."""
+def new_folder(stem: str, parent: Path | None = None, *, name: str | None = None) -> Path:
+    """A fresh folder ``kw-runs/STEM-N``, or ``kw-runs/NAME`` where a person named it.
+
+    Raises ``Misuse`` for a name that is taken or is none, ``ToolError`` when the folder cannot be made.
+    """
     parent = parent or Path(FOLDER)
+    if name is not None:
+        return _named_folder(name, parent)
     clean = re.sub(r"[^\w.-]+", "-", stem).strip("-.") or "run"
     number = 1
     try:
@@ -196,9 +219,29 @@ def new_folder(stem: str, parent: Path | None = None) -> Path:
             except FileExistsError:
                 number += 1
     except OSError as error:
-        raise ToolError(
-            f"{parent} cannot be written: {error.strerror}", hint="start it in a folder of your own"
+        raise _not_writable(parent, error) from error
+
+
+def _named_folder(name: str, parent: Path) -> Path:
+    if not re.fullmatch(r"\w[\w.-]*", name):
+        raise Misuse(
+            f"--name {name!r} is no name of a run", hint="letters, digits, '_', '.' and '-', as --name hotspot-a100"
+        )
+    folder = parent / name
+    try:
+        folder.mkdir(parents=True)
+    except FileExistsError as error:
+        raise Misuse(
+            f"there is {folder} already",
+            hint="choose another name, or go on with that run: kw runs lists what there is",
         ) from error
+    except OSError as error:
+        raise _not_writable(parent, error) from error
+    return folder
+
+
+def _not_writable(folder: Path, error: OSError) -> ToolError:
+    return ToolError(f"{folder} cannot be written: {error.strerror}", hint="start it in a folder of your own")
 
 
 def runs_in(parent: Path | None = None) -> list[Path]:

@@ -38,6 +38,9 @@ class RunSettings:
     """Those that may be edited, by mangled name; none: all."""
     general: bool = False
     """Whether nothing of a launch may be taken for fixed: no argument, block or grid."""
+    sampled: bool = True
+    """Whether large launches are judged by a sample of their blocks while searching (``judging/sampled_cases.py``); not under ``accept``
+    any, where no proof would run them whole."""
     gpu: str = ""
     """What the real GPU is called that times are taken on; empty where they are estimated."""
     arch: str = ""
@@ -82,7 +85,7 @@ class RunSettings:
 
     @property
     def demands(self) -> Demands:
-        return Demands(self.accept, self.seed)  # type: ignore[arg-type]
+        return Demands(self.accept, self.seed, self.sampled and self.accept != "any")  # type: ignore[arg-type]
 
     @property
     def virtual(self) -> str:
@@ -97,13 +100,14 @@ class RunSettings:
     def from_json(cls, value: Mapping[str, Any]) -> RunSettings:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
+            value = {"sampled": False, **value}  # as it was before there was a choice
             known = {f.name: value[f.name] for f in fields(cls) if f.name in value or f.name not in _OPTIONAL}
             return cls(**known | {"objectives": tuple(known["objectives"]), "kernels": tuple(known["kernels"])})
         except (KeyError, TypeError, ValueError) as error:
             raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
 
 
-_OPTIONAL = ("general", "gpu", "arch")
+_OPTIONAL = ("general", "sampled", "gpu", "arch")
 """What is written down only where it is asked for."""
 _KINDS: Mapping[str, tuple[Any, str, object]] = {
     "preset": (str, "a text", DEFAULT),
@@ -115,6 +119,7 @@ _KINDS: Mapping[str, tuple[Any, str, object]] = {
     "population": (int | None, "a whole number", 64),
     "seed": (int, "a whole number", 1),
     "general": (bool, "true or false", True),
+    "sampled": (bool, "true or false", True),
 }
 """What settings are, with an example."""
 

@@ -49,6 +49,19 @@ def speedups_by_set(original: Ok, outcome: Ok, base_us: float) -> list[float]:
     return [faster * one / other if other else 1.0 for one, other in zip(before, after, strict=True)]
 
 
+def remarks_on_sets(count: int, repeated: Sequence[int]) -> list[str]:
+    """What a person should know of so many sets, of which some, numbered from 0, repeat an earlier one."""
+    said = []
+    if repeated:
+        which = ", ".join(str(number + 1) for number in repeated)
+        said.append(f"data set {which} repeats an earlier one: the same launches on the same data show nothing more")
+    if count - len(repeated) < 2:
+        said.append(
+            "there is one data set: whatever holds for it alone will be taken for a rule; give another with --case"
+        )
+    return said
+
+
 def _times(figures: Mapping[str, float]) -> list[float]:
     found: list[float] = []
     while (us := figures.get(TIME_OF_SET.format(len(found) + 1))) is not None:

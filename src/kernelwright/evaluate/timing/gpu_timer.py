@@ -25,7 +25,7 @@ from kernelwright.device.real_gpu.worker import CudaWorker, Job, WorkerDied
 from kernelwright.errors import DeviceError, Misuse, ToolError
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Modules, Stopped
-from kernelwright.evaluate.judging.fitness import Evaluated, remarks_on_time
+from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.judging.worker_process import Reference
 from kernelwright.evaluate.outcome import Metrics, Ok, Rejected
@@ -34,6 +34,7 @@ from kernelwright.evaluate.timing.duel import duel, fewest, median_interval
 from kernelwright.evaluate.timing.gpu_launches import GpuExecutor, OnTheWay
 from kernelwright.evaluate.timing.machine_code import Code
 from kernelwright.evaluate.timing.measurement_record import Effort, Known, Measured, Timed, total
+from kernelwright.evaluate.timing.remarks_on_time import remarks_on_time
 from kernelwright.evaluate.workload.case import Output
 from kernelwright.evaluate.workload.comparison import Change
 from kernelwright.evaluate.workload.rule_text import Rules

@@ -9,5 +9,6 @@ buffer_values   what is done to a buffer        launch_shapes   other grids, blo
 case_survey     what a case has                 change_order    all changes of a case, the most telling first
 changed_case    a case with a change made to it             comparison_constants   what a kernel compares with
 pointer_aliases    pointers that share memory
+pointer_places     pointers that are null, point into a buffer, or stand in another order
 refuting_changes   what refuted an obligation of a variant, made into an input
 """

@@ -156,6 +156,12 @@ UNKNOWN_WAYS: dict[str, Way] = {
     "drawn anew from themselves": lambda v, r: r.choice(v, v.size),
 }
 """For memory of mixed types, as words of four bytes."""
+POINTER_WAYS: dict[str, Way] = {
+    "its pointers in another order": lambda v, r: r.permutation(v),
+    "its pointers reversed": lambda v, r: v[::-1],
+    "its pointers all the last one": lambda v, r: np.full_like(v, v[-1]),
+}
+"""For memory that holds pointers: of these alone. All other ways leave them as they are."""
 SPREAD = 128
 """One of so many elements differs where a few do: few enough that some warps have none, also of a block of two."""
 LANES = 32

@@ -25,6 +25,7 @@ from kernelwright.prove.changed_inputs.buffer_values import (
     FEW_WAYS,
     FLOAT_WAYS,
     INTEGER_WAYS,
+    POINTER_WAYS,
     UNKNOWN_WAYS,
     Way,
     exchanged,
@@ -33,7 +34,9 @@ from kernelwright.prove.changed_inputs.buffer_values import (
 ALONE = 6
 """Constants that a buffer is given one at a time."""
 MOST_FIELDS = 24
-"""Fields of a structure that are looked at."""
+"""Fields of a structure that are changed one by one."""
+ALL_FIELDS = 1024
+"""Those that are changed together: a parameter buffer holds no more words."""
 ALL_AT_ONCE = "some of them what the kernel compares with"
 MOSTLY = "most of them what the kernel compares with"
 ENTIRELY = "all of them what the kernel compares with"
@@ -72,7 +75,7 @@ class BufferSeen:
         return FEW_BOOLEAN_WAYS if self.boolean else {} if self.dtype is None else FEW_WAYS
 
     def way(self, name: str) -> Way:
-        return self.few_ways.get(name) or self.ways[name]
+        return POINTER_WAYS.get(name) or self.few_ways.get(name) or self.ways[name]
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,8 @@ class PointerSeen:
     """Whether the kernel may write through it."""
     restricted: bool
     """Whether the source promises that nothing else points there (``__restrict__``)."""
+    element: int
+    """Bytes of what the kernel reads and writes there; of a word where it does not tell."""
 
 
 @dataclass(frozen=True)
@@ -162,6 +167,10 @@ class Survey:
     """By kernel and argument, the buffer that a pointer points to."""
     pointers: dict[tuple[str, int], PointerSeen] = field(default_factory=dict)
     """By kernel and argument."""
+    tables: dict[str, BufferSeen] = field(default_factory=dict)
+    """Buffers that hold pointers."""
+    structures: dict[tuple[str, int], tuple[NumberSeen, ...]] = field(default_factory=dict)
+    """By kernel and argument, all numbers of a structure passed by value."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +185,10 @@ class Change:
     seed: int = 0
     aliases: tuple[tuple[PointerSeen, PointerSeen], ...] = ()
     """Pointers, and those to whose memory they point instead."""
+    nulls: tuple[PointerSeen, ...] = ()
+    """Pointers that are null instead."""
+    moved: tuple[PointerSeen, ...] = ()
+    """Pointers that point to a copy of what is behind them, which begins an element behind the start of its buffer."""
     brief: bool = False
     """Whether a number is so large that a loop up to there would not end: then it gets few turns."""
 
@@ -189,6 +202,9 @@ class Change:
         for pointer, other in self.aliases:
             if pointer.kernel == launch.kernel:
                 parameters[pointer.offset : pointer.offset + 8] = launch.parameters[other.offset : other.offset + 8]
+        for pointer in self.nulls:
+            if pointer.kernel == launch.kernel:
+                parameters[pointer.offset : pointer.offset + 8] = bytes(8)
         before = Geometry.of(launch)
         after = dict(self.geometries).get((launch.kernel, before), before)
         return Launch(launch.kernel, after.grid, after.block, bytes(parameters), after.shared_bytes)
@@ -205,22 +221,25 @@ class Change:
         aliases = {(p.kernel, p.index): (p, to) for p, to in (*other.aliases, *self.aliases)}
         return Change(
             f"{other.words}; {self.words}", tuple(buffers.values()), tuple(numbers.values()), tuple(geometries.items()),
-            self.seed, tuple(aliases.values()), self.brief or other.brief,
+            self.seed, tuple(aliases.values()), tuple(dict.fromkeys((*other.nulls, *self.nulls))),
+            tuple(dict.fromkeys((*other.moved, *self.moved))), self.brief or other.brief,
         )  # fmt: skip
 
     @property
     def moves_launches(self) -> bool:
-        return bool(self.geometries or self.aliases) or any(number.kernel for number, _ in self.numbers)
+        return bool(self.geometries or self.aliases or self.nulls or self.moved) or any(
+            number.kernel for number, _ in self.numbers
+        )
 
 
 # -- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def numbers_of(kernel: Function, parameters: bytes, arena: Arena) -> Iterator[NumberSeen]:
-    """The arguments of a launch that are numbers, and the numbers in structures passed by value."""
+def numbers_of(kernel: Function, parameters: bytes, arena: Arena, fields: int = MOST_FIELDS) -> Iterator[NumberSeen]:
+    """The arguments of a launch that are numbers, and the first numbers in structures passed by value."""
     for index, (argument, p) in enumerate(zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True)):
         name = argument.name or f"argument {index}"
-        for words, offset, type in _leaves(name, p.offset, p.type):
+        for words, offset, type in _leaves(name, p.offset, p.type, fields):
             raw = parameters[offset : offset + alloc_size(type)]
             # A texture object is the address of its descriptor.
             if len(raw) == 8 and arena.find(int.from_bytes(raw, "little")) is not None:
@@ -242,7 +261,16 @@ def stands_alone(type: Type) -> bool:
     return isinstance(type, IntType | FloatType) or (isinstance(type, StructType) and scalar_type(type) is None)
 
 
-def _leaves(name: str, offset: int, type: Type) -> list[tuple[str, int, Type]]:
+def structures_of(kernel: Function, parameters: bytes, arena: Arena) -> dict[tuple[str, int], tuple[NumberSeen, ...]]:
+    """By kernel and argument, all numbers of a structure passed by value, where it has several."""
+    found: dict[tuple[str, int], tuple[NumberSeen, ...]] = {}
+    for number in numbers_of(kernel, parameters, arena, ALL_FIELDS):
+        key = number.kernel, number.index
+        found[key] = (*found.get(key, ()), number)
+    return {key: numbers for key, numbers in found.items() if len(numbers) > 1}
+
+
+def _leaves(name: str, offset: int, type: Type, most: int = MOST_FIELDS) -> list[tuple[str, int, Type]]:
     if isinstance(type, StructType) and type.fields:
         parts = [
             (f"{name}.{n}", offset + at, f)
@@ -250,12 +278,12 @@ def _leaves(name: str, offset: int, type: Type) -> list[tuple[str, int, Type]]:
         ]
     elif isinstance(type, ArrayType):
         step = alloc_size(type.element)
-        parts = [(f"{name}[{n}]", offset + n * step, type.element) for n in range(min(type.count, MOST_FIELDS))]
+        parts = [(f"{name}[{n}]", offset + n * step, type.element) for n in range(min(type.count, most))]
     else:
-        whole = isinstance(type, IntType) and type.bits in (8, 16, 32, 64)
+        whole = isinstance(type, IntType) and type.bits in (1, 8, 16, 32, 64)
         real = isinstance(type, FloatType) and type.text in ("half", "float", "double")
         return [(name, offset, type)] if whole or real else []
-    return [leaf for part in parts for leaf in _leaves(*part)][:MOST_FIELDS]
+    return [leaf for part in parts for leaf in _leaves(*part, most)][:most]
 
 
 def _kind(type: Type) -> str:
@@ -263,7 +291,9 @@ def _kind(type: Type) -> str:
 
 
 def _is_boolean(kernel: Function, type: Type, raw: bytes) -> bool:
-    return isinstance(type, IntType) and type.bits == 8 and raw in (b"\0", b"\1") and has_booleans(kernel)
+    if not isinstance(type, IntType) or raw not in (b"\0", b"\1"):
+        return False
+    return type.bits == 1 or (type.bits == 8 and has_booleans(kernel))
 
 
 def has_booleans(kernel: Function) -> bool:

@@ -26,6 +26,7 @@ def changes(survey: Survey, seed: int) -> Iterator[Change]:
     buffers = [with_constants(survey, b) for b in survey.buffers.values()]
     numbers = list(survey.numbers.values())
     sorts: list[Iterator[Change]] = [_of_floats(buffers), *(_of_buffer(b) for b in buffers if not _is_float(b))]
+    sorts += [_of_structure(fields, seed) for fields in survey.structures.values()]
     sorts += [_of_number(n, _compared_with(survey, n)) for n in numbers]
     for number, (kernel, geometry) in enumerate(survey.geometries):
         shapes = [iter(sort) for sort in shape_changes(kernel, geometry, survey.threads[kernel])]
@@ -79,6 +80,27 @@ def _of_floats(buffers: Sequence[BufferSeen]) -> Iterator[Change]:
 def _of_buffer(buffer: BufferSeen) -> Iterator[Change]:
     for way in buffer.ways:
         yield Change(f"'{buffer.name}' {way}", ((buffer, way),))
+
+
+def _of_structure(fields: Sequence[NumberSeen], seed: int) -> Iterator[Change]:
+    """The numbers of a structure, all at once and no two alike; then those of one type exchanged for each other."""
+    whole = fields[0].name.partition(".")[0].partition("[")[0]
+    random = np.random.default_rng([seed, *whole.encode()])
+    different = {
+        field: (1 if number % 3 else -1) * (number + 1) * (0.375 if field.kind == "f" else 1)
+        for number, field in zip(random.permutation(len(fields)).tolist(), fields, strict=True)
+        if not field.boolean
+    }
+    others = ((field, field.raw_of(value)) for field, value in different.items())
+    made = tuple((field, raw) for field, raw in others if raw is not None and raw != field.raw)
+    if made:
+        yield Change(f"the fields of {whole} all different", numbers=made)
+    by_type: dict[tuple[str, int], list[NumberSeen]] = {}
+    for field in fields:
+        by_type.setdefault((field.kind, len(field.raw)), []).append(field)
+    turned = [(a, b.raw) for alike in by_type.values() for a, b in zip(alike, reversed(alike), strict=True)]
+    if any(field.raw != raw for field, raw in turned):
+        yield Change(f"the fields of {whole} exchanged", numbers=tuple((f, raw) for f, raw in turned if f.raw != raw))
 
 
 def _of_number(

@@ -19,9 +19,10 @@ from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import Executor, Ran, Runner
 from kernelwright.evaluate.workload.case import Arrays, Output
 from kernelwright.evaluate.workload.element_types import parameter_types, variable_type
-from kernelwright.ir import Function, GlobalVariable, Module, PointerType
+from kernelwright.ir import Argument, Function, GlobalVariable, Instruction, Module, PointerType, Value
 from kernelwright.ir.constants import ConstantExpr
-from kernelwright.prove.changed_inputs.buffer_values import WORD, type_by_content
+from kernelwright.launch import Launch
+from kernelwright.prove.changed_inputs.buffer_values import POINTER_WAYS, WORD, type_by_content
 from kernelwright.prove.changed_inputs.case_survey import (
     BufferSeen,
     Change,
@@ -33,6 +34,7 @@ from kernelwright.prove.changed_inputs.case_survey import (
     numbers_in,
     numbers_of,
     stands_alone,
+    structures_of,
 )
 from kernelwright.prove.changed_inputs.comparison_constants import compared_in, instructions_of
 from kernelwright.prove.checked_run import Runnable
@@ -65,6 +67,8 @@ class _Surveying:
             survey.pointers.setdefault((pointer.kernel, pointer.index), pointer)
         for number in numbers_of(kernel, launch.parameters, arena):
             survey.numbers.setdefault(number.place, number)
+        for key, fields in structures_of(kernel, launch.parameters, arena).items():
+            survey.structures.setdefault(key, fields)
         survey.geometries.setdefault((launch.kernel, Geometry.of(launch)))
         if launch.kernel not in survey.compared:
             survey.compared[launch.kernel] = compared_in(kernel)
@@ -75,7 +79,10 @@ class _Surveying:
         self, buffer: Buffer, arena: Arena, dtype: np.dtype[Any] | None, variable: GlobalVariable | None, booleans: bool
     ) -> None:
         memory, survey = arena.view(buffer), self.survey
-        points = _pointers(memory, arena) is not None
+        places = _pointers(memory, arena)
+        points = places is not None
+        if places is not None and 8 * places.size == memory.size > 8:
+            survey.tables.setdefault(buffer.name, BufferSeen(buffer.name, buffer.size, None))
         if variable is not None and stands_alone(variable.value_type):
             # A texture reference is a variable that holds the address of its descriptor.
             numbers = () if points else numbers_in(buffer.name, variable.value_type, memory.tobytes())
@@ -106,6 +113,7 @@ class _Changing:
         self.changed = False
         """Whether anything is other than it was."""
         self._seen: set[int] = set()
+        self._copies: dict[PointerSeen, Buffer] = {}
 
     def __call__(self, execution: Execution, arena: Arena) -> Ran:
         for buffer, _ in _new_memory(execution, arena, self._seen):
@@ -119,10 +127,30 @@ class _Changing:
                     self.changed = True
                     self.contents[buffer.address] = after
         if self._change.moves_launches:
-            other = self._change.launch(execution.launch)
+            other = self._moved(self._change.launch(execution.launch), arena)
             self.changed |= other != execution.launch
             execution = replace(execution, launch=other)
         return self._executor(execution, arena)
+
+    def _moved(self, launch: Launch, arena: Arena) -> Launch:
+        """With the pointers that are to be moved pointing into copies, made anew for each launch: the host may have written since."""
+        parameters = bytearray(launch.parameters)
+        for pointer in self._change.moved:
+            place = slice(pointer.offset, pointer.offset + 8)
+            address = int.from_bytes(launch.parameters[place], "little")
+            source = arena.find(address) if pointer.kernel == launch.kernel else None
+            if source is None:
+                continue
+            behind = source.end - address
+            copy = self._copies.get(pointer)
+            if copy is None or copy.size != behind + pointer.element:
+                copy = self._copies[pointer] = arena.allocate(
+                    behind + pointer.element, f"{pointer.name}, moved", 256, fill=0
+                )
+                self._seen.add(copy.address)
+            arena.bytes(copy.address + pointer.element, behind)[:] = bytes(arena.bytes(address, behind))
+            parameters[place] = (copy.address + pointer.element).to_bytes(8, "little")
+        return replace(launch, parameters=bytes(parameters)) if self._change.moved else launch
 
     def _change_buffer(self, buffer: Buffer, memory: NDArray[np.uint8], arena: Arena) -> None:
         if buffer.name not in self._buffers:
@@ -134,6 +162,12 @@ class _Changing:
             return
         random = np.random.default_rng([self._change.seed, *way.encode(), *buffer.name.encode()])
         values = memory[:whole].view(dtype)
+        if way in POINTER_WAYS:
+            places = _pointers(memory, arena)
+            if places is not None:
+                words = memory[: buffer.size // 8 * 8].view(POINTER)
+                words[places] = POINTER_WAYS[way](words[places], random)
+            return
         kept = _pointers(memory, arena) if dtype.itemsize in (4, 8) and dtype.kind != "f" else None
         pointers = memory[: buffer.size // 8 * 8].view(POINTER)
         before = pointers[kept] if kept is not None else None
@@ -223,16 +257,40 @@ def _pointed_to(kernel: Function, parameters: bytes, arena: Arena) -> dict[tuple
 
 
 def _pointers_of(kernel: Function, parameters: bytes, arena: Arena) -> Iterator[PointerSeen]:
+    kinds = parameter_types(kernel)
     for index, (argument, p) in enumerate(zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True)):
         if isinstance(p.type, PointerType) and not p.byval and argument.users:
             address = int.from_bytes(parameters[p.offset : p.offset + p.size], "little")
             buffer = arena.find(address)
             if buffer is not None:
-                promised = set(argument.attributes.split())
+                promised, kind = set(argument.attributes.split()), kinds[index]
                 yield PointerSeen(
                     kernel.name, index, argument.name or f"argument {index}", p.offset, buffer.end - address,
-                    writes="readonly" not in promised, restricted="noalias" in promised,
+                    writes="readonly" not in promised and _may_write(argument), restricted="noalias" in promised,
+                    element=kind.itemsize if kind is not None else WORD.itemsize,
                 )  # fmt: skip
+
+
+def _may_write(pointer: Argument) -> bool:
+    """Whether something may be written through a pointer: LLVM promises nothing of one whose address is looked at."""
+    waiting: list[Value] = [pointer]
+    seen = set(waiting)
+    while waiting:
+        at = waiting.pop()
+        for user in getattr(at, "users", ()):
+            if not isinstance(user, Instruction) or user.opcode in _ONLY_READ:
+                continue
+            if user.opcode not in _PASS_ON:
+                return True
+            if user not in seen:
+                seen.add(user)
+                waiting.append(user)
+    return False
+
+
+_ONLY_READ = frozenset({"load", "icmp"})
+_PASS_ON = frozenset({"getelementptr", "phi", "select", "addrspacecast", "freeze", "ptrtoint", "and", "trunc", "zext"})
+"""What hands an address on. Of the bits of one nothing is made that could be written to: that takes an ``inttoptr``."""
 
 
 class ChangedCase:
@@ -244,8 +302,13 @@ class ChangedCase:
         self.name = f"{case.name or 'case'}, {change.words}"
         self.changed = False
         """Whether the last run met anything that the change makes other than it was."""
-        if isinstance(case, RecordedCase):
-            self.arena = case.arena
+        if (arena := getattr(case, "arena", None)) is not None:
+            self.arena = arena
+
+    @property
+    def recorded(self) -> RecordedCase | None:
+        """The recording that was changed, also where that was done before."""
+        return recorded_of(self.case)
 
     def run(self, runner: Runner, kernel: str) -> Output:
         """Runs the case, changed. Raises ``Stopped`` when a kernel or its host program fails."""
@@ -254,9 +317,17 @@ class ChangedCase:
             output = self.case.run(runner.through(between), kernel)
         finally:
             self.changed = between.changed
-        known = self.case.names if isinstance(self.case, RecordedCase) else {b.name: b for b in runner.arena.buffers}
+        recorded = self.recorded
+        known = recorded.names if recorded is not None else {b.name: b for b in runner.arena.buffers}
         contents = {name: between.contents[b.address] for name, b in known.items() if b.address in between.contents}
         return Output(output.arrays, _replaced(output.before, contents), _replaced(output.inputs, contents))
+
+
+def recorded_of(case: Runnable) -> RecordedCase | None:
+    """The recording behind a case, changed or not; None where there is none."""
+    while isinstance(case, ChangedCase):
+        case = case.case
+    return case if isinstance(case, RecordedCase) else None
 
 
 class SurveyedCase:
@@ -266,8 +337,8 @@ class SurveyedCase:
         self.case = case
         self.name = case.name
         self.survey = Survey()
-        if isinstance(case, RecordedCase):
-            self.arena = case.arena
+        if (arena := getattr(case, "arena", None)) is not None:
+            self.arena = arena
 
     def run(self, runner: Runner, kernel: str) -> Output:
         between = _Surveying(runner.executor)

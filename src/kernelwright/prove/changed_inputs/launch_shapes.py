@@ -8,6 +8,7 @@ An image of 256 x 1 that is launched with one row of blocks shows nothing of a s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import permutations, product
@@ -15,11 +16,13 @@ from itertools import permutations, product
 from kernelwright.cuda.names import base_name
 from kernelwright.guards import WARP
 from kernelwright.launch import Triple
-from kernelwright.prove.changed_inputs.case_survey import Change, Geometry, NumberSeen
+from kernelwright.prove.changed_inputs.case_survey import Change, Geometry, NumberSeen, Survey
 
 PAIRS = 6
 """Ordered pairs of numbers that trade a factor."""
 MOST_BLOCKS = 65535
+FEW_BLOCKS = 4
+"""Of a launch that is cut, at least."""
 
 
 def shape_changes(kernel: str, geometry: Geometry, threads: int) -> Iterator[tuple[Change, ...]]:
@@ -44,6 +47,31 @@ def shape_changes(kernel: str, geometry: Geometry, threads: int) -> Iterator[tup
             )
             for size in sizes
         )
+
+
+def first_blocks(survey: Survey, share: float) -> Change | None:
+    """The same launches with a share of their blocks, those of the lowest numbers; None where they have too few."""
+    made = {
+        (kernel, geometry): replace(geometry, grid=grid)
+        for kernel, geometry in survey.geometries
+        if (grid := _part_of(geometry.grid, share)) != geometry.grid
+    }
+    if not made:
+        return None
+    words = ", ".join(f"{base_name(k)} on {_text(g.grid)} blocks of {_text(b.grid)}" for (k, b), g in made.items())
+    return Change(words, geometries=tuple(made.items()))
+
+
+def _part_of(grid: Triple, share: float) -> Triple:
+    """The longest side halved until no more blocks are left than the share, and a few at least."""
+    sides, wanted = list(grid), max(FEW_BLOCKS, share * math.prod(grid))
+    while math.prod(sides) > wanted:
+        longest = sides.index(max(sides))
+        sides[longest] = (sides[longest] + 1) // 2
+        if max(sides) == 1:
+            break
+    x, y, z = sides
+    return x, y, z
 
 
 def traded_factors(kernel: str, geometry: Geometry, numbers: Sequence[NumberSeen]) -> Iterator[Change]:

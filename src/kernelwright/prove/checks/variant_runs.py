@@ -18,7 +18,7 @@ from kernelwright.evaluate.outcome import Outcome
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, Reference
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
-from kernelwright.prove.checked_run import CaseRun, run_case
+from kernelwright.prove.checked_run import CaseRun, Guarded, run_case
 from kernelwright.prove.coverage.accepted_changes import AcceptedChanges, ChangedSet
 from kernelwright.prove.coverage.edited_lines import edited_lines
 from kernelwright.prove.domain import Domain, Guards
@@ -59,7 +59,11 @@ class VariantRuns:
         original = baseline.original
         self.modules = {**original, **variant}
         self.kernels = frozenset(k for k, module in variant.items() if module is not original.get(k))
-        self.domain = Domain(guards, original)
+        self.domain = Domain(guards, original, self.kernels)
+        self._guarded: Guarded | None = None
+        """How launches are shared out between variant and original; None where the variant runs at all."""
+        if self.domain.is_guarded:
+            self._guarded = Guarded({kernel: variant[kernel] for kernel in self.kernels}, self.domain.admits)
         self.changes = changes
         self.edited = {
             kernel: edited_lines(original[kernel].functions[kernel], variant[kernel].functions[kernel])
@@ -89,8 +93,8 @@ class VariantRuns:
         byte = baseline.byte_past_buffers(one.case) if overread is None else overread
         try:
             run = run_case(
-                baseline.device, self.modules, one.case, baseline.workload.kernel, schedule,
-                watch=watch, overread=byte, budget=one.budget * schedule.groups, launches=one.launches,
+                baseline.device, baseline.original if self._guarded else self.modules, one.case, baseline.workload.kernel, schedule,
+                watch=watch, overread=byte, budget=one.budget * schedule.groups, launches=one.launches, guarded=self._guarded,
             )  # fmt: skip
         except KernelwrightError as error:
             return Evidence(error.message, "fault", one.case.name, str(schedule))
@@ -101,7 +105,8 @@ class VariantRuns:
         return difference(run, one.expected, one.output, baseline.workload.rules)
 
     def inside(self, references: Iterable[Reference]) -> list[Reference]:
-        """The cases that launch a changed kernel, every such launch inside what the variant is meant for."""
+        """The cases that launch a changed kernel inside what the variant is meant for. At launches outside of it the original
+        runs, as it does in the program: versions of two kernels may depend on each other, and must not."""
         found = []
         for one in references:
             if one.kernels & self.kernels:
@@ -119,7 +124,9 @@ class VariantRuns:
     def _bases(self) -> list[Reference]:
         known = (*self.baseline.training, *self.baseline.held_out.references)
         launching = [one for one in known if one.kernels & self.kernels]
-        return self.changes.bases([one for one in launching if not self.domain.broken_by(one.run)])
+        found = self.changes.bases([one for one in launching if not self.domain.broken_by(one.run)])
+        # The first blocks of a launch are another grid.
+        return [one for one in found if not self.domain.broken_by(one.run)]
 
     def changed_sets(self, more: int = 1) -> list[ChangedSet]:
         """Changed inputs of each kernel, made from the training cases that cover most, as far as the guards admit them."""

@@ -28,7 +28,9 @@ from kernelwright.prove.changed_inputs.buffer_values import MILD
 from kernelwright.prove.changed_inputs.case_survey import Change, Survey
 from kernelwright.prove.changed_inputs.change_order import changes, extreme_changes, larger_changes
 from kernelwright.prove.changed_inputs.changed_case import ChangedCase, SurveyedCase
+from kernelwright.prove.changed_inputs.launch_shapes import first_blocks
 from kernelwright.prove.changed_inputs.pointer_aliases import alias_changes
+from kernelwright.prove.changed_inputs.pointer_places import place_changes
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample, refuting_changes
 from kernelwright.prove.checked_run import run_case
 from kernelwright.prove.coverage.aimed_changes import edit_changes
@@ -47,6 +49,8 @@ OF_EDITS = 0.3
 """So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
 OF_ALIASES = 0.2
 """So many times as many, of pointers that share memory."""
+OF_PLACES = 0.2
+"""The same, of pointers that are null, moved, or in another order."""
 OF_FEW = 0.4
 """So many times as many, of what threads tell each other, where some warps of a block meet what others do not."""
 OF_EXTREMES = 0.3
@@ -76,6 +80,8 @@ class AcceptedChanges:
         self._baseline = baseline
         self._sets: dict[Hashable, ChangedSet] = {}
         self._accepted: dict[Hashable, Reference | str] = {}
+        self._parts: dict[int, Reference | None] = {}
+        """By case, its first blocks as a case of its own."""
         self._surveys: dict[int, Survey] = {}
         self._of_exchanges: dict[int, list[Change]] = {}
         self._conditions: dict[str, Conditions] = {}
@@ -102,7 +108,19 @@ class AcceptedChanges:
         if cheapest not in chosen and effort.tries_of(chosen[0].run.work) < effort.changes:
             # On the cheapest many more can be tried.
             chosen.append(cheapest)
+        if effort.tries_of(cheapest.run.work) < effort.changes and (part := self._first_blocks(cheapest)):
+            chosen.insert(0, part)
         return chosen
+
+    def _first_blocks(self, base: Reference) -> Reference | None:
+        """The first blocks of a case that is too large for many changes to be tried; None where the original does not accept that,
+        or works as much: its blocks may share all there is among them."""
+        if id(base) not in self._parts:
+            change = first_blocks(self._survey(base), self._baseline.effort.work_of_a_try / max(base.run.work, 1))
+            found = self._baseline.accept(ChangedCase(base.case, change)) if change is not None else ""
+            fits = isinstance(found, Reference) and 2 * found.run.work <= base.run.work
+            self._parts[id(base)] = found if fits and isinstance(found, Reference) else None
+        return self._parts[id(base)]
 
     def of(
         self,
@@ -170,6 +188,7 @@ class AcceptedChanges:
         sorts = (
             (chain.from_iterable(of_edits), OF_EDITS),
             (alias_changes(survey, seed), OF_ALIASES),
+            (place_changes(survey, seed), OF_PLACES),
             (self._exchanged(base), OF_FEW),
             (filter(self._keeps_steps, extreme_changes(survey, seed)), OF_EXTREMES),
             (filter(self._keeps_steps, larger_changes(survey, seed)), OF_LARGER),

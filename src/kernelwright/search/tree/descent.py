@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic
+from typing import Generic, TypeAlias
 
 from kernelwright.search.tree.decision_tree import Child, DecisionTree, N, Path
 from kernelwright.search.tree.formulas import bound_weights
 
 PATIENCE = 100
 """Times that one descent goes back before it is given up."""
+Draw: TypeAlias = Callable[[list[Child[N]]], Child[N]]
+"""Chooses one of the children that the cut leaves, at least one."""
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,16 @@ class Descent(Generic[N]):
 
 
 def descend(
-    tree: DecisionTree[N], start: Child[N], dice: random.Random, cut: float, *, weighted: bool = True
+    tree: DecisionTree[N],
+    start: Child[N],
+    dice: random.Random,
+    cut: float,
+    *,
+    weighted: bool = True,
+    draw: Draw[N] | None = None,
 ) -> Descent[N]:
     """``cut``: nodes whose bound is not below it are left out. ``weighted``: children with lower bounds are more likely; else all
-    have the same probability, and bounds are not asked for."""
+    have the same probability, and bounds are not asked for. ``draw``: which child it is, instead."""
     path: list[Child[N]] = []
     left: list[list[Child[N]]] = []
     here, dead_ends, nodes, returns = start, 0, 0, 0
@@ -52,7 +61,7 @@ def descend(
                 return Descent(None, start.bound, dead_ends, nodes, exhausted=True)
             if returns > PATIENCE:
                 return Descent(None, start.bound, dead_ends, nodes)
-        here = _drawn(left[-1], dice, cut, weighted)
+        here = draw(left[-1]) if draw is not None else _drawn(left[-1], dice, cut, weighted)
         left[-1].remove(here)
         path.append(here)
 

@@ -49,3 +49,10 @@ def bound_weights(bounds: Sequence[float], cut: float) -> list[float]:
     if math.isfinite(cut):
         return [max(cut - bound, 0.0) for bound in bounds]
     return [1 / (bound + UNBOUNDED) for bound in bounds]
+
+
+def near_bound_weights(bounds: Sequence[float], width: float) -> list[float]:
+    """How likely each child is where the least bounds are wanted: e^-x, with x how far its bound is above the least of them in widths of
+    that. Unlike ``bound_weights`` it does not depend on a cut, which at first is far above all that is worth a look."""
+    least = min(bounds) + UNBOUNDED
+    return [math.exp((least - UNBOUNDED - bound) / (width * least)) for bound in bounds]

@@ -13,8 +13,8 @@ class Numbering(Protocol):
     """Where a space keeps the domains of its decisions: a state is an array of masks, one per variable.
 
     ``variable``: index of the decision's variable, and whether it holds the decision for the objects in the other order,
-    so that BEFORE and AFTER, INNER and OUTER change places. ``values``: the value of each bit. Asked for ``order``, ``dim_kind``, ``size``
-    and ``exists``.
+    so that BEFORE and AFTER, INNER and OUTER, OUT and IN change places. ``values``: the value of each bit. Asked for ``order``,
+    ``dim_kind``, ``size``, ``thread_mapping`` and ``exists``.
     """
 
     def variable(self, choice: str, *objects: Thing) -> tuple[int, bool]: ...

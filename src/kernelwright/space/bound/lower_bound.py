@@ -10,6 +10,7 @@ It is below what the timing model estimates of any completion, as tested on exec
 from __future__ import annotations
 
 import ctypes
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -54,7 +55,10 @@ WORK = (
 COUNTS = ("dims", "instructions", "temporaries", "arrays", "store")
 KINDS = ("LOOP", "UNROLL", "VECTOR", "BLOCK", "THREAD")
 ORDERS = ("OUTER", "INNER", "MERGED")
-TABLES = ("kind", "size", "of", "value", "extent", "tile_first", "tile", "pair", "inside", "own", "loop_first", "loop")
+AXES = ("MAPPED", "NOT")
+TABLES = (
+    "kind", "size", "of", "value", "extent", "tile_first", "tile", "pair", "inside", "axes", "own", "loop_first", "loop",
+)  # fmt: skip
 
 
 class _Figures(ctypes.Structure):
@@ -63,7 +67,7 @@ class _Figures(ctypes.Structure):
 
 class _Bound(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_int32) for name in (*COUNTS, *KINDS, *ORDERS, "reuses")),
+        *((name, ctypes.c_int32) for name in (*COUNTS, *KINDS, *ORDERS, *AXES, "reuses")),
         *((name, ctypes.c_void_p) for name in TABLES),
         ("loops", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("instruction", "step", "temporary", "reuse", "reuse_dim")),
@@ -156,12 +160,13 @@ class LowerBound:
         cycles = dict(zip(TERMS, self._cycles.tolist(), strict=True))
         issued, requests, sectors, shared, at_l2, fewest, most = self._work.tolist()
         m = self.machine
-        busy = f"on at most {min(most, m.multiprocessors):,.0f} of {m.multiprocessors} multiprocessors"
+        together = _busy_together(fewest, most, m)
+        busy = f"on at most {together:,.0f} of {m.multiprocessors} multiprocessors"
         # The figures of one term each: what is done, and what does it.
         origin = {
             "issue": f"{issued:,.0f} instructions of warps, {1 / m.issue:g} a cycle {busy}",
-            "fma": f"{_units(cycles['fma'], m.fma, most, m):,.0f} multiply-adds of warps, {1 / m.fma:g} a cycle {busy}",
-            "xu": f"{_units(cycles['xu'], m.xu, most, m):,.0f} special functions of warps, {1 / m.xu:g} a cycle {busy}",
+            "fma": f"{cycles['fma'] * together / m.fma:,.0f} multiply-adds of warps, {1 / m.fma:g} a cycle {busy}",
+            "xu": f"{cycles['xu'] * together / m.xu:,.0f} special functions of warps, {1 / m.xu:g} a cycle {busy}",
             "l1": f"{requests:,.0f} requests for {sectors:,.0f} sectors, {shared:,.0f} to shared memory, {busy}",
             "l2": f"{at_l2:,.0f} sectors that blocks do not have in L1 yet, {1 / m.l2_sector:g} a cycle",
             "memory": f"{cycles['memory'] / m.memory_byte:,.0f} bytes that must come from memory or go there",
@@ -170,15 +175,22 @@ class LowerBound:
         return Explanation(time_us, cycles, origin)
 
 
-def _units(cycles: float, cost: float, most_blocks: float, machine: Machine) -> float:
-    return cycles * min(most_blocks, machine.multiprocessors) / cost
+def _busy_together(fewest: float, most: float, machine: Machine) -> float:
+    """Multiprocessors that share the work, on average over the time of the one with most blocks."""
+    if fewest == most:
+        return most / math.ceil(most / machine.multiprocessors)
+    return min(most, machine.multiprocessors)
 
 
 def _bits(backbone: Backbone, numbering: Numbering) -> dict[str, int]:
-    """The masks of kinds and orders, as the space numbers their values."""
+    """The masks of kinds, orders and axes of threads, as the space numbers their values."""
     dim, other = backbone.dims[0], backbone.instructions[-1]
     kinds, orders = numbering.values("dim_kind", dim), numbering.values("order", dim, other)
-    return {name: 1 << kinds.index(name) for name in KINDS} | {name: 1 << orders.index(name) for name in ORDERS}
+    found = {name: 1 << kinds.index(name) for name in KINDS} | {name: 1 << orders.index(name) for name in ORDERS}
+    if len(backbone.static_dims) > 1:
+        mappings = numbering.values("thread_mapping", *backbone.static_dims[:2])
+        found |= {name: 1 << mappings.index(name) for name in AXES}
+    return found
 
 
 def _tables(backbone: Backbone, numbering: Numbering) -> dict[str, npt.NDArray[Any]]:
@@ -215,6 +227,11 @@ def _tables(backbone: Backbone, numbering: Numbering) -> dict[str, npt.NDArray[A
         "tile_first": _starts(tiles),
         "tile": [number[t] for each in tiles for t in each],
         "pair": [_order(numbering, a, b) for a in backbone.dims for b in backbone.dims],
+        "axes": [
+            numbering.variable("thread_mapping", a, b)[0] if a != b and a.is_static and b.is_static else -1
+            for a in backbone.dims
+            for b in backbone.dims
+        ],
         "inside": [_order(numbering, d, i) for d in backbone.dims for i in backbone.instructions],
         "own": [number[d] for each in own for d in each],
         "loop_first": _starts(loops),

@@ -4,8 +4,9 @@ Throughput: work that must be done divided by what the machine can do, part by p
 that one thread must run through, times the rounds of blocks. Every quantity is a minimum over all completions of a candidate.
 
 Which executions count beyond distinct results: an instruction inside another's BLOCK loop runs in every block; inside
-another's THREAD loop, in every warp of it; inside another's LOOP, again only where that is around a LOOP of its own, for
-otherwise the value does not change there and is computed once.
+another's LOOP, again only where that is around a LOOP of its own, for otherwise the value does not change there and is computed
+once. Every thread executes the whole text, so what is not spread over all threads of a block is repeated by the others. That counts
+for reductions in loops that stay and what they read there: anything else may be moved to where one thread stores it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy.typing as npt
 
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.bound.domains import Numbering, Thing
-from kernelwright.space.bound.least_work import SECTOR_ELEMENTS, LeastWork, least_work, reuses
+from kernelwright.space.bound.least_work import SECTOR_ELEMENTS, LeastWork, Reuse, least_work, reuses
 from kernelwright.space.bound.machine import Machine
 from kernelwright.space.computation.objects import Backbone, Dim, Instruction
 
@@ -74,6 +75,9 @@ class _Candidate:
                 tiles = [t for t in backbone.instruction(d.instruction).dims if t.loop == d.loop and t.is_static]
                 most, least = (prod(self.sizes[t][end] for t in tiles) for end in (1, 0))
                 self.sizes[d] = max(1.0, d.loop.extent / most), max(1.0, d.loop.extent / least)
+        self.in_all_threads = {
+            backbone.instructions[reuse.reduction].name for reuse in bound.reuses if self._stays_a_loop(reuse)
+        }
 
     def values(self, choice: str, *objects: Thing) -> set[str | int]:
         index, is_mirrored = self.bound.numbering.variable(choice, *objects)
@@ -87,23 +91,16 @@ class _Candidate:
     def terms(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         m = self.bound.machine
         fewest_blocks, most_blocks = self._blocks()
-        threads = max(
-            (prod(self.sizes[d][0] for d in i.dims if self.kinds[d] == {"THREAD"}) for i, _ in self.instructions),
-            default=1.0,
-        )
-        threads = min(threads, THREADS)
+        threads = self._threads()
         arrays = len(self.bound.backbone.arrays)
         per_array = np.zeros((arrays, 4))  # requests, sectors at L1, sectors at L2, bytes of memory
         issued = fma = special = inner = shared_requests = 0.0
         chain = waits = steps = 0.0
-        again_read = self._read_again()
+        again_read = self._read_again(threads)
         for i, work in self.instructions:
             blocks, around, again = self._repetitions(i)
-            lanes = min(LANES, prod(self.sizes[d][1] for d in i.dims if "THREAD" in self.kinds[d]))
             runs = work.executions * blocks * again
-            warps = runs / lanes
-            if i.operation not in ("store", "put"):
-                warps = max(warps, runs * around / LANES)
+            warps = runs * self._warps_per_run(i, threads, around)
             fma += warps * work.fma
             special += warps * work.special
             wide = self._joined(i)
@@ -143,6 +140,8 @@ class _Candidate:
         near = min(1.0, m.wavefront) * either + float(np.maximum(per_array[:, 0], per_array[:, 1] * m.l1_sector).sum())
         l1 = max((requests + shared_requests + either) * m.request, near + inner if m.joined else max(near, inner))
         busy = min(most_blocks, float(m.multiprocessors))
+        if fewest_blocks == most_blocks:
+            busy = most_blocks / ceil(most_blocks / m.multiprocessors)
         resident = min(m.blocks, m.warps // ceil(threads / LANES))
         rounds = ceil(ceil(fewest_blocks / m.multiprocessors) / resident)
         barriers = self._barriers(threads) * m.barrier
@@ -156,6 +155,25 @@ class _Candidate:
             rounds * (max(chain, waits, steps) + barriers),
         )
         return cycles, (issued, requests, l1_sectors, shared_requests, l2_sectors, fewest_blocks, most_blocks)
+
+    def _threads(self) -> float:
+        """Threads of a block, at least: those of the instruction that has most, and axes that surely are others."""
+        mine = [[d for d in i.dims if self.kinds[d] == {"THREAD"}] for i, _ in self.instructions]
+        axes = max(mine, key=lambda dims: prod(self.sizes[d][0] for d in dims))
+        for d in (each for each in self.dims if self.kinds[each] == {"THREAD"}):
+            if all(d != a and self.values("thread_mapping", d, a) <= {"OUT", "IN"} for a in axes):
+                axes = [*axes, d]
+        return min(prod(self.sizes[d][0] for d in axes), THREADS)
+
+    def _warps_per_run(self, i: Instruction, threads: float, around: float) -> float:
+        """Executions by warps for each iteration of an instruction: its own dims spread it over so many threads, of which a warp holds
+        32; one that all threads of a block execute runs in all warps."""
+        spread = prod(self.sizes[d][1] for d in i.dims if "THREAD" in self.kinds[d])
+        least = 1 / min(LANES, spread)
+        if i.operation in ("store", "put"):
+            return least
+        in_all = ceil(threads / LANES) / min(spread, THREADS) if i.name in self.in_all_threads else 0.0
+        return max(least, around / LANES, in_all)
 
     def _blocks(self) -> tuple[float, float]:
         """Fewest and most blocks: a BLOCK loop is around everything, so a store has a dim of its own in each."""
@@ -191,20 +209,19 @@ class _Candidate:
             counted.append(d)
         return blocks, around, again
 
-    def _read_again(self) -> _ReadAgain:
+    def _read_again(self, threads: float) -> _ReadAgain:
         """Requests that read operands of reductions again (``Reuse``)."""
         found = _ReadAgain({}, {}, {})
         backbone = self.bound.backbone
         for reuse in self.bound.reuses:
-            if all(self.sizes[d][0] < REAL_LOOP for d in reuse.rests):
+            if not self._stays_a_loop(reuse):
                 continue
             i, producer = backbone.instructions[reuse.reduction], backbone.instructions[reuse.producer]
             temporary = backbone.temporaries[reuse.temporary] if reuse.temporary >= 0 else None
             blocks, around, _ = self._repetitions(i)
-            lanes = min(LANES, prod(self.sizes[d][1] for d in i.dims if "THREAD" in self.kinds[d]))
             runs = self.bound.work[reuse.reduction].executions * blocks
             served = prod(self.sizes[d][1] for d in reuse.dims if "UNROLL" in self.kinds[d])
-            requests = max(runs / lanes, runs * around / LANES) / served
+            requests = runs * self._warps_per_run(i, threads, around) / served
             exists = self.values("exists", temporary) if temporary is not None else {"NO"}
             if temporary is not None and exists == {"YES"}:
                 found.of_gets[temporary.get.name] = requests / self._joined(temporary.get)
@@ -213,6 +230,9 @@ class _Candidate:
             elif reuse.is_load:
                 self._most(found.of_either, self.bound.work[reuse.producer].array, requests / WIDEST)
         return found
+
+    def _stays_a_loop(self, reuse: Reuse) -> bool:
+        return any(self.sizes[d][0] >= REAL_LOOP for d in reuse.rests)
 
     @staticmethod
     def _most(found: dict[Key, float], key: Key, value: float) -> None:

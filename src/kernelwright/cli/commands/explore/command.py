@@ -23,11 +23,11 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.exploration.decisions import DECISIONS
-from kernelwright.exploration.run import ExploreRun, ExploreSettings
+from kernelwright.exploration.run import ExploreRun
 from kernelwright.exploration.subject import Subject
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
 from kernelwright.space.library import EXAMPLES
-from kernelwright.stories.explore import create, proceed
+from kernelwright.stories.explore import checked_settings, create, proceed
 
 STRATEGY_HELP = "; ".join(f"{each.name}: {each.what}" for each in TREE_SEARCHES.values()) + "."
 
@@ -41,6 +41,9 @@ def command(
     evaluations: Annotated[int | None, typer.Option(help="Kernels tried at most; default 1000.")] = None,
     budget: Annotated[float | None, typer.Option(help="Seconds at most.")] = None,
     gap: Annotated[float, typer.Option(help="Stop when the best is proven to be at most this share slower.")] = 0.0,
+    decide: Annotated[
+        list[str] | None, typer.Option(help="A decision that all kernels keep, as 'size(mad.m1) = 16'.")
+    ] = None,
     strategy: Annotated[str, typer.Option(help=STRATEGY_HELP)] = DEFAULT_TREE_SEARCH,
     seed: Annotated[int, typer.Option(help="Seed of all that is random.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Worker processes; default the cores there are.")] = None,
@@ -53,7 +56,7 @@ def command(
     if jobs is not None and jobs < 1:
         raise Misuse(f"--jobs {jobs} is no number from 1 up", hint="as --jobs 2")
     if resume is not None or replay is not None:
-        if computation or sizes or name or evaluations or budget:
+        if computation or sizes or name or evaluations or budget or decide:
             raise Misuse("a run knows what it explores, and so do its decisions", hint="kw explore --resume RUN")
         if replay is not None:
             _replay(replay, as_json)
@@ -62,15 +65,17 @@ def command(
     else:
         if computation is None:
             raise Misuse("there is nothing to explore", hint=f"kw explore axpy 65536; there are {', '.join(EXAMPLES)}")
-        settings = ExploreSettings(
+        subject = Subject.of(computation, sizes or (), device)
+        settings = checked_settings(
+            subject,
+            decisions=decide or (),
             strategy=strategy,
             evaluations=evaluations if evaluations is not None or budget is not None else 1000,
             seconds=budget,
             gap=gap,
             seed=seed,
         )
-        subject = Subject.of(computation, sizes or (), device)
-        run = create(new_folder(name or computation), subject, settings)
+        run = create(new_folder(computation, name=name), subject, settings)
     begin = time.monotonic()
     with run, saying_how_to_resume(run):
         about = f"{run.subject} on {run.subject.device}, {run.settings.strategy}, seed {run.settings.seed}"
@@ -78,7 +83,8 @@ def command(
         with explore_view_of(sys.stderr) as view:
             proceed(run, jobs=jobs, watch=view.show)
         result = explore_result(run, time.monotonic() - begin)
-    print(json.dumps(result) if as_json else explore_lines(result))
+        shown = explore_lines(result, run.open_end)
+    print(json.dumps(result) if as_json else shown)
     if not result["best"] or result["speedup"] <= 1:
         raise typer.Exit(1)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from typing import Any
 
 from kernelwright.exploration.run import NAIVE, ExploreRun
@@ -30,19 +29,20 @@ def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, A
         "descents": ended.get("descents"),
         "above_bound": ended.get("above_bound"),
         "finished": run.ended is not None,
+        "state": run.state,
         "seconds": None if seconds is None else round(seconds, 1),
-        "files": [name for name in ("best.cu", "best.ptx", "decisions.json", "naive.cu") if (run.folder / name).is_file()],
+        "files": [name for name in ("best.cu", "program.cu", "best.ptx", "decisions.json", "naive.cu") if (run.folder / name).is_file()],
         "decisions": list(best.decisions) if best else [],
     }  # fmt: skip
 
 
-def explore_lines(result: dict[str, Any]) -> str:
-    """The same for a person."""
+def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
+    """The same for a person. ``open_end``: what there is to say of a run that is not finished."""
     causes = ", ".join(f"{stage} {count}" for stage, count in result["rejected"].items()) or "none"
     took = f", {result['seconds']:g} s" if result["seconds"] is not None else ""
     tried = f"{result['evaluations']} kernels tried (rejected: {causes}){took}; run {result['run']}"
-    if not result["finished"]:
-        tried += f"\nnot finished: kw explore --resume {shlex.quote(result['run'])}"
+    if open_end:
+        tried += f"\n{open_end}"
     if not result["best"]:
         return f"no kernel was right; {tried}"
     if result["best"] == NAIVE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from kernelwright.codegen.joined_accesses import joined_alignment
 from kernelwright.codegen.memory_layout import align_of
 from kernelwright.codegen.simt.program.flatten_arithmetic import recast
 from kernelwright.codegen.simt.program.flattening_context import FlatteningContext, Row
@@ -80,7 +81,9 @@ def _load(flat: FlatteningContext, instruction: Instruction) -> None:
     space = _space(address)
     align = instruction.align or align_of(instruction.type)
     row: Row = []
+    joined = joined_alignment(instruction, instruction.type)
     for at, type, kind, many, known in _pieces(instruction.type, align):
+        known = max(known, joined)
         access = request(flat, "load", _memory_type(type), many, known)
         access.space, access.volatile = space, instruction.volatile or instruction.ordering != ""
         outs = flat.effect("load", (_place(flat, pointer, at, space),), access, ((access.type, kind),) * many)
@@ -98,7 +101,9 @@ def _store(flat: FlatteningContext, instruction: Instruction) -> None:
     space = _space(address)
     align = instruction.align or align_of(value.type)
     first = 0
+    joined = joined_alignment(instruction, value.type)
     for at, type, _, many, known in _pieces(value.type, align):
+        known = max(known, joined)
         wide = _memory_type(type)
         parts = [o if o.type == wide else flat.emit("zext", (o,), wide) for o in row[first : first + many]]
         first += many

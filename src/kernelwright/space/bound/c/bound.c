@@ -36,11 +36,12 @@ typedef struct {
 
 typedef struct {
     int32_t dims, instructions, temporaries, arrays, store, loop_bit, unroll_bit, vector_bit, block_bit, thread_bit,
-        outer_bit, inner_bit, merged_bit, reuses;
+        outer_bit, inner_bit, merged_bit, mapped_bit, not_bit, reuses;
     const int32_t *kind, *size, *of;       // per dim: its variables (size -1: a rest), its instruction
     const double *value, *extent;          // candidate sizes, 16 for each dim; the loop's extent
     const int32_t *tile_first, *tile;      // of a rest: the tiles it is left by
     const int32_t *pair, *inside;          // orders: dim to dim, dim to instruction; variable * 2 + (the other way round)
+    const int32_t *axes;                   // whether two tiles are one axis of threads; -1: a rest
     const int32_t *own, *loop_first;       // dims of the store by loop: loop_first[l] to loop_first[l + 1] in `loop`
     const int32_t *loop;
     int64_t loops;
@@ -54,7 +55,7 @@ typedef struct {
 
 // How often an instruction runs beyond its own iterations, and what one request of it can be.
 typedef struct {
-    double blocks, around, again, lanes, sequential, looped, joined;
+    double blocks, again, warps, sequential, looped, joined;
 } Repetition;
 
 static inline int surely_outer(const Bound *b, const uint16_t *state, int32_t order) {
@@ -75,6 +76,12 @@ static inline double at_once(int kind, int apart, int LOOP, double low, double h
 static inline int is_around(const Bound *b, const uint16_t *state, int d, const int *loops, int count) {
     for (int n = 0; n < count; n++)
         if (d != loops[n] && surely_outer(b, state, b->pair[d * b->dims + loops[n]])) return 1;
+    return 0;
+}
+
+static inline int stays_a_loop(const Bound *b, const Reuse *reuse, const double *low) {
+    for (int t = reuse->rest_first; t < reuse->rest_last; t++)
+        if (low[b->reuse_dim[t]] >= REAL_LOOP) return 1;
     return 0;
 }
 
@@ -112,14 +119,23 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         if (kind[d] == BLOCK || kind[d] == THREAD || kind[d] == LOOP) fixed[fixed_count++] = d;
     }
 
-    double threads = 1;
+    double threads = 0;
+    int axes[MOST_DIMS], axis_count = 0, widest = -1;
     for (int i = 0; i < b->instructions; i++) {
         const Instruction *x = b->instruction + i;
         if (x->exists >= 0 && state[x->exists] != x->yes) continue;
         double n = 1;
         for (int d = x->first; d < x->last; d++)
             if (kind[d] == THREAD) n *= low[d];
-        threads = fmax(threads, n);
+        if (n > threads) threads = n, widest = i;
+    }
+    for (int d = b->instruction[widest].first; d < b->instruction[widest].last; d++)
+        if (kind[d] == THREAD) axes[axis_count++] = d;
+    for (int f = 0; f < fixed_count; f++) {
+        int d = fixed[f], apart = kind[d] == THREAD;
+        for (int n = 0; n < axis_count && apart; n++)
+            apart = d != axes[n] && !(state[b->axes[d * b->dims + axes[n]]] & (b->mapped_bit | b->not_bit));
+        if (apart) axes[axis_count++] = d, threads *= low[d];
     }
     threads = fmin(threads, THREADS);
 
@@ -135,6 +151,11 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         most_blocks *= fmax(1, b->extent[b->loop[first]] / others);
     }
 
+    // Nothing moves a reduction out of a loop that stays one.
+    uint8_t in_all_threads[MOST_INSTRUCTIONS];
+    for (int i = 0; i < b->instructions; i++) in_all_threads[i] = 0;
+    for (int n = 0; n < b->reuses; n++) in_all_threads[b->reuse[n].reduction] |= stays_a_loop(b, b->reuse + n, low);
+
     double per_array[MOST_ARRAYS][4], either[MOST_ARRAYS], again_read[MOST_INSTRUCTIONS];
     Repetition of[MOST_INSTRUCTIONS];
     for (int a = 0; a < b->arrays; a++) per_array[a][0] = per_array[a][1] = per_array[a][2] = per_array[a][3] = either[a] = 0;
@@ -142,7 +163,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
     for (int i = 0; i < b->instructions; i++) {
         const Instruction *x = b->instruction + i;
         if (x->exists >= 0 && state[x->exists] != x->yes) continue;
-        double around = 1, sequential = 1, looped = 1, joined = 1, lanes = 1, blocks = 1, again = 1;
+        double around = 1, sequential = 1, looped = 1, joined = 1, spread = 1, blocks = 1, again = 1;
         int own_loops[MOST_DIMS], own_loop_count = 0;
         for (int n = x->own_first; n < x->own_last; n++) {
             int d = b->own[n];
@@ -157,7 +178,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
             if (kind[d] == LOOP && low[d] < REAL_LOOP && is_around(b, state, d, own_loops, own_loop_count)) looped *= low[d];
         }
         for (int d = x->first; d < x->last; d++) {
-            if (kind[d] & THREAD) lanes *= high[d];
+            if (kind[d] & THREAD) spread *= high[d];
             joined *= at_once(kind[d], THREAD | BLOCK, LOOP, low[d], high[d]);
         }
         int counted[MOST_DIMS], count = 0;
@@ -175,9 +196,10 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
             else if (kind[d] == THREAD) around *= low[d];
             else again *= low[d];
         }
-        lanes = fmin(LANES, lanes);
         Repetition *r = of + i;
-        r->blocks = blocks, r->around = around, r->again = again, r->lanes = lanes;
+        r->blocks = blocks, r->again = again, r->warps = 1 / fmin(LANES, spread);
+        if (x->operation != STORE && x->operation != PUT) r->warps = fmax(r->warps, around / LANES);
+        if (in_all_threads[i]) r->warps = fmax(r->warps, ceil(threads / LANES) / fmin(spread, THREADS));
         r->sequential = sequential * again, r->looped = looped * again;
         r->joined = x->unit_stride ? fmin(WIDEST, joined) : 1;
         again_read[i] = 0;
@@ -185,14 +207,12 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
 
     for (int n = 0; n < b->reuses; n++) {
         const Reuse *u = b->reuse + n;
-        int repeats = 0;
-        for (int t = u->rest_first; t < u->rest_last; t++) repeats |= low[b->reuse_dim[t]] >= REAL_LOOP;
-        if (!repeats) continue;
+        if (!stays_a_loop(b, u, low)) continue;
         const Repetition *r = of + u->reduction;
         double runs = b->instruction[u->reduction].executions * r->blocks, served = 1;
         for (int t = u->dim_first; t < u->dim_last; t++)
             if (kind[b->reuse_dim[t]] & UNROLL) served *= high[b->reuse_dim[t]];
-        double requests = fmax(runs / r->lanes, runs * r->around / LANES) / served;
+        double requests = runs * r->warps / served;
         const Temporary *t = u->temporary >= 0 ? b->temporary + u->temporary : 0;
         int array = b->instruction[u->producer].array;
         if (t && state[t->exists] == t->yes) again_read[t->get] = requests / of[t->get].joined;
@@ -206,8 +226,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         if (x->exists >= 0 && state[x->exists] != x->yes) continue;
         const Repetition *r = of + i;
         double blocks = r->blocks, again = r->again, sequential = r->sequential, looped = r->looped, joined = r->joined;
-        double runs = x->executions * blocks * again, warps = runs / r->lanes;
-        if (x->operation != STORE && x->operation != PUT) warps = fmax(warps, runs * r->around / LANES);
+        double runs = x->executions * blocks * again, warps = runs * r->warps;
         fma_ += warps * x->fma;
         special += warps * x->special;
         double requests = fmax(warps / joined, again_read[i]);
@@ -270,6 +289,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
 
     double l1 = fmax((requests + shared_requests + others) * m->request, m->joined ? near + inner : fmax(near, inner));
     double busy = fmin(most_blocks, m->multiprocessors);
+    if (fewest_blocks == most_blocks) busy = most_blocks / ceil(most_blocks / m->multiprocessors);
     double resident = fmin(m->blocks, floor(m->warps / ceil(threads / LANES)));
     double rounds = ceil(ceil(fewest_blocks / m->multiprocessors) / resident);
     cycles[ISSUE] = issued * m->issue / busy;
