@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import is_hypothesis_test, settings
@@ -47,6 +50,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 item.add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """With ``-n 2`` each process begins with its half and takes over from the other in the end. So a file's tests are seldom run
+    by both, which would make twice what they share."""
+    if config.getoption("dist") != "load":
+        return None
+    from xdist.scheduler import WorkStealingScheduling
+
+    return WorkStealingScheduling(config, log)
+
+
 def _is_slow(config: pytest.Config) -> bool:
     return str(config.getoption("markexpr")).strip() == "slow"
 
@@ -69,9 +83,15 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
     """After the last test of a file no arena is left: a recording could not be replayed at its addresses in this process."""
     yield
     if nextitem is None or nextitem.path != item.path:
-        gc.collect()
-        left = [line for line in Path("/proc/self/maps").read_text().splitlines() if "memfd:kernelwright" in line]
+        left = _open_arenas()
+        if left:
+            gc.collect()  # looks at all that thousands of tests have loaded, so only where it may help
+            left = _open_arenas()
         assert not left, f"{item.path} leaves an arena open: {left}"
+
+
+def _open_arenas() -> list[str]:
+    return [line for line in Path("/proc/self/maps").read_text().splitlines() if "memfd:kernelwright" in line]
 
 
 @pytest.fixture
@@ -91,23 +111,36 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
 
 
 @pytest.fixture(scope="session")
-def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> WarmCache:
-    """``with warm_cache.at(folder):`` a cache of a test's own that has what every installation makes first."""
+def of_all_workers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this run of the tests have in common."""
     base = tmp_path_factory.getbasetemp()
-    return WarmCache((base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "of-the-installation")
+    return base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
 
 @pytest.fixture(scope="session")
-def finished_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def warm_cache(of_all_workers: Path) -> WarmCache:
+    """``with warm_cache.at(folder):`` a cache of a test's own that has what every installation makes first."""
+    return WarmCache(of_all_workers / "of-the-installation")
+
+
+@pytest.fixture(scope="session")
+def finished_run(of_all_workers: Path) -> Path:
     """The folder of a finished run of ``tests/stories/again.py``, minimised, proven and explained. To be copied by those who
-    write into it."""
+    write into it. The first process that asks for it makes it, which takes half a minute, and the others wait for that."""
     from kernelwright.evolution.genomes import GENOMES, EvolveRun
     from kernelwright.stories.evolve import evolve
     from kernelwright.stories.explain import explain
 
-    folder = tmp_path_factory.mktemp("runs") / "again-1"
-    source = Path(__file__).parent / "stories" / "again.py"
-    evolve(source, folder=folder, evaluations=40, seed=1, jobs=2).close()
-    with EvolveRun.open(folder, GENOMES, write=True) as run:
-        explain(run, "best", jobs=2)
+    folder, finished = of_all_workers / "finished" / "again-1", of_all_workers / "finished" / "finished"
+    folder.parent.mkdir(exist_ok=True)
+    with open(folder.parent / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if finished.exists():
+            return folder
+        shutil.rmtree(folder, ignore_errors=True)  # of a process that was killed while it made it
+        source = Path(__file__).parent / "stories" / "again.py"
+        evolve(source, folder=folder, evaluations=40, seed=1, jobs=2).close()
+        with EvolveRun.open(folder, GENOMES, write=True) as run:
+            explain(run, "best", jobs=2)
+        finished.touch()
     return folder

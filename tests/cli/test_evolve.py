@@ -132,11 +132,18 @@ def test_at_its_end_it_is_explained_exported_and_written_down(folder: Path, evol
     assert text[-2].startswith(f"{evolved['report']}: ") and text[-1].startswith(f"{evolved['export']}: ")
 
 
-def test_without_a_report_there_is_none(folder: Path) -> None:
-    done = kw(folder, "evolve", "again.py", "--evaluations", "5", "--name", "bare", "--no-report", "--json")
-    result = json.loads(done.stdout)
-    assert result["report"] is None and result["export"] is None
-    assert {path.name for path in (folder / "kw-runs" / "bare").iterdir()} <= {"journal.db", "journal.db.lock"}
+@pytest.fixture(scope="module")
+def whole(folder: Path) -> dict[str, Any]:
+    """A run that was not interrupted, without a report."""
+    done = kw(folder, "evolve", "again.py", "--evaluations", "20", "--name", "whole", "--no-report", "--json")
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
+    return result
+
+
+def test_without_a_report_there_is_none(folder: Path, whole: dict[str, Any]) -> None:
+    assert whole["best"] and whole["report"] is None and whole["export"] is None
+    assert {path.name for path in (folder / "kw-runs" / "whole").iterdir()} <= {"journal.db", "journal.db.lock"}
 
 
 def test_runs_are_listed_and_shown(folder: Path, evolved: dict[str, Any]) -> None:
@@ -193,7 +200,7 @@ def test_a_run_can_be_moved(folder: Path, evolved: dict[str, Any], tmp_path: Pat
     assert again["best"] == evolved["best"]
 
 
-def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
+def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path, whole: dict[str, Any]) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "kernelwright", "evolve", "again.py", "--evaluations", "20", "--name", "broken", "--no-report"],
         cwd=folder, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
@@ -217,9 +224,8 @@ def test_ctrl_c_leaves_a_run_that_can_be_resumed(folder: Path) -> None:
     assert state_of("broken", folder) == "resumable"
     resumed = kw(folder, "evolve", "--resume", "broken", "--no-report", "--json")
     assert resumed.returncode == 0, resumed.stderr
-    whole = kw(folder, "evolve", "again.py", "--evaluations", "20", "--name", "whole", "--no-report", "--json")
     same = ("speedup", "label", "edits", "error")
-    assert [json.loads(resumed.stdout)[k] for k in same] == [json.loads(whole.stdout)[k] for k in same]
+    assert [json.loads(resumed.stdout)[k] for k in same] == [whole[k] for k in same]
 
 
 def state_of(name: str, folder: Path) -> str:

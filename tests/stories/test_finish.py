@@ -23,6 +23,7 @@ from kernelwright.stories.explain import explain
 from kernelwright.stories.export import export
 from kernelwright.stories.finish import OLD, finish
 from kernelwright.stories.variant_search.standing import Standing
+from tests import kw_process
 
 AGAIN = Path(__file__).with_name("again.py")
 
@@ -158,29 +159,24 @@ def test_time_spent_ends_with_what_was_recorded_last(finished_run: Path, tmp_pat
         assert run.spent_seconds == 50 + 2
 
 
-def test_killed_at_its_end_resuming_finishes_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "kernelwright", "evolve"]
-    given = [str(AGAIN), "--evaluations", "30", "--seed", "1", "--name", "again-1"]
-    process = subprocess.Popen(
-        [*command, *given], cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True
-    )
+def test_killed_at_its_end_resuming_finishes_it(unexplained: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "kw-runs" / "again-1"
+    folder.parent.mkdir()
+    unexplained.rename(folder)
+    command = [sys.executable, "-m", "kernelwright", "evolve", "--resume", "again-1", "--json"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True, start_new_session=True)
     try:
         assert process.stderr is not None
-        for line in process.stderr:
-            if "phase explain" in line:
-                break
+        assert any("phase explain" in line for line in process.stderr)
         os.killpg(process.pid, signal.SIGKILL)
     finally:
         process.kill()
         process.communicate(timeout=60)
-    folder = tmp_path / "kw-runs" / "again-1"
     assert not (folder / "report.html").exists()
     with EvolveRun.open(folder, GENOMES) as run:
         assert run.ended is not None
         evaluations = run.evaluations
-    done = subprocess.run(
-        [*command, "--resume", "again-1", "--json"], cwd=tmp_path, capture_output=True, text=True, timeout=300
-    )
+    done = kw_process.kw(*command[3:], cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["evaluations"] == evaluations
