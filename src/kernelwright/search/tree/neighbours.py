@@ -1,8 +1,8 @@
 """Neighbours of the fastest leaves: decisions commute, so most of a leaf's can be kept while any others are taken anew.
 
 now and then, and at first:  descend under a cut that is drawn near the root's bound
-else: leaf ← one of the fastest, the faster the more likely;  kept ← how likely its decisions are kept, drawn
-      descend under the best time: the leaf's own value with probability ``kept``, else another one drawn by bounds
+else: leaf ← one of the fastest, the faster the more likely;  changed ← some of its decisions, early ones more likely
+      descend under the best time: the leaf's own values, but another one drawn by bounds where a decision is changed
 """
 
 from __future__ import annotations
@@ -23,12 +23,14 @@ FRESH = 0.2
 """The share of leaves that are nobody's neighbours, once there are as many fast ones as are kept."""
 RUNGS = (1.15, 1.3, 1.5, 2.0, 4.0)
 """Cuts of those, in bounds of the root: what is near the least bound is worth most looks, if there is anything."""
-KEPT = (0.98, 0.95, 0.9, 0.8)
-"""How likely a decision of a fast leaf is kept. It has some fifty, most of which follow from others."""
+CHANGES = (1, 2, 3, 5)
+"""Decisions of a fast leaf that are changed; others follow from them. A tree takes those first that tell most about the time."""
+ALIKE = 1e-3
+"""Of leaves whose times differ by less than this share only the first is kept: they mostly differ in what does not matter."""
 WIDTHS = (0.02, 0.05, 0.2, 1.0)
 """How near the least bound of its siblings a child is drawn, in that bound: one of these for each descent."""
 TRIES = 200
-"""Descents for one leaf before the tree counts as known; the last half draw all children alike."""
+"""Descents for one leaf before the tree counts as known; the last half begin at the root, all children alike."""
 
 
 class Neighbours(LeafSearch[N]):
@@ -48,10 +50,12 @@ class Neighbours(LeafSearch[N]):
         for tried in range(TRIES):
             draw: Draw[N]
             self._width = self.dice.choice(WIDTHS) if tried < TRIES / 2 else math.inf
-            if len(self._fastest) < FASTEST or self.dice.random() < FRESH:
+            if math.isinf(self._width):
+                cut, draw = self.cut, self._near_bound
+            elif len(self._fastest) < FASTEST or self.dice.random() < FRESH:
                 cut, draw = self._rung(), self._near_bound
             else:
-                cut, draw = self.cut, self._keeping(self._drawn_leaf(), self.dice.choice(KEPT))
+                cut, draw = self.cut, self._changing(self._drawn_leaf(), self.dice.choice(CHANGES))
             found = descend(self.tree, self._root, self.dice, cut, draw=draw)
             self.descents += 1
             self.dead_ends += found.dead_ends
@@ -75,16 +79,23 @@ class Neighbours(LeafSearch[N]):
     def _near_bound(self, children: list[Child[N]]) -> Child[N]:
         return self.dice.choices(children, near_bound_weights([each.bound for each in children], self._width))[0]
 
-    def _keeping(self, decisions: frozenset[Hashable], kept: float) -> Draw[N]:
+    def _changing(self, decisions: frozenset[Hashable], changes: int) -> Draw[N]:
+        changed = {int(len(decisions) * self.dice.random() ** 2) for _ in range(changes)}
+        drawn = 0
+
         def draw(children: list[Child[N]]) -> Child[N]:
+            nonlocal drawn
+            drawn += 1
             others = [each for each in children if each.decision not in decisions]
-            if len(others) == len(children) or (others and self.dice.random() >= kept):
+            if len(others) == len(children) or (others and drawn - 1 in changed):
                 return self._near_bound(others)
             return next(each for each in children if each.decision in decisions)
 
         return draw
 
     def _learn(self, path: Path, time: float | None) -> None:
-        if time is not None and math.isfinite(time):
+        if time is None or not math.isfinite(time):
+            return
+        if all(abs(time / other - 1) > ALIKE for other, _, _ in self._fastest if other):
             insort(self._fastest, (time, self._told, frozenset(path)))
             del self._fastest[FASTEST:]
