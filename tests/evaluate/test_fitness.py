@@ -15,6 +15,7 @@ from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.judging import fitness as fitness_module
 from kernelwright.evaluate.judging.fitness import ACCEPT, Accept, Demands, Evaluated, Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload.case import Case
@@ -134,6 +135,17 @@ def test_the_same_twice_and_in_another_process_state(make: Make) -> None:
     barrier = gene(one, "reverse", "llvm.nvvm.barrier")
     other.evaluate((gene(other, "reverse", "store"),))
     assert one.evaluate((barrier,)).outcome == other.evaluate((barrier,)).outcome
+
+
+def test_one_form_of_the_code_and_two_give_the_same(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+    for little in (fitness_module.LITTLE_WORK, -1):
+        monkeypatch.setattr(fitness_module, "LITTLE_WORK", little)
+        fitness = make(REVERSE, "reverse", reversing(), reversing(32))
+        original, edits = fitness.reference(), ("llvm.nvvm.barrier", "store", "load")
+        said.append([original, *(fitness.evaluate((gene(fitness, "reverse", kind),)).outcome for kind in edits)])
+        assert fitness._one_form == (little > 0)
+    assert said[0] == said[1]
 
 
 def test_a_wrong_output_is_rejected_and_not_timed(make: Make) -> None:

@@ -62,6 +62,8 @@ ACCEPT: dict[Accept, str] = {
 
 KEPT = 4096
 """Outcomes of single cases, and of whole programs, that are kept."""
+LITTLE_WORK = 50_000
+"""Blocks of instructions that the warps of a case run: where none runs more, compiling its kernels takes longer than running them."""
 SLACK = 2
 """How many times the original's loop iterations a candidate may make: one that needs more is not going to be faster."""
 MOST_WATCHED = 300_000
@@ -180,6 +182,7 @@ class Fitness(Generic[C]):
         self._used = [_kernels_of(case, workload) for case in self._cases]
         """By case, the kernels it launches; none where only its host function knows."""
         self._baseline = Variant({})
+        self._one_form = False  # of a kernel's code, for all schedules
         self.samples: dict[int, SampledCase] = {}
         """By case, those that are sampled."""
         self._past: PastBuffers | None = None
@@ -193,7 +196,7 @@ class Fitness(Generic[C]):
         Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
         """
         self._baseline = self.builder.build(self.kind.original)
-        self._past, self.samples = None, {}
+        self._past, self.samples, self._one_form = None, {}, False
         self._trials.clear()
         self._judge.expect(self._baseline.modules, self._executor(self._baseline, follow=True), OVERREAD)
         self.notes = list(self._judge.warnings)
@@ -209,6 +212,7 @@ class Fitness(Generic[C]):
         heaviest = self._first_of_each([index for index in self._order[::-1] if index not in self.samples])
         self._reordered = [index for index in self._order if index in self._watched | heaviest]
         self._work = [work for _, work in spent]
+        self._one_form = max(self._work) <= LITTLE_WORK
         self._races = self._seen_of_original(self._watched) if self.demands.no_new_races else frozenset()
         evaluated = self.evaluate(self.kind.original)
         if isinstance(evaluated.outcome, Rejected):
@@ -421,7 +425,7 @@ class Fitness(Generic[C]):
         return _Trial(verdict, sites=sites)
 
     def _executor(self, variant: Variant, *, follow: bool, watch: bool = False) -> VariantExecutor:
-        return VariantExecutor(self._gpu, variant.kernels, self._baseline.kernels, follow, watch)
+        return VariantExecutor(self._gpu, variant.kernels, self._baseline.kernels, follow, watch, self._one_form)
 
     def _keys(self, index: int, variant: Variant) -> tuple[str, ...]:
         names = self._used[index] or tuple(variant.kernels)

@@ -60,6 +60,8 @@ class VariantExecutor:
     """What runs where their guards do not hold."""
     follow: bool = False
     watch: bool = False
+    one_form: bool = False
+    """Whether one form of the code makes all launches, that for schedules that split warps: it is slower, and compiled once."""
     drawn: tuple[int, ...] = ()
     """Where any are named, only these blocks of the grid and those that the timing model follows run, in order; what they count
     is multiplied up to the whole grid."""
@@ -82,9 +84,9 @@ class VariantExecutor:
         if built.guards and not all_hold(built.guards, facts_of_execution(execution, arena)):
             built = self.originals[launch.kernel]
         loaded = Loaded(built.module, execution.loaded.variables, key=built.key)
-        split = execution.schedule.kind == "subwarp"
+        split = self.one_form or execution.schedule.kind == "subwarp"
         # A variant runs a few times: better code would not pay for itself.
-        options = WITHOUT_LOG if split else WITH_LOG
+        options = WITHOUT_LOG if split and not self.one_form else WITH_LOG
         compiled = self.gpu.compile(loaded, launch.kernel, launch.block, options, split=split)
         return built, replace(execution, loaded=loaded), compiled
 
