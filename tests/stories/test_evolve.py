@@ -370,7 +370,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
             return {"label": self.label, "checks": []}
 
     class Proofs:
-        def __init__(self, run: EvolveRun) -> None: ...
+        def __init__(self, run: EvolveRun, *, jobs: int) -> None: ...
         def __enter__(self) -> Proofs:
             return self
 
