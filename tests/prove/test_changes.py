@@ -306,3 +306,29 @@ def test_what_threads_tell_each_other_is_changed_and_nothing_else() -> None:
 
     assert words("positive") == []
     assert len(words("warp_sum")) == len(FEW_WAYS) and all("'in'" in each for each in words("warp_sum"))
+
+
+WEIGHTS = """
+struct Weights { float w[49]; };
+extern "C" __global__ void weighted(float *out, const float *in, Weights f) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < 49; ++k) sum += in[i] * f.w[@];
+    out[i] = sum;
+}
+"""
+
+
+def test_all_numbers_of_a_large_structure_are_changed(tmp_path: Path) -> None:
+    """Also those behind the first, which alone are changed one by one: a filter passed by value, equal in training from some weight on."""
+    modules = []
+    for name, index in (("original", "k"), ("variant", "k > 40 ? 40 : k")):
+        path = tmp_path / f"{name}.cu"
+        path.write_text(WEIGHTS.replace("@", index))
+        modules.append(by_kernel(compile_program(path).module))
+    weights = np.linspace(1, 2, 49, dtype=np.float32)
+    weights[40:] = weights[40]
+    case = Case((2,), (32,), {"out": zeros(64), "in": floats(64), "f": weights.tobytes()})
+    prover = Prover(Workload(tmp_path / "original.cu", "weighted", (case,)), modules[0], effort=Effort(draws=0))
+    different = prover.prove(modules[1]).check("different")
+    assert different.status == "failed" and any("the fields of f" in str(one) for one in different.evidence)
