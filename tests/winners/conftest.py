@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from tests import kw_process
 
 HERE = Path(__file__).parent
@@ -25,6 +26,14 @@ def runs(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("winners")
     shutil.copytree(finished_run, folder / "kw-runs" / "again-1")
     return folder
+
+
+@pytest.fixture(scope="session")
+def best(runs: Path) -> str:
+    """The run's best variant, as ``--with`` takes it alone."""
+    with EvolveRun.open(runs / "kw-runs" / "again-1", GENOMES) as run:
+        assert run.best is not None
+        return f"again-1:{run.best.name}"
 
 
 @pytest.fixture(scope="session")

@@ -21,9 +21,9 @@ def launched(device: kw.Device, kernel: kw.Kernel, passes: int) -> tuple[str, fl
     return done.version, done.time_us
 
 
-def test_a_launch_runs_the_winner_or_the_original(runs: Path) -> None:
+def test_a_launch_runs_the_winner_or_the_original(runs: Path, best: str) -> None:
     kernel = kw.compile(SOURCE, arch="sm_90").kernel("again")
-    given = kw.winners(str(runs / "kw-runs" / "again-1"))
+    given = kw.winners(str(runs / "kw-runs" / best))
     with kw.Device("h200", winners=given) as device, kw.Device("h200") as plain:
         name, time_us = launched(device, kernel, 5)
         original, original_us = launched(plain, kernel, 5)

@@ -35,8 +35,16 @@ def test_the_winner_runs_and_the_table_says_so(kw: Kw) -> None:
     assert label is not None and f"({label[1]})" in done.stderr
 
 
-def test_where_a_check_fails_the_original_runs_and_it_is_counted(kw: Kw) -> None:
+def test_where_a_check_fails_what_fits_any_size_runs(kw: Kw, best: str) -> None:
     done = kw("run", PROGRAM, "--with", "again-1", "--", 4)
+    assert (done.returncode, done.stdout) == (0, EXPECTED)
+    found = counted(done.stderr)
+    assert found["winner"] == 1 and found["original"] == 0 and found["failed"] >= 1
+    assert re.search(rf"for each launch of again.*, {best}, then again-1:v\d+ is tried", done.stderr)
+
+
+def test_where_a_check_fails_the_original_runs_and_it_is_counted(kw: Kw, best: str) -> None:
+    done = kw("run", PROGRAM, "--with", best, "--", 4)
     assert (done.returncode, done.stdout) == (0, EXPECTED)
     found = counted(done.stderr)
     assert found["winner"] == 0 and found["original"] == 1 and found["failed"] >= 1

@@ -5,7 +5,7 @@
     given.said, given.warned    a sentence each: which variants they are and what their proofs call them
 
 A run named alone stands for its best variant, if its proof calls that at least as safe as the original; else for what of it is
-proven. Any other variant has to be named, and that is said.
+proven. Where the best fixes a size, what is left of it for any size is tried next. Any other variant has to be named, and that is said.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from kernelwright.device.versions.comparison import difference, extents_of
 from kernelwright.edits.edit_words import guard_in_words
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import found_folder
-from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.evaluate.run.variant_run import Found
+from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.ir.kernel_digest import kernel_digest
 from kernelwright.kernel_version import Version
 from kernelwright.lazy_dataclasses import dataclass
@@ -52,7 +53,8 @@ def winners(runs: Sequence[str], *, ordered: bool = True) -> Winners:
     """The variants that ``runs`` name: a run's folder or name, with or without ``:VARIANT``; or a threshold file of
     ``kw tune --with``, for those it was tuned with, each behind its threshold.
 
-    With ``ordered``, what is said includes which is tried first. Raises ``Misuse`` for what is no run, a run without a winner, and
+    With ``ordered``, a run's variant for any size is tried after its best, and what is said includes which is tried first; without, a run
+    has one version, which a threshold stands before. Raises ``Misuse`` for what is no run, a run without a winner, and
     one whose best is less safe than the original and not named; ``ToolError`` for a run whose recordings are missing.
     """
     found = Winners()
@@ -62,7 +64,7 @@ def winners(runs: Sequence[str], *, ordered: bool = True) -> Winners:
             continue
         run, variant = opened(text)
         with run:
-            _add(found, run, variant)
+            _add(found, run, variant, is_second_tried=ordered)
     if ordered:
         _say_order(found)
     return found
@@ -105,42 +107,42 @@ def opened(text: str, *, write: bool = False) -> tuple[EvolveRun, str]:
     return EvolveRun.open(folder, GENOMES, write=write), variant if colon and variant else "best"
 
 
-def _add(found: Winners, run: EvolveRun, asked: str) -> None:
-    variant = run.variant(_recommended(run) if asked == "best" else asked)
-    if not variant.candidate:
+def _add(found: Winners, run: EvolveRun, asked: str, *, is_second_tried: bool) -> None:
+    variants = _recommended(run) if asked == "best" else [run.variant(asked)]
+    variants = variants if is_second_tried else variants[:1]
+    if not variants[0].candidate:
         raise Misuse(
-            f"{variant.name} is the original: there is nothing to put in its place", hint=f"kw show {run.folder}"
+            f"{variants[0].name} is the original: there is nothing to put in its place", hint=f"kw show {run.folder}"
         )
-    label, name = label_of(run, variant.name), f"{run.name}:{variant.name}"
     workload = run.workload()
     # Of a run with a choice of compile flags, edits start from what these make of the kernels; the program has the given ones.
     given = workload.given_modules()
     builder = GENOMES.builder(workload.modules(), virtual_gpu(run.settings.virtual).arch)
-    built = builder.build(variant.candidate)
-    kernels = sorted(built.changed)
-    how = f"measured on {run.settings.gpu}" if run.settings.gpu else f"estimated for the {run.settings.device}"
-    shown = ", ".join(map(readable, kernels))
-    found.said.append(
-        f"{name} is {label}, {variant.speedup:.3f} times as fast by its run ({how}; kernels alone, launches not counted), for {shown}"
-    )
-    if run.flags and run.flags.spelled:
-        found.said.append(f"{run.name}:flags is the kernels without edits: {run.flags}")
-    if label not in SAFE:
-        meaning = "nobody has checked what it depends on" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
-        found.warned.append(f"WARNING: {name} is less safe than the original. It is {label}: {meaning}")
-    found.versions += [
-        Version(
-            kernel=kernel,
-            name=name,
-            label=label,
-            original=kernel_digest(given[kernel], kernel),
-            parameters=extents_of(given[kernel].functions[kernel]),
-            ir=built.kernels[kernel].text,
-            guards=built.kernels[kernel].guards,
-            words=tuple(guard_in_words(builder.originals[kernel], guard) for guard in built.kernels[kernel].guards),
-        )
-        for kernel in kernels
-    ]
+    fitting: set[str] = set()
+    """Kernels with a version that fits every launch."""
+    made: set[tuple[str, str]] = set()
+    for variant in variants:
+        genome = builder.build(variant.candidate)
+        built = genome.kernels
+        changed = sorted(k for k in genome.changed if k not in fitting and (k, built[k].text) not in made)
+        if not changed:
+            continue
+        label, name = _said(found, run, variant, changed)
+        found.versions += [
+            Version(
+                kernel=kernel,
+                name=name,
+                label=label,
+                original=kernel_digest(given[kernel], kernel),
+                parameters=extents_of(given[kernel].functions[kernel]),
+                ir=built[kernel].text,
+                guards=built[kernel].guards,
+                words=tuple(guard_in_words(builder.originals[kernel], guard) for guard in built[kernel].guards),
+            )
+            for kernel in changed
+        ]
+        made |= {(kernel, built[kernel].text) for kernel in changed}
+        fitting |= {kernel for kernel in changed if not built[kernel].guards}
     unedited = builder.build(GENOMES.original).kernels
     found.versions += [
         Version(
@@ -152,22 +154,42 @@ def _add(found: Winners, run: EvolveRun, asked: str) -> None:
             ir=unedited[kernel].text,
         )
         for kernel in sorted(workload.optimised)
-        if kernel not in built.changed or built.kernels[kernel].guards
+        if kernel not in fitting
     ]
 
 
-def _recommended(run: EvolveRun) -> str:
-    """The best variant whose label needs no second thought. Raises ``Misuse`` when there is none."""
-    best = run.variant("best")
-    if label_of(run, best.name) in SAFE:
-        return best.name
-    proven = run.proven
-    if proven is not None and proven.is_gain and label_of(run, proven.name) in SAFE:
-        return proven.name
-    raise Misuse(
-        f"the best of {run.name} is {label_of(run, best.name)}, which is less safe than the original",
-        hint=f"name it if you want it all the same: {run.name}:{best.name}; kw show {run.folder} lists others",
+def _said(found: Winners, run: EvolveRun, variant: Found[Genes], kernels: Sequence[str]) -> tuple[str, str]:
+    """A variant's label and name, once it is said what it is."""
+    label, name = label_of(run, variant.name), f"{run.name}:{variant.name}"
+    how = f"measured on {run.settings.gpu}" if run.settings.gpu else f"estimated for the {run.settings.device}"
+    shown = ", ".join(map(readable, kernels))
+    found.said.append(
+        f"{name} is {label}, {variant.speedup:.3f} times as fast by its run ({how}; kernels alone, launches not counted), for {shown}"
     )
+    flags = f"{run.name}:flags is the kernels without edits: {run.flags}"
+    if run.flags and run.flags.spelled and flags not in found.said:
+        found.said.append(flags)
+    if label not in SAFE:
+        meaning = "nobody has checked what it depends on" if label == UNPROVEN else MEANING[label]  # type: ignore[index]
+        found.warned.append(f"WARNING: {name} is less safe than the original. It is {label}: {meaning}")
+    return label, name
+
+
+def _recommended(run: EvolveRun) -> list[Found[Genes]]:
+    """The best variant whose label needs no second thought, and what fixes no size, which is tried where that does not fit. Raises
+    ``Misuse`` when there is none."""
+    best = run.variant("best")
+    chosen = next(
+        (each for each in (best, run.proven) if each and each.is_gain and label_of(run, each.name) in SAFE), None
+    )
+    if chosen is None:
+        raise Misuse(
+            f"the best of {run.name} is {label_of(run, best.name)}, which is less safe than the original",
+            hint=f"name it if you want it all the same: {run.name}:{best.name}; kw show {run.folder} lists others",
+        )
+    second = run.for_any_size
+    is_second = second is not None and second.name != chosen.name and label_of(run, second.name) in SAFE
+    return [chosen, second] if second is not None and is_second else [chosen]
 
 
 def _say_order(found: Winners) -> None:

@@ -29,6 +29,9 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
         "best_any": trained or None,
         "best_proven": run.proven.name if run.proven else None,
         "speedup_proven": round(run.proven.speedup, 4) if run.proven else 1.0,
+        "best_for_any_size": run.for_any_size.name if run.for_any_size else None,
+        "speedup_for_any_size": round(run.for_any_size.speedup, 4) if run.for_any_size else None,
+        "label_for_any_size": (run.proof(run.for_any_size.name) or {}).get("label") if run.for_any_size else None,
         "measured_on": run.settings.gpu or None,
         "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
         "label": proof.get("label"),
@@ -84,6 +87,12 @@ def lines_of(result: dict[str, Any]) -> str:
     if result["best_proven"] not in (None, result["best"]):
         said.append(
             f"proven for all launches that its guards admit: {result['speedup_proven']:.3f}x ({result['best_proven']})"
+        )
+    if result["best_for_any_size"]:
+        said.append(
+            "without the checks that fix a value: {speedup_for_any_size:.3f}x, {label_for_any_size} ({best_for_any_size})".format_map(
+                result
+            )
         )
     if result["speedup_any"] > result["speedup"] * 1.005:
         said.append(

@@ -242,6 +242,13 @@ class VariantRun(Run[C]):
         return None
 
     @property
+    def for_any_size(self) -> Found[C] | None:
+        """What is left of a best that fixes a size, without the edits that do; None where that is no gain, or less than was demanded."""
+        for event in self.journal.events("any size"):
+            return self.variant(event.data["variant"])
+        return None
+
+    @property
     def fallen(self) -> Found[C] | None:
         """The variant that was the best until its proof said less than was demanded; None when there is none."""
         for event in self.journal.events("fallen"):

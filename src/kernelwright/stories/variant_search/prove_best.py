@@ -1,4 +1,4 @@
-"""What the best depends on, and what is left of it where that is less than was demanded."""
+"""What the best depends on, what is left of it where that is less than was demanded, and what of it holds for any size."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, Generic, TypeVar
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evaluate.workload.subject import Recordings
+from kernelwright.evolution.general import fixes_launch
 from kernelwright.prove.labels import Label
 from kernelwright.search import is_gain
 from kernelwright.stories.proving import Proofs, meets
@@ -20,7 +21,8 @@ OTHERS = 4
 
 
 def prove_best(search: Search[tuple[G, ...]]) -> None:
-    """What the best depends on. Where that is less than was demanded: the fastest that can be had without the edits at fault."""
+    """What the best depends on. Where that is less than was demanded: the fastest that can be had without the edits at fault.
+    And what of it is faster whatever the size, where it fixes one."""
     search.standing.is_over = True
     best, accept = search.run.best, search.run.settings.accept
     if best is None:
@@ -32,29 +34,16 @@ def prove_best(search: Search[tuple[G, ...]]) -> None:
         # Right on the training cases, run in order, is all that --accept any asks for.
         if accept == "any" if label is None else meets(label, accept):
             proving.keep_proven(best, label)
-            return
-        search.note("fallen", {"name": "best", "variant": best.name})
-        search.standing.best = None
-        if label is None:
-            return
-        apart = proving.with_buffers_apart(best) if label == "data-specific" else None
-        if apart is not None:
-            proving.keep_proven(apart, proving.label(apart))
-            search.note("salvaged", {"name": "best", "variant": apart.name, "of": best.name})
-            return
-        kept = part = proving.proven_part(best, label) if label in ("clean", "data-specific") else None
-        if accept == "proven":
-            kept = proving.fastest_proven(part)
-        elif part is None or _slower(part.speedup, best.speedup):
-            # Guards do not save it, or cost what it gains.
-            kept, at_fault = proving.without_faults(best)
-            kept = next(filter(proving.holds, proving.others(kept, at_fault)), kept)
-            if part is not None and (kept is None or _slower(kept.speedup, part.speedup)):
-                kept = part
-        if kept is not None and kept.is_gain:
-            proving.keep_proven(kept, proving.label(kept))
-    if kept is not None and kept.is_gain:
-        search.note("salvaged", {"name": "best", "variant": kept.name, "of": best.name})
+            kept: Found[tuple[G, ...]] | None = best
+        else:
+            search.note("fallen", {"name": "best", "variant": best.name})
+            search.standing.best = None
+            kept = proving.salvaged(best, label) if label is not None else None
+            if kept is not None:
+                proving.keep_proven(kept, proving.label(kept))
+                search.note("salvaged", {"name": "best", "variant": kept.name, "of": best.name})
+        if kept is not None and label is not None and accept != "any":
+            proving.keep_for_any_size(search.run.best or kept)
 
 
 class _Proving(Generic[G]):
@@ -84,6 +73,32 @@ class _Proving(Generic[G]):
         if kept is None:
             return
         search.note("proven", {"name": "best", "variant": kept.name, "best": not _slower(kept.speedup, best.speedup)})
+
+    def keep_for_any_size(self, best: Found[tuple[G, ...]]) -> None:
+        """Notes what is left of a best that fixes a size, without the edits that do: faster, and proven as was demanded."""
+        if not fixes_launch(best.candidate):
+            return
+        left = tuple(gene for gene in best.candidate if not fixes_launch((gene,)))
+        found = self._search.try_one(left) if left else None
+        if found is not None and found.is_gain and self.holds(found):
+            self._search.note("any size", {"name": "best", "variant": found.name})
+
+    def salvaged(self, best: Found[tuple[G, ...]], label: Label) -> Found[tuple[G, ...]] | None:
+        """The fastest gain that can be had of a best that is less than was demanded; None where there is none."""
+        accept = self._search.run.settings.accept
+        apart = self.with_buffers_apart(best) if label == "data-specific" else None
+        if apart is not None:
+            return apart
+        kept = part = self.proven_part(best, label) if label in ("clean", "data-specific") else None
+        if accept == "proven":
+            kept = self.fastest_proven(part)
+        elif part is None or _slower(part.speedup, best.speedup):
+            # Guards do not save it, or cost what it gains.
+            kept, at_fault = self.without_faults(best)
+            kept = next(filter(self.holds, self.others(kept, at_fault)), kept)
+            if part is not None and (kept is None or _slower(kept.speedup, part.speedup)):
+                kept = part
+        return kept if kept is not None and kept.is_gain else None
 
     def with_buffers_apart(self, found: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
         """A variant for launches whose buffers share no memory, where it is then what was demanded and still a gain."""
