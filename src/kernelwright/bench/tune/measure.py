@@ -13,9 +13,10 @@ from pathlib import Path
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.bench.tune.black_box import SEEDS, Effort, Searched, is_installed, searched
 from kernelwright.bench.tune.effort_ratios import EffortRatios
-from kernelwright.bench.tune.measured_program import RULE, MeasuredProgram, built_program
+from kernelwright.bench.tune.measured_program import MeasuredProgram, built_program
+from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.suite.multiversion.table import PROGRAMS, MultiVersionProgram
+from kernelwright.suite.multiversion.table import COMPARE, PROGRAMS, MultiVersionProgram
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.thresholds import DatasetResult, Tuning, most_configurations
 
@@ -44,7 +45,7 @@ def measure(quick: bool, say: Say) -> Measured:
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         for program in chosen:
             say(program.name)
-            measured = MeasuredProgram(CheckedProgram(built_program(program, Path(folder)), RULE))
+            measured = MeasuredProgram(CheckedProgram(built_program(program, Path(folder)), parse_rule(COMPARE)))
             begin = time.perf_counter()
             tuning = measured.tuned(program.datasets)
             seconds = time.perf_counter() - begin

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kernelwright.cuda.link import LinkOptions
-from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.executable import build_executable, worker_command
 from kernelwright.pipeline import compile as compile_program
 from kernelwright.suite.multiversion.table import MultiVersionProgram
@@ -22,8 +21,6 @@ from kernelwright.versions.thresholds import Tuning, tune
 
 DEVICE = "h200"
 TIMEOUT_S = 300.0
-RULE = parse_rule("relative 1e-3 floor 1e-4")
-"""Versions add in different orders."""
 MOST_ENUMERATED = 40
 """Paths of a dataset; a program with more is not searched exhaustively."""
 

@@ -28,6 +28,8 @@ TABLE_1: tuple[str, ...] = (
     "bfast",
 )
 """The programs of Table 1 of the paper."""
+COMPARE = "relative 1e-3 floor 1e-4"
+"""The rule for their outputs: versions add in different orders."""
 
 
 @dataclass(frozen=True)
