@@ -247,17 +247,12 @@ class _Small:
         places = random.integers(0, words.size, max(1, words.size // 4) if many else int(random.integers(1, 4)))
         as_float = width in (4, 8) and random.random() < 0.5
         values = words.view(f"<f{width}") if as_float else words.view(f"<i{width}")
-        for place in places.tolist():
-            eight = place * width // 8 * 8
-            if eight + 8 <= memory.size and arena.find(int(struct.unpack_from("<Q", memory, eight)[0])) is not None:
-                continue  # a pointer
-            old = values[place]
-            with np.errstate(all="ignore"):
-                values[place] = random.choice(
-                    np.array(
-                        [0, 1, -1, old + 1, old - 1, -old, old * 2, values[random.integers(values.size)], old * 0.5]
-                    )
-                ).astype(values.dtype)
+        places = places[~_are_pointers(memory, places * width // 8 * 8, arena)]
+        old, another = values[places], values[random.integers(0, values.size, places.size)]
+        with np.errstate(all="ignore"):
+            half = (old * 0.5).astype(values.dtype)
+            choices = np.stack([np.zeros_like(old), np.ones_like(old), -np.ones_like(old), old + 1, old - 1, -old, old * 2, another, half])  # fmt: skip
+        values[places] = choices[random.integers(0, len(choices), places.size), np.arange(places.size)]
         self.said.append(f"'{name}' at {len(places)} places as {values.dtype}")
 
     def _parameters(self, execution: Execution, arena: Arena, random: Random) -> bytes:
@@ -289,6 +284,16 @@ class _Small:
                     made[at : at + step] = new.to_bytes(step, "little")
                 self.said.append(f"parameter at {at} changed")
         return bytes(made)
+
+
+def _are_pointers(memory: Any, at: Any, arena: Arena) -> Any:
+    """Of the eight bytes at each of ``at``, whether they are an address in one of the arena's buffers."""
+    within = at + 8 <= memory.size
+    found = memory[(np.where(within, at, 0)[:, None] + np.arange(8)).clip(max=memory.size - 1)].copy().view("<u8")[:, 0]
+    starts = np.array([b.address for b in arena.buffers], np.uint64)
+    ends = np.array([b.end for b in arena.buffers], np.uint64)
+    owner = np.searchsorted(starts, found, side="right").astype(np.int64) - 1
+    return within & (owner >= 0) & (found < ends[owner])
 
 
 def _other_extent(extent: Triple, random: Random) -> Triple:
