@@ -18,7 +18,7 @@ from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.suite.multiversion.table import COMPARE, PROGRAMS, MultiVersionProgram
 from kernelwright.versions.running.checked_program import CheckedProgram
-from kernelwright.versions.thresholds import DatasetResult, Tuning, most_configurations
+from kernelwright.versions.thresholds import DatasetResult, Tuning, most_configurations, tune
 
 QUICK = ("mapscan1", "nw")
 LESS = 6.4
@@ -45,7 +45,8 @@ def measure(quick: bool, say: Say) -> Measured:
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         for program in chosen:
             say(program.name)
-            measured = MeasuredProgram(CheckedProgram(built_program(program, Path(folder)), parse_rule(COMPARE)))
+            built = CheckedProgram(built_program(program, Path(folder)), parse_rule(COMPARE))
+            measured = MeasuredProgram(built)
             begin = time.perf_counter()
             tuning = measured.tuned(program.datasets)
             seconds = time.perf_counter() - begin
@@ -59,7 +60,12 @@ def measure(quick: bool, say: Say) -> Measured:
                 black_box.append(_black_box_row(program.name, ours, seconds, searches))
             say(f"{program.name}: all paths")
             result.rows += [_row(program, dataset, measured, worst) for dataset in tuning.datasets]
-            result.notes += [f"{program.name}: {len(tuning.conflicts)} conflicts"] if tuning.conflicts else []
+            if program.large and not quick:
+                say(f"{program.name}: large")
+                large = tune(built, program.large)
+                result.rows += [_row(program, dataset, None, worst) for dataset in large.datasets]
+                result.notes += [f"{program.name}, large: {each}" for each in large.conflicts]
+            result.notes += [f"{program.name}: {each}" for each in tuning.conflicts]
             result.notes += [f"{program.name}: {program.scale}"] if program.scale else []
     result.rows += black_box
     _promises(result, worst)
@@ -88,13 +94,14 @@ def _effort(measured: MeasuredProgram, tuning: Tuning) -> tuple[int, float]:
     return tuning.runs, sum(c.time_us for c in every if not c.times.failed)
 
 
-def _row(program: MultiVersionProgram, dataset: DatasetResult, measured: MeasuredProgram, worst: _Worst) -> Row:
+def _row(program: MultiVersionProgram, dataset: DatasetResult, measured: MeasuredProgram | None, worst: _Worst) -> Row:
+    """``measured``: to enumerate paths by; None where that is not done."""
     promised = 1 + sum(most_configurations(len(d.values)) for d in dataset.decisions)
     worst.count = max(worst.count, dataset.configurations / promised)
     invariant = all(len(d.values) == 1 for d in dataset.decisions)
     if invariant and not any(d.again or d.verdict == "refused" for d in dataset.decisions):
         worst.exact = max(worst.exact, abs(dataset.configurations - 1 - len(dataset.decisions)))
-    enumerated = measured.least_us(dataset.name)
+    enumerated = measured.least_us(dataset.name) if measured is not None else None
     if enumerated is not None:
         worst.beyond = max(worst.beyond, dataset.best_us / enumerated[1] - 1)
     if dataset.served:
@@ -107,7 +114,7 @@ def _row(program: MultiVersionProgram, dataset: DatasetResult, measured: Measure
         "thresholds": len(dataset.decisions),
         "configurations": dataset.configurations,
         "promised": promised,
-        "paths": enumerated[0] if enumerated else "too many",
+        "paths": enumerated[0] if enumerated else "" if measured is None else "too many",
         "untuned us": round(dataset.untuned_us, 2),
         "tuned us": round(dataset.tuned_us, 2),
         "times as fast": round(dataset.untuned_us / dataset.tuned_us, 2),
