@@ -1,7 +1,7 @@
 """Everything that needs an NVIDIA GPU, in one go; ``make gpu`` runs it. Where there is none it says so and exits 0.
 
     python benchmarks/gpu.py                       tests, calibration, suite on both devices and under
-                                                   compute-sanitizer, what searches found, compile benchmark
+                                                   compute-sanitizer, what searches found, tuned programs, compile benchmark
     python benchmarks/gpu.py --prepare FOLDER      where there is a compiler, for a GPU machine that has none
     python benchmarks/gpu.py --prepared FOLDER     on that machine: needs Python, NumPy and this repository; build/gpu is
                                                    used without being named where there is no compiler
@@ -35,7 +35,7 @@ from kernelwright.errors import KernelwrightError  # noqa: E402
 RESULTS = ROOT / "benchmarks" / "results"
 PREPARED = ROOT / "build" / "gpu"
 TESTS_TIMEOUT_S = 1200.0
-PARTS = ("tests", "calibration", "suite", "sanitizer", "winners", "compile")
+PARTS = ("tests", "calibration", "suite", "sanitizer", "winners", "tune", "compile")
 PREPARED_PARTS = {"calibration", "suite", "sanitizer", "winners"}
 RUNS = ROOT / "build" / "bench-evolve"
 """Where ``kw bench evolve`` leaves its runs."""
@@ -158,6 +158,8 @@ def _run(chosen: argparse.Namespace) -> int:
                 if "winners" in only:
                     winners = manifest.get("winners", [])  # none in folders that were prepared before there were any
                     add("winners", partial(run_winners, folder / "winners", winners, worker, say))
+        if "tune" in only:
+            add("tune", partial(_tune, chosen.device))
         if "compile" in only:
             add("compile", _compile)
     path = write_result(chosen.results, info, parts, more)
@@ -208,6 +210,12 @@ def _tests() -> Measured:
     result.at_most("tests that fail", counts.get("failed", 0) + counts.get("error", 0) + (done.returncode > 1), 0)
     result.at_least("tests that pass", counts.get("passed", 0), 1)
     return result
+
+
+def _tune(ordinal: int) -> Measured:
+    from kernelwright.bench.gpu.tune import run_tune
+
+    return run_tune(ordinal, say)
 
 
 def _compile() -> Measured:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib.util
 import random
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelwright.bench.tune import black_box
+from kernelwright.bench.tune.effort_ratios import EffortRatios
 from kernelwright.bench.tune.measured_program import MOST_ENUMERATED, MeasuredProgram
+from kernelwright.versions.program import INFINITE
 from tests.versions.table_programs import Guard, Leaf, Node, TableProgram, exhaustive, monotone_occasion, shape
 
 
@@ -40,15 +43,67 @@ def test_too_many_paths_are_not_enumerated() -> None:
     assert MOST_ENUMERATED < 2**7 and measured.least_us("a") is None
 
 
-@pytest.mark.skipif(importlib.util.find_spec("opentuner") is None, reason="OpenTuner is not installed")
-def test_the_black_box_finds_what_a_small_table_has() -> None:
-    nodes: list[Node] = [Guard("t1", 10, Leaf(3.0), Guard("t2", 50, Leaf(2.0), Leaf(9.0)))]
-    measured = MeasuredProgram(TableProgram({"a": nodes, "b": nodes}))
+def two_sizes() -> MeasuredProgram:
+    """The first version is the best for the one dataset, the second for the other."""
+    first: list[Node] = [Guard("t1", 10, Leaf(3.0), Guard("t2", 50, Leaf(2.0), Leaf(9.0)))]
+    second: list[Node] = [Guard("t1", 20, Leaf(1.0), Guard("t2", 30, Leaf(4.0), Leaf(5.0)))]
+    return MeasuredProgram(TableProgram({"a": first, "b": second}))
+
+
+needs_opentuner = pytest.mark.skipif(importlib.util.find_spec("opentuner") is None, reason="OpenTuner is not installed")
+
+
+@needs_opentuner
+def test_the_black_box_finds_what_a_small_table_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(black_box, "MOST_REQUESTS", 30)
+    measured = two_sizes()
     tuning = measured.tuned(("a", "b"))
-    assert sum(d.tuned_us for d in tuning.datasets) == 4.0
-    found = black_box.searched(measured, ("a", "b"), 4.0, 1e9, 1)
-    assert found.best_us == 4.0 and found.at_equal is not None
-    assert found.at_equal.runs <= found.at_end.runs <= 6 and found.at_end.asked <= black_box.MOST_ASKED
-    again = black_box.searched(measured, ("a", "b"), 4.0, 1e9, 1)
+    assert sum(d.tuned_us for d in tuning.datasets) == 3.0
+    found = black_box.searched(measured, ("a", "b"), 3.0, 1e9, 1)
+    assert found.best_us == 3.0 and found.at_equal is not None and not found.cut
+    assert 4 <= found.at_equal.runs <= found.at_end.runs
+    assert 2 <= found.at_end.asked < 30 + 4  # the last generation is finished
+    assert found.at_end.seconds > found.at_end.own_s > 0
+    again = black_box.searched(measured, ("a", "b"), 3.0, 1e9, 1)
     assert (again.at_end.asked, again.at_end.runs) == (found.at_end.asked, found.at_end.runs)
-    assert black_box.searched(measured, ("a", "b"), 4.0, 0.0, 1).at_end.asked == 1
+    cut = black_box.searched(measured, ("a", "b"), 3.0, 0.0, 1)
+    assert cut.cut and cut.at_end.asked == 1
+
+
+def test_a_black_box_that_fails_is_no_search_that_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("raise SystemExit(3)")
+    monkeypatch.setattr(black_box, "SCRIPT", script)
+    measured = two_sizes()
+    measured.tuned(("a", "b"))
+    with pytest.raises(RuntimeError, match="OpenTuner failed, with exit code 3"):
+        black_box.searched(measured, ("a", "b"), 3.0, 1e9, 1)
+
+
+def test_a_new_combination_of_paths_runs_every_dataset() -> None:
+    measured = two_sizes()
+    measured.tuned(("a", "b"))
+    search = black_box._Search(measured, ("a", "b"))
+    assert search.effort().runs == 2  # untuned
+    never = INFINITE
+    assert search.time_us({"t1": never, "t2": never}) == 14.0 and search.effort().runs == 4
+    assert search.time_us({"t1": never, "t2": 51}) == 14.0 and search.effort().runs == 4  # the same paths
+    assert search.time_us({"t1": never, "t2": 40}) == 7.0 and search.effort().runs == 6  # b as before, and run again
+    assert search.effort().asked == 3 and search.effort().program_us == 14.0 + 14.0 + 7.0
+
+
+def test_ratios_of_efforts() -> None:
+    ours = black_box.Effort(0, 10, 100.0, 0.0, 2.0)
+    ends = black_box.Effort(50, 40, 200.0, 8.0, 12.0), black_box.Effort(50, 30, 300.0, 8.0, 10.0)
+    searches = [
+        black_box.Searched(1, 5.0, ends[0], black_box.Effort(5, 5, 50.0, 0.5, 1.0), True),
+        black_box.Searched(2, 6.0, ends[1], None, False),
+    ]
+    ratios = EffortRatios()
+    assert ratios.mean_time() is None and ratios.notes() == []
+    ratios.add(ours, searches)
+    assert ratios.mean_time() == 5.0  # of the best seed
+    assert ratios.at_end == [{"runs": 3.0, "program time": 2.0, "tuning time": 5.0}]
+    assert ratios.at_equal == [{"runs": 0.5, "program time": 0.5, "tuning time": 0.5}]
+    text = " ".join(ratios.notes())
+    assert "1 of 2 searches were ended" in text and "1 of 2 searches became so" in text

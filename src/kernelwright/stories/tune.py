@@ -68,6 +68,8 @@ def tune_program(
     What was measured earlier is taken over, unless ``fresh``; ``forget`` leaves out datasets. ``run``: its journal; what is in there
     is not run again. Raises ``Misuse`` for files of another program or device, and when no dataset runs.
     """
+    if subject.path.exists():
+        read_thresholds(subject.path)  # It is kept, as far as it is not tuned: better refused now than after all runs.
     evidence = Evidence(subject.identity) if fresh else evidence_for(subject.path, subject.identity)
     for name, found in (run.measured() if run is not None else {}).items():
         if len(found) > len(evidence.measured.get(name, ())):

@@ -89,6 +89,8 @@ class Configurations:
         """Runs of the program, repeats included."""
         self.new = 0
         """Runs that were the first of their configuration."""
+        self.unresolved = 0.0
+        """The largest difference, as a share of the time, that noise hid after as many runs as there may be."""
 
     def untuned(self) -> Configuration:
         """The program with thresholds of its own, which say what it is worth without tuning."""
@@ -118,6 +120,8 @@ class Configurations:
             return Verdict.TIE
         while (verdict := self._resolution.verdict(first.times, second.times)) is Verdict.OPEN:
             self._repeat(first if len(first.times) <= len(second.times) else second)
+        if verdict is Verdict.TIE:
+            self.unresolved = max(self.unresolved, self._resolution.unresolved(first.times, second.times))
         return verdict
 
     def _take(self, thresholds: dict[str, int], ran: Ran) -> Configuration:

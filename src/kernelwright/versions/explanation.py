@@ -21,8 +21,7 @@ def explanation(tuning: Tuning) -> list[str]:
     for dataset in tuning.datasets:
         lines += [*_dataset_lines(dataset), ""]
     lines += ["thresholds:", *(f"  {line}" for line in _threshold_lines(tuning))]
-    for name in tuning.never_reached:
-        lines.append(f"guard {name} was never reached: no dataset says anything of it")
+    lines += never_reached_lines(tuning)
     if tuning.conflicts:
         lines += ["", *conflict_lines(tuning)]
     found = left_out(tuning, RELATIVE)
@@ -37,9 +36,20 @@ def _dataset_lines(dataset: DatasetResult) -> list[str]:
     head = f"{dataset.name}: {_time(dataset.best_us)} at best, untuned {_time(dataset.untuned_us)}"
     lines = [f"{head} ({dataset.configurations} configurations)"]
     lines += [f"  {_decision(decision)}" for decision in dataset.decisions]
-    lines += [f"  failed: {failure}" for failure in dataset.failures]
+    lines += [f"  {line}" for line in trouble_lines(dataset)]
     if dataset.slower_than_untuned:
         lines.append(f"  tuned for all datasets it takes {_time(dataset.tuned_us)}, longer than untuned")
+    return lines
+
+
+def trouble_lines(dataset: DatasetResult) -> list[str]:
+    """What failed, and what noise hid."""
+    lines = [f"failed: {failure}" for failure in dataset.failures]
+    if dataset.unresolved:
+        lines.append(
+            f"its times are noise: differences of up to {100 * dataset.unresolved:.0f} % do not show, and such versions count as "
+            "equally fast; kw tune --runs takes more runs"
+        )
     return lines
 
 
@@ -69,6 +79,10 @@ def _threshold_lines(tuning: Tuning) -> list[str]:
     ]
 
 
+def never_reached_lines(tuning: Tuning) -> list[str]:
+    return [f"guard {name} was never reached: no dataset says anything of it" for name in tuning.never_reached]
+
+
 def conflict_lines(tuning: Tuning) -> list[str]:
     """The conflicts, what they cost, and what would resolve each."""
     lines = ["no thresholds are best for all datasets:"]
@@ -76,7 +90,8 @@ def conflict_lines(tuning: Tuning) -> list[str]:
         lines.append(f"  {conflict}")
         dropped = conflict.datasets[-1]
         loss = next((d.loss for d in tuning.datasets if d.name == dropped), 0.0)
-        lines.append(f"    the thresholds cost {dropped} {100 * loss:.1f} % of its best time")
+        costs = f"cost {dropped} {100 * loss:.1f} % of its best time" if math.isfinite(loss) else f"let {dropped} fail"
+        lines.append(f"    the thresholds {costs}")
         lines.append(f"    without {' or '.join(conflict.datasets)} there is no such conflict")
     found = remedies(tuning, RELATIVE)
     lines += [f"  {remedy} is best for all of them, by the times measured" for remedy in found]
@@ -114,6 +129,7 @@ def _dataset_json(dataset: DatasetResult) -> dict[str, Any]:
         "boxes": [{name: i.as_json() for name, i in box.items()} for box in dataset.boxes],
         "decisions": [decision.as_json() for decision in dataset.decisions],
         "failures": list(dataset.failures),
+        "unresolved": dataset.unresolved,
     }
 
 

@@ -72,6 +72,16 @@ class Resolution:
             return Verdict.TIE
         return Verdict.OPEN
 
+    def unresolved(self, first: Times, second: Times) -> float:
+        """The largest difference, as a share of the quicker time, that the runs there are do not show, where that is more than
+        ``relative``; else 0."""
+        if self.most_runs == 1 or first.failed or second.failed:
+            return 0.0
+        unsure = uncertainty(first, second) / min(first.mean, second.mean)
+        return (
+            unsure if unsure > max(self.relative, abs(first.mean - second.mean) / min(first.mean, second.mean)) else 0.0
+        )
+
 
 @dataclass
 class Times:

@@ -50,6 +50,8 @@ class DatasetResult:
     """What failed, each with the thresholds it failed with."""
     runs: int
     configurations: int
+    unresolved: float
+    """The largest difference between versions, as a share of the time, that noise hid; 0 where all comparisons were decided."""
 
     @property
     def loss(self) -> float:
@@ -203,6 +205,7 @@ def _result(
         failures,
         runs.runs,
         len(runs.all),
+        runs.unresolved,
     )
 
 

@@ -4,11 +4,15 @@
                            largest: beyond it, its version is never taken
     the techniques         a bandit over seven Nelder-Mead and Torczon searches
     what is minimised      the sum of the times of all datasets
-    memory                 by the path taken: the same combination of versions is not run twice
-    the end                MOST_ASKED configurations, LONGEST times our tuning time, or OpenTuner's own: 500 generations in a row
-                           without a request
+    memory                 by the paths taken: the same combination of versions, over all datasets, is not run twice; a new one
+                           runs every dataset
+    before the search      one run of each dataset, which tells the values
+    the end                OpenTuner's own: MOST_REQUESTS, those included that it made before, or 500 generations in a row without
+                           any; or LONGEST times our tuning time
 
-The techniques and the memory are those of the old tool as its source has them; the paper says neither limit nor ranges.
+All of it but LONGEST is the old tool as its source has it (futhark-autotune, before Futhark 0.13; what that does not set is
+OpenTuner's default), with one exception in OpenTuner's favour: it is told the values that came up in any configuration, not
+only those of the untuned run, so that it can reach whatever we reach.
 """
 
 from __future__ import annotations
@@ -27,9 +31,10 @@ from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.program import INFINITE
 
 SEEDS = (1, 2, 3)
-MOST_ASKED = 300
+MOST_REQUESTS = 10_000
+"""OpenTuner's own limit."""
 LONGEST = 8.0
-"""Times our tuning time, after which a search has lost."""
+"""Times our tuning time, after which a search is ended: what it would have taken is more."""
 SCRIPT = Path(__file__).parent / "opentuner_process.py"
 
 
@@ -40,11 +45,13 @@ class Effort:
     asked: int
     """Configurations of thresholds."""
     runs: int
-    """Of the program: those configurations of a dataset that were new."""
+    """Of the program, on any dataset."""
     program_us: float
     """Time of the program in these runs."""
+    own_s: float
+    """What the search itself took on this machine."""
     seconds: float
-    """Of the search and of these runs, on this machine."""
+    """Of the search and of these runs."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,8 @@ class Searched:
     at_end: Effort
     at_equal: Effort | None
     """When it first was as good as ours; None where it never was."""
+    cut: bool
+    """Whether it was ended after LONGEST."""
 
 
 def is_installed() -> bool:
@@ -66,13 +75,9 @@ def is_installed() -> bool:
 
 def searched(program: MeasuredProgram, datasets: tuple[str, ...], ours_us: float, ours_s: float, seed: int) -> Searched:
     """OpenTuner's search with one seed. ``ours_us``: what it has to reach; ``ours_s``: how long we took for it."""
-    ranges: dict[str, list[int]] = {}
-    for dataset in datasets:
-        for name, values in program.values(dataset).items():
-            known = ranges.setdefault(name, [max(values[0] // 2, 1), 2 * values[-1]])
-            ranges[name] = [min(known[0], max(values[0] // 2, 1)), max(known[1], 2 * values[-1])]
-    effort, best, equal = Effort(0, 0, 0.0, 0.0), math.inf, None
-    seen: set[tuple[str, int]] = set()
+    ranges = _ranges(program, datasets)
+    search = _Search(program, datasets)
+    best, equal, cut = math.inf, None, False
     with (
         tempfile.TemporaryDirectory(prefix="kernelwright-") as folder,
         subprocess.Popen(
@@ -85,43 +90,74 @@ def searched(program: MeasuredProgram, datasets: tuple[str, ...], ours_us: float
         ) as process,
     ):
         assert process.stdin is not None and process.stdout is not None
-        print(json.dumps({"ranges": ranges, "seed": seed, "most": MOST_ASKED}), file=process.stdin, flush=True)
+        print(json.dumps({"ranges": ranges, "seed": seed, "requests": MOST_REQUESTS}), file=process.stdin, flush=True)
+        process.stdout.readline()  # it is ready: that Python has started is no part of a search
         begin = time.perf_counter()
         for line in process.stdout:
-            waited = time.perf_counter() - begin
-            asked = _thresholds(json.loads(line), ranges)
-            found = {dataset: program.at(dataset, asked) for dataset in datasets}
-            time_us = sum(math.inf if c.times.failed else c.time_us for c in found.values())
-            effort = _more(effort, program, found, seen, waited)
+            search.own_s += time.perf_counter() - begin
+            time_us = search.time_us(_thresholds(json.loads(line), ranges))
             best = min(best, time_us)
             if equal is None and best <= ours_us * (1 + 1e-9):
-                equal = effort
-            if effort.seconds > LONGEST * ours_s:
+                equal = search.effort()
+            if search.effort().seconds > LONGEST * ours_s:
+                cut = True
                 process.kill()
                 break
             begin = time.perf_counter()
             print(json.dumps(time_us if math.isfinite(time_us) else 1e12), file=process.stdin, flush=True)
-    if not effort.asked:
-        raise RuntimeError("OpenTuner ended without asking for anything")
-    return Searched(seed, best, effort, equal)
+        else:
+            search.own_s += time.perf_counter() - begin
+    if process.returncode and not cut:
+        raise RuntimeError(f"OpenTuner failed, with exit code {process.returncode}")
+    return Searched(seed, best, search.effort(), equal, cut)
 
 
-def _thresholds(asked: dict[str, int], ranges: dict[str, list[int]]) -> dict[str, int]:
+def _ranges(program: MeasuredProgram, datasets: tuple[str, ...]) -> dict[str, tuple[int, int]]:
+    found: dict[str, list[int]] = {}
+    for dataset in datasets:
+        for name, values in program.values(dataset).items():
+            found.setdefault(name, []).extend(values)
+    return {name: (min(values) // 2, 2 * max(values)) for name, values in found.items()}
+
+
+def _thresholds(asked: dict[str, int], ranges: dict[str, tuple[int, int]]) -> dict[str, int]:
     """The top of a range stands for never."""
     return {name: value if value < ranges[name][1] else INFINITE for name, value in asked.items()}
 
 
-def _more(
-    before: Effort,
-    program: MeasuredProgram,
-    found: dict[str, Configuration],
-    seen: set[tuple[str, int]],
-    waited: float,
-) -> Effort:
-    new = {dataset: c for dataset, c in found.items() if (dataset, id(c)) not in seen}
-    seen |= {(dataset, id(c)) for dataset, c in new.items()}
-    times = [c.time_us for c in new.values() if not c.times.failed]
-    seconds = sum(program.seconds(dataset, c) for dataset, c in new.items())
-    return Effort(
-        before.asked + 1, before.runs + len(new), before.program_us + sum(times), before.seconds + waited + seconds
-    )
+class _Search:
+    """What one search has asked for, and what that has cost so far."""
+
+    def __init__(self, program: MeasuredProgram, datasets: tuple[str, ...]) -> None:
+        self._program = program
+        self._datasets = datasets
+        self._combinations: dict[tuple[int, ...], float] = {}
+        self._seen: set[tuple[str, int]] = set()
+        self._asked = self._runs = 0
+        self._program_us = self._runs_s = 0.0
+        self.own_s = 0.0
+        for dataset in datasets:
+            self._ran(dataset, program.untuned(dataset))
+
+    def time_us(self, thresholds: dict[str, int]) -> float:
+        """The sum over the datasets. A combination of paths that is new is run."""
+        self._asked += 1
+        found = {dataset: self._program.at(dataset, thresholds) for dataset in self._datasets}
+        combination = tuple(id(configuration) for configuration in found.values())
+        if combination not in self._combinations:
+            for dataset, configuration in found.items():
+                self._ran(dataset, configuration)
+            self._combinations[combination] = sum(math.inf if c.times.failed else c.time_us for c in found.values())
+        return self._combinations[combination]
+
+    def effort(self) -> Effort:
+        return Effort(self._asked, self._runs, self._program_us, self.own_s, self.own_s + self._runs_s)
+
+    def _ran(self, dataset: str, configuration: Configuration) -> None:
+        """A path costs what its first run took; one that was run before, in another combination, what it takes again."""
+        first = (dataset, id(configuration)) not in self._seen
+        self._seen.add((dataset, id(configuration)))
+        self._runs += 1
+        self._runs_s += self._program.seconds(dataset, configuration, first=first)
+        if not configuration.times.failed:
+            self._program_us += configuration.time_us

@@ -6,19 +6,19 @@ they can be enumerated. Each program has a row of the black-box tuner.
 
 from __future__ import annotations
 
-import statistics
 import tempfile
 import time
-from dataclasses import field
 from pathlib import Path
 
 from kernelwright.bench.result import Measured, Row, Say
-from kernelwright.bench.tune.black_box import SEEDS, Searched, is_installed, searched
-from kernelwright.bench.tune.measured_program import RULE, MeasuredProgram, built_program
+from kernelwright.bench.tune.black_box import SEEDS, Effort, Searched, is_installed, searched
+from kernelwright.bench.tune.effort_ratios import EffortRatios
+from kernelwright.bench.tune.measured_program import MeasuredProgram, built_program
+from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.suite.multiversion.table import PROGRAMS, MultiVersionProgram
+from kernelwright.suite.multiversion.table import COMPARE, PROGRAMS, MultiVersionProgram
 from kernelwright.versions.running.checked_program import CheckedProgram
-from kernelwright.versions.thresholds import DatasetResult, Tuning, most_configurations
+from kernelwright.versions.thresholds import DatasetResult, Tuning, most_configurations, tune
 
 QUICK = ("mapscan1", "nw")
 LESS = 6.4
@@ -33,21 +33,20 @@ class _Worst:
     exact: float = 0.0
     beyond: float = 0.0
     slower: float = 0.0
-    ratios: list[float] = field(default_factory=list)
-    run_ratios: list[float] = field(default_factory=list)
-    asked_ratios: list[float] = field(default_factory=list)
 
 
 def measure(quick: bool, say: Say) -> Measured:
     """``quick``: two programs, and one seed of the black box."""
     result, worst = Measured("tune"), _Worst()
     black_box: list[Row] = []
+    ratios = EffortRatios()
     has_black_box = is_installed()
     chosen = [PROGRAMS[name] for name in QUICK] if quick else list(PROGRAMS.values())
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         for program in chosen:
             say(program.name)
-            measured = MeasuredProgram(CheckedProgram(built_program(program, Path(folder)), RULE))
+            built = CheckedProgram(built_program(program, Path(folder)), parse_rule(COMPARE))
+            measured = MeasuredProgram(built)
             begin = time.perf_counter()
             tuning = measured.tuned(program.datasets)
             seconds = time.perf_counter() - begin
@@ -57,17 +56,23 @@ def measure(quick: bool, say: Say) -> Measured:
                 seeds = SEEDS[: 1 if quick else None]
                 total = sum(dataset.tuned_us for dataset in tuning.datasets)
                 searches = [searched(measured, program.datasets, total, seconds, seed) for seed in seeds]
+                ratios.add(Effort(0, ours[0], ours[1], 0.0, seconds), searches)
                 black_box.append(_black_box_row(program.name, ours, seconds, searches))
-                worst.ratios.append(statistics.fmean(s.at_end.seconds for s in searches) / seconds)
-                asked = statistics.fmean(s.at_end.asked for s in searches) * len(program.datasets)
-                worst.asked_ratios.append(asked / ours[0])
-                worst.run_ratios.append(statistics.fmean(s.at_end.runs for s in searches) / ours[0])
             say(f"{program.name}: all paths")
             result.rows += [_row(program, dataset, measured, worst) for dataset in tuning.datasets]
-            result.notes += [f"{program.name}: {len(tuning.conflicts)} conflicts"] if tuning.conflicts else []
+            if program.large and not quick:
+                say(f"{program.name}: large")
+                large = tune(built, program.large)
+                result.rows += [_row(program, dataset, None, worst) for dataset in large.datasets]
+                result.notes += [f"{program.name}, large: {each}" for each in large.conflicts]
+            result.notes += [f"{program.name}: {each}" for each in tuning.conflicts]
             result.notes += [f"{program.name}: {program.scale}"] if program.scale else []
     result.rows += black_box
     _promises(result, worst)
+    # The promise is of all programs; what two of them give is in the notes.
+    mean = None if quick else ratios.mean_time()
+    result.at_least("OpenTuner's tuning time until it stops over ours, mean of programs", mean, LESS)
+    result.notes += ratios.notes()
     if not has_black_box:
         result.notes.append("OpenTuner is not installed: pip install 'kernelwright[dev]'")
     result.notes.append("times are estimates of the virtual GPU; seconds are of this machine")
@@ -81,11 +86,6 @@ def _promises(result: Measured, worst: _Worst) -> None:
     )
     result.at_most("a dataset's best above the least of all paths, where they were enumerated", worst.beyond, 0.0)
     result.at_most("a served dataset's tuned time above its untuned one and the least", worst.slower, 0.0)
-    mean = statistics.fmean(worst.ratios) if worst.ratios else None
-    result.at_least("OpenTuner's tuning time until it stops over ours, mean of programs", mean, LESS)
-    if worst.run_ratios:
-        text = "OpenTuner's runs over ours, mean of programs: {:.3g} that it asked for, {:.3g} that were new to it"
-        result.notes.append(text.format(statistics.fmean(worst.asked_ratios), statistics.fmean(worst.run_ratios)))
 
 
 def _effort(measured: MeasuredProgram, tuning: Tuning) -> tuple[int, float]:
@@ -94,13 +94,14 @@ def _effort(measured: MeasuredProgram, tuning: Tuning) -> tuple[int, float]:
     return tuning.runs, sum(c.time_us for c in every if not c.times.failed)
 
 
-def _row(program: MultiVersionProgram, dataset: DatasetResult, measured: MeasuredProgram, worst: _Worst) -> Row:
+def _row(program: MultiVersionProgram, dataset: DatasetResult, measured: MeasuredProgram | None, worst: _Worst) -> Row:
+    """``measured``: to enumerate paths by; None where that is not done."""
     promised = 1 + sum(most_configurations(len(d.values)) for d in dataset.decisions)
     worst.count = max(worst.count, dataset.configurations / promised)
     invariant = all(len(d.values) == 1 for d in dataset.decisions)
     if invariant and not any(d.again or d.verdict == "refused" for d in dataset.decisions):
         worst.exact = max(worst.exact, abs(dataset.configurations - 1 - len(dataset.decisions)))
-    enumerated = measured.least_us(dataset.name)
+    enumerated = measured.least_us(dataset.name) if measured is not None else None
     if enumerated is not None:
         worst.beyond = max(worst.beyond, dataset.best_us / enumerated[1] - 1)
     if dataset.served:
@@ -113,7 +114,7 @@ def _row(program: MultiVersionProgram, dataset: DatasetResult, measured: Measure
         "thresholds": len(dataset.decisions),
         "configurations": dataset.configurations,
         "promised": promised,
-        "paths": enumerated[0] if enumerated else "too many",
+        "paths": enumerated[0] if enumerated else "" if measured is None else "too many",
         "untuned us": round(dataset.untuned_us, 2),
         "tuned us": round(dataset.tuned_us, 2),
         "times as fast": round(dataset.untuned_us / dataset.tuned_us, 2),
@@ -134,12 +135,14 @@ def _black_box_row(program: str, ours: tuple[int, float], seconds: float, search
         "dataset": f"OpenTuner, {len(searches)} seeds",
         "our runs": ours[0],
         "it asked for": span([s.at_end.asked for s in searches]),
+        "stopped by itself": f"{sum(not s.cut for s in searches)} of {len(searches)}",
         "its runs": span([s.at_end.runs for s in searches]),
         "until equal": span([e.runs for e in equal]) if equal else "never",
         "our program us": round(ours[1], 1),
         "its program us": span([s.at_end.program_us for s in searches]),
         "our s": round(seconds, 1),
         "its s": span([s.at_end.seconds for s in searches]),
+        "of which searching": span([s.at_end.own_s for s in searches]),
         "its s until equal": span([e.seconds for e in equal]) if equal else "never",
         "equal in": f"{len(equal)} of {len(searches)}",
         "its best us": span([s.best_us for s in searches]),

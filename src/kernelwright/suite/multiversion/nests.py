@@ -103,6 +103,8 @@ class NestedProgram:
     """What the scale is."""
     functions: str = ""
     """Device functions, in C."""
+    large: tuple[str, ...] = ()
+    """Datasets of about the size that the paper has; of Rodinia's or FinPar's, where it takes theirs."""
 
 
 def has_parallelism(body: tuple[Statement, ...]) -> bool:

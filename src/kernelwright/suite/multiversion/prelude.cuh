@@ -2,6 +2,46 @@
 #include <cstdlib>
 #include <kernelwright_threshold.h>
 
+/* With KW_TIMED, a number of runs, what one takes on the device, copies and launches included, is printed as `kw tune --exec` reads
+ * it: the median, without a first run. Each begins with the inputs copied again. Else nothing is repeated. */
+#ifdef KW_TIMED
+struct Timed {
+    cudaEvent_t begin, end;
+    float us[KW_TIMED];
+    int run;
+    void *outputs = 0;
+    void *room(size_t bytes) { return outputs = realloc(outputs, bytes); }
+    Timed() : run(-2) { cudaEventCreate(&begin), cudaEventCreate(&end); }
+    bool next()
+    {
+        if (run > -2) {
+            float ms = 0;
+            cudaEventRecord(end);
+            cudaEventSynchronize(end);
+            cudaEventElapsedTime(&ms, begin, end);
+            int place = run;
+            for (; place > 0 && us[place - 1] > ms * 1000; place--)
+                us[place] = us[place - 1];
+            if (run >= 0)
+                us[place] = ms * 1000;
+        }
+        if (++run == KW_TIMED) {
+            fprintf(stderr, "Took %.3f us.\n", us[KW_TIMED / 2]);
+            return false;
+        }
+        cudaEventRecord(begin);
+        return true;
+    }
+};
+#define TIMED for (Timed timed; timed.next();)
+#define COPY_IN(array, host, bytes) cudaMemcpy(array, host, bytes, cudaMemcpyHostToDevice)
+#define COPY_OUT(array, bytes) cudaMemcpy(timed.room(bytes), array, bytes, cudaMemcpyDeviceToHost)
+#else
+#define TIMED
+#define COPY_IN(array, host, bytes)
+#define COPY_OUT(array, bytes)
+#endif
+
 /* An element of each of many arrays side by side, so that neighbouring threads read neighbouring places. */
 template <class T> struct Strided {
     T *first;

@@ -26,7 +26,11 @@ def source_of(program: NestedProgram) -> str:
         f"int {names};",
         *(line for array in program.arrays for line in _made(array)),
         *flattened.scratch(),
-        *body,
+        "TIMED {",
+        *(f"    COPY_IN({array.name}, host_{array.name}, {_bytes(array)});" for array in program.arrays),
+        *(f"    {line}" for line in body),
+        *(f"    COPY_OUT({array.name}, {_bytes(array)});" for array in program.arrays if array.name in program.outputs),
+        "}",
         *(
             f'show("{array.name}", {array.name}, {array.length});'
             for array in program.arrays
@@ -38,8 +42,12 @@ def source_of(program: NestedProgram) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _bytes(array: Array) -> str:
+    return f"({array.length}) * sizeof({array.type})"
+
+
 def _made(array: Array) -> list[str]:
-    bytes_ = f"({array.length}) * sizeof({array.type})"
+    bytes_ = _bytes(array)
     return [
         f"{array.type} *{array.name}, *host_{array.name} = ({array.type} *)malloc({bytes_});",
         f"for (int i = 0; i < {array.length}; i++)",

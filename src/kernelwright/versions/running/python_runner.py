@@ -34,7 +34,7 @@ def run(path: Path, dataset: str, outputs: Path) -> Mapping[str, Any]:
     """
     sys.path.insert(0, str(path.parent.absolute()))
     defined = runpy.run_path(str(path), run_name="kernelwright_tune")
-    every = [value for value in defined.values() if isinstance(value, Versions)]
+    every = list({id(value): value for value in defined.values() if isinstance(value, Versions)}.values())
     program = program_of(defined, every, path)
     if "inputs" not in defined:
         raise Misuse(
@@ -67,11 +67,19 @@ def program_of(defined: Mapping[str, Any], every: Sequence[Versions], path: Path
         raise Misuse(
             f"{path} defines no kw.versions", hint="name = kw.versions('name', [one, other], by=[('rows', '>=')])"
         )
+    names = [each.name for each in every]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise Misuse(
+            f"{path} defines two kw.versions called {twice!r}, so that their guards have the same names",
+            hint="a threshold belongs to one guard: rename one of the two",
+        )
     if "program" in defined:
         return defined["program"]  # type: ignore[no-any-return]
     if len(every) > 1:
-        names = ", ".join(each.name for each in every)
-        raise Misuse(f"{path} defines several kw.versions: {names}", hint="define program(*inputs), which calls them")
+        raise Misuse(
+            f"{path} defines several kw.versions: {', '.join(names)}", hint="define program(*inputs), which calls them"
+        )
     return every[0]
 
 

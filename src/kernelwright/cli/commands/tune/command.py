@@ -35,7 +35,7 @@ from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
 from kernelwright.stories.tune import Subject, create_run, explained, opened_run, refuse_changed, tune_program
-from kernelwright.versions.explanation import as_json, conflict_lines
+from kernelwright.versions.explanation import as_json, conflict_lines, never_reached_lines, trouble_lines
 from kernelwright.versions.program import INFINITE
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.thresholds import DatasetResult, Tuning
@@ -147,10 +147,10 @@ def _print(tuning: Tuning, subject: Subject, folder: Path, as_object: bool) -> N
         decides = subject.dispatch_us.get(dataset.name)
         cost = "" if decides is None else f"; deciding takes {decides:.3g} us a call"
         print(f"{dataset.name}: {_result(dataset)}{cost}")
-        for failure in dataset.failures:
-            print(f"  failed: {failure}")
-    if tuning.conflicts:
-        print("\n".join(conflict_lines(tuning)))
+        for line in trouble_lines(dataset):
+            print(f"  {line}")
+    for line in (*never_reached_lines(tuning), *(conflict_lines(tuning) if tuning.conflicts else ())):
+        print(line)
     print(f"{tuning.runs} runs; written to {subject.path}", file=sys.stderr)
 
 

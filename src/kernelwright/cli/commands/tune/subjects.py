@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, field, fields
@@ -11,6 +12,7 @@ from typing import Any
 
 import kernelwright
 from kernelwright.cache import content_key, file_digest
+from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.winners_view import given_versions
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.machine_facts import machine
@@ -25,6 +27,13 @@ from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
 from kernelwright.versions.running.runner_commands import cuda_program, python_program
 from kernelwright.versions.threshold_file import Identity, with_winners
+
+_GUARD = re.compile(r'\bKW_THRESHOLD(?:_IF)?\s*\(\s*"([^"]*)"')
+_STARTS_ANOTHER = re.compile(
+    r"((ba|da|z|k|fi)?sh|python|pypy|perl|ruby|node|java|julia|lua|Rscript|env|exec|cd|nice|ionice|time|timeout|taskset|chrt"
+    r"|numactl|stdbuf|mpirun|mpiexec|srun)[\d.]*"
+)
+"""Commands whose arguments name the program, which they interpret or start."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,8 @@ def of_cuda(
     """A CUDA program. ``build`` returns its executable, and the device as the settings name it. ``runs``: those whose winners are
     versions of its kernels."""
     executable, device = build(path, wanted.device or "auto")
+    for remark in same_names(path):
+        tell(remark)
     versions = given_versions(runs, ordered=False) if runs else []
     program = cuda_program(executable, device, wanted.timeout_s, versions, wanted.files)
     # Estimated times change with the timing model, which is part of the package.
@@ -148,14 +159,41 @@ def of_cuda(
     return _subject(program, identity, threshold_path("", path, wanted.output), wanted, digest=lambda _: "")
 
 
+def same_names(path: Path) -> list[str]:
+    """A sentence for each name that several guards in a CUDA program's own file have: they share a threshold."""
+    lines: dict[str, list[int]] = {}
+    for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+        for name in _GUARD.findall(line.partition("//")[0]):
+            lines.setdefault(name, []).append(number)
+    return [
+        f"{path} has {len(where)} guards called {name!r}, in lines {', '.join(map(str, where))}: they share one threshold; rename "
+        "them if they are to have their own"
+        for name, where in lines.items()
+        if len(where) > 1
+    ]
+
+
 def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path:
-    """The threshold file: ``app.tuning`` for ``./app {data}`` and ``app.cu``, in the folder of the program."""
+    """The threshold file: ``app.tuning`` for ``./app {data}``, ``python app.py {data}`` and ``app.cu``, in the folder of the program.
+
+    Raises ``Misuse`` for a command of which nobody can tell what its program is.
+    """
     if output is not None:
         return output
     if path is not None:
         return path.with_suffix(".tuning")
-    program = next((word for word in shlex.split(execute) if "=" not in word), "program")
-    return Path(f"{program}.tuning")
+    starts_another = False
+    for word in shlex.split(execute):
+        if _STARTS_ANOTHER.fullmatch(Path(word).name):
+            starts_another = True
+        elif starts_another and Path(word).is_file():
+            return Path(word).with_suffix(".tuning")
+        elif not starts_another and "=" not in word:
+            return Path(f"{word}.tuning")
+    raise Misuse(
+        f'which program --exec "{execute}" runs cannot be told, so that its threshold file has no name',
+        hint="name it: -o app.tuning",
+    )
 
 
 def _subject(

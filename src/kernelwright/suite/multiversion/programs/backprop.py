@@ -47,5 +47,6 @@ PROGRAM = NestedProgram(
     ),
     outputs=("weight", "error"),
     datasets=("1024 16", "16384 16"),
+    large=("16384 16", "1048576 16"),
     scale="2^10 and 2^14 inputs; the paper has 2^14 and 2^20",
 )

@@ -108,6 +108,7 @@ PROGRAM = NestedProgram(
     ),
     outputs=("value",),
     datasets=("2 32 32 2", "256 4 8 2"),
+    large=("16 32 256 2", "128 32 256 2"),
     scale="2 options on grids of 32 x 32 and 256 on 4 x 8; FinPar has 16 on 32 x 256 and 256 on 256 x 256",
     functions=_FUNCTIONS,
 )

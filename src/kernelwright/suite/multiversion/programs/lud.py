@@ -30,5 +30,6 @@ PROGRAM = NestedProgram(
     ),
     outputs=("matrix",),
     datasets=("24", "72"),
+    large=("64", "256"),
     scale="matrices of 24 and 72 rows; Rodinia's have 64 to 2048",
 )

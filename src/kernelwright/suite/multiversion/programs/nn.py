@@ -61,6 +61,7 @@ PROGRAM = NestedProgram(
     ),
     outputs=("found", "distance"),
     datasets=("1 16384 4", "1024 16 4"),
+    large=("1 855280 4", "4096 128 4"),
     scale="1 query of 16384 points and 1024 of 16; the paper has 1 of 855280 and 4096 of 128",
     functions=_FUNCTIONS,
 )

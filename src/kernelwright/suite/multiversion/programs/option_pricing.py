@@ -47,6 +47,7 @@ PROGRAM = NestedProgram(
     ),
     outputs=("payoff", "price"),
     datasets=("4096 5", "32 256"),
+    large=("1048576 5", "512 367"),
     scale="4096 paths of 5 dates and 32 of 256; FinPar has 1048576 of 5 and fewer of 367",
     functions=_FUNCTIONS,
 )

@@ -41,5 +41,6 @@ PROGRAM = NestedProgram(
     ),
     outputs=("cheapest",),
     datasets=("1 12 4096", "1024 12 8"),
+    large=("1 100 100000", "256 100 256"),
     scale="1 grid of 12 x 4096 and 1024 of 12 x 8; Rodinia has 1 of 100 x 100000",
 )

@@ -74,6 +74,7 @@ PROGRAM = NestedProgram(
     ),
     outputs=("image",),
     datasets=("1 64 64 2", "256 8 8 2"),
+    large=("1 502 458 2", "1024 16 16 2"),
     scale="1 image of 64 x 64 and 256 of 8 x 8; the paper has 1 of 502 x 458 and 1024 of 16 x 16",
     functions=_FUNCTIONS,
 )

@@ -1,0 +1,181 @@
+"""``kw tune`` on bad input: what cannot be told apart, what is called the same, whose file is whose, and what is interrupted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kernelwright
+from kernelwright.cli.commands.tune.command import command
+from kernelwright.cli.commands.tune.subjects import same_names, threshold_path
+from kernelwright.errors import Misuse
+from kernelwright.versions.running.python_runner import run
+
+PROGRAM = """
+import os, random, sys, time
+given = dict(line.split("=") for line in open(os.environ["KW_THRESHOLDS"]).read().split())
+rows, _, how = sys.argv[1].partition("-")
+def guard(name, value):
+    taken = value >= int(given.get(name, 2**63 - 1))
+    print(f"Compared {name} <= {value}: {str(taken).lower()}.", file=sys.stderr)
+    return taken
+took = 100 if guard("rows", int(rows)) else 150 if guard("elements", int(rows) * 10) else 120
+if took == 100 and how == "fails":
+    os.abort()
+if took == 120 and how == "only":
+    os.abort()
+if took == 150 and how == "hangs" and not os.path.exists("hangs"):
+    open("hangs", "w").close()
+    time.sleep(60)
+print("result", rows)
+print(f"Took {took * random.Random(os.getpid()).choice((1, 20)) if how == 'noise' else took} us.", file=sys.stderr)
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs go to ``kw-runs`` there."""
+    monkeypatch.chdir(tmp_path)
+    Path("program.py").write_text(PROGRAM)
+
+
+EXECUTE = f"{sys.executable} program.py {{data}}"
+
+
+@pytest.mark.parametrize(
+    ("execute", "file"),
+    [
+        ("./app {data}", "app.tuning"),
+        ("app {data}", "app.tuning"),
+        ("LEVEL=3 bin/app.v2 {data}", "bin/app.v2.tuning"),
+        (EXECUTE, "program.tuning"),
+        ("/usr/bin/env python3.11 -u program.py {data}", "program.tuning"),
+        ("nice -n 5 python3 ./program.py {data}", "program.tuning"),
+    ],
+)
+def test_thresholds_go_beside_the_program(execute: str, file: str) -> None:
+    assert threshold_path(execute, None, None) == Path(file)
+
+
+@pytest.mark.parametrize("execute", ["bash -c 'app {data}'", "python3 -m app {data}", "cd there && ./app {data}"])
+def test_a_command_whose_program_nobody_can_tell_needs_a_file(execute: str) -> None:
+    with pytest.raises(Misuse, match=r"which program .* cannot be told") as caught:
+        threshold_path(execute, None, None)
+    assert "-o app.tuning" in caught.value.hint
+    assert threshold_path(execute, None, Path("x.tuning")) == Path("x.tuning")
+
+
+def test_times_that_are_noise_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    command(None, EXECUTE, ["4-noise"], runs=4)
+    printed = capsys.readouterr().out
+    assert "times are noise: differences of up to" in printed and "kw tune --runs" in printed
+    command(None, EXECUTE, ["4-noise"], fresh=True, runs=4, as_json_=True)
+    assert json.loads(capsys.readouterr().out)["datasets"][0]["unresolved"] > 0.02
+    command(None, EXECUTE, ["4"], Path("other"), runs=4)
+    assert "noise" not in capsys.readouterr().out
+
+
+def test_a_threshold_file_that_cannot_be_read_is_refused_before_anything_runs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("program.tuning").write_text("rows=99999999999999999999\n")
+    for fresh in (False, True):
+        with pytest.raises(Misuse, match="is no number of 64 bits"):
+            command(None, EXECUTE, ["4"], fresh=fresh)
+    assert "run first" not in capsys.readouterr().err
+    assert Path("program.tuning").read_text() == "rows=99999999999999999999\n"
+
+
+def test_a_dataset_that_fails_with_what_serves_the_others_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of two datasets the one needs the version with which the other fails."""
+    Path("other.py").write_text(PROGRAM.replace("took == 100 and", "took != 150 and"))
+    execute = f"{sys.executable} other.py {{data}}"
+    with pytest.raises(BaseException, match="1"):
+        command(None, execute, ["8", "9-fails"], runs=1)
+    printed = capsys.readouterr().out
+    assert "9-fails: fails with these thresholds" in printed and "the thresholds let 9-fails fail" in printed
+
+
+def test_a_guard_that_no_dataset_meets_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    forest = Path("forest.json")
+    forest.write_text(json.dumps({"guards": ["rows", "elements", "unmet"], "edges": [["rows", "elements", False]]}))
+    command(None, EXECUTE, ["4"], forest=forest, runs=1)
+    assert "guard unmet was never reached" in capsys.readouterr().out
+
+
+def test_guards_of_one_name_are_told(tmp_path: Path) -> None:
+    source = Path("app.cu")
+    source.write_text(
+        'if (KW_THRESHOLD("a", n)) f();\n// KW_THRESHOLD("b", n)\nKW_THRESHOLD_IF( "a", m, 1);\nKW_THRESHOLD("b", 1)'
+    )
+    (said,) = same_names(source)
+    assert "app.cu has 2 guards called 'a', in lines 1, 3: they share one threshold" in said
+    two = "import kernelwright as kw\nf = kw.versions('f', [len, sum], by=[('x', '>=')], sizes=len)\n"
+    Path("two.py").write_text(f"{two}g = {two.splitlines()[1][4:]}\nsame = g\ndef program(x): return f(x)\n")
+    with pytest.raises(Misuse, match=r"two kw\.versions called 'f'"):
+        run(Path("two.py"), "1", tmp_path / "outputs.npz")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_command_says_how_to_go_on(how: signal.Signals, capsys: pytest.CaptureFixture[str]) -> None:
+    """While a version hangs."""
+    words = ["tune", "--exec", f"exec {EXECUTE}", "--data", "4-hangs", "--runs", "1", "-o", "program.tuning"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(kernelwright.__file__).parents[1])}
+    with subprocess.Popen(
+        [sys.executable, "-P", "-m", "kernelwright", *words], env=environment, text=True, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stderr is not None
+        said = next(line for line in process.stderr if "no guard taken" in line)
+        while not Path("hangs").exists():
+            pass
+        process.send_signal(how)
+        said = process.stderr.read()
+    assert process.returncode == 128 + how and "go on with: kw tune --resume kw-runs/program-1" in said
+    assert not Path("program.tuning").exists() and "Traceback" not in said
+    command(resume="program-1", as_json_=True)
+    (dataset,) = json.loads(capsys.readouterr().out)["datasets"]
+    assert dataset["tuned_us"] == 100 and not dataset["failures"]
+
+
+PROCESSES = """
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+#include <sys/wait.h>
+#include <kernelwright_threshold.h>
+__global__ void wide(float *a, int n) { int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) a[i] += i; }
+__global__ void narrow(float *a, int n) { for (int i = threadIdx.x; i < n; i += blockDim.x) a[i] += i; }
+int main(int argc, char **argv) {
+    int n = atoi(argv[1]), processes = atoi(argv[2]), status = 0, failed = 0;
+    for (int p = 0; p < processes; p++)
+        if (fork() == 0) {
+            float *a, last;
+            cudaMalloc(&a, sizeof(float) * n);
+            cudaMemset(a, 0, sizeof(float) * n);
+            if (KW_THRESHOLD("elements", n)) wide<<<(n + 127) / 128, 128>>>(a, n);
+            else narrow<<<1, 128>>>(a, n);
+            cudaMemcpy(&last, a + n - 1, sizeof last, cudaMemcpyDeviceToHost);
+            _exit(last != n - 1);
+        }
+    while (wait(&status) > 0) failed |= status;
+    printf("%d\\n", failed);
+    return failed != 0;
+}
+"""
+
+
+@pytest.mark.slow
+def test_several_cuda_processes_of_one_program(capsys: pytest.CaptureFixture[str]) -> None:
+    """Side by side; their times add up."""
+    Path("app.cu").write_text(PROCESSES)
+    command([str(Path("app.cu"))], data=["100000 1", "100000 3"], as_json_=True, device="a100")
+    one, three = json.loads(capsys.readouterr().out)["datasets"]
+    assert three["tuned_us"] == pytest.approx(3 * one["tuned_us"]) and not three["failures"]
+    assert three["tuned_us"] < three["untuned_us"] and three["configurations"] == 2
