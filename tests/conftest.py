@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
+from kernelwright.farm.worker import COLLECT_AFTER
 from tests import examples
 from tests.warm_cache import WarmCache
 
@@ -76,6 +77,7 @@ def pytest_collection_finish() -> None:
     """What thousands of collected tests consist of is never looked through again: that took half a second each time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
