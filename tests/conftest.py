@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import gc
+import importlib
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 from hypothesis import is_hypothesis_test, settings
 
+from kernelwright.farm.worker import COLLECT_AFTER
 from tests import examples
 from tests.warm_cache import WarmCache
 
@@ -68,6 +70,23 @@ def _is_slow(config: pytest.Config) -> bool:
 GOLDEN = Path(__file__).parent / "golden"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Where nothing has been compiled yet, pytest rewrites all files for a quarter of a minute in each process. So with ``-n 2`` the
+    second begins with the last file, until it meets one that the first has kept."""
+    if os.environ.get("PYTEST_XDIST_WORKER") != "gw1" or session.config.args != session.config.getini("testpaths"):
+        return
+    here = Path(__file__).parent
+    kept = f"{sys.implementation.cache_tag}-pytest-{pytest.__version__}.pyc"
+    for path in sorted(here.rglob("test_*.py"), reverse=True):
+        if (path.parent / "__pycache__" / f"{path.stem}.{kept}").exists():
+            return
+        try:
+            importlib.import_module(".".join(path.relative_to(here.parent).with_suffix("").parts))
+        except BaseException:
+            return  # skipped or damaged: collecting it tells
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-golden", action="store_true", help="accept the present output as the golden files")
 
@@ -76,6 +95,7 @@ def pytest_collection_finish() -> None:
     """What thousands of collected tests consist of is never looked through again: that took half a second each time."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -25,11 +25,14 @@ import threading
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 SRC = str(Path(__file__).parents[1] / "src")
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 """A process with threads cannot be copied."""
+
+WITH_WORKERS = ("breed", "evolve", "explain", "explore", "export", "minimize", "prove", "tune")
+"""Commands that start worker processes."""
 
 _servers: dict[tuple[int, str], tuple[subprocess.Popen[bytes], socket.socket]] = {}
 """By the process that has started them, and by what the loader reads at the start of a process."""
@@ -153,6 +156,39 @@ def _serve(post: socket.socket) -> tuple[Any, list[int]] | None:
                 os.close(each)
 
 
+def _bring_nursery() -> None:
+    """A copy of this process that is there when the command's first pool asks for a nursery: one that is started then imports for
+    a second what this process has imported. It ends with the command."""
+    from kernelwright.farm import messages, nursery
+
+    post, theirs = messages.pair()
+    pid = os.fork()
+    if not pid:
+        post.close()
+        os.setsid()
+        nursery.serve(theirs)
+    theirs.close()
+    started = nursery.Nursery.__init__
+
+    def brought(self: nursery.Nursery, environment: Mapping[str, str], log: IO[bytes]) -> None:
+        nursery.Nursery.__init__ = started  # type: ignore[method-assign]  # the next is started as always
+        self.start = nursery.read_at_start(environment)
+        self._post, self._process = post, _Copy(pid)  # type: ignore[assignment]
+
+    nursery.Nursery.__init__ = brought  # type: ignore[method-assign]
+
+
+class _Copy:
+    """As much of a ``Popen`` as a nursery uses."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self.returncode: int | None = None
+
+    def wait(self) -> None:
+        os.waitpid(self._pid, 0)
+
+
 def _command(asked: Any, streams: list[int]) -> int:
     arguments, folder, environment = asked
     for number, stream in enumerate(streams, start=1):
@@ -164,6 +200,8 @@ def _command(asked: Any, streams: list[int]) -> int:
     os.chdir(folder)
     sys.path.insert(0, folder)
     sys.argv[:] = [str(Path(SRC, "kernelwright", "__main__.py")), *arguments]
+    if arguments and arguments[0] in WITH_WORKERS:
+        _bring_nursery()
     from kernelwright.cli import main
 
     try:

@@ -66,14 +66,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "from dataclasses import replace\nfrom again import workload\n\n\ndef oracle(case):\n    raise ValueError('no idea')\n\n\n"
         "workload = replace(workload, oracle=oracle)\n"
     )
-    for name in ("again.cu", "again.py"):
-        (made / name).write_text((STORIES / name).read_text())
+    (made / "again.py").write_text((STORIES / "again.py").read_text())
+    # Inputs with a million passes each are tried by the tests of the prover; here they took a third of the time.
+    kernel, loop = (STORIES / "again.cu").read_text(), "pass < passes;"
+    assert loop in kernel
+    (made / "again.cu").write_text(kernel.replace(loop, "pass < passes && pass < 64;"))
     return made
 
 
 @pytest.fixture(scope="module")
 def evolved(folder: Path) -> dict[str, Any]:
-    done = kw(folder, "evolve", "app.cu", "--evaluations", "30", "--seed", "1", "--case", "200", "--json", "--", "1000")
+    done = kw(folder, "evolve", "app.cu", "--evaluations", "16", "--seed", "1", "--case", "200", "--json", "--", "1000")
     assert done.returncode == 0, done.stderr
     assert "recording app 1000" in done.stderr and "recording app 200" in done.stderr
     assert "last 2998" in done.stderr  # what the program prints does not mix with the result
@@ -89,7 +92,7 @@ def test_a_program_is_recorded_searched_and_proven(evolved: dict[str, Any]) -> N
     assert evolved["flags"]["tried"] >= 1 and evolved["flags"]["speedup"] >= 1
     both = evolved["speedup"] * evolved["flags"]["speedup"]
     assert evolved["speedup_with_flags"] == pytest.approx(both, rel=1e-3)
-    assert evolved["edits"] and evolved["best"].startswith("v") and evolved["evaluations"] >= 30
+    assert evolved["edits"] and evolved["best"].startswith("v") and evolved["evaluations"] >= 16
 
 
 def test_data_sets_of_other_sizes_are_made_from_the_arguments(folder: Path) -> None:
@@ -125,7 +128,7 @@ def test_at_its_end_it_is_explained_exported_and_written_down(folder: Path, evol
     assert "Why it is faster" in page and f"{evolved['evaluations']} candidates, " in page
     evidence = json.loads((folder / evolved["export"] / "evidence.json").read_text())
     assert evidence["variant"] == evolved["best"] and evidence["explained"] is not None
-    began = "kw evolve app.cu --evaluations 30 --seed 1 --case 200 --json -- 1000"
+    began = "kw evolve app.cu --evaluations 16 --seed 1 --case 200 --json -- 1000"
     assert evidence["command"] == began and f"<code>{began}</code>" in page
     assert f"`{began}`" in (folder / evolved["export"] / "README.md").read_text()
     text = kw(folder, "evolve", "--resume", evolved["run"]).stdout.splitlines()

@@ -47,6 +47,16 @@ def test_a_job_runs_on_memory_of_its_own_and_changes_come_back(worker: CudaWorke
     assert worker.starts == 1
 
 
+def test_a_worker_starts_without_numpy() -> None:
+    """Which takes longer to import than all that it needs; a worker starts anew behind every fault."""
+    code = (
+        "import sys, kernelwright.device.real_gpu.gpu_process, kernelwright.device.real_gpu.cuda_device; "
+        "print([m for m in ('numpy', 'statistics', 'llvmlite') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "[]\n", done.stderr
+
+
 def test_modules_travel_and_load_once(worker: CudaWorker, fake: Fake) -> None:
     for _ in range(3):
         worker.run(ADD, BUFFERS)

@@ -6,7 +6,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from scipy import stats
 
 from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.device.timing_model.estimate import estimate
@@ -88,6 +87,8 @@ def test_bad_rows_are_refused() -> None:
 
 
 def test_spearman_is_spearman() -> None:
+    from scipy import stats  # takes two seconds, which every process that collects this file would pay
+
     draw = random.Random(1)
     for _ in range(50):
         a = [draw.randint(0, 8) for _ in range(12)]

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
 from kernelwright.device.model_check.agreement import agreement
 from kernelwright.device.model_check.check_variants import check_variants, sample, variants_of
@@ -187,6 +186,8 @@ def test_expressions_that_have_no_value(text: str) -> None:
 def test_ranks_are_scipys(pairs: Sequence[tuple[float, float]]) -> None:
     measured, estimated = [a for a, _ in pairs], [b for _, b in pairs]
     found = agreement(measured, estimated)
+    from scipy.stats import spearmanr  # seconds, which every process that collects this file would pay
+
     if len(set(measured)) > 1 and len(set(estimated)) > 1:
         assert found.rank == pytest.approx(float(spearmanr(measured, estimated)[0]))
     assert found.regret >= found.regret_of_ten >= 0 and found.error >= 0

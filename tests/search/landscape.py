@@ -10,8 +10,8 @@ from __future__ import annotations
 import random
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from kernelwright.search import Hooks, Result, Strategy
 
@@ -42,6 +42,12 @@ class Trait:
     """Genes of one group are redundant: only the largest gain counts."""
 
 
+@lru_cache(4)
+def traits_of(seed: int, with_error: bool, additive: float) -> dict[Gene, Trait]:
+    """What is known of a landscape, empty at first: several searches are tried on the same one."""
+    return {}
+
+
 @dataclass
 class Landscape:
     seed: int
@@ -52,10 +58,13 @@ class Landscape:
     additive: float = 1.0
     """How many of the wins there are of those in ``KINDS``."""
     evaluated: int = 0
-    _traits: dict[Gene, Trait] = field(default_factory=dict)
 
     def sites_of(self, kind: str) -> int:
         return SITES.get(kind, self.sites)
+
+    @cached_property
+    def _traits(self) -> dict[Gene, Trait]:
+        return traits_of(self.seed, self.with_error, self.additive)
 
     def trait(self, gene: Gene) -> Trait:
         if gene not in self._traits:
@@ -77,31 +86,33 @@ class Landscape:
         return [(k, s, v) for k, (_, _, n, _) in KINDS.items() for s in range(self.sites_of(k)) for v in range(n)]
 
     @cached_property
+    def accepted(self) -> list[Gene]:
+        """Those that are accepted alone."""
+        return [g for g in self.genes if not self.trait(g).rejected]
+
+    @cached_property
     def pairs(self) -> dict[frozenset[Gene], float]:
         """Pays only together."""
         rng = random.Random(f"{self.seed}/pairs")
         found: dict[frozenset[Gene], float] = {}
-        accepted = [g for g in self.genes if not self.trait(g).rejected]
         for _ in range(30):
-            found[frozenset(rng.sample(accepted, 2))] = rng.uniform(0.03, 0.15)
+            found[frozenset(rng.sample(self.accepted, 2))] = rng.uniform(0.03, 0.15)
         return found
 
     @cached_property
     def rescued(self) -> dict[Gene, tuple[Gene, float]]:
         """Rejected alone, accepted and paying with a partner."""
         rng = random.Random(f"{self.seed}/rescued")
-        accepted = [g for g in self.genes if not self.trait(g).rejected]
         rejected = [g for g in self.genes if self.trait(g).rejected]
-        return {g: (rng.choice(accepted), rng.uniform(0.03, 0.15)) for g in rng.sample(rejected, 30)}
+        return {g: (rng.choice(self.accepted), rng.uniform(0.03, 0.15)) for g in rng.sample(rejected, 30)}
 
     @cached_property
     def ladders(self) -> dict[Gene, Gene]:
         """A rung is accepted, and pays, only on top of the one before; the lowest is accepted alone."""
         rng = random.Random(f"{self.seed}/ladders")
-        accepted = [g for g in self.genes if not self.trait(g).rejected]
         found: dict[Gene, Gene] = {}
         for _ in range(self.ladders_count):
-            rungs = [rng.choice(accepted), *((k, s, v) for k, s, v in rng.sample(self.genes, 3))]
+            rungs = [rng.choice(self.accepted), *((k, s, v) for k, s, v in rng.sample(self.genes, 3))]
             found.update(zip(rungs[1:], rungs, strict=False))
         return found
 
@@ -109,8 +120,7 @@ class Landscape:
     def traps(self) -> dict[Gene, frozenset[Gene]]:
         """Pays a little alone and keeps a pair from paying."""
         rng = random.Random(f"{self.seed}/traps")
-        accepted = [g for g in self.genes if not self.trait(g).rejected]
-        return {rng.choice(accepted): pair for pair in list(self.pairs)[:10]}
+        return {rng.choice(self.accepted): pair for pair in list(self.pairs)[:10]}
 
     def excludes(self, a: Gene, b: Gene) -> bool:
         low, high = sorted((a, b))

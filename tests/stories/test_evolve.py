@@ -38,6 +38,8 @@ from kernelwright.stories.variant_search.standing import Standing
 AGAIN = Path(__file__).with_name("again.py")
 FITS = Path(__file__).with_name("fits.py")
 SERIES = Path(__file__).with_name("series.py")
+EVALUATIONS = 20
+"""Enough for all phases of the search, and for a gain that is proven."""
 
 
 def results(run: EvolveRun) -> list[tuple[Any, ...]]:
@@ -47,7 +49,7 @@ def results(run: EvolveRun) -> list[tuple[Any, ...]]:
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> EvolveRun:
-    return evolve(AGAIN, folder=tmp_path_factory.mktemp("runs") / "again", evaluations=40, seed=1, jobs=2)
+    return evolve(AGAIN, folder=tmp_path_factory.mktemp("runs") / "again", evaluations=EVALUATIONS, seed=1, jobs=2)
 
 
 def test_what_is_planted_is_found(found: EvolveRun) -> None:
@@ -81,7 +83,7 @@ def test_what_is_asked_after_the_search_is_no_part_of_its_rate(found: EvolveRun)
 
 
 def test_the_number_of_workers_changes_nothing(found: EvolveRun, tmp_path: Path) -> None:
-    alone = evolve(AGAIN, folder=tmp_path / "alone", evaluations=40, seed=1, jobs=1)
+    alone = evolve(AGAIN, folder=tmp_path / "alone", evaluations=EVALUATIONS, seed=1, jobs=1)
     assert results(alone) == results(found)
 
 
@@ -158,7 +160,7 @@ def test_two_objectives_give_a_front(tmp_path: Path) -> None:
 
 # -- interrupted -------------------------------------------------------------------------------------------------------
 
-SCRIPT = """
+SCRIPT = f"""
 import sys
 from pathlib import Path
 from kernelwright.stories.evolve import evolve, resume
@@ -166,7 +168,7 @@ folder = Path(sys.argv[1])
 if (folder / "journal.db").exists():
     resume(folder, jobs=2)
 else:
-    evolve(Path(sys.argv[2]), folder=folder, evaluations=40, seed=1, jobs=2)
+    evolve(Path(sys.argv[2]), folder=folder, evaluations={EVALUATIONS}, seed=1, jobs=2)
 """
 
 
@@ -224,7 +226,7 @@ def test_a_full_disk_loses_no_evaluation(found: EvolveRun, tmp_path: Path, monke
 
     with monkeypatch.context() as patched, pytest.raises(ToolError, match="cannot grow"):
         patched.setattr(Journal, "record", until_full)
-        evolve(AGAIN, folder=tmp_path / "full", evaluations=40, seed=1, jobs=2)
+        evolve(AGAIN, folder=tmp_path / "full", evaluations=EVALUATIONS, seed=1, jobs=2)
     assert rows_in(tmp_path / "full") == 12
     assert results(resume(tmp_path / "full")) == results(found)
 
@@ -299,10 +301,10 @@ def test_what_is_no_run(tmp_path: Path, content: bytes, says: str) -> None:
 def test_a_workload_at_hand_is_evolved_and_resumed_with_itself(found: EvolveRun, tmp_path: Path) -> None:
     workload = load_workload(AGAIN)
     workload.modules()  # what it has made of its source must not travel to the workers
-    run = evolve(workload, folder=tmp_path / "given", evaluations=40, seed=1, jobs=2)
+    run = evolve(workload, folder=tmp_path / "given", evaluations=EVALUATIONS, seed=1, jobs=2)
     assert results(run) == results(found)
     (tmp_path / "begun").mkdir()
-    create(tmp_path / "begun", Given(workload), RunSettings(evaluations=40, seed=1)).close()
+    create(tmp_path / "begun", Given(workload), RunSettings(evaluations=EVALUATIONS, seed=1)).close()
     with pytest.raises(Misuse, match="only the Python program that started it has"):
         resume(tmp_path / "begun")
     assert results(resume(tmp_path / "begun", given=workload)) == results(found)
@@ -387,7 +389,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
     def watch(standing: Standing) -> None:
         seen.append(standing.best.name if standing.best else None)
 
-    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=40, seed=1, jobs=2, watch=watch)
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=EVALUATIONS, seed=1, jobs=2, watch=watch)
     (fallen,) = run.journal.events("fallen")
     assert fault in run.variant(fallen.data["variant"]).candidate
     without = [each.speedup for each in run.accepted if fault not in each.candidate]
@@ -398,7 +400,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
 
 
 def test_the_best_must_be_proven_where_that_is_demanded(tmp_path: Path) -> None:
-    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=40, seed=1, jobs=2, accept="proven")
+    run = evolve(AGAIN, folder=tmp_path / "again", evaluations=EVALUATIONS, seed=1, jobs=2, accept="proven")
     assert run.best is not None and run.best.is_gain
     proof = run.proof(run.best.name)
     assert proof is not None and proof["label"] == "proven"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.linalg
 
 from kernelwright.suite.gaussian import workload as gaussian
 from kernelwright.suite.lud import workload as lud
@@ -16,6 +15,8 @@ from kernelwright.suite.program import Size
 @pytest.mark.parametrize("size", ["tiny", "small"])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_lu_oracle_agrees_with_scipy(tmp_path: Path, size: Size, seed: int) -> None:
+    import scipy.linalg
+
     argv = lud.generate(tmp_path, size, seed)
     order = int(argv[0])
     matrix = np.fromfile(tmp_path / argv[1], dtype=np.float32).reshape(order, order).astype(np.float64)
@@ -38,6 +39,8 @@ def test_the_lu_oracle_factors_any_order(tmp_path: Path, order: int) -> None:
 
 @pytest.mark.parametrize("size", ["tiny", "small"])
 def test_the_gaussian_oracle_agrees_with_elimination_by_hand(tmp_path: Path, size: Size) -> None:
+    import scipy.linalg
+
     argv = gaussian.generate(tmp_path, size, 3)
     unknowns = int(argv[0])
     matrix = np.fromfile(tmp_path / argv[1], dtype=np.float32).reshape(unknowns, unknowns).astype(np.float64)

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.frontend import SourceOptions, device_pass
@@ -39,6 +38,8 @@ def test_a_machine_reaches_the_optimum_of_the_dual(seed: int) -> None:
     [machine] = workload.train(problem)
     points = problem.points[machine.members]
     kernel = np.exp(-0.5 * ((points[:, None] - points) ** 2).sum(axis=2))
+    from scipy.optimize import minimize
+
     best = minimize(
         lambda m: -dual(m, machine.signs, kernel),
         np.zeros(24),

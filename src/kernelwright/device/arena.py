@@ -26,13 +26,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from types import TracebackType
-from typing import Any, cast
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, cast
 
 from kernelwright.errors import DeviceError
 from kernelwright.lazy_dataclasses import dataclass
+
+if TYPE_CHECKING:  # what serves a real GPU has no arrays, and importing NumPy takes longer than all else it imports
+    import numpy.typing as npt
 
 SHARED_BASE = 0x0100_0000_0000
 LOCAL_BASE = 0x0200_0000_0000
@@ -49,8 +49,8 @@ GAP = 64 << 10
 POISON = 0xCD
 """The byte that memory nobody has written holds: new buffers, shared and local memory."""
 
-BOUNDS = np.dtype([("start", "<u8"), ("end", "<u8"), ("index", "<u4"), ("writable", "<u4")])
-"""One row of ``Arena.bounds()``: 24 bytes, a buffer owns the addresses ``start <= a < end``."""
+BOUNDS = [("start", "<u8"), ("end", "<u8"), ("index", "<u4"), ("writable", "<u4")]
+"""The fields of a row of ``Arena.bounds()``: 24 bytes, a buffer owns the addresses ``start <= a < end``."""
 
 _MAP_FIXED = 0x10
 _MAP_NORESERVE = 0x4000
@@ -257,11 +257,13 @@ class Arena:
 
     # -- bytes -----------------------------------------------------------------------------------------------------
 
-    def view(self, buffer: Buffer, dtype: npt.DTypeLike = np.uint8) -> npt.NDArray[Any]:
+    def view(self, buffer: Buffer, dtype: npt.DTypeLike = "u1") -> npt.NDArray[Any]:
         """The buffer's memory as an array of ``size // itemsize`` elements, without a copy.
 
         The array reads and writes the arena itself and must not outlive it: after ``close`` it shows other memory.
         """
+        import numpy as np
+
         self._check_open()
         kind = np.dtype(dtype)
         whole = buffer.size // kind.itemsize * kind.itemsize
@@ -286,6 +288,8 @@ class Arena:
         ``index`` is the position in ``buffers``. The array is made again only when buffers come or go.
         """
         if self._bounds is None or self._bounds[0] != self.version:
+            import numpy as np
+
             rows = [(b.address, b.end, i, b.writable) for i, b in enumerate(self._live)]
             table = np.array(rows, dtype=BOUNDS)
             table.setflags(write=False)

@@ -303,8 +303,8 @@ def _import(module: str) -> None:
     gc.freeze()  # templates collect what is theirs only
 
 
-def main() -> None:
-    post = socket.socket(fileno=int(sys.argv[1]))
+def serve(post: socket.socket) -> NoReturn:
+    """The whole life of the process."""
     os.set_inheritable(post.fileno(), False)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     code = 1
@@ -319,4 +319,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -12,7 +12,6 @@ of these in a process of its own and starts a new one then; use that, unless thi
 from __future__ import annotations
 
 import ctypes
-import statistics
 from collections.abc import Sequence
 from dataclasses import field
 from typing import NoReturn
@@ -139,6 +138,8 @@ class Timing:
     def of(cls, samples: Sequence[float]) -> Timing:
         if len(samples) == 1:
             return cls(samples[0], samples[0], samples[0], tuple(samples))
+        import statistics
+
         low, median, high = statistics.quantiles(samples, n=4, method="inclusive")
         return cls(median, low, high, tuple(samples))
 

@@ -177,8 +177,7 @@ FACTOR_OF = {
 
 
 def _calibrated(busy: Mapping[str, float], calibration: Calibration) -> dict[str, float]:
-    factors = {name: getattr(calibration, FACTOR_OF[name]) if name in FACTOR_OF else 1.0 for name in busy}
-    return {name: factors[name] * cycles for name, cycles in busy.items()}
+    return {n: getattr(calibration, FACTOR_OF[n]) * c if c and n in FACTOR_OF else c for n, c in busy.items()}
 
 
 class Work:
@@ -294,7 +293,7 @@ def _together(busy: Mapping[str, float], norm: int) -> float:
     most = max(parts.values(), default=0.0)
     if most <= 0:
         return 0.0
-    total = math.fsum(_power(part / most, norm) for part in parts.values())
+    total = math.fsum(_power(part / most, norm) for part in parts.values() if part)
     for _ in range(norm.bit_length() - 1):
         total = math.sqrt(total)
     return most * total

@@ -12,7 +12,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from kernelwright.space.engine.constraints import Constraints, Masks, Relation, Term
+from kernelwright.space.engine.constraints import Constraints, Masks, Term
+
+Tuples = list[list[int]]
+"""What a relation allows: places in the domains of its variables."""
 
 
 class Oracle:
@@ -22,7 +25,8 @@ class Oracle:
         self.constraints = constraints
         c = constraints
         rows = [(row[:-1], row[-1]) for row in (*c.binary.tolist(), *c.ternary.tolist())]
-        self._relations = [(scope, c.relations[number]) for scope, number in rows]
+        tuples: list[Tuples] = [np.argwhere(relation).tolist() for relation in c.relations]
+        self._relations = [(scope, tuples[number]) for scope, number in rows]
         bounds = zip(c.clause_first[:-1], c.clause_first[1:], strict=True)
         self._clauses = [[(int(v), int(m)) for v, m in c.literals[a:b]] for a, b in bounds]
 
@@ -41,8 +45,8 @@ class Oracle:
         while run.possible and before != domains:
             before = list(domains)
             run.look_at_presence()
-            for scope, relation in self._relations:
-                run.relate(scope, relation)
+            for scope, tuples in self._relations:
+                run.relate(scope, tuples)
             for clause in self._clauses:
                 run.choose(clause)
             for counter in self.constraints.counters:
@@ -100,11 +104,14 @@ class _Fixpoint:
             found |= self.presence[v]
         return found
 
-    def relate(self, scope: list[int], relation: Relation) -> None:
-        tuples = np.argwhere(relation).tolist()
+    def relate(self, scope: list[int], tuples: Tuples) -> None:
         for place, v in enumerate(scope):
             others = [w for w in scope if w != v]
-            alive = [t for t in tuples if all(self.domains[w] >> t[i] & 1 for i, w in enumerate(scope) if i != place)]
+            alive = tuples
+            for i, w in enumerate(scope):
+                if i != place:
+                    domain = self.domains[w]
+                    alive = [t for t in alive if domain >> t[i] & 1]
             self.keep(v, sum({1 << t[place] for t in alive}), self.objects(others))
 
     def choose(self, clause: list[tuple[int, int]]) -> None:
