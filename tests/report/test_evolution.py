@@ -157,11 +157,13 @@ def test_ids_are_unique(page: str) -> None:
 
 
 def changed(finished_run: Path, folder: Path, change: Callable[[dict[str, Any]], None], kind: str = "explained") -> str:
-    """The page of a copy of the run, one event's data changed."""
+    """The page of a copy of the run, the data of the last event about its best changed."""
     shutil.copytree(finished_run, folder / "run")
+    with EvolveRun.open(finished_run, GENOMES) as run:
+        best = run.best.name if run.best else ""
     with sqlite3.connect(folder / "run" / "journal.db") as db:
-        (number, text) = db.execute("SELECT id, data FROM events WHERE kind = ? ORDER BY id DESC", (kind,)).fetchone()
-        data = json.loads(text)
+        events = db.execute("SELECT id, data FROM events WHERE kind = ? ORDER BY id DESC", (kind,)).fetchall()
+        number, data = next((n, d) for n, text in events if (d := json.loads(text))["variant"] == best)
         change(data)
         db.execute("UPDATE events SET data = ? WHERE id = ?", (json.dumps(data), number))
     with EvolveRun.open(folder / "run", GENOMES) as run:
