@@ -13,7 +13,7 @@ import pytest
 from kernelwright.bench.prove.families.family import Family, Member
 from kernelwright.bench.prove.family_table import FAMILIES
 from kernelwright.evaluate.judging.case_runner import by_kernel
-from kernelwright.evaluate.workload.case import Case
+from kernelwright.evaluate.workload.case import Case, Output
 from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.pipeline import compile as compile_program
 from tests.fuzz_variants import fuzz_runs, fuzzer
@@ -83,6 +83,32 @@ def test_an_original_that_reads_past_its_buffers(tmp_path: Path, variant: str, i
     case = Case(grid=(1,), block=(32,), arguments=arguments)
     tally = fuzz([case], "shifted", modules[0], Variant(modules[1], {}), Rules(), count=20, seed=0, enough=1)
     assert bool(tally.wrong) == is_wrong and (is_wrong or tally.agree >= 5), str(tally)
+
+
+IN_ANY_ORDER = """
+extern "C" __global__ void added(const float *in, float *out) {
+  if (threadIdx.x % 32 == 0) atomicAdd(out, in[threadIdx.x / 32]);
+}
+"""
+
+
+def test_an_original_that_depends_on_the_order_of_its_threads_proves_nothing_wrong(tmp_path: Path) -> None:
+    """Its sum is another one in some orders: also in those of the variant, which is the original."""
+    path = tmp_path / "added.cu"
+    path.write_text(IN_ANY_ORDER)
+    modules = by_kernel(compile_program(path).module)
+    arguments = {"in": np.array([1e8, 3.0, -1e8, 5.0], np.float32), "out": np.zeros(1, np.float32)}
+    case = Case(grid=(1,), block=(128,), arguments=arguments)
+    tally = fuzz([case], "added", modules, Variant(modules, {}), Rules(), count=40, seed=0)
+    assert not tally.wrong and tally.unused["on which the original depends on the order of its threads"], str(tally)
+
+
+@pytest.mark.parametrize(("found", "is_equal"), [(0x7FF8000000000001, True), (0x7FE8000000000001, False)])
+def test_bits_of_nans_are_no_difference(found: int, is_equal: bool) -> None:
+    one, other = (
+        Output({"out": np.array([4, bits], "<u8").view(np.uint8)}, {}, {}) for bits in (found, 0xFFF8000000000002)
+    )
+    assert np.array_equal(fuzzer._with_nans_of(one, other).arrays["out"], other.arrays["out"]) is is_equal
 
 
 @pytest.mark.parametrize("module", [fuzzer, fuzz_runs], ids=["fuzzer", "fuzz_runs"])
