@@ -15,6 +15,7 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
     best, flags = run.best, run.flags
     trained, speedup_any = run.fastest_trained
     proof = (run.proof(best.name) if best else None) or {}
+    free = run.for_any_size
     return {
         "run": str(run.folder),
         "best": best.name if best else None,
@@ -29,9 +30,9 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
         "best_any": trained or None,
         "best_proven": run.proven.name if run.proven else None,
         "speedup_proven": round(run.proven.speedup, 4) if run.proven else 1.0,
-        "best_for_any_size": run.for_any_size.name if run.for_any_size else None,
-        "speedup_for_any_size": round(run.for_any_size.speedup, 4) if run.for_any_size else None,
-        "label_for_any_size": (run.proof(run.for_any_size.name) or {}).get("label") if run.for_any_size else None,
+        "best_for_any_size": free.name if free else None,
+        "speedup_for_any_size": round(free.speedup, 4) if free else None,
+        "label_for_any_size": (run.proof(free.name) or {}).get("label") if free else None,
         "measured_on": run.settings.gpu or None,
         "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
         "label": proof.get("label"),
@@ -90,9 +91,8 @@ def lines_of(result: dict[str, Any]) -> str:
         )
     if result["best_for_any_size"]:
         said.append(
-            "without the checks that fix a value: {speedup_for_any_size:.3f}x, {label_for_any_size} ({best_for_any_size})".format_map(
-                result
-            )
+            f"without the checks that fix a value: {result['speedup_for_any_size']:.3f}x, {result['label_for_any_size']} "
+            f"({result['best_for_any_size']})"
         )
     if result["speedup_any"] > result["speedup"] * 1.005:
         said.append(
