@@ -170,6 +170,23 @@ def test_pipes_and_sockets_in_its_folder_are_left_out(program: Program, tmp_path
         assert isinstance(WholeProgram(there, "h200", Rules()).judge({}), Ok)
 
 
+def test_installed_packages_and_history_beside_a_program_are_not_copied(
+    program: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "in"
+    shutil.copytree(program.folder, folder)
+    files = sum(path.is_file() for path in folder.rglob("*"))
+    monkeypatch.setattr(whole_program, "MOST_FILES", files)
+    for name in (".venv", ".git"):
+        (folder / name / "deep").mkdir(parents=True)
+        (folder / name / "deep" / "file").touch()
+    assert Program(program.executable, (), str(folder)).trouble == ""
+    whole_program._copy(str(folder), tmp_path / "copy")
+    assert sorted(os.listdir(tmp_path / "copy")) == sorted(os.listdir(program.folder))
+    (folder / "more").touch()
+    assert "too large" in Program(program.executable, (), str(folder)).trouble
+
+
 @pytest.mark.parametrize("error", [PermissionError(13, "Permission denied", "/data/secret.bin"), None])
 def test_a_folder_that_cannot_be_copied(
     program: Program, monkeypatch: pytest.MonkeyPatch, error: OSError | None

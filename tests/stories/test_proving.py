@@ -11,6 +11,8 @@ from typing import Any, cast
 import pytest
 
 from kernelwright.errors import ToolError
+from kernelwright.evaluate.judging.whole_program import Program
+from kernelwright.evaluate.workload.subject import Recordings
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.farm import Lost
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
@@ -114,6 +116,13 @@ def test_a_solver_out_of_memory_leaves_what_the_tests_say() -> None:
     passed = Proof(tuple(Check(name, "passed", "", ()) for name in CHECKS))
     assert replace(passed, obligations=(owed,)).label == passed.label == "clean"
     assert obligations.provable((), {}) is None and obligations.apart((), {}) is None
+
+
+def test_a_program_that_cannot_run_again_says_why() -> None:
+    recordings = Recordings((), (), program=Program("/gone", (), "."))
+    assert proving._whole(recordings, "h200", cast(Any, None)) == (None, "the program is not there any more (/gone)")
+    with pytest.raises(ToolError, match="not there any more"):
+        proving._no_trial("the program is not there any more", {})
 
 
 def test_a_whole_program_that_was_not_compared_is_said() -> None:

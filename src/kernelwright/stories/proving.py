@@ -148,7 +148,7 @@ def _setup(
         workload, originals, seed=seed, held_out=held_out, sanitizer=watched, why_no_sanitizer=why_not,
         processes=processes,
     )  # fmt: skip
-    whole = _whole(subject, device, workload)
+    whole, not_run = _whole(subject, device, workload)
     estimates, weights = zip(*Fitness(workload, virtual_gpu(device), kind=kind).estimates(), strict=True)
     most = ceiling(estimates, weights)
     launches = training_facts(prover.baseline)
@@ -163,6 +163,8 @@ def _setup(
         trial = None
         if whole is not None:
             trial = functools.partial(_trial, whole, {name: variant.kernels[name] for name in changed})
+        elif not_run:
+            trial = functools.partial(_no_trial, not_run)
         proof = prover.prove(
             changed, guards=variant.guards, speedup=speedup, ceiling=most, whole_program=trial,
             counterexamples=counterexamples,
@@ -191,6 +193,11 @@ def _trial(whole: WholeProgram, kernels: Mapping[str, Built], _: Modules) -> Out
     return whole.judge(kernels)
 
 
+def _no_trial(why: str, _: Modules) -> Outcome:
+    """Raises ``ToolError``: what the proof says in place of the trial."""
+    raise ToolError(why)
+
+
 def _wrong(why: str, seed: int) -> Proof:
     """The proof of a variant that could not be run to its end."""
     failed = Check("training", "failed", why, (Evidence(why, "fault"),))
@@ -206,9 +213,11 @@ def _watched(subject: Subject, originals: Modules) -> tuple[Watched | None, str]
         return None, error.message
 
 
-def _whole(subject: Subject, device: str, workload: Workload) -> WholeProgram | None:
-    """The whole program, where there is one and it still runs as it did."""
+def _whole(subject: Subject, device: str, workload: Workload) -> tuple[WholeProgram | None, str]:
+    """The whole program, where there is one, and why it cannot be run again, where it cannot."""
     program = subject.program if isinstance(subject, Recordings) else None
-    if program is None or program.trouble:
-        return None
-    return WholeProgram(program, virtual_gpu(device).name, workload.rules)
+    if program is None:
+        return None, ""
+    if program.trouble:
+        return None, program.trouble
+    return WholeProgram(program, virtual_gpu(device).name, workload.rules), ""

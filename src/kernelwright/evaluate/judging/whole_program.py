@@ -41,7 +41,8 @@ from kernelwright.lazy_dataclasses import dataclass
 LARGEST_FOLDER = 256 << 20
 """Bytes of a working folder that is copied for each run; a larger one is not."""
 MOST_FILES = 5000
-RUNS = "kw-runs"
+NOT_THE_PROGRAMS = frozenset(("kw-runs", ".git", ".hg", ".svn", ".venv", "venv", ".tox", "node_modules"))
+"""Folders beside a program that it does not read: our runs, a repository's history, installed packages. They are not copied."""
 AGAIN = 5
 """Further runs of the original when a variant's outputs differ: two may agree by chance on what differs from run to run, where random
 numbers are drawn from the time in seconds, or times are printed to the hundredth."""
@@ -66,7 +67,7 @@ class Program:
             return f"its folder is not there any more ({self.folder})"
         size = files = 0
         for where, folders, names in os.walk(self.folder):
-            folders[:] = [name for name in folders if name != RUNS]
+            folders[:] = [name for name in folders if name not in NOT_THE_PROGRAMS]
             files += len(names)
             size += sum(os.lstat(os.path.join(where, name)).st_size for name in names)
             if size > LARGEST_FOLDER or files > MOST_FILES:
@@ -221,7 +222,7 @@ def _copy(folder: str, target: Path) -> None:
 
 
 def _left_out(folder: str, names: list[str]) -> list[str]:
-    return [name for name in names if name == RUNS or not _is_plain(os.path.join(folder, name))]
+    return [name for name in names if name in NOT_THE_PROGRAMS or not _is_plain(os.path.join(folder, name))]
 
 
 def _is_plain(path: str) -> bool:
