@@ -5,8 +5,8 @@
 Several runs (``fuzz_runs.py``) are fuzzed side by side, one to a core, and a line is printed for each. It knows nothing of ``prove``. Everything that a launch is given is changed at random: elements of buffers and of device
 variables, numbers and fields among the parameters, grid, block and dynamic shared memory. The original on the same launch is the
 oracle; a launch on which it faults, races, reads what nobody wrote or depends on the order of its threads is not used; whether it does is tried in
-one order, and in many where the variant differs. An original that reads
-past its buffers as recorded may, and so may its variant: each run finds other bytes there, on which nothing may depend. Where a
+one order, and in many where the variant differs. Bytes that it reads as ``bool`` stay 0 or 1, as C++ asks: anything else is undefined.
+An original that reads past its buffers as recorded may, and so may its variant: each run finds other bytes there, on which nothing may depend. Where a
 launch does not meet the guards, the original runs in the place of the variant, as it does in an exported one.
 """
 
@@ -36,7 +36,7 @@ from kernelwright.evaluate.workload.case import Case, Output
 from kernelwright.evaluate.workload.comparison import judge
 from kernelwright.evaluate.workload.rule_text import Rules
 from kernelwright.guards import Guard
-from kernelwright.ir import PointerType
+from kernelwright.ir import Argument, Instruction, IntType, PointerType, Value
 from kernelwright.launch import Launch, Triple
 
 TURNS = 2_000_000
@@ -247,12 +247,16 @@ class _Small:
             a for n, a in loaded.variables.addresses.items()
             if n not in loaded.module.globals or "externally_initialized" not in loaded.module.globals[n].prefix
         }  # fmt: skip
+        booleans = _read_as_booleans(execution, arena)
         for buffer in arena.buffers:
             if buffer.address not in self._seen and buffer.size:
                 self._seen.add(buffer.address)
                 random = np.random.default_rng([*self.drawn_from, *buffer.name.encode()])
                 if self._memory and buffer.address not in fixed and random.random() < 0.5:
-                    self._change_memory(buffer.name, arena.view(buffer), arena, random)
+                    memory = arena.view(buffer)
+                    self._change_memory(buffer.name, memory, arena, random)
+                    if buffer.address in booleans:
+                        np.minimum(memory, 1, out=memory)
         random = np.random.default_rng([*self.drawn_from, self._launches])
         self._launches += 1
         parameters = self._parameters(execution, arena, random) if self._numbers else launch.parameters
@@ -311,6 +315,39 @@ class _Small:
                     made[at : at + step] = new.to_bytes(step, "little")
                 self.said.append(f"parameter at {at} changed")
         return bytes(made)
+
+
+def _read_as_booleans(execution: Execution, arena: Arena) -> set[int]:
+    """Where the buffers start that hold nothing but ``bool``: the kernel loads bytes through their argument that it promises to be 0
+    or 1, and so they are."""
+    kernel, launch = execution.loaded.module.functions[execution.launch.kernel], execution.launch
+    promised = [
+        i for i in kernel.instructions()
+        if i.opcode == "load" and isinstance(i.type, IntType) and i.type.bits == 8 and "range" in i.metadata
+    ]  # fmt: skip
+    parameters = parameter_layout(kernel).parameters if promised else ()
+    found = set()
+    for index in {argument for load in promised for argument in _arguments_behind(load.operands[0])}:
+        p = parameters[index]
+        buffer = arena.find(int.from_bytes(launch.parameters[p.offset : p.offset + p.size], "little"))
+        if buffer is not None and not p.byval and arena.view(buffer).max(initial=0) <= 1:
+            found.add(buffer.address)
+    return found
+
+
+def _arguments_behind(pointer: Value) -> set[int]:
+    """Those that a pointer may come from."""
+    found, seen, open_ends = set(), set(), [pointer]
+    while open_ends:
+        value = open_ends.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if isinstance(value, Argument):
+            found.add(value.index)
+        elif isinstance(value, Instruction) and value.opcode in ("getelementptr", "addrspacecast", "phi", "select"):
+            open_ends += [one for one in value.operands if isinstance(one.type, PointerType)]
+    return found
 
 
 def _are_pointers(memory: Any, at: Any, arena: Arena) -> Any:

@@ -85,6 +85,28 @@ def test_an_original_that_reads_past_its_buffers(tmp_path: Path, variant: str, i
     assert bool(tally.wrong) == is_wrong and (is_wrong or tally.agree >= 5), str(tally)
 
 
+OF_FLAGS = """
+extern "C" __global__ void chosen(const bool *flags, const int *in, int *out) {
+  int i = threadIdx.x;
+  out[i] = flags[i] ? in[i] : -in[i];
+}
+"""
+FLAGS_IN_NUMBERS = OF_FLAGS.replace("flags[i] ? in[i] : -in[i]", "in[i] * (2 * (int)*(const char *)(flags + i) - 1)")
+
+
+def test_flags_stay_flags(tmp_path: Path) -> None:
+    """What another byte in a bool gives is not defined, and so nothing that a variant can be wrong about."""
+    modules = []
+    for number, text in enumerate((OF_FLAGS, FLAGS_IN_NUMBERS)):
+        path = tmp_path / f"chosen{number}.cu"
+        path.write_text(text)
+        modules.append(by_kernel(compile_program(path).module))
+    flags, numbers = np.arange(32) % 3 == 0, np.arange(32, dtype=np.int32)
+    case = Case(grid=(1,), block=(32,), arguments={"flags": flags, "in": numbers, "out": numbers * 0})
+    tally = fuzz([case], "chosen", modules[0], Variant(modules[1], {}), Rules(), count=60, seed=0)
+    assert not tally.wrong and tally.agree >= 20, str(tally)
+
+
 IN_ANY_ORDER = """
 extern "C" __global__ void added(const float *in, float *out) {
   if (threadIdx.x % 32 == 0) atomicAdd(out, in[threadIdx.x / 32]);
