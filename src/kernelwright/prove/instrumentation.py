@@ -25,6 +25,8 @@ from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.checked_run import LaunchMade, Runnable
 
 COUNTERS = "kw.observed"
+Memory = tuple[tuple[int, int, str], ...]
+"""Where buffers begin and end, and their names."""
 _BITS = {"half": 16, "bfloat": 16, "float": 32, "double": 64}
 _INTEGER = re.compile(r"i(\d+)")
 _VECTOR = re.compile(r"<(\d+) x (\w+)>")
@@ -85,8 +87,11 @@ def can_compare(type: str) -> bool:
     return type.startswith("ptr") or 0 < _bits(type) <= 64
 
 
-def instrumented(original: Original, probes: Sequence[Probe], added: Mapping[Id, Sequence[str]]) -> Module:
-    """The kernel's module with two counters per probe. ``added``: lines that stand before an instruction."""
+def instrumented(
+    original: Original, probes: Sequence[Probe], added: Mapping[Id, Sequence[str]], *, words: int = 1
+) -> Module:
+    """The kernel's module with two counters per probe. ``added``: lines that stand before an instruction. ``words``: counters that
+    they need, at least."""
     before: dict[Id, list[str]] = {id: list(lines) for id, lines in added.items()}
     for number, probe in enumerate(probes):
         at = probe.at
@@ -94,7 +99,7 @@ def instrumented(original: Original, probes: Sequence[Probe], added: Mapping[Id,
         before.setdefault(id, []).extend(_lines(original, number, probe))
     blocks = {original.nodes[id].block for id in before}
     text = original.text({block: _block(original, block, before) for block in blocks}, other_memory=True)
-    counters = f"@{COUNTERS} = addrspace(1) global [{max(2 * len(probes), 1)} x i64] zeroinitializer, align 8\n"
+    counters = f"@{COUNTERS} = addrspace(1) global [{max(2 * len(probes), words)} x i64] zeroinitializer, align 8\n"
     return parse_module(f"{text}\n{counters}")
 
 
@@ -172,6 +177,7 @@ class ObservedCase:
         self.case = case
         self.name = case.name
         self.counters: NDArray[np.int64] = np.zeros(0, np.int64)
+        self.memory: Memory = ()
 
     def run(self, runner: Runner, kernel: str) -> Output:
         return self.case.run(runner.through(_Reading(runner.executor, self)), kernel)
@@ -189,6 +195,7 @@ class _Reading:
         counters = execution.loaded.variables.buffers.get(COUNTERS)
         if counters is not None:
             self._case.counters = arena.view(counters, np.int64).copy()
+            self._case.memory = tuple((b.address, b.end, b.name) for b in arena.buffers)
         return result
 
 
@@ -201,6 +208,6 @@ def counts(probes: Sequence[Probe], counters: Iterable[NDArray[np.int64]]) -> li
 
 
 __all__ = [
-    "AlreadyThere", "Count", "Edge", "LaunchMade", "ObservedCase", "Probe", "Reached", "Same", "can_compare", "counts",
+    "AlreadyThere", "Count", "Edge", "LaunchMade", "Memory", "ObservedCase", "Probe", "Reached", "Same", "can_compare", "counts",
     "instrumented",
 ]  # fmt: skip

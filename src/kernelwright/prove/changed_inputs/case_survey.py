@@ -6,8 +6,9 @@ fields, a buffer of one element. Everything else is a buffer.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from kernelwright.prove.changed_inputs.buffer_values import (
     INTEGER_WAYS,
     POINTER_WAYS,
     UNKNOWN_WAYS,
+    Random,
+    Values,
     Way,
     exchanged,
 )
@@ -40,6 +43,7 @@ ALL_FIELDS = 1024
 ALL_AT_ONCE = "some of them what the kernel compares with"
 MOSTLY = "most of them what the kernel compares with"
 ENTIRELY = "all of them what the kernel compares with"
+PLACED = "each at its place"
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class BufferSeen:
     """What the kernels of its case compare with, as elements of this buffer."""
     boolean: bool = False
     """Whether it holds truth values, a byte each."""
+    places: tuple[int, ...] = ()
+    """Elements that ``PLACED`` gives the values in ``compared``, one each."""
 
     @property
     def ways(self) -> Mapping[str, Way]:
@@ -75,7 +81,18 @@ class BufferSeen:
         return FEW_BOOLEAN_WAYS if self.boolean else {} if self.dtype is None else FEW_WAYS
 
     def way(self, name: str) -> Way:
+        if name == PLACED:
+            return partial(_placed, self.places, self.compared)
         return POINTER_WAYS.get(name) or self.few_ways.get(name) or self.ways[name]
+
+
+def _placed(places: Sequence[int], elements: Sequence[Any], values: Values, _: Random) -> Values:
+    """The values, with those elements in those places."""
+    made = values.copy()
+    for place, element in zip(places, elements, strict=True):
+        if place < made.size:
+            made[place] = element
+    return made
 
 
 @dataclass(frozen=True)

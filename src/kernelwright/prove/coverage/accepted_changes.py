@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.errors import KernelwrightError
-from kernelwright.ir import ConstantInt, Instruction
+from kernelwright.ir import ConstantInt, Instruction, Module
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.baseline import FORWARD, Baseline, CaseSet, Reference
 from kernelwright.prove.changed_inputs.buffer_values import MILD
@@ -38,6 +38,8 @@ from kernelwright.prove.coverage.conditions import Conditions
 from kernelwright.prove.coverage.edited_lines import Edited
 from kernelwright.prove.coverage.exchanged_values import exchange_changes
 from kernelwright.prove.coverage.goal_search import GoalSearch
+from kernelwright.prove.coverage.meeting_changes import meeting_changes
+from kernelwright.prove.coverage.meetings import Meetings
 from kernelwright.prove.domain import Domain
 from kernelwright.prove.instrumentation import ObservedCase
 
@@ -47,6 +49,8 @@ DRAWN_TRIES = 12
 """Changes that are tried to draw the data of a case anew."""
 OF_EDITS = 0.3
 """So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
+OF_MEETINGS = 0.4
+"""The same, of what decides whether a thread's accesses meet."""
 OF_ALIASES = 0.2
 """So many times as many, of pointers that share memory."""
 OF_PLACES = 0.2
@@ -85,6 +89,8 @@ class AcceptedChanges:
         self._surveys: dict[int, Survey] = {}
         self._of_exchanges: dict[int, list[Change]] = {}
         self._conditions: dict[str, Conditions] = {}
+        self._meetings: dict[str, Meetings] = {}
+        self._of_meetings: dict[tuple[int, str], list[Change]] = {}
         self._counters: dict[Hashable, NDArray[np.int64] | None] = {}
 
     def bases(self, cases: Sequence[Reference]) -> list[Reference]:
@@ -188,6 +194,7 @@ class AcceptedChanges:
         )
         sorts = (
             (chain.from_iterable(of_edits), OF_EDITS),
+            (chain.from_iterable(self._meeting(base, kernel) for kernel in edited), OF_MEETINGS),
             (alias_changes(survey, seed), OF_ALIASES),
             (place_changes(survey, seed), OF_PLACES),
             (self._exchanged(base), OF_FEW),
@@ -205,6 +212,18 @@ class AcceptedChanges:
         for kernel, where in edited.items():
             self._aim(kernel, where.lines, base, domain, found, aims // len(edited))
         return found
+
+    def _meeting(self, base: Reference, kernel: str) -> list[Change]:
+        """Changes under which accesses of the kernel meet that do not in the case."""
+        if (id(base), kernel) not in self._of_meetings:
+            if kernel not in self._meetings:
+                self._meetings[kernel] = Meetings(self._baseline.original[kernel], kernel)
+            meetings, observed = self._meetings[kernel], ObservedCase(base.case)
+            counters = self._observed(meetings.module, kernel, observed)
+            noted = meetings.noted(counters) if counters is not None else []
+            made = meeting_changes(meetings, noted, observed.memory, self._survey(base), self._baseline.seed)
+            self._of_meetings[id(base), kernel] = list(made) if noted else []
+        return self._of_meetings[id(base), kernel]
 
     def _exchanged(self, base: Reference) -> list[Change]:
         """Changes of what the threads of the case's kernels tell each other."""
@@ -282,14 +301,15 @@ class AcceptedChanges:
         asked = (kernel, id(base), change)
         if asked not in self._counters:
             case = base.case if change is None else ChangedCase(base.case, change)
-            self._counters[asked] = self._observed(conditions, kernel, ObservedCase(case))
+            self._counters[asked] = self._observed(conditions.module, kernel, ObservedCase(case))
         return self._counters[asked]
 
-    def _observed(self, conditions: Conditions, kernel: str, observed: ObservedCase) -> NDArray[np.int64] | None:
-        if conditions.module is None:
+    def _observed(self, module: Module | None, kernel: str, observed: ObservedCase) -> NDArray[np.int64] | None:
+        """What the kernel counts in ``module``, which does that; None where it does not come to its end."""
+        if module is None:
             return None
         baseline = self._baseline
-        modules = {**baseline.original, kernel: conditions.module}
+        modules = {**baseline.original, kernel: module}
         try:
             run = run_case(
                 baseline.device, modules, observed, baseline.workload.kernel, FORWARD,

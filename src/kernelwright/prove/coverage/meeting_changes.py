@@ -1,0 +1,148 @@
+"""Inputs with which accesses of a thread meet that do not meet in what was recorded.
+
+Of what the original noted, each execution says what one number would have to be for its two addresses to be the same. All of them
+get it, or some, or one alone; on top of that, what the branches before the access ask for, where the number decides about these too:
+one by one, and all at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any
+
+import numpy as np
+
+from kernelwright.codegen.memory_layout import parameter_layout
+from kernelwright.ir import Argument, Function
+from kernelwright.prove.changed_inputs.buffer_values import WORD
+from kernelwright.prove.changed_inputs.case_survey import PLACED, BufferSeen, Change, NumberSeen, Survey
+from kernelwright.prove.coverage.meetings import Meeting, Meetings, Moving, Noted
+from kernelwright.prove.coverage.required_relations import TRUE, is_value, required
+from kernelwright.prove.coverage.solved_relations import solved
+from kernelwright.prove.instrumentation import Memory
+
+FEW = 3
+"""Values of an argument."""
+MOST_WAYS = 4
+"""Branches on the way that are looked at one by one."""
+
+
+def meeting_changes(
+    meetings: Meetings, noted: Sequence[Sequence[Noted]], memory: Memory, survey: Survey, seed: int
+) -> Iterator[Change]:
+    """The changes of all pairs in turn. ``memory``: where buffers lay when it was noted."""
+    sorts = [
+        _of_pair(pair, executions, meetings, memory, survey)
+        for pair, executions in zip(meetings.pairs, noted, strict=True)
+    ]
+    known: set[Change] = set()
+    for change in (c for row in zip_longest(*sorts) for c in row if c is not None):
+        if change not in known:
+            known.add(change)
+            yield replace(change, seed=seed * 1000 + len(known))
+
+
+def _of_pair(
+    pair: Meeting, executions: Sequence[Noted], meetings: Meetings, memory: Memory, survey: Survey
+) -> Iterator[Change]:
+    function = meetings.function
+    ways = _ways(pair, meetings, survey)
+    met: list[list[Change]] = []
+    for moving in pair.moving:
+        step = _step(moving, function, survey)
+        if step:
+            place = pair.loads.index(moving) if moving in pair.loads else None
+            wanted = [(e, e.apart // step) for e in executions if e.apart % step == 0 and e.apart]
+            if place is None:
+                met.append(list(_of_number(moving, [by for _, by in wanted], function, survey)))
+            else:
+                elements = {e.read[place][0]: e.read[place][1] + by for e, by in wanted}
+                met.append(list(_of_memory(elements, memory, survey)))
+    for change in (c for row in zip_longest(*met) for c in row if c is not None):
+        yield change
+        for way in ways:
+            yield change.on_top_of(way)
+
+
+def _ways(pair: Meeting, meetings: Meetings, survey: Survey) -> list[Change]:
+    """Changes under which the branches before the access lead there."""
+    (relations, *_) = required(is_value(TRUE, True), pair.site.parent, meetings.dominators)
+    words = "so that it is reached"
+    several = [relations, *((one,) for one in relations[::-1][: MOST_WAYS + 1])]
+    found = (solved(some, meetings.function, survey, words, everywhere=True) for some in several[1:] + several[:1])
+    return list(dict.fromkeys(change for change in found if change is not None))
+
+
+def _step(moving: Moving, function: Function, survey: Survey) -> int:
+    """Bytes that the addresses come closer by for one more of the number; 0 where that is not known."""
+    step = moving.step
+    for factor in moving.factors:
+        number = _number(factor, function, survey)
+        step *= int(number.value) if number is not None else 0
+    return -step if moving.of_second else step
+
+
+def _number(argument: Argument, function: Function, survey: Survey) -> NumberSeen | None:
+    at = parameter_layout(function).parameters[argument.index].offset
+    return next((n for n in survey.numbers.values() if n.kernel == function.name and n.offset == at), None)
+
+
+def _of_number(moving: Moving, by: Sequence[int], function: Function, survey: Survey) -> Iterator[Change]:
+    number = _number(moving.source, function, survey) if isinstance(moving.source, Argument) else None
+    for one in list(dict.fromkeys(by))[:FEW] if number is not None and number.kind == "i" else ():
+        assert number is not None
+        raw = number.raw_of(number.value + one)
+        if raw is not None:
+            yield Change(
+                f"{number.words}: {number.value:g} -> {number.value + one:g}, so that accesses meet",
+                numbers=((number, raw),),
+            )
+
+
+def _of_memory(wanted: dict[int, int], memory: Memory, survey: Survey) -> Iterator[Change]:
+    """``wanted``: by address, the number to be there."""
+    by_buffer: dict[str, dict[int, int]] = {}
+    for address, value in wanted.items():
+        for begin, end, name in memory:
+            if begin <= address < end:
+                by_buffer.setdefault(name, {})[address - begin] = value
+    for name, values in by_buffer.items():
+        number = next((n for n in survey.numbers.values() if not n.kernel and n.buffer == name), None)
+        buffer = survey.buffers.get(name)
+        if number is not None and number.kind == "i":
+            for offset, value in values.items():
+                raw = number.raw_of(value) if offset == number.offset else None
+                if raw is not None:
+                    yield Change(
+                        f"{number.words}: {number.value:g} -> {value:g}, so that accesses meet",
+                        numbers=((number, raw),),
+                    )
+        elif buffer is not None:
+            yield from _of_buffer(buffer, values)
+
+
+def _of_buffer(buffer: BufferSeen, values: dict[int, int]) -> Iterator[Change]:
+    dtype = buffer.dtype or WORD
+    if dtype.kind == "f":
+        return
+    about: Any = np.iinfo(dtype)
+    fitting = [
+        (offset // dtype.itemsize, value if dtype.kind == "i" else value % (1 << 8 * dtype.itemsize))
+        for offset, value in sorted(values.items())
+        if offset % dtype.itemsize == 0 and about.min <= value <= about.max
+    ]
+    for some in dict.fromkeys(
+        (tuple(fitting), tuple(fitting[::2]), tuple(fitting[:1]), tuple(fitting[len(fitting) // 2 :][:1]))
+    ):
+        if some:
+            places, elements = zip(*some, strict=True)
+            made = replace(buffer, compared=elements, places=places)
+            said = f"'{buffer.name}' at {places[0]} is {elements[0]}" + (
+                f", and at {len(places) - 1} more places" if len(places) > 1 else ""
+            )
+            yield Change(f"{said}, so that accesses meet", ((made, PLACED),))
+
+
+__all__ = ["meeting_changes"]
