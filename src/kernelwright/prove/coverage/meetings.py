@@ -22,7 +22,7 @@ from kernelwright.errors import KernelwrightError
 from kernelwright.ir import Argument, ArrayType, ConstantInt, GlobalVariable, Instruction, IntType, Module, Value
 from kernelwright.ir.control_flow import Dominators
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.prove.coverage.condition_sources import is_cached_load, roots_of
+from kernelwright.prove.coverage.condition_sources import is_cached_load, is_limit, roots_of
 from kernelwright.prove.instrumentation import COUNTERS, instrumented
 
 MOST = 12
@@ -36,6 +36,8 @@ NOTED = 64
 DEPTH = 12
 """Operations that an address is followed back through."""
 _CASTS = frozenset({"sext", "zext", "trunc", "freeze"})
+_KEEPING = frozenset({"and", "urem", "srem"})
+"""Operations that leave a number as it is as long as it is small enough: of such a one the difference is the same behind them."""
 
 
 @dataclass(frozen=True)
@@ -198,9 +200,14 @@ def _terms(value: Value, step: int, factors: tuple[Argument, ...], depth: int, s
             yield value, step, factors
     elif value.opcode in _CASTS:
         yield from _terms(given[0], step, factors, depth - 1, seen)
-    elif value.opcode in ("add", "or", "phi"):
+    elif value.opcode in ("add", "or", "phi") or is_limit(value):
         for one in given:
             yield from _terms(one, step, factors, depth - 1, seen)
+    elif value.opcode == "select":
+        for one in given[1:]:
+            yield from _terms(one, step, factors, depth - 1, seen)
+    elif value.opcode in _KEEPING and isinstance(given[1], ConstantInt):
+        yield from _terms(given[0], step, factors, depth - 1, seen)
     elif value.opcode == "sub":
         yield from _terms(given[0], step, factors, depth - 1, seen)
         yield from _terms(given[1], -step, factors, depth - 1, seen)
