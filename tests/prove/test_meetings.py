@@ -34,6 +34,11 @@ extern "C" __global__ void flagged(float *row, const bool *flag, const int *key,
   float kept = row[i * w];
   if (flag[i] && key[i] != 7) row[i * w + key[i]] = kept + 1;
 }
+extern "C" __global__ void plane(float *data, const int *to) {
+  int i = I;
+  float kept = data[2];
+  if (i == 0) data[(to[2 * i] & 7) * 16 + (to[2 * i + 1] & 15)] = kept + 1;
+}
 extern "C" __global__ void apart(int *out, const int *in) { out[I] = in[I] + 1; }
 extern "C" __global__ void fixed(int *out) { out[I + 64] = out[I] + 1; }
 """
@@ -131,3 +136,16 @@ def test_they_are_changes_like_all_others(module: Module) -> None:
     changes = made(module, "indexed", indexed())
     assert changes and len(set(changes)) == len(changes) and all(map(kept(module, "indexed", indexed()), changes))
     assert made(module, "indexed", indexed()) == changes
+
+
+def test_a_row_and_a_column_are_moved_together(module: Module) -> None:
+    places = 7 * np.arange(2 * N, dtype=np.int32) % 11
+    places[0] = 3
+    case = case_of(data=np.zeros(16 * (N + 16), np.float32), to=places)
+
+    def apart(change: Change) -> set[int]:
+        _, (executions,), _ = noted(module, "plane", ChangedCase(case, change))
+        return {one.apart for one in executions}
+
+    steps = {moving.step for moving in Meetings(module, "plane").pairs[0].moving}
+    assert steps == {4, 64} and {0} in map(apart, made(module, "plane", case))

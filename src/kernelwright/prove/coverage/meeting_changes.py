@@ -7,8 +7,11 @@ one by one, and all at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from fractions import Fraction
+from functools import reduce
 from itertools import zip_longest
 from typing import Any
 
@@ -49,21 +52,46 @@ def _of_pair(
 ) -> Iterator[Change]:
     function = meetings.function
     ways = _ways(pair, meetings, survey)
+    steps = {moving: step for moving in pair.moving if (step := _step(moving, function, survey))}
+    apart = [e for e in executions if e.apart]
     met: list[list[Change]] = []
-    for moving in pair.moving:
-        step = _step(moving, function, survey)
-        if step:
-            place = pair.loads.index(moving) if moving in pair.loads else None
-            wanted = [(e, e.apart // step) for e in executions if e.apart % step == 0 and e.apart]
-            if place is None:
-                met.append(list(_of_number(moving, [by for _, by in wanted], function, survey)))
-            else:
-                elements = {e.read[place][0]: e.read[place][1] + by for e, by in wanted}
-                met.append(list(_of_memory(elements, memory, survey)))
+    for moving, step in steps.items():
+        wanted = [(e, e.apart // step) for e in apart if e.apart % step == 0]
+        if moving not in pair.loads:
+            met.append(list(_of_number(moving, [by for _, by in wanted], function, survey)))
+        else:
+            place = pair.loads.index(moving)
+            elements = {e.read[place][0]: e.read[place][1] + by for e, by in wanted}
+            met.append([c for each in _of_memory(elements, memory, survey) for c in each])
+    for of_second in (True, False):
+        several = [
+            (pair.loads.index(m), step) for m, step in steps.items() if m in pair.loads and m.of_second is of_second
+        ]
+        if len(several) > 1:
+            met.append(list(_together(apart, several, memory, survey)))
     for change in (c for row in zip_longest(*met) for c in row if c is not None):
         yield change
         for way in ways:
             yield change.on_top_of(way)
+
+
+def _together(
+    executions: Sequence[Noted], steps: Sequence[tuple[int, int]], memory: Memory, survey: Survey
+) -> Iterator[Change]:
+    """Several numbers moved, the one that moves most first, the others by what is left: a row, and a column in it. ``steps``: of each
+    the place among the pair's loads, and the bytes."""
+    for rounded in (math.trunc, math.floor):
+        elements: dict[int, int] = {}
+        for one in executions:
+            left, moved = one.apart, {}
+            for place, step in sorted(steps, key=lambda each: -abs(each[1])):
+                by = rounded(Fraction(left, step))
+                left -= by * step
+                moved[one.read[place][0]] = one.read[place][1] + by
+            if not left:
+                elements |= moved
+        for row in zip_longest(*_of_memory(elements, memory, survey)):
+            yield reduce(lambda under, above: above.on_top_of(under), (c for c in row if c is not None))
 
 
 def _ways(pair: Meeting, meetings: Meetings, survey: Survey) -> list[Change]:
@@ -93,16 +121,11 @@ def _of_number(moving: Moving, by: Sequence[int], function: Function, survey: Su
     number = _number(moving.source, function, survey) if isinstance(moving.source, Argument) else None
     for one in list(dict.fromkeys(by))[:FEW] if number is not None and number.kind == "i" else ():
         assert number is not None
-        raw = number.raw_of(number.value + one)
-        if raw is not None:
-            yield Change(
-                f"{number.words}: {number.value:g} -> {number.value + one:g}, so that accesses meet",
-                numbers=((number, raw),),
-            )
+        yield from _with_number(number, number.value + one)
 
 
-def _of_memory(wanted: dict[int, int], memory: Memory, survey: Survey) -> Iterator[Change]:
-    """``wanted``: by address, the number to be there."""
+def _of_memory(wanted: dict[int, int], memory: Memory, survey: Survey) -> Iterator[list[Change]]:
+    """By buffer, its changes. ``wanted``: by address, the number to be there."""
     by_buffer: dict[str, dict[int, int]] = {}
     for address, value in wanted.items():
         for begin, end, name in memory:
@@ -113,14 +136,16 @@ def _of_memory(wanted: dict[int, int], memory: Memory, survey: Survey) -> Iterat
         buffer = survey.buffers.get(name)
         if number is not None and number.kind == "i":
             for offset, value in values.items():
-                raw = number.raw_of(value) if offset == number.offset else None
-                if raw is not None:
-                    yield Change(
-                        f"{number.words}: {number.value:g} -> {value:g}, so that accesses meet",
-                        numbers=((number, raw),),
-                    )
+                if offset == number.offset:
+                    yield list(_with_number(number, value))
         elif buffer is not None:
-            yield from _of_buffer(buffer, values)
+            yield list(_of_buffer(buffer, values))
+
+
+def _with_number(number: NumberSeen, value: int | float) -> Iterator[Change]:
+    raw = number.raw_of(value)
+    if raw is not None:
+        yield Change(f"{number.words}: {number.value:g} -> {value:g}, so that accesses meet", numbers=((number, raw),))
 
 
 def _of_buffer(buffer: BufferSeen, values: dict[int, int]) -> Iterator[Change]:
