@@ -105,6 +105,9 @@ def test_it_says_what_the_journal_says(finished_run: Path, page: str) -> None:
             assert f"{edit['kind']} in again: {edit['sentence']}" in text
             for sentence in edit["invariants"]:
                 assert f"relies on: {sentence}" in text
+        free = run.for_any_size
+        assert free is not None, "its best fixes a value"
+        assert re.search(rf"For any size ?{free.speedup:.3f}×, \w+, without the checks .* variant {free.name}", text)
         assert run.ended is not None and run.evaluations == run.ended["evaluations"]
         assert f"{run.evaluations} candidates, " in text
         assert f"--seed {run.settings.seed}" in text

@@ -58,6 +58,7 @@ def evolution_page(run: VariantRun[Any]) -> str:
     explained = _explained(run, best) if best else None
     label = spoken.label if spoken else UNPROVEN
     facts = run.journal.sessions[0].facts
+    free = run.for_any_size if spoken and spoken.accepted else None
     accepted = sum(isinstance(row.outcome, Ok) for row in rows)
     names = explained["guard_names"] if explained else {}
     shown = {
@@ -69,6 +70,7 @@ def evolution_page(run: VariantRun[Any]) -> str:
         "guards": explained["guards"] if explained else None, "rejected": _rejected(run, best), "notes": run.notes,
         "edits": [f"{readable(kernel)}: {what}" for kernel, what in run.kind.described(best.candidate)] if best else [],
         "source": list(_source(explained["source"])) if explained else [],
+        "free": free, "free_label": (run.proof(free.name) or {}).get("label", UNPROVEN) if free else "",
         "asks": {name: kind.asks.replace("... ", "Are the outputs right ", 1) for name, kind in CHECKS.items()},
         # the search
         "seconds": _seconds(run, rows), "searched": len(rows), "taken": accepted, "causes": _causes(rows, accepted),
