@@ -34,6 +34,11 @@ extern "C" __global__ void flagged(float *row, const bool *flag, const int *key,
   float kept = row[i * w];
   if (flag[i] && key[i] != 7) row[i * w + key[i]] = kept + 1;
 }
+struct Places { int from, to; };
+extern "C" __global__ void fields(float *data, Places p) {
+  float kept = data[I + (p.from & 15)];
+  data[I + (p.to & 15)] = kept + 1;
+}
 extern "C" __global__ void plane(float *data, const int *to) {
   int i = I;
   float kept = data[2];
@@ -109,6 +114,14 @@ def test_arguments_and_what_they_are_multiplied_with(module: Module) -> None:
     values = {(n.name, int.from_bytes(raw, "little", signed=True)) for c in changes for n, raw in c.numbers}
     assert values == {("shift", 0), ("pitch", 0)}
     assert meetings.pairs[0].words == 1
+
+
+def test_fields_of_a_structure(module: Module) -> None:
+    """Of both the number is known that makes them meet."""
+    case = case_of(data=np.zeros(64, np.float32), p=np.array([20, 5], np.int32).tobytes())
+    changes = made(module, "fields", case)
+    values = {(n.offset, int.from_bytes(raw, "little", signed=True)) for c in changes for n, raw in c.numbers}
+    assert values == {(8, 21), (12, 4)}
 
 
 def test_what_the_branches_before_ask_for_is_put_under(module: Module) -> None:

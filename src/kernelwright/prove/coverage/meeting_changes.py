@@ -107,18 +107,18 @@ def _step(moving: Moving, function: Function, survey: Survey) -> int:
     """Bytes that the addresses come closer by for one more of the number; 0 where that is not known."""
     step = moving.step
     for factor in moving.factors:
-        number = _number(factor, function, survey)
+        number = _number(factor, 0, function, survey)
         step *= int(number.value) if number is not None else 0
     return -step if moving.of_second else step
 
 
-def _number(argument: Argument, function: Function, survey: Survey) -> NumberSeen | None:
-    at = parameter_layout(function).parameters[argument.index].offset
+def _number(argument: Argument, field: int, function: Function, survey: Survey) -> NumberSeen | None:
+    at = parameter_layout(function).parameters[argument.index].offset + field
     return next((n for n in survey.numbers.values() if n.kernel == function.name and n.offset == at), None)
 
 
 def _of_number(moving: Moving, by: Sequence[int], function: Function, survey: Survey) -> Iterator[Change]:
-    number = _number(moving.source, function, survey) if isinstance(moving.source, Argument) else None
+    number = _number(moving.source, moving.field, function, survey) if isinstance(moving.source, Argument) else None
     for one in list(dict.fromkeys(by))[:FEW] if number is not None and number.kind == "i" else ():
         assert number is not None
         yield from _with_number(number, number.value + one)

@@ -11,6 +11,7 @@ numbers were read that their addresses are made from; ``meeting_changes.py`` mak
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -22,7 +23,7 @@ from kernelwright.errors import KernelwrightError
 from kernelwright.ir import Argument, ArrayType, ConstantInt, GlobalVariable, Instruction, IntType, Module, Value
 from kernelwright.ir.control_flow import Dominators
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.prove.coverage.condition_sources import is_cached_load, is_limit, roots_of
+from kernelwright.prove.coverage.condition_sources import is_cached_load, is_limit, offset_in, roots_of
 from kernelwright.prove.instrumentation import COUNTERS, instrumented
 
 MOST = 12
@@ -42,7 +43,7 @@ _KEEPING = frozenset({"and", "urem", "srem"})
 
 @dataclass(frozen=True)
 class Moving:
-    """A number that an address is made from. ``source``: a load of it, or the argument that it is."""
+    """A number that an address is made from. ``source``: a load of it, or the argument that it is or is a field of."""
 
     source: Instruction | Argument
     step: int
@@ -51,6 +52,8 @@ class Moving:
     """Arguments that ``step`` is to be multiplied by."""
     of_second: bool = True
     """Whether it moves the second address of its pair, or the first one."""
+    field: int = 0
+    """Bytes from the begin of the argument."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +165,20 @@ def _moving(first: Value, second: Value, site: Instruction, dominators: Dominato
     for key, one in found.items():
         both = (*key[:3], not key[3]) in found
         if not both and (isinstance(one.source, Argument) or dominators.before(one.source, site)):
-            yield one
+            yield _as_field(one)
+
+
+def _as_field(moving: Moving) -> Moving:
+    """With a load from a structure that is passed by value as what it reads."""
+    source = moving.source
+    if isinstance(source, Argument):
+        return moving
+    pointer = source.operands[0]
+    root, *others = roots_of(pointer)
+    field = offset_in(pointer)
+    if others or not isinstance(root, Argument) or "byval" not in root.attributes or field is None:
+        return moving
+    return replace(moving, source=root, field=field)
 
 
 Term = tuple[Instruction | Argument, int, tuple[Argument, ...]]
