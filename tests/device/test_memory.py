@@ -113,6 +113,23 @@ def test_reset_gives_the_same_addresses_again(arena: Arena) -> None:
     assert [arena.allocate(1000, "x").address for _ in range(3)] == first
 
 
+def test_cleared_it_is_as_a_new_one(arena: Arena) -> None:
+    def fill() -> list[tuple[int, set[int]]]:
+        given = [arena.allocate(5000, "x"), arena.allocate(10, "y", fill=0), arena.allocate(9000, "z", fill=None)]
+        found = [(buffer.address, set(arena.view(buffer).tolist())) for buffer in given]
+        for buffer in given:
+            arena.view(buffer)[:] = 7
+        return found
+
+    first = fill()
+    assert [values for _, values in first] == [{POISON}, {0}, {0}]
+    table = arena.bounds()
+    arena.clear()
+    assert arena.buffers == () and arena.find(first[0][0]) is None and arena.find_freed(first[0][0]) is None
+    assert len(arena.bounds()) == 0 and len(table) == 3
+    assert fill() == first
+
+
 def test_room_is_used_again_when_the_arena_is_full() -> None:
     with Arena(reserve=1 << 20) as arena:
         a = arena.allocate(300_000, "a")

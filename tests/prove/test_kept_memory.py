@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.device.arena import Arena
+from kernelwright.device.arena import ARENA_BASE, Arena
 from kernelwright.device.schedule import Schedule
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.workload.case import Case
@@ -63,6 +63,21 @@ def test_runs_in_a_memory_that_is_kept_are_those_in_a_new_one(recorded: Workload
     assert left_by(run_case(device, other.original, case, "whole_blocks", FORWARD)) == inside
     with Arena() as arena:  # nothing is held behind the end
         assert arena.base == cases_of(recorded)[0].capture.base
+
+
+def test_written_cases_one_after_another_begin_with_no_memory() -> None:
+    device, cases = Device(), [("whole_blocks", 0), ("largest", 0), ("whole_blocks", 1), ("whole_blocks", 0)]
+
+    def run(kernel: str, seed: int) -> dict[str, Any]:
+        one = planted(kernel)
+        return left_by(run_case(device, one.original, one.workload(seed).in_process[0], kernel, FORWARD))
+
+    alone = [run(*case) for case in cases]
+    assert alone[0] == alone[3] != alone[2]
+    with device.memory_kept():
+        assert [run(*case) for case in cases] == alone
+    with Arena() as arena:
+        assert arena.base == ARENA_BASE
 
 
 def test_a_change_is_made_once(recorded: Workload, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -127,6 +127,7 @@ class Arena:
         self._freed: dict[int, Buffer] = {}
         self._freed_end = base
         self._next = base + GAP
+        self._written_to = base
         self._bounds: tuple[int, npt.NDArray[Any]] | None = None
         self._bytes: memoryview = memoryview((ctypes.c_char * reserve).from_address(base)).cast("B")
         self.closed = False
@@ -160,6 +161,8 @@ class Arena:
         self.version += 1
         if fill is not None:
             self._fill(address, size, fill)
+        elif address < self._written_to:
+            self._let_go(buffer)
         return buffer
 
     def _place(self, size: int, align: int, name: str) -> int:
@@ -206,9 +209,7 @@ class Arena:
         self._starts.pop(at)
         self._remember_freed(freed)
         self.version += 1
-        # Whole pages: the gaps around a buffer are wider than a page, so that no other buffer lies in these.
-        first, last = freed.address // _PAGE * _PAGE, _align(freed.end, _PAGE)
-        _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _MADV_REMOVE)
+        self._let_go(freed)
 
     def rewind(self, mark: int) -> None:
         """Frees every buffer from the address ``mark`` on and hands out addresses from there again.
@@ -327,6 +328,18 @@ class Arena:
         self._freed_end = self.base
         self._next = self.base + GAP
 
+    def clear(self) -> None:
+        """As ``reset``, but the memory of the buffers stays committed: new ones at their addresses are filled as ever, and soon.
+
+        For runs one after another, each of which begins with no buffer.
+        """
+        self._check_open()
+        self._written_to = max(self._written_to, self._next)
+        self._live, self._starts, self._freed = [], [], {}
+        self._freed_end = self.base
+        self._next = self.base + GAP
+        self.version += 1
+
     def close(self) -> None:
         """Releases the memory. Arrays made by ``view`` must not be used afterwards."""
         if self.closed:
@@ -367,6 +380,12 @@ class Arena:
     def _fill(self, address: int, size: int, value: int) -> None:
         if size:
             ctypes.memset(address, value, size)
+
+    def _let_go(self, buffer: Buffer) -> None:
+        """Gives a buffer's memory back; read again, it is zero. Whole pages: the gaps around a buffer are wider than a page, so
+        that no other buffer lies in these."""
+        first, last = buffer.address // _PAGE * _PAGE, _align(buffer.end, _PAGE)
+        _libc().madvise(ctypes.c_void_p(first), ctypes.c_size_t(last - first), _MADV_REMOVE)
 
     def _remember_freed(self, buffer: Buffer) -> None:
         self._freed.pop(buffer.address, None)

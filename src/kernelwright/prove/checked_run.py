@@ -96,11 +96,12 @@ class Device:
         self._fences: LruCache[int, FencesOf] = LruCache(KEPT)
 
         self._keeping = 0
-        self._kept: tuple[tuple[int, int], Arena] | None = None
+        self._kept: tuple[tuple[int, int] | None, Arena] | None = None
+        """A memory, and where the recordings lie that it is for; None: it is for cases that are no recorded ones."""
 
     @contextmanager
     def memory_kept(self) -> Iterator[None]:
-        """Within, runs of recorded cases use one memory after another's end: what it takes to make its pages is spent once."""
+        """Within, runs use one memory after another's end: what it takes to make its pages is spent once."""
         self._keeping += 1
         try:
             yield
@@ -111,18 +112,21 @@ class Device:
 
     @contextmanager
     def memory_for(self, case: Runnable) -> Iterator[Arena]:
-        """The memory that a case runs in. A recorded one puts all of it back as it was, whatever ran there before."""
+        """The memory that a case runs in. A recorded one puts all of it back as it was, whatever ran there before; others begin with
+        none, at the first addresses there are."""
         recorded = recording_of(case)
-        if recorded is None or not self._keeping:
-            self.forget_memory()  # a recording's addresses are the first ones there are
-            with Arena() if recorded is None else recorded.arena() as arena:
+        if not self._keeping:
+            with _memory(recorded) as arena:
                 yield arena
             return
-        place = recorded.capture.base, recorded.capture.reserve
+        place = (recorded.capture.base, recorded.capture.reserve) if recorded is not None else None
         if self._kept is None or self._kept[0] != place:
-            self.forget_memory()
-            self._kept = place, recorded.arena()
-        yield self._kept[1]
+            self.forget_memory()  # also because the next one is to have its addresses
+            self._kept = place, _memory(recorded)
+        arena = self._kept[1]
+        if recorded is None:
+            arena.clear()
+        yield arena
 
     def forget_memory(self) -> None:
         """Lets a memory go that is kept; the next run makes one anew."""
@@ -222,6 +226,10 @@ def run_case(
         except Stopped as stopped:
             run.rejected = stopped.rejected
     return run
+
+
+def _memory(recorded: RecordedCase | None) -> Arena:
+    return Arena() if recorded is None else recorded.arena()
 
 
 def recording_of(case: Runnable) -> RecordedCase | None:

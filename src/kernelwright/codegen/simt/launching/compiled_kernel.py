@@ -90,11 +90,10 @@ def _drawn(
 
 def compile_host(kernel: HostKernel) -> CompiledKernel:
     """The kernel as machine code in this process. Raises ``ToolError`` when LLVM refuses the text."""
-    begin = perf_counter()
     level = kernel.options.level
     adaptive = level is None
     code = host_code(kernel.name, kernel.text, level or 0, shares=level == 0)
-    return CompiledKernel(kernel, code, PATIENCE * (perf_counter() - begin) if adaptive else math.inf)
+    return CompiledKernel(kernel, code, PATIENCE * code.made_in_s if adaptive else math.inf)
 
 
 class CompiledKernel:

@@ -8,8 +8,10 @@ next ones save, so a program's own kernels are not cut.
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Mapping
 from functools import cache
+from time import perf_counter
 from typing import Any
 
 from kernelwright.codegen.simt.emission.emitter import ENTRY
@@ -20,6 +22,8 @@ from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 from kernelwright.passes.llvm import binding, run_once
 
+KEPT = 64
+"""Texts whose code is kept: a kernel's is the same for most block shapes, and comes again where one is tried with many."""
 RUNS = 8192
 """Functions of runs that are kept; a kernel of a thousand operations has some hundred."""
 _CALLED = re.compile(r"(call [\w ]+?) @((?:simt|row|run)_\w+)\(")
@@ -32,11 +36,37 @@ class HostCode:
     address: int
     """Of the function that runs a warp."""
     engines: tuple[Any, ...]
+    made_in_s: float
+    """Seconds that making it took."""
+
+
+_LOOKING = threading.Lock()
+"""Devices run their launches in threads of their own."""
+
+
+@cache
+def _codes() -> LruCache[tuple[str, int], HostCode]:
+    """By text and level. The code keeps nothing from launch to launch, so that several kernels may run it."""
+    return LruCache(KEPT)
 
 
 def host_code(name: str, text: str, level: int, *, shares: bool = False) -> HostCode:
     """The code of a kernel's text; level 0 is soon made. ``shares``: as a variant among others. Raises ``ToolError`` when LLVM
     refuses it."""
+    if shares:
+        return _code(name, text, level, shares)  # a variant comes once, and what it shares is kept run by run
+    codes, key = _codes(), (text, level)
+    with _LOOKING:
+        found = codes.get(key)
+    if found is None:
+        found = _code(name, text, level, shares)
+        with _LOOKING:
+            codes.put(key, found)
+    return found
+
+
+def _code(name: str, text: str, level: int, shares: bool) -> HostCode:
+    begin = perf_counter()
     known, runs = addresses(), dict[str, Run]()
     if level == 0:
         cut_text = cut(text) if shares else None
@@ -45,7 +75,7 @@ def host_code(name: str, text: str, level: int, *, shares: bool = False) -> Host
         text = _with_addresses(text, {**known, **{each[1:]: run.address for each, run in runs.items()}})
     engine = _engine(name, text, level)
     engines = {id(run.engine): run.engine for run in runs.values()}
-    return HostCode(engine.get_function_address(ENTRY), (engine, *engines.values()))
+    return HostCode(engine.get_function_address(ENTRY), (engine, *engines.values()), perf_counter() - begin)
 
 
 def _with_addresses(text: str, known: Mapping[str, int]) -> str:
