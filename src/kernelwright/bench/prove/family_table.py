@@ -11,13 +11,8 @@ from kernelwright.bench.prove.families import (
     launch_dimension,
     loop_not_empty,
     many_turns,
-    meeting_accesses,
     nothing_compared,
-    other_memory,
     overflow,
-    pointers_and_flags,
-    restricted,
-    shared_buffers,
     start_value,
     struct_field,
 )
@@ -29,6 +24,14 @@ from kernelwright.bench.prove.families.between_threads import (
     whole_warps,
 )
 from kernelwright.bench.prove.families.family import Family
+from kernelwright.bench.prove.families.memory import (
+    meeting_accesses,
+    other_memory,
+    pointers_and_flags,
+    restricted,
+    shared_buffers,
+    unneeded_indexes,
+)
 
 FAMILIES: tuple[Family, ...] = (
     launch_dimension.FAMILY,
@@ -49,6 +52,7 @@ FAMILIES: tuple[Family, ...] = (
     restricted.FAMILY,
     shared_buffers.FAMILY,
     meeting_accesses.FAMILY,
+    unneeded_indexes.FAMILY,
     same_values.FAMILY,
     shared_work.FAMILY,
     whole_warps.FAMILY,

@@ -37,6 +37,7 @@ from kernelwright.prove.coverage.aimed_changes import edit_changes
 from kernelwright.prove.coverage.conditions import Conditions
 from kernelwright.prove.coverage.edited_lines import Edited
 from kernelwright.prove.coverage.exchanged_values import exchange_changes
+from kernelwright.prove.coverage.followed_indexes import FollowedIndexes, far_indexes
 from kernelwright.prove.coverage.goal_search import GoalSearch
 from kernelwright.prove.coverage.meeting_changes import meeting_changes
 from kernelwright.prove.coverage.meetings import Meetings
@@ -51,6 +52,8 @@ OF_EDITS = 0.3
 """So many times as many changed inputs as of any sort are made, before them, of what an edit's result depends on."""
 OF_MEETINGS = 0.4
 """The same, of what decides whether a thread's accesses meet."""
+OF_FAR = 0.4
+"""The same, of indexes that lead nowhere; runs that note which are followed count."""
 OF_ALIASES = 0.2
 """So many times as many, of pointers that share memory."""
 OF_PLACES = 0.2
@@ -89,6 +92,7 @@ class AcceptedChanges:
         self._surveys: dict[int, Survey] = {}
         self._of_exchanges: dict[int, list[Change]] = {}
         self._conditions: dict[str, Conditions] = {}
+        self._followed: dict[str, FollowedIndexes] = {}
         self._meetings: dict[str, Meetings] = {}
         self._of_meetings: dict[tuple[int, str], list[Change]] = {}
         self._counters: dict[Hashable, NDArray[np.int64] | None] = {}
@@ -211,7 +215,25 @@ class AcceptedChanges:
         aims = int(effort.aims_of(base.run.work) * share)
         for kernel, where in edited.items():
             self._aim(kernel, where.lines, base, domain, found, aims // len(edited))
+        for kernel in edited:
+            self._lead_far(kernel, base, domain, found, int(tries * OF_FAR))
         return found
+
+    def _lead_far(self, kernel: str, base: Reference, domain: Domain, found: ChangedSet, tries: int) -> None:
+        """Changes on top of accepted ones: what they do not follow in memory leads out of it."""
+        if kernel not in self._followed:
+            self._followed[kernel] = FollowedIndexes(self._baseline.original[kernel], kernel)
+        indexes, tried = self._followed[kernel], dict[str, set[int]]()
+        for reference in (base, *found.references) if indexes.module is not None else ():
+            under = reference.case.change if isinstance(reference.case, ChangedCase) else None
+            if tries <= 0 or (under is not None and under.has_other_blocks):
+                continue
+            tries -= 1
+            observed = ObservedCase(reference.case)
+            counters = self._observed(indexes.module, kernel, observed)
+            if counters is not None:
+                for change in far_indexes(indexes, counters, observed.memory, self._survey(base), under, tried):
+                    tries -= self._try(base, change, domain, found)
 
     def _meeting(self, base: Reference, kernel: str) -> list[Change]:
         """Changes under which accesses of the kernel meet that do not in the case."""

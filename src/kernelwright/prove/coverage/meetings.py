@@ -117,11 +117,11 @@ class Meetings:
 
 
 def _pairs(original: Original, dominators: Dominators) -> Iterator[Meeting]:
-    accesses = [
-        (instruction, pointer, writes)
-        for instruction, pointer, writes in _accesses(original)
-        if any(isinstance(root, Argument | GlobalVariable) for root in roots_of(pointer))
-    ]
+    found: dict[tuple[Value, bool], Instruction] = {}
+    for instruction, pointer, writes in accesses_of(original):
+        if any(isinstance(root, Argument | GlobalVariable) for root in roots_of(pointer)):
+            found.setdefault((pointer, writes), instruction)
+    accesses = [(instruction, *key) for key, instruction in islice(found.items(), MOST_ACCESSES)]
     known: set[frozenset[Value]] = set()
     for number, (later, second, writes) in enumerate(accesses):
         roots = set(roots_of(second))
@@ -137,19 +137,14 @@ def _pairs(original: Original, dominators: Dominators) -> Iterator[Meeting]:
                 yield Meeting(first, second, later, tuple(moving[:MOST_NUMBERS]))
 
 
-def _accesses(original: Original) -> Iterator[tuple[Instruction, Value, bool]]:
-    """Each address once for reading and once for writing, with whether it is written to."""
-    seen: set[tuple[Value, bool]] = set()
+def accesses_of(original: Original) -> Iterator[tuple[Instruction, Value, bool]]:
+    """Loads, stores and atomic operations that can be reached, their addresses, and whether they write there."""
     for block in range(len(original.order)):
         for id in original.order[block] if original.reachable[block] else ():
             instruction = original.nodes[id].instruction
             place = {"load": 0, "store": 1, "atomicrmw": 0, "cmpxchg": 0}.get(instruction.opcode)
-            if place is None or len(seen) >= MOST_ACCESSES:
-                continue
-            pointer, writes = instruction.operands[place], instruction.opcode != "load"
-            if (pointer, writes) not in seen and isinstance(pointer, Instruction | Argument):
-                seen.add((pointer, writes))
-                yield instruction, pointer, writes
+            if place is not None and isinstance(instruction.operands[place], Instruction | Argument):
+                yield instruction, instruction.operands[place], instruction.opcode != "load"
 
 
 def _is_known(value: Value, at: Instruction, dominators: Dominators) -> bool:
@@ -160,7 +155,7 @@ def _moving(first: Value, second: Value, site: Instruction, dominators: Dominato
     """The numbers that move one of the addresses and not the other by as much."""
     found = {}
     for of_second, pointer in ((True, second), (False, first)):
-        for source, step, factors in _terms_of_pointer(pointer, DEPTH, set()):
+        for source, step, factors in terms_of_pointer(pointer):
             found[source, step, factors, of_second] = Moving(source, step, factors, of_second)
     for key, one in found.items():
         both = (*key[:3], not key[3]) in found
@@ -182,6 +177,12 @@ def _as_field(moving: Moving) -> Moving:
 
 
 Term = tuple[Instruction | Argument, int, tuple[Argument, ...]]
+
+
+def terms_of_pointer(pointer: Value) -> Iterator[Term]:
+    """The numbers that an address is made from: loads and arguments, each with the bytes that one more of it is, and the arguments
+    that these are to be multiplied by."""
+    return _terms_of_pointer(pointer, DEPTH, set())
 
 
 def _terms_of_pointer(pointer: Value, depth: int, seen: set[Value]) -> Iterator[Term]:
@@ -273,4 +274,4 @@ def _as_number(original: Original, name: str, pointer: Value) -> Iterator[str]:
     yield f"{name} = ptrtoint {pointer.type.text} {original.names[pointer]} to i64"
 
 
-__all__ = ["Meeting", "Meetings", "Moving", "Noted"]
+__all__ = ["Meeting", "Meetings", "Moving", "Noted", "accesses_of", "terms_of_pointer"]

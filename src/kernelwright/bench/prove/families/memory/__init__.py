@@ -1,0 +1,1 @@
+"""Mistakes about memory: what lies where, what shares it, which index leads there."""
