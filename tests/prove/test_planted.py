@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 
 from kernelwright.bench.prove.labelling import label_planted
 from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
 from kernelwright.ir import print_function
-from kernelwright.prove import Prover, prove
-from kernelwright.prove.checked_run import Device
+from kernelwright.prove import Proof, Prover, prove
+from tests.prove.planted import planted
 
-SEEDS = (7, 1234)
-
-
-@pytest.mark.parametrize("planted", [*UNSAFE, *SOUND], ids=lambda p: p.kernel)
-def test_labels(planted: Planted) -> None:
-    device = Device()
-    for seed in SEEDS:
-        proof = prove(planted.workload(seed), planted.original, planted.variant, seed=seed, device=device)
-        assert proof.label == planted.label, str(proof)
-        assert proof.check("training").status == "passed"
+SEED = 7
+"""One in the fast tests; ``test_labels_in_a_hundred_seeds`` shows that others give the same labels."""
 
 
-@pytest.mark.parametrize("planted", [*UNSAFE, *SOUND], ids=lambda p: p.kernel)
-def test_the_compiler_does_not_make_them_alike(planted: Planted) -> None:
-    texts = {print_function(m[planted.kernel].functions[planted.kernel]) for m in (planted.original, planted.variant)}
+@cache
+def proof_of(kernel: str) -> Proof:
+    one = planted(kernel)
+    return prove(one.workload(SEED), one.original, one.variant, seed=SEED)
+
+
+@pytest.mark.parametrize("one", [*UNSAFE, *SOUND], ids=lambda p: p.kernel)
+def test_labels(one: Planted) -> None:
+    proof = proof_of(one.kernel)
+    assert proof.label == one.label, str(proof)
+    assert proof.check("training").status == "passed"
+
+
+@pytest.mark.parametrize("one", [*UNSAFE, *SOUND], ids=lambda p: p.kernel)
+def test_the_compiler_does_not_make_them_alike(one: Planted) -> None:
+    texts = {print_function(m[one.kernel].functions[one.kernel]) for m in (one.original, one.variant)}
     assert len(texts) == 2
 
 
@@ -48,28 +55,27 @@ EXPECTED = {
 def test_evidence(name: str) -> None:
     """A failed check says what, and where: both ends of a race, the first element that is wrong, the input it is wrong on."""
     check, *words = EXPECTED[name]
-    planted = next(one for one in UNSAFE if one.kernel == name)
-    found = prove(planted.workload(3), planted.original, planted.variant, seed=3).check(check)
+    found = proof_of(name).check(check)
     assert found.status == "failed" and found.evidence
     told = "\n".join([found.detail, *map(str, found.evidence)])
     assert all(word in told for word in words), told
 
 
 def test_the_same_arguments_give_the_same_proof() -> None:
-    planted = next(one for one in UNSAFE if one.kernel == "small")
-    one, other = (prove(planted.workload(5), planted.original, planted.variant, seed=5) for _ in range(2))
+    small = planted("small")
+    one, other = (prove(small.workload(5), small.original, small.variant, seed=5) for _ in range(2))
     assert one == other
 
 
 def test_a_prover_serves_several_variants() -> None:
-    planted = next(one for one in SOUND if one.kernel == "dead_store")
-    prover = Prover(planted.workload(1), planted.original, seed=1)
-    first = prover.prove(planted.variant)
+    dead = planted("dead_store")
+    prover = Prover(dead.workload(1), dead.original, seed=1)
+    first = prover.prove(dead.variant)
     assert prover.prove({}).label == "clean"
-    assert prover.prove(planted.variant) == first and first.label == "clean"
+    assert prover.prove(dead.variant) == first and first.label == "clean"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("planted", [*UNSAFE, *SOUND], ids=lambda p: p.kernel)
-def test_labels_in_a_hundred_seeds(planted: Planted) -> None:
-    assert label_planted(planted, range(100)).labels == {planted.label: 100}
+@pytest.mark.parametrize("one", [*UNSAFE, *SOUND], ids=lambda p: p.kernel)
+def test_labels_in_a_hundred_seeds(one: Planted) -> None:
+    assert label_planted(one, range(100)).labels == {one.label: 100}

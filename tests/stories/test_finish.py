@@ -65,15 +65,24 @@ def test_what_goes_wrong_at_the_end_is_told_and_the_rest_made(finished_run: Path
         assert len(done.troubles) == 1 and done.troubles[0].startswith("reporting failed: ")
 
 
+@pytest.fixture(scope="module")
+def exported_run(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that was exported and reported."""
+    folder = tmp_path_factory.mktemp("exported") / "again-1"
+    shutil.copytree(finished_run, folder)
+    with EvolveRun.open(folder, GENOMES, write=True) as run:
+        assert finish(run).exported is not None
+    return folder
+
+
 @pytest.mark.parametrize("moment", ["export", "swap", "clean"])
 def test_killed_while_exporting_the_next_end_exports(
-    finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+    exported_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     """Wherever it is killed, what is called the export is whole."""
-    shutil.copytree(finished_run, tmp_path / "again-1")
+    shutil.copytree(exported_run, tmp_path / "again-1")
     with EvolveRun.open(tmp_path / "again-1", GENOMES, write=True) as run:
-        target = finish(run).exported
-        assert target is not None
+        (target,) = run.folder.glob("export-*")
         files = {path.name for path in target.iterdir()}
         rename, rmtree = Path.rename, shutil.rmtree
 

@@ -13,11 +13,11 @@ from kernelwright.edits.kinds.warp_barriers import WarpBarriers
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed
 from kernelwright.prove.obligations.solver import UNITS_PER_S, Budget
-from tests.edits.conftest import suite_kernels
+from tests.edits.conftest import modules
 
 
 def kernel(part: str) -> Original:
-    return next(each for each in suite_kernels() if part in each.kernel)
+    return next(Original(module, each.name) for module in modules() for each in module.kernels if part in each.name)
 
 
 def barrier_at(original: Original, line: int) -> Edit:
