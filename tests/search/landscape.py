@@ -42,6 +42,10 @@ class Trait:
     """Genes of one group are redundant: only the largest gain counts."""
 
 
+REJECTED = Trait(True, 0.0, 0.0, 0)
+"""Of most genes nothing else counts."""
+
+
 @lru_cache(4)
 def traits_of(seed: int, with_error: bool, additive: float) -> dict[Gene, Trait]:
     """What is known of a landscape, empty at first: several searches are tried on the same one."""
@@ -67,19 +71,25 @@ class Landscape:
         return traits_of(self.seed, self.with_error, self.additive)
 
     def trait(self, gene: Gene) -> Trait:
-        if gene not in self._traits:
-            rng = random.Random(zlib.crc32(f"{self.seed}/{gene}".encode()))  # seeding with text is slow
-            rejected, wins, _, _ = KINDS[gene[0]]
-            dice = rng.random()
-            lost, won = dice < rejected, dice > 1 - wins * self.additive
-            gain = (
-                min(rng.expovariate(1 / 0.015), 0.15)
-                if won
-                else (-rng.expovariate(1 / 0.02) if rng.random() < 0.3 else 0.0)
-            )
-            error = rng.expovariate(1 / 0.002) if self.with_error and won and rng.random() < 0.4 else 0.0
-            self._traits[gene] = Trait(lost, gain, error, rng.randrange(40))
-        return self._traits[gene]
+        found = self._traits.get(gene)
+        if found is None:
+            found = self._traits[gene] = self._drawn(gene)
+        return found
+
+    def _drawn(self, gene: Gene) -> Trait:
+        rng = random.Random(zlib.crc32(f"{self.seed}/{gene}".encode()))  # seeding with text is slow
+        rejected, wins, _, _ = KINDS[gene[0]]
+        dice = rng.random()
+        if dice < rejected:
+            return REJECTED
+        won = dice > 1 - wins * self.additive
+        gain = (
+            min(rng.expovariate(1 / 0.015), 0.15)
+            if won
+            else (-rng.expovariate(1 / 0.02) if rng.random() < 0.3 else 0.0)
+        )
+        error = rng.expovariate(1 / 0.002) if self.with_error and won and rng.random() < 0.4 else 0.0
+        return Trait(False, gain, error, rng.randrange(40))
 
     @cached_property
     def genes(self) -> list[Gene]:
@@ -122,9 +132,17 @@ class Landscape:
         rng = random.Random(f"{self.seed}/traps")
         return {rng.choice(self.accepted): pair for pair in list(self.pairs)[:10]}
 
+    @cached_property
+    def _exclusions(self) -> dict[tuple[Gene, Gene], bool]:
+        return {}
+
     def excludes(self, a: Gene, b: Gene) -> bool:
-        low, high = sorted((a, b))
-        return zlib.crc32(f"{self.seed}/{low}/{high}".encode()) % 1000 < 30
+        known = self._exclusions.get((a, b))
+        if known is None:
+            low, high = sorted((a, b))
+            known = zlib.crc32(f"{self.seed}/{low}/{high}".encode()) % 1000 < 30
+            self._exclusions[a, b] = known
+        return known
 
     def evaluate(self, genome: Genome) -> Result[Genome]:
         self.evaluated += 1
@@ -150,7 +168,7 @@ class Landscape:
                 time *= 1 - trait.gain
             error += trait.error
         for pair, gain in self.pairs.items():
-            if all(g in present for g in pair) and pair not in blocked:
+            if pair <= present.keys() and pair not in blocked:
                 time *= 1 - gain
         for gain in groups.values():
             time *= 1 - gain

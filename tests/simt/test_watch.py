@@ -153,6 +153,14 @@ def test_races_that_change_nothing_are_benign(cuda: Compile, arena: Arena) -> No
     assert found and all(f.benign for f in found)
 
 
+def test_a_race_is_found_however_much_memory_was_touched_in_between(cuda: Compile, arena: Arena) -> None:
+    """What is known of memory lies in a table that grows when a launch has touched a megabyte, and again at two."""
+    module = cuda(source("o[1024 * (blockIdx.x * 64 + threadIdx.x)] = n; if (blockIdx.x == 11) o[1024 * 5] = n + 1;"))
+    case = Case(module, "k", 12, 64, zeros(12 * 64 * 1024), 5)
+    found = findings(case, arena, SimtOptions(block=case.block))
+    assert [(one.other_block, one.other_thread, one.block) for one in found if one.scope == "grid"] == [(0, 5, 11)]
+
+
 def test_unwritten_shared_and_local_memory(cuda: Compile, arena: Arena) -> None:
     module = cuda(
         source("""

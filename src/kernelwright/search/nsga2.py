@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
+from operator import le
 from typing import TypeAlias
 
 Point: TypeAlias = tuple[float, ...]
@@ -27,23 +28,27 @@ def fronts(points: Sequence[Point]) -> list[list[int]]:
     by earlier ones, and goes to the first front that has none that dominates it; found by bisection, because a point
     that a front lets pass is let pass by all later ones. The same fronts as Deb's fast non-dominated sort.
     """
-    found: list[list[int]] = []
+    places: dict[Point, list[int]] = {}
+    for i, point in enumerate(points):
+        places.setdefault(point, []).append(i)
+    found: list[list[Point]] = []
 
-    def is_dominated_in(front: list[int], point: Point) -> bool:
-        return any(dominates(points[i], point) for i in reversed(front))
+    def is_dominated_in(front: list[Point], point: Point) -> bool:
+        # As ``dominates``, for none of these is equal to it.
+        return any(all(map(le, other, point)) for other in reversed(front))
 
-    for i in sorted(range(len(points)), key=lambda i: points[i]):
+    for point in sorted(places):
         low, high = 0, len(found)
         while low < high:
             middle = (low + high) // 2
-            if is_dominated_in(found[middle], points[i]):
+            if is_dominated_in(found[middle], point):
                 low = middle + 1
             else:
                 high = middle
         if low == len(found):
             found.append([])
-        found[low].append(i)
-    return [sorted(front) for front in found]
+        found[low].append(point)
+    return [sorted(i for point in front for i in places[point]) for front in found]
 
 
 def crowding(points: Sequence[Point]) -> list[float]:

@@ -9,7 +9,7 @@
 #include "check.h"
 
 #define PAGE_WORDS 1024
-#define PAGE_SLOTS 65536
+#define FIRST_SHIFT 56 /* 256 slots for pages: most launches touch few, and clearing a large table takes longer than they do */
 #define LOG_SLOTS 65536
 /* Of looking for what somebody knows: in a launch some seconds, and what a stack of 8 MB takes. */
 #define MOST_STEPS (1ull << 30)
@@ -55,8 +55,8 @@ simt_check *simt_check_new(u32 n_threads, u32 races, u32 unwritten, u64 limit, u
   k->times = calloc(n_threads, sizeof *k->times);
   k->known = calloc((u64)warps * 1024, sizeof *k->known);
   k->knows = calloc(n_threads, sizeof *k->knows);
-  k->pages = calloc(PAGE_SLOTS, sizeof *k->pages);
-  k->logs = calloc(LOG_SLOTS, sizeof *k->logs);
+  k->page_shift = FIRST_SHIFT;
+  k->pages = calloc(1ull << (64 - FIRST_SHIFT), sizeof *k->pages);
   k->pool_room = 1024, k->pool_n = 4;
   k->pool = calloc(k->pool_room, sizeof *k->pool);
   return k;
@@ -89,13 +89,31 @@ static u32 cells(simt_check *k, u32 n) {
   return at;
 }
 
+static u64 slot_of(const simt_check *k, u64 number) { return (number * 0x9E3779B97F4A7C15ull) >> k->page_shift; }
+
+/* Twice the slots. Without memory for them it takes longer to find a page. */
+static void widen(simt_check *k) {
+  u64 slots = 1ull << (64 - k->page_shift);
+  simt_page **wider = calloc(2 * slots, sizeof *wider);
+  if (!wider) return;
+  k->page_shift--;
+  for (u64 i = 0; i < slots; i++)
+    for (simt_page *p = k->pages[i], *next; p; p = next) {
+      u64 slot = slot_of(k, p->number);
+      next = p->next, p->next = wider[slot], wider[slot] = p;
+    }
+  free(k->pages), k->pages = wider;
+}
+
 static simt_page *page_of(simt_check *k, u64 word, u32 make) {
-  u64 number = word / PAGE_WORDS, slot = (number * 0x9E3779B97F4A7C15ull) >> 48;
-  for (simt_page *p = k->pages[slot]; p; p = p->next)
+  u64 number = word / PAGE_WORDS;
+  for (simt_page *p = k->pages[slot_of(k, number)]; p; p = p->next)
     if (p->number == number) return p;
   if (!make) return NULL;
   simt_page *made = take(k, sizeof *made);
   if (!made) return NULL;
+  if (++k->n_pages > 1ull << (64 - k->page_shift)) widen(k);
+  u64 slot = slot_of(k, number);
   made->number = number, made->next = k->pages[slot], k->pages[slot] = made;
   return made;
 }
@@ -138,6 +156,10 @@ static u32 is_ordered(simt_context *c, simt_check *k, const simt_record *a, u32 
 
 /* An atomic passes knowledge on: this thread learns what earlier ones at the address knew, and leaves what it knows. */
 static void signal(simt_context *c, simt_check *k, u64 address, u32 thread) {
+  if (!k->logs && !(k->logs = calloc(LOG_SLOTS, sizeof *k->logs))) {
+    k->incomplete = 1;
+    return;
+  }
   u64 slot = (address / 4 * 0x9E3779B97F4A7C15ull) >> 48;
   simt_log *log = k->logs[slot];
   while (log && log->address != address) log = log->next;

@@ -73,9 +73,10 @@ typedef struct simt_check {
   simt_knowledge **knows; /* per thread */
   struct simt_page **pages;
   u64 n_pages;
+  u32 page_shift; /* 64 less the logarithm of how many slots there are for them */
   simt_cell *pool;
   u32 pool_n, pool_room;
-  simt_log **logs;
+  simt_log **logs; /* none before the first atomic */
   void **blocks; /* allocations to free */
   u64 n_blocks, room_blocks;
   u64 stamp;
