@@ -78,35 +78,40 @@ def searched(program: MeasuredProgram, datasets: tuple[str, ...], ours_us: float
     ranges = _ranges(program, datasets)
     search = _Search(program, datasets)
     best, equal, cut = math.inf, None, False
-    with (
-        tempfile.TemporaryDirectory(prefix="kernelwright-") as folder,
-        subprocess.Popen(
-            [sys.executable, str(SCRIPT)],
-            cwd=folder,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        ) as process,
-    ):
-        assert process.stdin is not None and process.stdout is not None
-        print(json.dumps({"ranges": ranges, "seed": seed, "requests": MOST_REQUESTS}), file=process.stdin, flush=True)
-        process.stdout.readline()  # it is ready: that Python has started is no part of a search
-        begin = time.perf_counter()
-        for line in process.stdout:
-            search.own_s += time.perf_counter() - begin
-            time_us = search.time_us(_thresholds(json.loads(line), ranges))
-            best = min(best, time_us)
-            if equal is None and best <= ours_us * (1 + 1e-9):
-                equal = search.effort()
-            if search.effort().seconds > LONGEST * ours_s:
-                cut = True
-                process.kill()
-                break
+    try:
+        with (
+            tempfile.TemporaryDirectory(prefix="kernelwright-") as folder,
+            subprocess.Popen(
+                [sys.executable, str(SCRIPT)],
+                cwd=folder,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            ) as process,
+        ):
+            assert process.stdin is not None and process.stdout is not None
+            print(
+                json.dumps({"ranges": ranges, "seed": seed, "requests": MOST_REQUESTS}), file=process.stdin, flush=True
+            )
+            process.stdout.readline()  # it is ready: that Python has started is no part of a search
             begin = time.perf_counter()
-            print(json.dumps(time_us if math.isfinite(time_us) else 1e12), file=process.stdin, flush=True)
-        else:
-            search.own_s += time.perf_counter() - begin
+            for line in process.stdout:
+                search.own_s += time.perf_counter() - begin
+                time_us = search.time_us(_thresholds(json.loads(line), ranges))
+                best = min(best, time_us)
+                if equal is None and best <= ours_us * (1 + 1e-9):
+                    equal = search.effort()
+                if search.effort().seconds > LONGEST * ours_s:
+                    cut = True
+                    process.kill()
+                    break
+                begin = time.perf_counter()
+                print(json.dumps(time_us if math.isfinite(time_us) else 1e12), file=process.stdin, flush=True)
+            else:
+                search.own_s += time.perf_counter() - begin
+    except BrokenPipeError:  # it ended before it had read all it was told; its exit code says why
+        pass
     if process.returncode and not cut:
         raise RuntimeError(f"OpenTuner failed, with exit code {process.returncode}")
     return Searched(seed, best, search.effort(), equal, cut)
