@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import field, replace
-from itertools import chain
+from itertools import chain, zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ from kernelwright.prove.coverage.edited_lines import Edited
 from kernelwright.prove.coverage.exchanged_values import exchange_changes
 from kernelwright.prove.coverage.followed_indexes import FollowedIndexes, far_indexes
 from kernelwright.prove.coverage.goal_search import GoalSearch
-from kernelwright.prove.coverage.meeting_changes import meeting_changes
+from kernelwright.prove.coverage.meeting_changes import meeting_changes, ways_there
 from kernelwright.prove.coverage.meetings import Meetings
 from kernelwright.prove.domain import Domain
 from kernelwright.prove.instrumentation import ObservedCase
@@ -240,12 +240,22 @@ class AcceptedChanges:
         if (id(base), kernel) not in self._of_meetings:
             if kernel not in self._meetings:
                 self._meetings[kernel] = Meetings(self._baseline.original[kernel], kernel)
-            meetings, observed = self._meetings[kernel], ObservedCase(base.case)
-            counters = self._observed(meetings.module, kernel, observed)
-            noted = meetings.noted(counters) if counters is not None else []
-            made = meeting_changes(meetings, noted, observed.memory, self._survey(base), self._baseline.seed)
-            self._of_meetings[id(base), kernel] = list(made) if noted else []
+            meetings, survey = self._meetings[kernel], self._survey(base)
+            sorts = [self._noted(meetings, kernel, base, None)]
+            sorts += [self._noted(meetings, kernel, base, way) for way in ways_there(meetings, survey)]
+            made = (change for row in zip_longest(*sorts) for change in row if change is not None)
+            self._of_meetings[id(base), kernel] = list(dict.fromkeys(made))
         return self._of_meetings[id(base), kernel]
+
+    def _noted(self, meetings: Meetings, kernel: str, base: Reference, way: Change | None) -> list[Change]:
+        """Changes by what the original notes on the case, changed by ``way``."""
+        observed = ObservedCase(base.case if way is None else ChangedCase(base.case, way))
+        counters = self._observed(meetings.module, kernel, observed)
+        noted = meetings.noted(counters) if counters is not None else []
+        if not noted:
+            return []
+        made = meeting_changes(meetings, noted, observed.memory, self._survey(base), self._baseline.seed)
+        return list(made) if way is None else [change.on_top_of(way) for change in made]
 
     def _exchanged(self, base: Reference) -> list[Change]:
         """Changes of what the threads of the case's kernels tell each other."""

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -45,6 +45,12 @@ def meeting_changes(
         if change not in known:
             known.add(change)
             yield replace(change, seed=seed * 1000 + len(known))
+
+
+def ways_there(meetings: Meetings, survey: Survey) -> list[Change]:
+    """Changes under which the branches before accesses lead there, so that more executions can be noted; the first few."""
+    found = (way for pair in meetings.pairs for way in _ways(pair, meetings, survey))
+    return list(islice(dict.fromkeys(found), FEW))
 
 
 def _of_pair(
@@ -170,4 +176,4 @@ def _of_buffer(buffer: BufferSeen, values: dict[int, int]) -> Iterator[Change]:
             yield Change(f"{said}, so that accesses meet", ((made, PLACED),))
 
 
-__all__ = ["meeting_changes"]
+__all__ = ["meeting_changes", "ways_there"]
