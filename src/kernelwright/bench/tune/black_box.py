@@ -110,8 +110,9 @@ def searched(program: MeasuredProgram, datasets: tuple[str, ...], ours_us: float
                 print(json.dumps(time_us if math.isfinite(time_us) else 1e12), file=process.stdin, flush=True)
             else:
                 search.own_s += time.perf_counter() - begin
-    except BrokenPipeError:  # it ended before it had read all it was told; its exit code says why
-        pass
+    except BrokenPipeError as error:  # it ended before it had read all it was told, also where it says that all is well
+        if not cut:
+            raise RuntimeError(f"OpenTuner failed, with exit code {process.returncode}") from error
     if process.returncode and not cut:
         raise RuntimeError(f"OpenTuner failed, with exit code {process.returncode}")
     return Searched(seed, best, search.effort(), equal, cut)
