@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +11,8 @@ from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse
-from kernelwright.exploration.own_file import OwnFile, placed
+from kernelwright.exploration.own_file import OwnFile
+from kernelwright.exploration.python_file import file_and_name, placed
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation import Backbone, Computation
 from kernelwright.space.computation.family import Family
@@ -21,10 +21,6 @@ from kernelwright.target import Gpu
 
 LARGEST_BYTES = 4 << 30
 """Of all arrays together: they are held twice, and an oracle computes in double precision."""
-
-
-OWN = re.compile(r"(.+\.py)(?::(\w+))?")
-"""A person's file, and which of its computations."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +127,10 @@ class Subject:
 
 def _found(computation: str | Family) -> tuple[Family, OwnFile | None]:
     if isinstance(computation, str):
-        written = OWN.fullmatch(computation)
+        written = file_and_name(computation)
         if written is None:
             return example(computation), None
-        path, name = Path(written[1]), written[2] or ""
+        path, name = Path(written[0]), written[1]
     else:
         path, name = Path(computation.file), computation.name
         if not path.is_file():
