@@ -1,6 +1,7 @@
 """``kw explore``: all implementations of a computation, and the best of them.
 
 kw explore matmul 1024 1024 1024 --device h200     the fastest kernel of a computation of the library
+kw explore my_computation.py 65536                 that of a computation of one's own (docs/explore.md)
 kw explore axpy 65536 --strategy best-first        stops when nothing in the space can be faster
 kw explore --replay kw-runs/matmul-1/decisions.json  the kernel of these decisions, run as a whole
 kw explore --resume kw-runs/matmul-1               goes on with a run that was interrupted
@@ -37,7 +38,9 @@ STRATEGY_HELP = "; ".join(f"{each.name}: {each.what}" for each in TREE_SEARCHES.
 
 
 def command(
-    computation: Annotated[str | None, typer.Argument(help=f"{', '.join(EXAMPLES)}.")] = None,
+    computation: Annotated[
+        str | None, typer.Argument(help=f"{', '.join(EXAMPLES)}; or a Python file that defines one.")
+    ] = None,
     sizes: Annotated[
         list[int] | None, typer.Argument(help="Its sizes, in order; the usual ones where not given.")
     ] = None,
@@ -82,7 +85,7 @@ def command(
             gap=gap,
             seed=seed,
         )
-        run = create(new_folder(computation, name=name), subject, settings)
+        run = create(new_folder(subject.computation, name=name), subject, settings)
     begin = time.monotonic()
     with run, saying_how_to_resume(run):
         about = f"{run.subject} on {run.subject.device}, {run.settings.strategy}, seed {run.settings.seed}"

@@ -25,7 +25,7 @@ ACTIONS = ("size", "tree")
 
 def command(
     action: Annotated[str, typer.Argument(help=f"{', '.join(ACTIONS)}.")],
-    subject: Annotated[str, typer.Argument(help="A computation of the library; for tree a run of kw explore.")],
+    subject: Annotated[str, typer.Argument(help="A computation as for kw explore; for tree a run of it.")],
     sizes: Annotated[list[int] | None, typer.Argument(help="Its sizes, in order.")] = None,
     device: Annotated[str, typer.Option(help="The GPU whose limits hold.")] = "auto",
     walks: Annotated[int, typer.Option(help="Random walks, for Knuth's estimate.")] = 10_000,
