@@ -28,6 +28,8 @@ _PUBLIC = {
     "breed": "kernelwright.stories.breed",
     "explore": "kernelwright.stories.explore",
     "expert": "kernelwright.exploration.expert",
+    "computation": "kernelwright.space.computation.family",
+    "Computation": "kernelwright.space.computation.declaration",
     "winners": "kernelwright.stories.winners:versions_of",
     "versions": "kernelwright.versions:callable_package",
     "Problem": "kernelwright.grammar.problem",

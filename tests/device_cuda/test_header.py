@@ -52,12 +52,26 @@ Build = Callable[..., list[str]]
 
 @pytest.fixture
 def build(library: Path, tmp_path: Path, fake: Fake) -> Build:
-    """Compiles a program with a header and runs it; returns what it printed."""
+    """Compiles a program with a header, unless it was the last one, and runs it; returns what it printed. ``more``: words that follow n."""
     import ziglang
 
     zig = Path(ziglang.__file__).parent / "zig"
 
-    def go(header: str, n: int = 500, prefix: str = "add_one", arguments: str = "&n", language: str = "c") -> list[str]:
+    last: list[tuple[str, ...]] = []
+
+    def go(
+        header: str, n: int = 500, prefix: str = "add_one", arguments: str = "&n", language: str = "c", more: str = ""
+    ) -> list[str]:
+        if last[-1:] != [(header, prefix, arguments, language)]:
+            compiled(header, prefix, arguments, language)
+        done = subprocess.run(
+            [tmp_path / "app", str(n), *more.split()], capture_output=True, text=True, timeout=60, env={**os.environ}
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.splitlines()
+
+    def compiled(header: str, prefix: str, arguments: str, language: str) -> None:
+        last.append((header, prefix, arguments, language))
         (tmp_path / "kernel.h").write_text(header)
         source = tmp_path / f"program.{language}"
         source.write_text(PROGRAM.replace("PREFIX", prefix).replace("ARGUMENTS", arguments))
@@ -74,11 +88,6 @@ def build(library: Path, tmp_path: Path, fake: Fake) -> Build:
             tmp_path / "app",
         ]
         subprocess.run(list(map(str, command)), check=True, cwd=tmp_path)
-        done = subprocess.run(
-            [tmp_path / "app", str(n)], capture_output=True, text=True, timeout=60, env={**os.environ}
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout.splitlines()
 
     return go
 
@@ -141,6 +150,8 @@ def test_of_several_variants_the_first_runs_whose_checks_hold(build: Build) -> N
     ]
     refused = version("one-1:v1", small, Images({"sm_80": "BAD"}, {}))
     assert counted(refused, second) == ["6", said], "one that the driver does not load leaves its launches to the next"
+    told = build(c_header(HeaderKernel("add_one", "add_one", (0,), (refused, second)), ORIGINAL, "kernel"))
+    assert told[2:] == ["  one-1:v1 is not used: the driver does not load it (error 218); the others are tried"]
 
 
 def test_machine_code_of_this_gpu_goes_first_then_the_newest_ptx(build: Build, fake: Fake) -> None:
@@ -164,11 +175,21 @@ def test_code_that_the_driver_refuses(build: Build) -> None:
 def test_the_header_of_an_exported_run(
     build: Build, finished_run: Path, tmp_path: Path, fake: Fake, language: str
 ) -> None:
+    """The best where it fits, else what fits any size, else the original."""
     with EvolveRun.open(finished_run, GENOMES) as run:
+        assert run.best is not None and run.for_any_size is not None
+        best, free = (f"again-1:{each.name}" for each in (run.best, run.for_any_size))
         folder = export(run, "best", tmp_path / "out")
     text = (folder / "kernel.h").read_text()
-    counted = build(text, 500, "again", "&other, &n, &passes", language)[1:]
-    assert counted[0].endswith("0 of the original") and counted[0].startswith("again: 3 launches of again-1:v")
+
+    def launched(n: int, more: str = "") -> list[str]:
+        return build(text, n, "again", "&other, &n, &passes", language, more)[1:]
+
+    assert launched(500) == [f"again: 3 launches of {best}, 0 of {free}, 0 of the original"]
     assert {call.split()[1] for call in fake.named("launch")} == {"_Z5againPKfPfii"}
-    other = build(text, 500, "again", "&other, &n, &n", language)[1:]
-    assert other[0].endswith("3 of the original") and any("check failed: passes == 5" in line for line in other)
+    counted, *failed = launched(500, "one-pass-more")
+    assert counted == f"again: 0 launches of {best}, 3 of {free}, 0 of the original"
+    assert failed == [f"  3 times its check failed: {best}: passes == 5"]
+    counted, *failed = launched(501)
+    assert counted == f"again: 0 launches of {best}, 0 of {free}, 3 of the original"
+    assert failed == [f"  3 times its check failed: {name}: bytes behind in >= 4 * n" for name in (best, free)]

@@ -23,6 +23,14 @@ def folder(finished_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         return export(run, "best", tmp_path_factory.mktemp("cupy") / "out")
 
 
+@pytest.fixture(scope="module")
+def names(finished_run: Path) -> list[str]:
+    """The run's best, and what of it is for any size."""
+    with EvolveRun.open(finished_run, GENOMES) as run:
+        assert run.best is not None and run.for_any_size is not None
+        return [f"{run.name}:{each.name}" for each in (run.best, run.for_any_size)]
+
+
 class StandIn:
     """Enough of CuPy: ``loaded`` are the files that were asked for."""
 
@@ -33,7 +41,7 @@ class StandIn:
 
     def RawModule(self, path: str) -> Any:
         assert Path(path).is_file()
-        self.loaded.append(Path(path).name)
+        self.loaded.append("/".join(Path(path).parts[Path(path).parts.index("out") + 1 :]))
         which = "kernel.original.ll" if ".original." in path else "kernel.ll"
         kernel = kw.load(Path(path).parent / which)
 
@@ -59,28 +67,39 @@ def winner(folder: Path, stand_in: StandIn, monkeypatch: pytest.MonkeyPatch, **m
     return module.Winner(**more)
 
 
-def launched(winner: Any, passes: Any) -> None:
+def launched(winner: Any, passes: Any, n: int = 256) -> None:
     values, out = np.arange(256, dtype=np.float32), np.zeros(256, np.float32)
-    winner((4,), (64,), (values, out, np.int32(256), passes))
+    winner((4,), (64,), (values, out, np.int32(n), passes))
     assert np.array_equal(out, values * 3 + 1)
 
 
-def test_it_runs_the_variant_or_the_original(folder: Path, device: kw.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_runs_the_best_or_what_fits_any_size_or_the_original(
+    folder: Path, names: list[str], device: kw.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    best, free = names
     stand_in = StandIn("90", device)
     made = winner(folder, stand_in, monkeypatch)
     launched(made, np.int32(5))
     launched(made, np.int32(4))
-    assert made.launches == {"variant": 1, "original": 1} and made.failed["passes == 5"] == 1
-    assert stand_in.loaded[0] in ("kernel.sm_90.cubin", "kernel.sm_80.ptx", "kernel.sm_90.ptx")
-    assert stand_in.loaded[1] == "kernel.original.ptx"
+    launched(made, np.int32(4))
+    assert made.launches == {best: 1, free: 2} and made.failed == {(best, "passes == 5"): 2}
+    code = "kernel.sm_90.cubin" if (folder / "kernel.sm_90.cubin").exists() else "kernel.sm_90.ptx"
+    assert stand_in.loaded == [code, f"any-size/{code}"] and not made.troubles
+    launched(made, np.int32(5), 257)
+    short = "bytes behind in >= 4 * n"
+    assert made.launches["original"] == made.failed[best, short] == made.failed[free, short] == 1
+    assert stand_in.loaded[2:] == ["kernel.original.ptx"]
     with pytest.raises(TypeError, match=r"np\.int32\(5\)"):
         launched(made, 5)
 
 
-def test_a_gpu_it_has_no_code_for(folder: Path, device: kw.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gpu_it_has_no_code_for(
+    folder: Path, names: list[str], device: kw.Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
     ran = []
     made = winner(folder, StandIn("60", device), monkeypatch, original=lambda *_, **__: ran.append(1))
     with pytest.raises(AssertionError):
         launched(made, np.int32(5))  # the original given computes nothing
     assert ran == [1] and made.launches == {"original": 1}
-    assert "no code here for a GPU of compute capability 6.0" in made.trouble
+    assert list(made.troubles) == names
+    assert "no code here for a GPU of compute capability 6.0" in made.troubles[names[1]]

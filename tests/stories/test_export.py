@@ -18,7 +18,8 @@ from kernelwright.edits import Apart, BlockIsWarp, load_genes
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.report.finding_words import for_people
-from kernelwright.stories.export import export, files_of
+from kernelwright.report.selected_variant import label_of
+from kernelwright.stories.export import export, exported, write_folder
 from kernelwright.stories.finish import finish
 
 AGAIN = "_Z5againPKfPfii"
@@ -44,11 +45,32 @@ def arguments(n: int = 200, passes: int = 5) -> list[Any]:
 
 
 def test_all_files_are_there(folder: Path) -> None:
-    names = {path.name for path in folder.iterdir() if path.suffix != ".cubin"}
-    assert names == {
+    names, second = (
+        {path.name for path in each.iterdir() if path.suffix != ".cubin"} for each in (folder, folder / "any-size")
+    )
+    assert names - {"any-size"} == second == {
         "README.md", "load.py", "edits.json", "evidence.json", "kernel.ll", "kernel.ptx", "kernel.patch", "kernel.edits.patch",
         "kernel.original.ll", "kernel.h", "winner_cupy.py", "kernel.original.ptx", "kernel.sm_75.ptx", "kernel.sm_90.ptx",
     }  # fmt: skip
+
+
+def test_what_is_for_any_size_goes_along(folder: Path, finished_run: Path, tmp_path: Path) -> None:
+    with EvolveRun.open(finished_run, GENOMES) as run:
+        best, free = run.best, run.for_any_size
+        assert best is not None and free is not None
+        alone = exported(run, free, run.proof(free.name), "")
+        labels = [label_of(run, each.name) for each in (best, free)]
+    names = [f"again-1:{each.name}" for each in (best, free)]
+    second = folder / "any-size"
+    assert {name for name in alone.files if (second / name).read_bytes() != alone.files[name]} == set()
+    assert f'again_versions[] = {{ "{names[0]}", "{names[1]}", NULL }}' in (folder / "kernel.h").read_text()
+    assert json.loads((folder / "evidence.json").read_text())["for_any_size"] == free.name
+    readme = (folder / "README.md").read_text()
+    assert f"for any size: {free.name}, {free.speedup:.3f} times as fast as the original, {labels[1]}." in readme
+    assert loader(folder).failing((4,), (64,), arguments(passes=4)) == ["passes == 5"]
+    assert loader(second).fits((4,), (32,), arguments(passes=4))
+    one = (second / "kernel.h").read_text()
+    assert names[1] in one and names[0] not in one and not (second / "any-size").exists()
 
 
 def test_the_exported_ir_computes_what_the_original_does(folder: Path) -> None:
@@ -153,9 +175,9 @@ def test_the_readme_of_what_is_data_specific(finished_run: Path, tmp_path: Path)
             for c in proof["checks"]
         ]
         run.journal.note("proof", {**proof, "variant": best.name, "label": "data-specific", "checks": checks})
-        readme = files_of(run, best, run.proof(best.name), "")["README.md"].decode()
+        readme = exported(run, best, run.proof(best.name), "").files["README.md"].decode()
         unexplained = next(f for f in run.accepted if f.candidate and run.explained(f.name) is None)
-        other = files_of(run, unexplained, None, "UNPROVEN")["README.md"].decode()
+        other = exported(run, unexplained, None, "UNPROVEN").files["README.md"].decode()
     assert "right for launches like those of the training data" in readme and "different: wrong on negative." in readme
     assert "For every launch" not in readme
     assert "Relies on" not in other and f"kw explain {tmp_path / 'run'}:{unexplained.name}" in other
@@ -187,26 +209,26 @@ def test_a_folder_in_use_is_left_alone(finished_run: Path, tmp_path: Path) -> No
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
+@pytest.mark.parametrize("full_after", [1, 3])
 def test_nothing_is_left_of_what_cannot_be_written(
-    finished_run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full_after: int
 ) -> None:
     from kernelwright.stories import export as exporting
 
     written: list[Path] = []
 
     def full(path: Path, data: bytes) -> None:
-        if len(written) == 3:
+        if len(written) == full_after:
             raise OSError(28, "No space left on device")
         path.write_bytes(data)
         written.append(path)
 
     monkeypatch.setattr(exporting, "write_atomically", full)
     (tmp_path / "there").mkdir()
-    with EvolveRun.open(finished_run, GENOMES) as run:
-        for name in ("new", "there"):
-            written.clear()
-            with pytest.raises(ToolError, match="No space left"):
-                export(run, "best", tmp_path / name)
+    for name in ("new", "there"):
+        written.clear()
+        with pytest.raises(ToolError, match="No space left"):
+            write_folder(tmp_path / name, dict.fromkeys(("README.md", "load.py", "any-size/load.py", "kernel.h"), b"."))
     assert not (tmp_path / "new").exists() and not any((tmp_path / "there").iterdir())
 
 

@@ -18,6 +18,8 @@ from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.passes import isolation
+from kernelwright.passes.options import DEFAULT
 from kernelwright.pipeline import without_lines
 
 TEMPLATE = Path(__file__).parent / "exported" / "dispatch.h.jinja"
@@ -69,24 +71,32 @@ class HeaderKernel:
 
 def images_of(ir: str, arch: str) -> Images:
     """``arch``: what the variant was made for. Raises ``CompileError`` and ``ToolError`` when not even that can be had."""
-    ptx = {arch: without_lines(emit_ptx(ir, arch, isolate=True))}
-    oldest = next((each for each in CUBINS if each in ptx or _emitted(ir, each, ptx)), arch)
+    try:
+        return isolation.run(_images_of, ir, arch, False, options=DEFAULT, isolate=True)
+    except (CompileError, ToolError):
+        # One of the architectures ended the process: each in one of its own, which takes four times as long.
+        return _images_of(ir, arch, True)
+
+
+def _images_of(ir: str, arch: str, isolate: bool) -> Images:
+    ptx = {arch: without_lines(emit_ptx(ir, arch, isolate=isolate))}
+    oldest = next((each for each in CUBINS if each in ptx or _emitted(ir, each, ptx, isolate)), arch)
     cubin = {}
     for each in CUBINS:
         if architecture(each).number < architecture(oldest).number:
             continue
         try:
-            source = ptx.get(each) or without_lines(emit_ptx(ir, each, isolate=True))
-            cubin[each] = assemble(source, each, isolate=True).data
+            source = ptx.get(each) or without_lines(emit_ptx(ir, each, isolate=isolate))
+            cubin[each] = assemble(source, each, isolate=isolate).data
         except (ToolError, CompileError, IRError):
             continue
     return Images({each: ptx[each] for each in dict.fromkeys((oldest, arch)) if each[-1].isdigit()}, cubin)
 
 
-def _emitted(ir: str, arch: str, ptx: dict[str, str]) -> bool:
+def _emitted(ir: str, arch: str, ptx: dict[str, str], isolate: bool) -> bool:
     """Whether there is PTX for ``arch``: an older GPU may lack what the kernel uses."""
     try:
-        ptx[arch] = without_lines(emit_ptx(ir, arch, isolate=True))
+        ptx[arch] = without_lines(emit_ptx(ir, arch, isolate=isolate))
     except (ToolError, CompileError, IRError, Misuse):
         return False
     return True
@@ -118,6 +128,7 @@ def c_header(kernel: HeaderKernel, original: Images, stem: str) -> str:
     )
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         kernel=kernel.name, mangled=kernel.mangled, versions=versions, checks=checks, name=name, stem=stem,
+        instead="the original runs" if len(versions) == 1 else "the others are tried",
         pointers=", ".join(map(str, (*kernel.pointers, -1))), version=__version__,
         original_images=listed(original, "original"), images=images,
     )  # fmt: skip

@@ -13,13 +13,15 @@ hotspot-1-v77/
     edits.json           the genome; kernelwright.edits.load_genes reads it
     evidence.json        label, checks, invariants, guards, figures
     load.py              which launches it is for, and how to load it: our devices, CuPy, the CUDA driver
+    any-size/            of a run's best that fixes a size, what is left of it for any: a folder like this. The header and the CuPy
+                         module above try it where the best does not fit
 """
 
 from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -34,13 +36,14 @@ from kernelwright.cuda.names import readable
 from kernelwright.device.variables import variables_of
 from kernelwright.edits.edit_words import guard_in_words, in_words
 from kernelwright.errors import CompileError, Misuse, ToolError
-from kernelwright.evaluate.judging.variant import Built, Variant
+from kernelwright.evaluate.judging.variant import Built
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes, GenomeBuilder
 from kernelwright.guards import Guard
 from kernelwright.ir import Argument, Module
 from kernelwright.ir.kernel_digest import reached_variables
 from kernelwright.ir.types import PointerType
+from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import without_lines
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.finding_words import domain, for_people
@@ -48,12 +51,47 @@ from kernelwright.report.repeat_command import command
 from kernelwright.stories.c_header import HeaderKernel, HeaderVersion, Images, c_header, images_of
 from kernelwright.stories.candidate_words import guard_names, guards_in_words
 from kernelwright.stories.patch import to_apply, to_read
+from kernelwright.stories.winners import for_any_size
 
 TEMPLATES = Path(__file__).parent / "exported"
+ANY_SIZE = "any-size"
+"""The folder of what a launch tries where the best of a run does not fit."""
+
+
+@dataclass(frozen=True)
+class ExportedKernel:
+    """A kernel of an exported variant, as headers and CuPy modules launch it."""
+
+    kernel: str
+    """What ``load.py`` of its folder calls it."""
+    stem: str
+    version: HeaderVersion
+
+    def for_cupy(self, folder: str = "") -> dict[str, Any]:
+        """Its row in a CuPy module; ``folder``: where its files lie, seen from there."""
+        images = self.version.images
+        return {
+            "name": self.version.name,
+            "folder": folder,
+            "kernel": self.kernel,
+            "cubins": {architecture(arch).number: f"{self.stem}.{arch}.cubin" for arch in images.cubin},
+            "ptx": {architecture(arch).number: f"{self.stem}.{arch}.ptx" for arch in images.ptx},
+        }
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A variant's files by name; by mangled name, its kernels that a program of one's own can launch."""
+
+    variant: Found[Genes]
+    label: str
+    files: Mapping[str, bytes]
+    kernels: Mapping[str, ExportedKernel]
 
 
 def export(run: EvolveRun, name: str, folder: Path | None = None, *, unproven: bool = False) -> Path:
-    """Writes the folder, by default in the working folder under the run's and the variant's name; returns it.
+    """Writes the folder, by default in the working folder under the run's and the variant's name; returns it. With a run's best goes
+    what of it is for any size, where the run has noted that.
 
     Raises ``Misuse`` for a variant without a proof or one whose proof rejected it, unless ``unproven``: then that is
     written into its files. Raises ``Misuse`` for a folder that is in use, ``ToolError`` for one that cannot be written:
@@ -67,7 +105,12 @@ def export(run: EvolveRun, name: str, folder: Path | None = None, *, unproven: b
     target = folder or Path(f"{run.name}-{found.name}{'-unproven' if warning else ''}")
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise Misuse(f"{target} is not empty", hint="name another folder with -o")
-    write_folder(target, files_of(run, found, proof, warning))
+    second = for_any_size(run, found)
+    then = exported(run, second, run.proof(second.name), "") if second is not None else None
+    files = dict(exported(run, found, proof, warning, then=then).files)
+    if then is not None:
+        files |= {f"{ANY_SIZE}/{file}": data for file, data in then.files.items()}
+    write_folder(target, files)
     return target
 
 
@@ -82,14 +125,16 @@ def refused(run: EvolveRun, name: str, proof: Mapping[str, Any] | None, unproven
     return warning
 
 
-def files_of(
+def exported(
     run: EvolveRun,
     found: Found[Genes],
     proof: Mapping[str, Any] | None,
     warning: str,
     extra: Mapping[str, tuple[Guard, ...]] | None = None,
-) -> dict[str, bytes]:
-    """What the folder holds, by name. ``extra``: further checks of kernels, by mangled name."""
+    then: Exported | None = None,
+) -> Exported:
+    """What the folder holds. ``extra``: further checks of kernels, by mangled name; ``then``: what its header and its CuPy module try
+    where a check does not hold, in the folder ``any-size``."""
     builder = GENOMES.of(run)
     variant, baseline = builder.build(found.candidate), builder.build(())
     more = extra or {}
@@ -107,6 +152,14 @@ def files_of(
         files[f"{stems[kernel]}.edits.patch"] = to_read(builder.originals[kernel], edits).encode()
     kernels = _kernels(builder, changed, stems, files)
     label = str(proof["label"]) if proof else "unproven"
+    launched = _launched(f"{run.name}:{found.name}", label, warning, kernels, changed, builder)
+    tried = {kernel: _in_order(kernel, each, then) for kernel, each in launched.items()}
+    for kernel, several in tried.items():
+        name, images = launched[kernel].kernel, launched[kernel].version.images
+        versions = tuple(each.version for each, _ in several)
+        told = HeaderKernel(name, kernel, pointers_of(changed[kernel].module, kernel), versions)
+        files |= _dispatching(told, stems[kernel], original_images(baseline.kernels[kernel], builder.arch, images))
+        kernels[name]["held"] = images.in_words
     names = guard_names(builder, found.candidate)
     explained = run.explained(found.name)
     shown = {
@@ -115,13 +168,12 @@ def files_of(
         "edits": [(readable(g.kernel), in_words(builder.originals[g.kernel], g.edit)) for g in found.candidate],
         "relied": _relied(explained, found), "domain": domain(proof),
         "guards": [*guards_in_words(builder, found.candidate), *_extra_words(builder, more)], "how": _how(run),
-        "original_us": run.original_us,
-        "kernels": kernels, "has_cupy": not any(each["own_variables"] for each in kernels.values()),
+        "original_us": run.original_us, "kernels": kernels, "has_cupy": bool(tried), "then": then, "then_folder": ANY_SIZE,
         "version": __version__, "arch": builder.arch, "command": command(run), "for_people": lambda text: for_people(text, names),
     }  # fmt: skip
-    shown |= _dispatching(f"{run.name}:{found.name}", label, warning, kernels, changed, baseline, builder, files)
-    if shown["has_cupy"]:
-        files["winner_cupy.py"] = rendered("winner_cupy.py.jinja", shown)
+    if tried:
+        rows = {launched[k].kernel: [each.for_cupy(at) for each, at in several] for k, several in tried.items()}
+        files["winner_cupy.py"] = cupy_module(rows, [warning] if warning else [])
     files["README.md"] = rendered("README.md.jinja", shown)
     files["load.py"] = rendered("load.py.jinja", shown)
     files["edits.json"] = json.dumps(found.written, indent=1).encode()
@@ -133,10 +185,10 @@ def files_of(
         "flags": run.flags.as_json() if run.flags else None,
         "seed": run.settings.seed, "command": command(run), "label": label, "warning": warning,
         "guards": {kernel: [*map(str, some), *map(str, more.get(kernel, ()))] for kernel, some in variant.guards.items()},
-        "proof": proof, "explained": explained, "version": __version__,
+        "proof": proof, "explained": explained, "for_any_size": then.variant.name if then else None, "version": __version__,
     }  # fmt: skip
     files["evidence.json"] = json.dumps(evidence, indent=1).encode()
-    return files
+    return Exported(found, label, files, launched)
 
 
 def _extra_words(builder: GenomeBuilder, extra: Mapping[str, tuple[Guard, ...]]) -> list[str]:
@@ -153,9 +205,9 @@ def _kernels(
     builder: GenomeBuilder, changed: Mapping[str, Built], stems: Mapping[str, str], files: Mapping[str, bytes]
 ) -> dict[str, dict[str, Any]]:
     """By what a person calls the kernel: what the templates say about it."""
-    called = [readable(kernel) for kernel in changed]
+    names = names_of(changed)
     return {
-        kernel if called.count(readable(kernel)) > 1 else readable(kernel): {
+        names[kernel]: {
             "mangled": kernel,
             "stem": stems[kernel],
             "binary": "cubin" if f"{stems[kernel]}.cubin" in files else "ptx",
@@ -165,6 +217,12 @@ def _kernels(
         }
         for kernel, built in changed.items()
     }
+
+
+def names_of(kernels: Iterable[str]) -> dict[str, str]:
+    """What a person calls each kernel, as long as that is one of them only."""
+    called = {kernel: readable(kernel) for kernel in kernels}
+    return {k: k if list(called.values()).count(name) > 1 else name for k, name in called.items()}
 
 
 def own_variable(kernel: str, variant: Module, original: Module) -> str:
@@ -178,33 +236,45 @@ def own_variable(kernel: str, variant: Module, original: Module) -> str:
     return ""
 
 
-def _dispatching(
-    variant: str, label: str, warning: str, kernels: Mapping[str, dict[str, Any]], changed: Mapping[str, Built],
-    baseline: Variant, builder: GenomeBuilder, files: dict[str, bytes],
-) -> dict[str, Any]:  # fmt: skip
-    """Adds headers and the code for several architectures to ``files``; what the CuPy module says of them."""
-    mark = f"// {warning}\n" if warning else ""
-    cubins: dict[str, dict[int, str]] = {}
-    ptx: dict[str, dict[int, str]] = {}
+def _launched(
+    variant: str, label: str, warning: str, kernels: Mapping[str, dict[str, Any]], changed: Mapping[str, Built], builder: GenomeBuilder
+) -> dict[str, ExportedKernel]:  # fmt: skip
+    """By mangled name, what a program of one's own can launch: kernels that share no variable with it."""
+    found = {}
     for name, facts in kernels.items():
         if facts["own_variables"]:
             continue
-        mangled, stem = facts["mangled"], facts["stem"]
-        built, original = changed[mangled], baseline.kernels[mangled]
-        images = images_of(built.text, builder.arch)
-        plain = original_images(original, builder.arch, images)
-        guards = tuple((g.as_c(), guard_in_words(builder.originals[mangled], g)) for g in built.guards)
-        told = HeaderKernel(
-            name, mangled, pointers_of(built.module, mangled), (HeaderVersion(variant, label, guards, images, warning),)
-        )
-        files[f"{stem}.h"] = c_header(told, plain, stem).encode()
-        files[f"{stem}.original.ptx"] = next(iter(plain.ptx.values())).encode()
-        cubins[name] = {architecture(arch).number: f"{stem}.{arch}.cubin" for arch in images.cubin}
-        ptx[name] = {architecture(arch).number: f"{stem}.{arch}.ptx" for arch in images.ptx}
-        files |= {f"{stem}.{arch}.cubin": data for arch, data in images.cubin.items()}
-        files |= {f"{stem}.{arch}.ptx": (mark + text).encode() for arch, text in images.ptx.items()}
-        facts["held"] = images.in_words
-    return {"cubins": cubins, "ptx": ptx}
+        kernel = facts["mangled"]
+        guards = tuple((g.as_c(), guard_in_words(builder.originals[kernel], g)) for g in changed[kernel].guards)
+        images = images_of(changed[kernel].text, builder.arch)
+        found[kernel] = ExportedKernel(name, facts["stem"], HeaderVersion(variant, label, guards, images, warning))
+    return found
+
+
+def _in_order(kernel: str, first: ExportedKernel, then: Exported | None) -> list[tuple[ExportedKernel, str]]:
+    """What a launch tries, each with the folder of its files. Two where the first has checks and the other is another kernel."""
+    later = then.kernels.get(kernel) if then is not None else None
+    is_tried = later is not None and first.version.guards and later.version.images != first.version.images
+    return [(first, ""), (later, ANY_SIZE)] if later is not None and is_tried else [(first, "")]
+
+
+def _dispatching(kernel: HeaderKernel, stem: str, original: Images) -> dict[str, bytes]:
+    """The header, and what the CuPy module loads: the first version's code for several architectures, and the original's."""
+    images, warning = kernel.versions[0].images, kernel.versions[0].warning
+    mark = f"// {warning}\n" if warning else ""
+    return {
+        f"{stem}.h": c_header(kernel, original, stem).encode(),
+        f"{stem}.original.ptx": next(iter(original.ptx.values())).encode(),
+        **{f"{stem}.{arch}.cubin": data for arch, data in images.cubin.items()},
+        **{f"{stem}.{arch}.ptx": (mark + text).encode() for arch, text in images.ptx.items()},
+    }
+
+
+def cupy_module(rows: Mapping[str, Sequence[Mapping[str, Any]]], warnings: Sequence[str]) -> bytes:
+    """The text of a CuPy module; ``rows``: by kernel, its versions in the order in which a launch tries them."""
+    names = list(dict.fromkeys(row["name"] for several in rows.values() for row in several))
+    which = f"{names[0]} where its" if len(names) == 1 else f"the first of {', '.join(names)} whose"
+    return rendered("winner_cupy.py.jinja", {"cupy": rows, "which": which, "warnings": warnings})
 
 
 def original_images(original: Built, arch: str, beside: Images) -> Images:
@@ -281,6 +351,8 @@ def write_folder(target: Path, files: Mapping[str, bytes]) -> None:
         if was_there:
             for name in files:
                 (target / name).unlink(missing_ok=True)
+            for folder in {(target / name).parent for name in files} - {target}:
+                shutil.rmtree(folder, ignore_errors=True)
         else:
             shutil.rmtree(target, ignore_errors=True)
         raise ToolError(f"{target} cannot be written: {error.strerror}", hint="name another folder with -o") from error

@@ -22,9 +22,12 @@ from kernelwright.evolution.genomes import GENOMES, EvolveRun, GenomeBuilder
 from kernelwright.ir import parse_module
 from kernelwright.kernel_version import Version
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.stories.c_header import HeaderKernel, HeaderVersion, c_header, images_of
+from kernelwright.stories.c_header import HeaderKernel, HeaderVersion, Images, c_header, images_of
 from kernelwright.stories.export import (
-    files_of,
+    Exported,
+    cupy_module,
+    exported,
+    names_of,
     original_images,
     own_variable,
     pointers_of,
@@ -74,6 +77,7 @@ def _files(path: Path, versions: Sequence[Version], origins: Mapping[str, _Origi
         files[evidence_path(path).name] = evidence_path(path).read_bytes()
     warnings: dict[str, str] = {}
     folders: dict[str, str] = {}
+    singles: dict[str, Exported] = {}
     for name in dict.fromkeys(version.name for version in versions):
         run, variant = origins[name.rpartition(":")[0]].run, name.rpartition(":")[2]
         if variant == "flags":
@@ -83,25 +87,28 @@ def _files(path: Path, versions: Sequence[Version], origins: Mapping[str, _Origi
         warnings[name] = refused(run, variant, proof, unproven)
         folders[name] = name.replace(":", "-")
         extra = {v.kernel: (v.guards[-1],) for v in versions if v.name == name}
-        single = files_of(run, found, proof, warnings[name], extra)
-        files |= {f"{folders[name]}/{file}": data for file, data in single.items()}
-    kernels = _headers(versions, origins, warnings, files)
-    cupy = {name: rows for name, rows in _cupy_rows(versions, folders, files).items() if rows}
+        singles[name] = exported(run, found, proof, warnings[name], extra)
+        files |= {f"{folders[name]}/{file}": data for file, data in singles[name].files.items()}
+    kernels = _headers(versions, origins, warnings, singles, files)
+    cupy = _cupy_rows(versions, folders, singles)
     shown = {
         "path": path.name, "versions": versions, "folders": folders, "readable": readable, "warnings": warnings,
         "kernels": kernels, "cupy": cupy, "version": __version__, "own_checks": lambda v: without_threshold(v).words,
     }  # fmt: skip
     if cupy:
-        files["winner_cupy.py"] = rendered("tuned_cupy.py.jinja", shown)
+        files["winner_cupy.py"] = cupy_module(
+            cupy, [f"{name}: {warning}" for name, warning in warnings.items() if warning]
+        )
     return {"README.md": rendered("tuned_readme.md.jinja", shown), **files}
 
 
 def _headers(
-    versions: Sequence[Version], origins: Mapping[str, _Origin], warnings: Mapping[str, str], files: dict[str, bytes]
-) -> dict[str, dict[str, Any]]:
+    versions: Sequence[Version], origins: Mapping[str, _Origin], warnings: Mapping[str, str],
+    singles: Mapping[str, Exported], files: dict[str, bytes],
+) -> dict[str, dict[str, Any]]:  # fmt: skip
     """Adds a header per kernel to ``files``; what the description says of each."""
     kernels = list(dict.fromkeys(version.kernel for version in versions))
-    stems = stems_of(kernels, alone="")
+    stems, names = stems_of(kernels, alone=""), names_of(kernels)
     told: dict[str, dict[str, Any]] = {}
     for kernel in kernels:
         mine = [version for version in versions if version.kernel == kernel]
@@ -109,7 +116,7 @@ def _headers(
         original = builder.build(()).kernels[kernel]
         modules = [parse_module(version.ir) for version in mine]
         held = next((own for m in modules if (own := own_variable(kernel, m, builder.originals[kernel].module))), "")
-        told[readable(kernel)] = {"stem": stems[kernel], "own_variables": held}
+        told[names[kernel]] = {"stem": stems[kernel], "own_variables": held}
         if held:
             continue
         listed = tuple(
@@ -117,24 +124,32 @@ def _headers(
                 version.name,
                 version.label,
                 tuple((guard.as_c(), words) for guard, words in zip(version.guards, version.words, strict=True)),
-                images_of(version.ir, builder.arch),
+                _images(version, singles.get(version.name), builder.arch),
                 warnings.get(version.name, ""),
             )
             for version in mine
         )
-        header = HeaderKernel(readable(kernel), kernel, pointers_of(modules[0], kernel), listed)
+        header = HeaderKernel(names[kernel], kernel, pointers_of(modules[0], kernel), listed)
         plain = original_images(original, builder.arch, listed[0].images)
         files[f"{stems[kernel]}.h"] = c_header(header, plain, stems[kernel]).encode()
     return told
 
 
+def _images(version: Version, single: Exported | None, arch: str) -> Images:
+    known = single.kernels.get(version.kernel) if single else None
+    return known.version.images if known else images_of(version.ir, arch)
+
+
 def _cupy_rows(
-    versions: Sequence[Version], folders: Mapping[str, str], files: Mapping[str, bytes]
-) -> dict[str, list[str]]:
-    """By kernel, the folders of its winners that have a module for CuPy, in the order in which they are tried."""
-    rows: dict[str, list[str]] = {}
+    versions: Sequence[Version], folders: Mapping[str, str], singles: Mapping[str, Exported]
+) -> dict[str, list[dict[str, Any]]]:
+    """By kernel, its winners that have edits, in the order in which they are tried."""
+    names = names_of(dict.fromkeys(version.kernel for version in versions))
+    rows: dict[str, list[dict[str, Any]]] = {}
     for version in versions:
-        folder = folders.get(version.name, "")
-        if folder and f"{folder}/winner_cupy.py" in files:
-            rows.setdefault(readable(version.kernel), []).append(folder)
+        single = singles.get(version.name)
+        if single and version.kernel in single.kernels:
+            rows.setdefault(names[version.kernel], []).append(
+                single.kernels[version.kernel].for_cupy(folders[version.name])
+            )
     return rows

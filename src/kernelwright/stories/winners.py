@@ -187,9 +187,16 @@ def _recommended(run: EvolveRun) -> list[Found[Genes]]:
             f"the best of {run.name} is {label_of(run, best.name)}, which is less safe than the original",
             hint=f"name it if you want it all the same: {run.name}:{best.name}; kw show {run.folder} lists others",
         )
-    second = run.for_any_size
-    is_second = second is not None and second.name != chosen.name and label_of(run, second.name) in SAFE
-    return [chosen, second] if second is not None and is_second else [chosen]
+    second = for_any_size(run, chosen)
+    return [chosen, second] if second is not None else [chosen]
+
+
+def for_any_size(run: EvolveRun, chosen: Found[Genes]) -> Found[Genes] | None:
+    """What is tried where ``chosen`` does not fit, if it is what the run stands for and fixes a size: what is left of it for any, where
+    that is known to be faster and is as safe as the original."""
+    second, first = run.for_any_size, (each.name for each in (run.best, run.proven) if each)
+    is_second = second is not None and chosen.name in first and second.name != chosen.name
+    return second if second is not None and is_second and label_of(run, second.name) in SAFE else None
 
 
 def _say_order(found: Winners) -> None:
