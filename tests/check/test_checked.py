@@ -178,6 +178,9 @@ def test_sound(): run("scale", np.ones(32, np.float32), 2.0)
 def test_racing(): run("shift", np.arange(65, dtype=np.float32), threads=64)
 def test_past(): run("past", np.zeros(4, np.int32), np.zeros(1, np.int32), threads=1)
 def test_nothing(): pass
+def test_within():
+    with pytest.raises(kw.CheckFailed), kw.checked():
+        run("shift", np.arange(65, dtype=np.float32), threads=64)
 @pytest.mark.skip
 def test_skipped(): run("shift", np.arange(65, dtype=np.float32), threads=64)
 """
@@ -199,8 +202,11 @@ def test_the_plugin_fails_tests_with_findings(
     assert pytest.main(arguments, plugins=[pytest_plugin]) == pytest.ExitCode.TESTS_FAILED
     del sys.modules["test_kernels"]
     said = capsys.readouterr().out
-    assert "1 failed, 3 passed, 1 skipped" in said
+    assert "1 failed, 4 passed, 1 skipped" in said
     assert "FAILED test_kernels.py::test_racing" in said and "kernels.cu:2: race" in said
+    assert "During handling" not in said and "pytest_plugin.py" not in said and "checked_launches.py" not in said, (
+        "frames of ours say nothing"
+    )
     assert "kw: launches checked: 3 in 3 tests; findings suppressed: 1" in said
     assert "kernels.cu:4: barrier matches nothing" in said
 
