@@ -102,12 +102,12 @@ class _Proving(Generic[G]):
     def relying_on_less(self, found: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
         """The variant when it relies on less, if it is what was demanded then: the one that changes least of those that lose nothing by
         that, else the fastest. What relies on least is proven first: where that falls short, all others do."""
-        *others, last = self._proofs.relying_on_less(found.candidate) or [None]
-        least = self._search.try_one(last) if last is not None else None
+        candidates = self._proofs.relying_on_less(found.candidate)
+        least = self._search.try_one(candidates[-1]) if candidates else None
         if least is None or not self.holds(least):
             return None
         best = least if least.is_gain else None
-        for candidate in others:
+        for candidate in candidates[:-1]:
             less = self._search.try_one(candidate)
             if less is None or not less.is_gain or (best is not None and _slower(less.speedup, best.speedup)):
                 continue
