@@ -196,7 +196,7 @@ def test_the_plugin_fails_tests_with_findings(
     )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PYTEST_ADDOPTS", "")
-    # Without plug-ins that are installed: ours may be among them.
+    # It is about ours; others that are installed take time.
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     arguments = ["-rA", "--import-mode=importlib", "--kw-check", "--kw-suppressions", "known.toml", "test_kernels.py"]
     assert pytest.main(arguments, plugins=[pytest_plugin]) == pytest.ExitCode.TESTS_FAILED
@@ -212,7 +212,7 @@ def test_the_plugin_fails_tests_with_findings(
 
 
 def test_the_plugin_imports_nothing_until_it_is_asked() -> None:
-    """pytest imports it at every start, in every project."""
+    """pytest imports it at every start of a project that names it."""
     code = (
         "import sys, pytest; before = set(sys.modules); import kernelwright.device.checking.pytest_plugin as ours;"
         "config = type('', (), {'getoption': lambda self, name: False})(); ours.pytest_configure(config);"
