@@ -69,10 +69,13 @@ class OwnFile:
             )
 
     def _checked(self) -> str:
-        if file_digest(self.path) != self.digest:
+        now, shown = file_digest(self.path), os.path.relpath(self.path)
+        if now is None:
             raise Misuse(
-                f"{os.path.relpath(self.path)} is not what it was when it was first read", hint="start a new run"
+                f"{shown} cannot be read: the computation is defined there", hint="put it back, or start a new run"
             )
+        if now != self.digest:
+            raise Misuse(f"{shown} is not what it was when it was first read", hint="start a new run")
         return self.digest
 
 

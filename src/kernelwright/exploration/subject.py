@@ -33,7 +33,7 @@ class Subject:
     own: OwnFile | None = None
 
     @classmethod
-    def of(cls, computation: str | Family, sizes: Sequence[int] | Mapping[str, int], device: str) -> Subject:
+    def of(cls, computation: str | Path | Family, sizes: Sequence[int] | Mapping[str, int], device: str) -> Subject:
         """``computation``: a name of the library, a Python file (with ``:NAME`` where it defines several), or what a file defines.
         ``sizes``: in the order of the computation, or by name; those that are not given are as usual. Raises ``Misuse``."""
         entry, own = _found(computation)
@@ -125,12 +125,17 @@ class Subject:
             raise Misuse(f"this is no subject of an exploration ({error})", hint="start a new run") from error
 
 
-def _found(computation: str | Family) -> tuple[Family, OwnFile | None]:
-    if isinstance(computation, str):
-        written = file_and_name(computation)
+def _found(computation: str | Path | Family) -> tuple[Family, OwnFile | None]:
+    if isinstance(computation, str | Path):
+        written = file_and_name(str(computation))
         if written is None:
-            return example(computation), None
+            return example(str(computation)), None
         path, name = Path(written[0]), written[1]
+    elif not isinstance(computation, Family):
+        raise Misuse(
+            f"a {type(computation).__name__} is no computation with sizes",
+            hint="give a name of the library, a Python file, or a function below @kw.computation",
+        )
     else:
         path, name = Path(computation.file), computation.name
         if not path.is_file():

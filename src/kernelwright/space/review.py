@@ -26,6 +26,9 @@ from kernelwright.space.why import Decision, Reasons
 Schedules = Mapping[str, Sequence[Condition]]
 """Decisions of an expert, by the schedule's name."""
 
+EXPLAINED = 8
+"""Cases of a dead rule of which it is told what excludes them: that takes many times longer than to find out."""
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -93,14 +96,13 @@ def _why_dead(space: GroundSpace, rule: Rule) -> str:
         asked += 1
         if solver.replay(root.copy(), case) == len(case):
             return ""
-        if len(excluding) < 3:  # an explanation takes many times longer than the answer
+        if asked <= EXPLAINED:
             clash = Reasons(others, solver).clash(case)
             excluding |= dict.fromkeys(r.name for step in (clash.steps if clash else ()) for r in step.rules)
     if not asked:
         return "the values that are left at the root cannot break it"
-    return f"the other rules exclude all {asked} cases that it forbids" + (
-        f": {', '.join(excluding)}" if excluding else ""
-    )
+    by = ", ".join([*excluding, *(["..."] if asked > EXPLAINED else [])])
+    return f"the other rules exclude all {asked} cases that it forbids: {by}"
 
 
 def _broken(alone: GroundSpace, root: Masks) -> Iterator[list[Decision]]:
