@@ -115,6 +115,7 @@ def active() -> CheckedLaunches | None:
 def watch(found: CheckedLaunches) -> Iterator[None]:
     """Checks the launches within. Raises ``CheckFailed`` at the end for findings; when something else was raised, that gets
     them as a note, since they may be why."""
+    __tracebackhide__ = True  # pytest then shows the test
     before = _active.set(found)
     try:
         yield
@@ -138,6 +139,7 @@ def checked(
     (docs/check.md). A checked launch has no time, and winners do not take part. Raises ``CheckFailed`` at the end when there are
     findings, ``Misuse`` when nothing was launched, for a bad file, and for a launch on a real GPU.
     """
+    __tracebackhide__ = True
     if schedules < 0:
         raise Misuse(f"{schedules} orders cannot be tried", hint="as schedules=8")
     found = CheckedLaunches(schedules, seed, read_suppressions(Path(suppressions)) if suppressions else ())

@@ -1,7 +1,9 @@
-"""For pytest: ``pytest --kw-check`` checks what each test launches with ``kw.Device``, as ``with kw.checked()`` does for some of it.
+"""For pytest: ``--kw-check`` checks what each test launches with ``kw.Device``, as ``with kw.checked()`` does for some of it.
 
-pytest finds it by its entry point, and imports it at every start where Kernelwright is installed: it imports nothing until the flag is
-given. What fixtures launch is not checked.
+    pytest_plugins = ["kernelwright.device.checking.pytest_plugin"]        # in conftest.py, or pytest -p of that name
+
+What fixtures launch is not checked. There is no entry point: pytest would then rewrite the assertions of all modules of the package, in
+every project beside which it is installed; importing ours took twice as long the first time, and a third to a half longer later.
 """
 
 from __future__ import annotations
@@ -78,12 +80,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     session = item.config.stash.get(_SETTINGS, None)
     if session is None:
         return (yield)
-    from kernelwright.device.checking.checked_launches import watch
+    from kernelwright.device.checking.checked_launches import CheckFailed, watch
 
     found = session.begin()
     try:
         with watch(found):
             return (yield)
+    except CheckFailed as error:
+        if not found.findings:  # raised by a kw.checked within the test
+            raise
+        raise pytest.fail.Exception(str(error), pytrace=False) from None  # the trace would be of this plug-in
     finally:
         session.count(found)
 
