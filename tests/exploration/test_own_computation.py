@@ -73,6 +73,9 @@ def test_a_run_is_read_again_without_the_file_it_came_from(finished: ExploreRun,
     assert KernelSpace(subject).kernel(decisions).source in (moved / "best.cu").read_text()
     with ExploreRun.open(moved, DECISIONS) as run:
         assert str(run.subject) == f"weighted_sum {SIZE}" and run.subject.own == subject.own
+    (moved / COPY).unlink()
+    with pytest.raises(Misuse, match=r"computation\.py cannot be read"):
+        KernelSpace(read_decisions(moved / "decisions.json")[0])
     (moved / COPY).write_text("import kernelwright")
     subject, decisions = read_decisions(moved / "decisions.json")
     with pytest.raises(Misuse, match="is not what it was when it was first read"):
@@ -92,6 +95,10 @@ def test_neighbouring_loads_are_right_under_every_schedule(file: Path) -> None:
 def test_what_python_has_at_hand_is_found_in_its_file(file: Path) -> None:
     subject = Subject.of(f"{file}:neighbours", {"n": 64}, "h200")
     assert Subject.of(subject.family, {"n": 64}, "h200") == subject
+    with pytest.raises(Misuse, match="is given no n"):
+        Subject.of(subject.family, (), "h200")
+    with pytest.raises(Misuse, match="a function is no computation with sizes"):
+        Subject.of(lambda c: None, (), "h200")  # type: ignore[arg-type]
     assert expert(subject.family, (64,), device="h200").tile("n", 16, 4).left("size", "left.n1") == [16]
     with pytest.raises(Misuse, match="is defined in <string>, which workers and later runs cannot read"):
         names: dict[str, Any] = {"kw": kw}
@@ -162,7 +169,7 @@ def test_files_that_do_not_do_are_told(text: str, name: str, said: str, tmp_path
         Subject.of(f"{path}{name}", (4,) if "scalar" in said else (), "h200")
     assert said in raised.value.message and sys.path == before
     with pytest.raises(Misuse, match="cannot be read"):
-        Subject.of("nowhere.py", (), "h200")
+        Subject.of(Path("nowhere.py"), (), "h200")
 
 
 @pytest.mark.parametrize(

@@ -10,24 +10,16 @@ from __future__ import annotations
 
 import functools
 import os
-import runpy
-import sys
-import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from kernelwright.cache import file_digest, write_atomically
-from kernelwright.errors import KernelwrightError, Misuse, Place
+from kernelwright.errors import Misuse
+from kernelwright.exploration.python_file import names_in
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.family import Family
 
 COPY = "computation.py"
 """In a run's folder."""
-AS_MODULE = "kernelwright_computation"
-"""``__name__`` while a file is read for its computations."""
-_read_now: list[str] = []
-"""Files that are being read: one that explores what it defines would be read for ever."""
 
 
 @dataclass(frozen=True)
@@ -77,48 +69,18 @@ class OwnFile:
             )
 
     def _checked(self) -> str:
-        if file_digest(self.path) != self.digest:
+        now, shown = file_digest(self.path), os.path.relpath(self.path)
+        if now is None:
             raise Misuse(
-                f"{os.path.relpath(self.path)} is not what it was when it was first read", hint="start a new run"
+                f"{shown} cannot be read: the computation is defined there", hint="put it back, or start a new run"
             )
+        if now != self.digest:
+            raise Misuse(f"{shown} is not what it was when it was first read", hint="start a new run")
         return self.digest
 
 
 @functools.lru_cache(maxsize=8)
 def _families(path: str, digest: str, folder: str) -> dict[str, Family]:
     """Those that a file with this digest defines outside of functions, by name. ``folder``: where it finds its neighbours."""
-    if path in _read_now:
-        raise Misuse(
-            f"{os.path.relpath(path)} explores while it is read for its computations",
-            hint='put that below: if __name__ == "__main__":',
-        )
-    _read_now.append(path)
-    sys.path.insert(0, folder)
-    try:
-        with placed(path):
-            found = runpy.run_path(path, run_name=AS_MODULE)
-    finally:
-        sys.path.remove(folder)
-        _read_now.pop()
-    return {each.name: each for each in found.values() if isinstance(each, Family) and each.file == path}
-
-
-@contextmanager
-def placed(path: str) -> Iterator[None]:
-    """Errors that come out of a person's file are ``Misuse``, with the line."""
-    try:
-        yield
-    except KernelwrightError as error:
-        error.place = error.place or _place_of(error, path)
-        raise
-    except (Exception, SystemExit) as error:
-        raise Misuse(f"{type(error).__name__}: {error}", place=_place_of(error, path)) from error
-
-
-def _place_of(error: BaseException, path: str) -> Place:
-    """The innermost line of the file that an error came from."""
-    shown = os.path.relpath(path)
-    if isinstance(error, SyntaxError) and error.filename == path:
-        return Place(shown, error.lineno or 0, error.offset or 0, (error.text or "").rstrip("\n"))
-    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    return Place(shown, lines[-1].lineno or 0, 0, lines[-1].line or "") if lines else Place(shown)
+    found = names_in(path, folder).values()
+    return {each.name: each for each in found if isinstance(each, Family) and each.file == path}

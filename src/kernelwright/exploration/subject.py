@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -12,7 +11,8 @@ from typing import Any
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse
-from kernelwright.exploration.own_file import OwnFile, placed
+from kernelwright.exploration.own_file import OwnFile
+from kernelwright.exploration.python_file import file_and_name, placed
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation import Backbone, Computation
 from kernelwright.space.computation.family import Family
@@ -21,10 +21,6 @@ from kernelwright.target import Gpu
 
 LARGEST_BYTES = 4 << 30
 """Of all arrays together: they are held twice, and an oracle computes in double precision."""
-
-
-OWN = re.compile(r"(.+\.py)(?::(\w+))?")
-"""A person's file, and which of its computations."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +33,7 @@ class Subject:
     own: OwnFile | None = None
 
     @classmethod
-    def of(cls, computation: str | Family, sizes: Sequence[int] | Mapping[str, int], device: str) -> Subject:
+    def of(cls, computation: str | Path | Family, sizes: Sequence[int] | Mapping[str, int], device: str) -> Subject:
         """``computation``: a name of the library, a Python file (with ``:NAME`` where it defines several), or what a file defines.
         ``sizes``: in the order of the computation, or by name; those that are not given are as usual. Raises ``Misuse``."""
         entry, own = _found(computation)
@@ -129,12 +125,17 @@ class Subject:
             raise Misuse(f"this is no subject of an exploration ({error})", hint="start a new run") from error
 
 
-def _found(computation: str | Family) -> tuple[Family, OwnFile | None]:
-    if isinstance(computation, str):
-        written = OWN.fullmatch(computation)
+def _found(computation: str | Path | Family) -> tuple[Family, OwnFile | None]:
+    if isinstance(computation, str | Path):
+        written = file_and_name(str(computation))
         if written is None:
-            return example(computation), None
-        path, name = Path(written[1]), written[2] or ""
+            return example(str(computation)), None
+        path, name = Path(written[0]), written[1]
+    elif not isinstance(computation, Family):
+        raise Misuse(
+            f"a {type(computation).__name__} is no computation with sizes",
+            hint="give a name of the library, a Python file, or a function below @kw.computation",
+        )
     else:
         path, name = Path(computation.file), computation.name
         if not path.is_file():

@@ -38,7 +38,7 @@ CONFIRMED = 8
 
 
 def explore(
-    computation: str | Family | Expert,
+    computation: str | Path | Family | Expert,
     sizes: Sequence[int] | Mapping[str, int] = (),
     *,
     device: str = "auto",

@@ -107,3 +107,40 @@ def test_a_branch_that_is_decided_otherwise_owes_that_itself() -> None:
 def test_a_pointer_that_asks_for_more_than_its_memory_is_presupposed_to_have() -> None:
     original = lookup(LOOKUP.replace("%y = load i32, ptr %at, align 4", "%y = load i32, ptr %at, align 16"))
     assert is_proven(original, HoistMaskedLoads(D_END)) is False
+
+
+JOINED = """
+a:
+  %far = mul i32 %n, 1000
+  %t = icmp sgt i32 %n, 9
+  br i1 %t, label %b, label %c
+b:
+  BETWEEN
+c:
+  %at = getelementptr inbounds i32, ptr %q, i32 %far
+  %y = load i32, ptr %at, align 4
+  store i32 %y, ptr %out, align 4
+  ret void
+"""
+
+
+@pytest.mark.parametrize(
+    ("between", "plain", "with_mask"),
+    [
+        ("store i32 1, ptr %out\n  br label %c", True, True),
+        ("store i32 1, ptr %q\n  br label %c", False, False),
+        ("ret void", False, True),
+        ("call void @llvm.trap()\n  br label %c", False, False),
+        ("call void @somewhere()\n  br label %c", False, False),
+        ("br label %a2", False, True),
+    ],
+)
+def test_a_load_that_is_always_made_may_be_made_before(between: str, plain: bool, with_mask: bool) -> None:
+    """By construction, however its address is made; not where a thread may end, leave, or come by again on the way."""
+    again = "a:\n  br label %a2\na2:" if "a2" in between else "a:"
+    declared = DECLARED + "declare void @llvm.trap()\ndeclare void @somewhere()\n"
+    original = kernel(JOINED.replace("BETWEEN", between).replace("a:", again, 1), declared, APART)
+    end = original.order[-1][-1]
+    assert is_proven(original, HoistLoads(end)) is plain
+    careful = HoistMaskedLoads(end)
+    assert is_proven(original, careful) is with_mask or apply(original, [careful]).inert

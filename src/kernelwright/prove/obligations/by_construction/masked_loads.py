@@ -1,5 +1,5 @@
-"""Loads that went up and read the first element of an argument's memory where they are not needed: the argument is in
-``edits/kinds/loads/hoist_masked_loads.py``.
+"""Loads that went up and read nowhere else than before: those that every thread comes to all the same, and masked ones, which read the
+first element of an argument's memory where they are not needed. The argument is in ``edits/kinds/loads/hoist_masked_loads.py``.
 
 It is asked of the variant as it is after all edits and repair: the address is a chain of selects, one for each branch that lies between
 the load's place and its old one, and each takes the old address where the branch goes to the load. So a thread reads at the old address
@@ -32,7 +32,7 @@ class MaskedLoad:
 
     id: Id
     instead: tuple[int, ...]
-    """The arguments whose first element it reads where the original does not come to read."""
+    """The arguments whose first element it reads where the original does not come to read; none where it always does."""
 
 
 def masked_loads(pair: VariantPair) -> list[MaskedLoad]:
@@ -42,7 +42,7 @@ def masked_loads(pair: VariantPair) -> list[MaskedLoad]:
         for id in ids:
             if isinstance(id, int) and pair.original.nodes[id].block != block and pair.varied[id].opcode == "load":
                 instead = _instead(pair, id, block)
-                if instead and _used_where_needed(pair, id):
+                if instead == () or (instead and _used_where_needed(pair, id)):
                     found.append(MaskedLoad(id, instead))
     return found
 
@@ -52,8 +52,12 @@ def of_masked_loads(pair: VariantPair) -> Iterator[Obligation]:
     for each in masked_loads(pair):
         what, _ = describe_instruction(pair.original, each.id)
         place, subject = pair.place(each.id), str(each.id)
-        claim = f"{what} reads where the original reads, or a value that is unused"
-        why = "its address is the old one only where each branch goes to where it stood"
+        if each.instead:
+            claim = f"{what} reads where the original reads, or a value that is unused"
+            why = "its address is the old one only where each branch goes to where it stood"
+        else:
+            claim = f"{what} is made by the threads that made it before"
+            why = "whoever comes to where it stands comes to where it stood"
         yield Obligation(claim, "construction", why, place=place, subject=subject)
         for index in each.instead:
             for claim, hindrance in _first_is_readable(pair, each.id, index):
