@@ -56,6 +56,31 @@ def test_registers_are_those_of_the_code_that_will_run() -> None:
     assert weigh(ptx, WALK, "sm_80").resources == real
 
 
+@needs_assembler
+def test_machine_code_is_kept_on_disk_where_that_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Weights of what the assembler made once are the same, and it is not asked again; other code is other code."""
+    monkeypatch.setenv("KERNELWRIGHT_CACHE", str(tmp_path))
+    expected = made("figure4", "sm_80")
+    assert list(tmp_path.iterdir()) == []
+    assert made("figure4", "sm_80", kept=True) == expected
+
+    def refuse(*_: object, **__: object) -> None:
+        raise ToolError("the assembler is asked again")
+
+    for runs in ("nvjitlink.assemble", "run_ptxas"):
+        monkeypatch.setattr(f"kernelwright.codegen.machine.assemble.{runs}", refuse)
+    assert made("figure4", "sm_80", kept=True, source="machine code") == expected
+    with pytest.raises(ToolError, match="asked again"):
+        made("figure4", "sm_90", kept=True, source="machine code")
+    with pytest.raises(ToolError, match="asked again"):
+        made("figure6", "sm_80", kept=True, source="machine code")
+    for entry in (tmp_path / "cubin").rglob("*"):
+        if entry.is_file():
+            entry.write_bytes(entry.read_bytes()[:-1])
+    with pytest.raises(ToolError, match="asked again"):
+        made("figure4", "sm_80", kept=True, source="machine code")
+
+
 @pytest.mark.parametrize("name", ["figure4", "figure6", "general", "math"])
 def test_ptx_weights_hold_every_instruction(name: str) -> None:
     generated = generate(example(name), "sm_80")

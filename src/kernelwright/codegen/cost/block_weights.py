@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
 from kernelwright.codegen.cost.ptx_counts import origins
 from kernelwright.codegen.cost.ptx_steps import has_register_address, pressure, steps_of
 from kernelwright.codegen.cost.scoreboard_steps import Segments, Step, split_at_barriers
-from kernelwright.codegen.machine.assemble import Assembler, assemble
+from kernelwright.codegen.machine.assemble import Assembler, Cubin, assemble
 from kernelwright.codegen.machine.block_counts import MachineModule, Placed, machine_code
 from kernelwright.codegen.machine.resources import Resources, resources
 from kernelwright.codegen.machine.sass import BARRIER
@@ -84,11 +85,13 @@ def weigh_all(
     assembler: Assembler | None = None,
     cuda_path: Path | None = None,
     isolate: bool = False,
+    kept: bool = False,
 ) -> dict[str, Weights]:
     """The weights of every kernel in ``ptx`` for ``arch``, by name; ``labels`` are the block labels of each function's IR.
 
     From machine code of ``arch`` or of the nearest architecture an installed assembler knows; from PTX where there is
-    none, or when ``source`` asks for it. Raises ``CompileError`` for PTX that the assembler refuses, ``ToolError`` when
+    none, or when ``source`` asks for it. ``kept``: whether machine code may come from the cache on disk, and goes there: for
+    kernels that other processes weigh, too. Raises ``CompileError`` for PTX that the assembler refuses, ``ToolError`` when
     machine code is asked for and nothing can make it.
     """
     functions = read_ptx(ptx)
@@ -98,8 +101,9 @@ def weigh_all(
     trouble: ToolError | None = None
     for name in stand_ins(arch):
         try:
-            code = machine_code(ptx, name, labels, assembler=assembler, cuda_path=cuda_path, isolate=isolate)
-            found = _resources(ptx, (arch, name), code, assembler, cuda_path, isolate)
+            made = partial(assemble, ptx, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
+            code = machine_code(ptx, name, labels, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
+            found = _resources((arch, name), code, made)
         except ToolError as error:
             trouble = error
             continue
@@ -109,14 +113,7 @@ def weigh_all(
     return {name: _from_ptx(functions, name, arch, labels) for name in kernels}
 
 
-def _resources(
-    ptx: str,
-    archs: tuple[str, str],
-    code: MachineModule,
-    assembler: Assembler | None,
-    cuda_path: Path | None,
-    isolate: bool,
-) -> dict[str, Resources]:
+def _resources(archs: tuple[str, str], code: MachineModule, cubin_for: Callable[[str], Cubin]) -> dict[str, Resources]:
     """Of the code as it will run, for the architecture asked for where an assembler knows it, loops unrolled as the
     assembler likes: registers hang on both."""
     wanted, weighed = archs
@@ -124,7 +121,7 @@ def _resources(
         if arch == weighed and not code.rolled:
             return resources(code.cubin)
         try:
-            return resources(assemble(ptx, arch, assembler=assembler, cuda_path=cuda_path, isolate=isolate))
+            return resources(cubin_for(arch))
         except ToolError:
             if arch == weighed:
                 raise

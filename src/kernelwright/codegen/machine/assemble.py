@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Literal
 
 from kernelwright.architectures import architecture
+from kernelwright.cache import Cache, content_key, installation
 from kernelwright.codegen.machine import nvjitlink
 from kernelwright.errors import CompileError, Place, ToolError
 from kernelwright.lazy_dataclasses import dataclass
@@ -77,17 +79,24 @@ def assemble(
     cuda_path: Path | None = None,
     assembler: Assembler | None = None,
     isolate: bool = False,
+    kept: bool = False,
 ) -> Cubin:
     """The cubin of ``ptx`` for ``arch``, from the first assembler that knows this architecture (or the one given).
 
-    ``isolate`` calls nvJitLink in a worker process. Raises ``CompileError`` with the assembler's words and the PTX line,
-    ``ToolError`` when no assembler is installed or none knows ``arch``, ``Misuse`` for an architecture nobody knows.
+    ``isolate`` calls nvJitLink in a worker process. ``kept``: the cubin may come from the cache on disk, and goes there: for a
+    program's own kernels, which many processes weigh; a variant of a search is assembled once.
+
+    Raises ``CompileError`` with the assembler's words and the PTX line, ``ToolError`` when no assembler is installed or none knows
+    ``arch``, ``Misuse`` for an architecture nobody knows.
     """
     name = architecture(arch).name
     options = _options(name, line_info, max_registers)
     candidates = (assembler,) if assembler else find_assemblers(cuda_path)
     if not candidates:
         raise ToolError("no assembler for PTX is installed", hint=INSTALL)
+    entry = _Entry.of(ptx, name, options, candidates) if kept else None
+    if entry and (found := entry.read()):
+        return found
     for each in candidates:
         if each.kind == "nvJitLink":
             arguments = (each.path, ptx.encode(), ["-verbose", *options])
@@ -97,11 +106,38 @@ def assemble(
             status, data, log = run_ptxas(each.path, ptx, ["-v", *options])
             refused = False
         if not status:
-            return Cubin(data, name, log, each)
+            made = Cubin(data, name, log, each)
+            if entry:
+                entry.write(made)
+            return made
         if not refused and not _TOO_NEW.search(log):
             raise _error(log, ptx, each)
     tried = ", ".join(f"{a.kind} {a.version}" for a in candidates)
     raise ToolError(f"no installed assembler knows {name} ({tried})", hint=INSTALL)
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A cubin in the cache on disk. What an assembler makes depends on its input and on nothing else."""
+
+    key: str
+    arch: str
+    assemblers: tuple[Assembler, ...]
+
+    @staticmethod
+    def of(ptx: str, arch: str, options: Sequence[str], assemblers: tuple[Assembler, ...]) -> _Entry:
+        stamps = ((tool.path, tool.path.stat() if tool.path.is_file() else None) for tool in assemblers)
+        tools = [f"{path} {status and (status.st_size, status.st_mtime_ns)}" for path, status in stamps]
+        return _Entry(content_key([installation(), *tools, ptx, "kept", *options]), arch, assemblers)
+
+    def read(self) -> Cubin | None:
+        number, _, rest = (Cache().get("cubin", self.key) or b"").partition(b"\0")
+        log, _, data = rest.partition(b"\0")
+        return Cubin(data, self.arch, log.decode(), self.assemblers[int(number)]) if number else None
+
+    def write(self, made: Cubin) -> None:
+        log = made.log.replace("\0", "").encode()
+        Cache().put("cubin", self.key, b"%d\0%b\0%b" % (self.assemblers.index(made.assembler), log, made.data))
 
 
 def _options(arch: str, line_info: bool, max_registers: int | None) -> list[str]:

@@ -104,18 +104,20 @@ def machine_code(
     assembler: Assembler | None = None,
     cuda_path: Path | None = None,
     isolate: bool = False,
+    kept: bool = False,
 ) -> MachineModule:
     """The machine code of a PTX module; ``labels`` are the block labels of each function's IR, by function.
 
     Loops that the assembler would unroll are kept rolled unless ``unroll``: else one execution of a block would be charged
-    several iterations. Raises what ``assemble`` raises, and ``Misuse`` for an architecture before sm_70.
+    several iterations. ``kept``: whether the cubin may come from the cache on disk, and goes there. Raises what ``assemble`` raises,
+    and ``Misuse`` for an architecture before sm_70.
     """
     number = architecture(arch).number
     if number < OLDEST_MACHINE_CODE:
         raise Misuse(f"machine instructions are not read for {arch}", hint="choose sm_70 or newer")
     functions = read_ptx(ptx)
     marked, markers = _marked(ptx, functions, unroll)
-    cubin = assemble(marked, arch, line_info=True, assembler=assembler, cuda_path=cuda_path, isolate=isolate)
+    cubin = assemble(marked, arch, line_info=True, assembler=assembler, cuda_path=cuda_path, isolate=isolate, kept=kept)
     given = labels or {}
     origin = {f.name: origins(f, given.get(f.name)) for f in functions}
     return MachineModule(_Reader(cubin, number, functions, markers, origin).functions(), cubin, NOUNROLL in marked)

@@ -222,7 +222,8 @@ class Timing:
             ptx = loaded.ptx.get(arch, "")
             if LOCATION not in ptx:  # what programs carry is stripped of source lines
                 ptx = emit_ptx(print_module(module), arch)
-            made = weigh_all(ptx, arch, block_labels(module), source=self._source, cuda_path=self._cuda_path)
+            labels, path = block_labels(module), self._cuda_path
+            made = weigh_all(ptx, arch, labels, source=self._source, cuda_path=path, kept=True)
             # The module is kept, so that no other gets its number.
             held = self._weights[id(module)] = (module, made)
         return held[1]
