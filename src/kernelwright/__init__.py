@@ -22,6 +22,8 @@ _PUBLIC = {
     "Program": "kernelwright.pipeline",
     "Kernel": "kernelwright.pipeline",
     "Device": "kernelwright.device.api",
+    "checked": "kernelwright.device.checking.checked_launches",
+    "CheckFailed": "kernelwright.device.checking.checked_launches",
     "evolve": "kernelwright.stories.evolve",
     "breed": "kernelwright.stories.breed",
     "explore": "kernelwright.stories.explore",

@@ -123,6 +123,18 @@ def test_what_is_wrong_on_large_data_alone_is_seen_on_their_sample(judges: tuple
     assert sampled != whole, "fewer elements are wrong where fewer blocks ran"
 
 
+def test_a_sampled_outcome_does_not_depend_on_what_was_judged_before(judges: tuple[Judge, Judge]) -> None:
+    """So a run that was killed and goes on with fresh workers finds what it would have found."""
+    used, _ = judges
+    wrong = partial(ConstantCondition, index=0, outcome=False)
+    first, second = edit(used, "load", Delete, 1), edit(used, "select", wrong)
+    expected = {candidate: used(candidate) for candidate in ((), first, second)}
+    fresh = Fitness(used.workload, gpu("h200"), used.demands, kind=GENOMES)
+    fresh.reference()
+    assert {n: s.drawn for n, s in fresh.samples.items()} == {n: s.drawn for n, s in used.samples.items()} != {}
+    assert {candidate: fresh(candidate) for candidate in (second, first, ())} == expected
+
+
 def test_without_a_small_case_all_of_the_large_one_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sampled_cases, "LEAST_WORK", 1000)
     alone = fitness(tmp_path, sampled=True, cases=(case(LARGE),))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import random
 import signal
@@ -19,6 +20,7 @@ from kernelwright.edits import Gene, Original
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate import Case, Workload, load_workload
+from kernelwright.evaluate.judging import sampled_cases
 from kernelwright.evaluate.judging.worker_answer import read_answer
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.answers import Answer
@@ -37,6 +39,7 @@ from kernelwright.stories.variant_search.standing import Standing
 
 AGAIN = Path(__file__).with_name("again.py")
 FITS = Path(__file__).with_name("fits.py")
+LARGE = Path(__file__).with_name("large.py")
 SERIES = Path(__file__).with_name("series.py")
 EVALUATIONS = 20
 """Enough for all phases of the search, and for a gain that is proven."""
@@ -172,12 +175,12 @@ else:
 """
 
 
-def killed_at_random(folder: Path, kills: int, seed: int) -> int:
+def killed_at_random(folder: Path, kills: int, seed: int, workload: Path = AGAIN) -> int:
     """Runs, kills, resumes, until the run has come to its end; how often it was killed in fact."""
     dice = random.Random(seed)
     done = 0
     while True:
-        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder), str(AGAIN)], start_new_session=True)
+        process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder), str(workload)], start_new_session=True)
         if done < kills:
             before = rows_in(folder)
             wanted = before + dice.randrange(1, 8)
@@ -213,6 +216,32 @@ def test_killed_and_resumed_it_finds_the_same(found: EvolveRun, tmp_path: Path, 
         assert run.best.candidate == found.best.candidate
         hashes = [row.hash for row in run.rows()]
         assert len(hashes) == len(set(hashes))  # nothing that was recorded was evaluated again
+
+
+@pytest.mark.slow
+def test_killed_and_resumed_a_run_that_samples_large_launches_finds_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sampled_cases, "LEAST_WORK", sampled_cases.LEAST_WORK)  # which the workload lowers
+    whole = evolve(LARGE, folder=tmp_path / "whole", evaluations=EVALUATIONS, seed=1, jobs=2)
+    assert any("on a sample of their blocks" in note for note in whole.notes)
+    assert killed_at_random(tmp_path / "killed", 4, seed=4, workload=LARGE) >= 2
+    with EvolveRun.open(tmp_path / "killed", GENOMES) as run:
+        assert outcomes(run) == outcomes(whole) and len(run.journal) == len(whole.journal)
+        assert stands_for(run) == stands_for(whole) and run.notes == whole.notes
+
+
+def outcomes(run: EvolveRun) -> dict[Any, Any]:
+    return {json.dumps(row.candidate): (row.outcome, row.key) for row in run.rows()}
+
+
+def stands_for(run: EvolveRun) -> list[Any]:
+    """The variants that are named at its end, and what their proofs say; the front of each generation."""
+    named = [run.best, run.proven, run.for_any_size]
+    fronts = [
+        (event.data["n"], event.data["front"], event.data["credit"]) for event in run.journal.events("generation")
+    ]
+    return [*((each.candidate, (run.proof(each.name) or {}).get("checks")) for each in named if each), fronts]
 
 
 def test_a_full_disk_loses_no_evaluation(found: EvolveRun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

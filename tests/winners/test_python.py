@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,8 @@ import pytest
 
 import kernelwright as kw
 from kernelwright.errors import Misuse
+from kernelwright.guards import Apart, ArgumentIs, AtStart, Guard
+from kernelwright.launch_relations import Divisible, Relation, quantity
 
 SOURCE = Path(__file__).parents[1] / "stories" / "again.cu"
 
@@ -34,6 +37,27 @@ def test_a_launch_runs_the_winner_or_the_original(runs: Path, best: str) -> None
         (version,) = row["versions"]
         assert (version["launches"], row["original"]["launches"]) == (2, 1)
         assert "passes == 5" in version["failed"]
+
+
+GONE: tuple[Guard, ...] = (
+    ArgumentIs(9, "i32 5", b"\5\0\0\0"),
+    Apart(9),
+    AtStart(9),
+    Relation((quantity("bytes", 9),), ">=", (quantity("argument", 2),)),
+    Relation((quantity("argument", 2),), ">=", (quantity("argument", 9),)),
+    Divisible((quantity("argument", 9),), 4),
+)
+"""Every kind of check that asks for an argument, about one that no launch has."""
+
+
+def test_a_check_on_an_argument_that_is_gone_fails_and_is_counted(runs: Path, best: str) -> None:
+    kernel = kw.compile(SOURCE, arch="sm_90").kernel("again")
+    (given,) = kw.winners(str(runs / "kw-runs" / best))
+    asking = replace(given, guards=GONE, words=tuple(map(str, GONE)))
+    with kw.Device("h200", winners=[asking]) as device:
+        assert launched(device, kernel, 5)[0] == ""
+        (row,) = device.winners
+        assert (row["versions"][0]["failed"], row["original"]["launches"]) == (dict.fromkeys(asking.words, 1), 1)
 
 
 def test_another_kernel_keeps_its_own(runs: Path, tmp_path: Path) -> None:

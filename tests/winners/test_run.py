@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -97,10 +98,28 @@ def test_a_program_that_is_no_run_of_anything(kw: Kw) -> None:
         assert done.returncode == 2 and sentence in done.stderr and done.stdout == "", done.stderr
 
 
-def test_two_winners_for_one_kernel_are_tried_in_order(kw: Kw) -> None:
-    done = kw("run", PROGRAM, "--with", "again-1,again-1", "--", 5)
-    assert done.stdout == EXPECTED
-    assert "is tried" in done.stderr or "is never used" in done.stderr
+def test_winners_of_two_runs_for_one_kernel_are_tried_in_order(kw: Kw, runs: Path, best: str, tmp_path: Path) -> None:
+    """The first of each asks for five passes; what runs is the second run's for any size."""
+    for name in ("again-1", "again-2"):
+        shutil.copytree(runs / "kw-runs" / "again-1", tmp_path / "kw-runs" / name)
+    other = best.replace("again-1", "again-2")
+    done = kw("run", PROGRAM, "--with", f"{best},again-2", "--", 4, cwd=tmp_path)
+    assert done.stdout == EXPECTED and counted(done.stderr)["winner"] == 1, done.stderr
+    order = re.search(rf"for each launch of again\S*, {best}, then {other}, then (again-2:v\d+) is tried", done.stderr)
+    assert order is not None and order[1] != other, done.stderr
+    assert re.search(rf"kw: +1 .*: {order[1]} ", done.stderr), done.stderr
+
+
+def test_a_program_that_launches_from_a_graph_is_refused_as_without_winners(kw: Kw, tmp_path: Path) -> None:
+    source = tmp_path / "graph.cu"
+    text = PROGRAM.read_text().replace("../stories", str(PROGRAM.parents[1] / "stories"))
+    calls = "cudaStreamBeginCapture(0, 0);\n    launch(NULL);\n    cudaStreamEndCapture(0, 0);"
+    declared = 'extern "C" int cudaStreamBeginCapture(cudaStream_t, int), cudaStreamEndCapture(cudaStream_t, void *);\n'
+    assert text.count("    launch(NULL);") == 1
+    source.write_text(text.replace("static void", declared + "static void", 1).replace("launch(NULL);", calls, 1))
+    alone, done = kw("run", source), kw("run", source, "--with", "again-1")
+    assert done.returncode == alone.returncode != 0 and done.stdout == alone.stdout == ""
+    assert done.stderr.endswith(alone.stderr) and "launch the kernels one by one, without a graph" in done.stderr
 
 
 def test_an_unsafe_variant_must_be_named_and_is_told_loudly(kw: Kw, runs: Path) -> None:
