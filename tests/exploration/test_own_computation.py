@@ -92,6 +92,13 @@ def test_neighbouring_loads_are_right_under_every_schedule(file: Path) -> None:
     trials.close()
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_the_smallest_sizes_have_a_kernel(file: Path, size: int) -> None:
+    space = KernelSpace(Subject.of(f"{file}:neighbours", (size,), "h200"))
+    kernel = space.kernel(naive_decisions(space))
+    assert kernel.grid[0] * kernel.threads == size
+
+
 def test_what_python_has_at_hand_is_found_in_its_file(file: Path) -> None:
     subject = Subject.of(f"{file}:neighbours", {"n": 64}, "h200")
     assert Subject.of(subject.family, {"n": 64}, "h200") == subject
