@@ -155,6 +155,12 @@ _.is_held
 invariant_from_json
 versions_of  # kw.winners
 
+# Hooks that pytest calls by their names.
+pytest_addoption
+pytest_configure
+pytest_runtest_call
+pytest_terminal_summary
+
 # A hook that Python calls; the room at the end of the engine's record.
 _.__init_subclass__
 log_room

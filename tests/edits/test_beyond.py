@@ -8,13 +8,13 @@ import pytest
 
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.edits import Edit, Original, apply, draw
-from kernelwright.edits.kinds.cache_policy import CachePolicy, cache_policies
 from kernelwright.edits.kinds.change_constant import ChangeConstant, changes
 from kernelwright.edits.kinds.constant_condition import ConstantCondition, conditions
 from kernelwright.edits.kinds.copy import Copy
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.kinds.delete_barrier import DeleteBarrier, barriers
 from kernelwright.edits.kinds.fast_math import FastMath, fast_math
+from kernelwright.edits.kinds.loads.cache_policy import CachePolicy, cache_policies
 from kernelwright.edits.kinds.move import Move
 from kernelwright.edits.line_templates import FAST_FLAGS, POLICIES
 from kernelwright.edits.plain_constants import bits_of, neighbours, text_of

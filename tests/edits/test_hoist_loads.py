@@ -13,7 +13,7 @@ from kernelwright.device.arena import Arena
 from kernelwright.edits import Edit, Original, apply, draw
 from kernelwright.edits.kinds.copy import Copy
 from kernelwright.edits.kinds.delete import Delete
-from kernelwright.edits.kinds.hoist_loads import LEVELS, HoistLoads, far_hoistings, hoistings
+from kernelwright.edits.kinds.loads.hoist_loads import LEVELS, HoistLoads, far_hoistings, hoistings
 from kernelwright.edits.kinds.recipe import Recipe
 from kernelwright.ir import verify
 from kernelwright.passes.llvm import check

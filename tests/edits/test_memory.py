@@ -13,12 +13,12 @@ from kernelwright.device.reference import run_reference
 from kernelwright.device.schedule import Schedule
 from kernelwright.edits import Edit, LaunchFacts, Original, apply, known_edits
 from kernelwright.edits.draft import unchanged
-from kernelwright.edits.kinds.cache_policy import CachePolicy, cache_policies
 from kernelwright.edits.kinds.copy import Copy
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
 from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore, exchanges
-from kernelwright.edits.kinds.hoist_loads import HoistLoads, hoistings
+from kernelwright.edits.kinds.loads.cache_policy import CachePolicy, cache_policies
+from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads, hoistings
 from kernelwright.edits.kinds.move import Move, reorderings
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand

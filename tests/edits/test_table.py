@@ -14,7 +14,7 @@ from kernelwright.edits.table import BY_NAME, KINDS
 
 
 def test_every_kind_has_a_name_of_its_own_and_a_way_into_a_candidate() -> None:
-    assert len(KINDS) == len(BY_NAME) == len({kind.type for kind in KINDS}) == 23
+    assert len(KINDS) == len(BY_NAME) == len({kind.type for kind in KINDS}) == 24
     for kind in KINDS:
         # Guards alone are added by proofs.
         assert kind.draw or kind.listed or kind.known or kind.name == "require-launch", kind.name

@@ -11,7 +11,6 @@ from kernelwright.edits.edit_words import guard_in_words, in_words
 from kernelwright.edits.instruction_words import CHANGES
 from kernelwright.edits.kinds.arrays.private_cells import PrivateCells
 from kernelwright.edits.kinds.bound_argument import BoundArgument
-from kernelwright.edits.kinds.cache_policy import CachePolicy
 from kernelwright.edits.kinds.change_constant import ChangeConstant
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.copy import Copy
@@ -20,7 +19,9 @@ from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
 from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore
 from kernelwright.edits.kinds.fast_math import FastMath
 from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
-from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.loads.cache_policy import CachePolicy
+from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.loads.hoist_masked_loads import HoistMaskedLoads
 from kernelwright.edits.kinds.move import Move
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.recipe import Recipe
@@ -121,6 +122,12 @@ WORDS: list[tuple[Edit, str, str]] = [
         HoistLoads(BACK),
         "order",
         "the loads of the block that ends with the branch stand before the branch that leads there",
+    ),
+    (
+        HoistMaskedLoads(BACK),
+        "order",
+        "the loads of the block that ends with the branch stand before the branch that leads there, and read a first element where they "
+        "are not needed",
     ),
     (Swap(LOAD, ADD), "order", "the load %a and the addition %b change places"),
     (FastMath(ADD, "contract"), "precision", "the addition %b may be computed with contract"),

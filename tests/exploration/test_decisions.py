@@ -39,7 +39,7 @@ def test_a_subject_travels_and_is_written() -> None:
     subject = Subject.of("matmul", [64, 32], "h200")
     assert dict(subject.sizes)["m"] == 64 and dict(subject.sizes)["n"] == 32
     assert str(subject.backbone.name) == "matmul"  # made before it travels
-    assert pickle.loads(pickle.dumps(subject)) == subject == Subject.from_json(subject.as_json())
+    assert pickle.loads(pickle.dumps(subject)) == subject == Subject.from_json(subject.as_json(), Path())
     assert Subject.of("matmul", {"k": 16}, "h200").as_json()["sizes"]["k"] == 16
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 from kernelwright.bench.space.hand_tiled import hand_tiled
 from kernelwright.cli.commands.space.command import command, size_lines, size_of
@@ -54,11 +56,29 @@ def test_what_was_tried_is_a_tree() -> None:
     assert tree_lines(tree_of([], 3)) == ["all: 0 tried, none right"]
 
 
+def test_what_is_found_in_a_space_is_shown_and_is_a_no(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "my_rules.py"
+    page = (Path(__file__).parents[2] / "docs" / "spaces.md").read_text().split("```python")[1].split("```")[0]
+    path.write_text(page)
+    command(action="check", subject=str(path))
+    assert "nothing found" in capsys.readouterr().out.splitlines()[-1]
+    path.write_text(page + '\nschedules["huge"] = [kind("m").UNROLL, size("m") == 32]\n')
+    with pytest.raises(typer.Exit) as ended:
+        command(action="check", subject=str(path))
+    assert ended.value.exit_code == 1
+    told = capsys.readouterr().out
+    assert "rejected schedule huge\n    decision 2: " in told and "unrolled_dims_are_small" in told
+    with pytest.raises(typer.Exit):
+        command(action="check", subject=str(path), as_json=True)
+    (finding,) = json.loads(capsys.readouterr().out.splitlines()[-1])["findings"]
+    assert (finding["kind"], finding["name"]) == ("rejected schedule", "huge")
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         ({"action": "sizes", "subject": "axpy"}, "kw space has no 'sizes'"),
-        ({"action": "check", "subject": "my_rules.py"}, "kw space check is not built"),
+        ({"action": "check", "subject": "my_rules.py"}, "my_rules.py cannot be read"),
         ({"action": "size", "subject": "axpie"}, "no computation 'axpie'"),
         ({"action": "size", "subject": "axpy", "walks": 1}, "--walks 1"),
         ({"action": "tree", "subject": "nowhere-1"}, "there is no run"),

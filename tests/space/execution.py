@@ -10,21 +10,21 @@ import numpy as np
 import kernelwright as kw
 from kernelwright.device.timing_model.launch_observation import observe
 from kernelwright.space.computation.declaration import Computation
+from kernelwright.space.computation.family import Family, shaped_view
 from kernelwright.space.cuda_source.generated import GeneratedKernel
-from kernelwright.space.library.example import Example, shaped_view
 
 TOLERANCE = 1e-4
 """Relative to the largest absolute value of the expected output; inputs are within one, sums of some hundred terms."""
 
 
-def run(example: Example, computation: Computation, kernel: GeneratedKernel, folder: Path, device: kw.Device) -> Any:
+def run(family: Family, computation: Computation, kernel: GeneratedKernel, folder: Path, device: kw.Device) -> Any:
     """Asserts equality with the oracle; what the device says of the launch."""
     path = folder / "kernel.cu"
     path.write_text(kernel.source)
-    memory = example.inputs(computation, seed=11)
-    expected = example.expected(computation, memory)
+    memory = family.inputs(computation, seed=11)
+    expected = family.expected(computation, memory)
     program = kw.compile(str(path), arch="sm_90")
-    arguments = kernel.arguments(memory, example.scalars)
+    arguments = kernel.arguments(memory, family.scalars)
     done = device.launch(program.kernel(kernel.name), kernel.grid, kernel.block, arguments)
     assert done.fault is None, f"{done.fault}\n{kernel.source}"
     for name, values in expected.items():

@@ -410,7 +410,9 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
             return Judgement("data-specific" if fault in candidate else "clean")
 
         def provable(self, candidate: tuple[Gene, ...]) -> None: ...
-        def apart(self, candidate: tuple[Gene, ...]) -> None: ...
+        def masked(self, candidate: tuple[Gene, ...]) -> None: ...
+        def relying_on_less(self, candidate: tuple[Gene, ...]) -> list[tuple[Gene, ...]]:
+            return []
 
     monkeypatch.setattr("kernelwright.stories.variant_search.prove_best.Proofs", Proofs)
     seen: list[str | None] = []
@@ -439,7 +441,7 @@ def test_the_best_must_be_proven_where_that_is_demanded(tmp_path: Path) -> None:
 def test_nothing_is_the_best_where_nothing_is_proven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kernelwright.stories.obligations.Obligations.of", lambda *_: [])
     monkeypatch.setattr("kernelwright.stories.obligations.Obligations.provable", lambda *_: None)
-    monkeypatch.setattr("kernelwright.stories.obligations.Obligations.apart", lambda *_: None)
+    monkeypatch.setattr("kernelwright.stories.obligations.Obligations.relying_on_less", lambda *_: [])
     run = evolve(AGAIN, folder=tmp_path / "again", evaluations=30, seed=1, jobs=2, accept="proven")
     assert run.best is None and run.fallen is not None and run.ended is not None
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import kernelwright
 from kernelwright.cli.commands.tune.command import command
@@ -92,14 +93,35 @@ def test_a_threshold_file_that_cannot_be_read_is_refused_before_anything_runs(
     assert Path("program.tuning").read_text() == "rows=99999999999999999999\n"
 
 
-def test_a_dataset_that_fails_with_what_serves_the_others_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """Of two datasets the one needs the version with which the other fails."""
-    Path("other.py").write_text(PROGRAM.replace("took == 100 and", "took != 150 and"))
-    execute = f"{sys.executable} other.py {{data}}"
-    with pytest.raises(BaseException, match="1"):
-        command(None, execute, ["8", "9-fails"], runs=1)
+@pytest.mark.parametrize(
+    ("crash", "datasets", "says"),
+    [
+        # Of two datasets the one is best with the version with which the other fails; both run with another.
+        (
+            ("took == 100 and", "took != 150 and"),
+            ["8", "9-fails"],
+            ("8: 150 us tuned", "9-fails: 150 us tuned; untuned it fails", "thresholds cost 8 50.0 % of its best time"),
+        ),
+        # The one needs the version with which the other fails, and no threshold tells them apart.
+        (
+            ("took == 120 and", "took != 100 and"),
+            ["8-only", "9-fails"],
+            (
+                "9-fails: fails with these thresholds",
+                "the thresholds let 9-fails fail",
+                "whatever the thresholds, a dataset fails: with these 9-fails",
+            ),
+        ),
+    ],
+)
+def test_no_dataset_is_let_fail_that_need_not(
+    crash: tuple[str, str], datasets: list[str], says: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("other.py").write_text(PROGRAM.replace(*crash))
+    with pytest.raises(typer.Exit) as ended:
+        command(None, f"{sys.executable} other.py {{data}}", datasets, runs=1)
     printed = capsys.readouterr().out
-    assert "9-fails: fails with these thresholds" in printed and "the thresholds let 9-fails fail" in printed
+    assert ended.value.exit_code == 1 and all(each in printed for each in says)
 
 
 def test_a_guard_that_no_dataset_meets_is_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -90,6 +90,8 @@ class Exhaustive:
     """Per dataset the least time of all assignments."""
     most: int
     """How many datasets one assignment can give their least time."""
+    most_running: int
+    """How many datasets run with the assignment that most run with."""
 
 
 def exhaustive(occasions: Mapping[str, list[Node]]) -> Exhaustive:
@@ -99,7 +101,8 @@ def exhaustive(occasions: Mapping[str, list[Node]]) -> Exhaustive:
     }
     best = {name: min(found) for name, found in times.items()}
     rows = range(len(next(iter(times.values()))))
-    return Exhaustive(best, max(sum(times[name][i] == best[name] for name in times) for i in rows))
+    most = max(sum(times[name][i] == best[name] for name in times) for i in rows)
+    return Exhaustive(best, most, max(sum(times[name][i] < float("inf") for name in times) for i in rows))
 
 
 def shape(guards: int, generator: random.Random) -> list[tuple[str, tuple[int, ...], tuple[int, ...]]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
@@ -86,6 +87,62 @@ def test_versions_that_fail_or_are_illegal_keep_no_dataset_from_running(seed: in
     assert {d.name for d in tuning.datasets if d.best_us < float("inf")} == runs
     served = {d.name for d in tuning.datasets if d.served}
     assert runs - served == {c.datasets[-1] for c in tuning.conflicts}
+
+
+@given(st.integers(0, 10**9))
+def test_no_dataset_fails_that_need_not(seed: int) -> None:
+    """As many run with the thresholds as with any others, and those that do not are named."""
+    generator = random.Random(seed)
+    whole = random_program(seed, same_crossovers=False)
+    occasions = {name: [spoiled(node, generator) for node in nodes[:2]] for name, nodes in whole.items()}
+    truth = exhaustive(occasions)
+    if not truth.most_running:
+        return
+    tuning = tune(TableProgram(occasions), list(occasions))
+    running = {name for name, nodes in occasions.items() if walk(nodes, tuning.thresholds)[1] is not None}
+    assert len(running) == truth.most_running
+    fail = {d.name for d in tuning.datasets if math.isfinite(d.best_us)} - running
+    said = "\n".join(explanation(tuning))
+    assert all(f"the thresholds let {name} fail" in said for name in fail)
+    assert ("whatever the thresholds" in said) == bool(fail)
+
+
+def test_what_serves_most_may_not_let_another_fail() -> None:
+    """Two datasets are best with V1, with which the third one fails at values that no threshold tells apart."""
+    program = TableProgram(
+        {
+            "small": [chain(10, 50, 1.0, 5.0, 2.0)],
+            "large": [chain(100, 50, 1.0, 5.0, 2.0)],
+            "wide": [chain(200, 50, None, 5.0, 2.0)],
+        }
+    )
+    tuning = tune(program, ["small", "large", "wide"])
+    assert [d.tuned_us for d in tuning.datasets] == [2.0, 2.0, 2.0]
+    assert [str(c) for c in tuning.conflicts] == [
+        "wide needs t1 above 200; small needs t1 at most 10",
+        "wide needs t1 above 200; large needs t1 at most 100",
+    ]
+
+
+def test_what_is_best_for_some_and_lets_another_fail_is_told() -> None:
+    """What is best for a and for b goes together, and c has no memory for both."""
+    both = Guard("t1", 50, Guard("t2", 50, Leaf(None), Leaf(5.0)), Guard("t2", 50, Leaf(5.0), Leaf(1.0)))
+    program = TableProgram(
+        {"a": [Guard("t1", 10, Leaf(1.0), Leaf(9.0))], "b": [Guard("t2", 20, Leaf(1.0), Leaf(9.0))], "c": [both]}
+    )
+    tuning = tune(program, ["a", "b", "c"])
+    assert [d.tuned_us for d in tuning.datasets] == [1.0, 9.0, 5.0]
+    words = [str(conflict) for conflict in tuning.conflicts]
+    assert words == ["thresholds that are best for a and b let c fail", "a needs t1 at most 10; c needs t1 above 50"]
+    assert tuning.conflicts[0].as_json()["lets_fail"] == ["c"]
+
+
+def test_a_failure_that_no_thresholds_avoid_is_told_by_name() -> None:
+    """Dataset a fails with all but V1, dataset b with V1, at values that no threshold tells apart."""
+    program = TableProgram({"a": [chain(10, 50, 1.0, None, None)], "b": [chain(10, 50, None, 2.0, 1.0)]})
+    tuning = tune(program, ["a", "b"])
+    assert [d.tuned_us for d in tuning.datasets] == [1.0, math.inf]
+    assert "  whatever the thresholds, a dataset fails: with these b" in explanation(tuning)
 
 
 def test_a_version_that_wins_may_fail_at_a_larger_value() -> None:

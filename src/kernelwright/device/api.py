@@ -27,6 +27,7 @@ import numpy.typing as npt
 from kernelwright.device.api_executors import CudaLauncher, Launcher, VirtualLauncher
 from kernelwright.device.arguments import pack
 from kernelwright.device.array_buffers import Argument, Span, spans_of, value_of
+from kernelwright.device.checking import checked_launches
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.real_gpu.gpu import CudaLaunched
 from kernelwright.device.schedule import Schedule
@@ -98,13 +99,19 @@ class Device:
         and lanes, which has no time, on a virtual GPU.
 
         The result has ``fault`` (None when all went well), ``time_us`` and ``text`` (what the kernel printed); of a virtual
-        GPU also ``estimate`` (the timing model's) and ``result`` (counters). Raises ``Misuse`` for arguments that do not
+        GPU also ``estimate`` (the timing model's) and ``result`` (counters). Within ``kw.checked()`` the launch is checked, and has
+        no time. Raises ``Misuse`` for arguments that do not
         fit, ``DeviceError`` for an impossible geometry or lack of memory, ``CompileError`` for code that the GPU does not
         run.
         """
         with self._lock, self._placed(kernel, grid, block, args, shared_bytes) as (loaded, launch, spans):
-            found = self._dispatch.fitting(loaded, kernel.name, launch.block) if self._dispatch is not None else None
-            done = self._run(loaded, launch, schedule, found)
+            checked = checked_launches.active()
+            if checked is not None:
+                kinds = [a.dtype if isinstance(a, np.ndarray) else None for a in args]
+                done = self._on.run(loaded, launch, schedule, checked.run(kinds))
+            else:
+                found = self._dispatch.fitting(loaded, kernel.name, launch.block) if self._dispatch else None
+                done = self._run(loaded, launch, schedule, found)
             for span in spans:
                 span.fetch(self._on.arena)
         return done

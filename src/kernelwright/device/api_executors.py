@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import FORWARD, Execution, Loaded
@@ -24,6 +24,9 @@ from kernelwright.errors import Misuse
 from kernelwright.launch import Launch
 from kernelwright.pipeline import Unit
 
+if TYPE_CHECKING:
+    from kernelwright.device.checking.checked_launches import CheckedRun
+
 _STOP_EVERY_S = 0.01
 
 
@@ -35,8 +38,11 @@ class Launcher(Protocol):
     def load(self, unit: Unit) -> Loaded:
         """Puts a file's variables into the arena. Raises ``CompileError``, ``DeviceError``."""
 
-    def run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> Launched | CudaLaunched:
-        """``schedule``: another order of blocks and warps than the GPU's own; such a launch has no time.
+    def run(
+        self, loaded: Loaded, launch: Launch, schedule: Schedule | None, check: CheckedRun | None = None
+    ) -> Launched | CudaLaunched:
+        """``schedule``: another order of blocks and warps than the GPU's own; ``check``: what runs it instead, and looks at what it
+        does. Such launches have no time.
 
         Raises ``DeviceError`` for an impossible geometry, ``CompileError`` for code that the GPU does not run."""
 
@@ -62,8 +68,10 @@ class VirtualLauncher:
     def load(self, unit: Unit) -> Loaded:
         return load(unit.module, self.arena, str(unit.path))
 
-    def run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> Launched:
-        running = self._beside.submit(self._run, loaded, launch, schedule)
+    def run(
+        self, loaded: Loaded, launch: Launch, schedule: Schedule | None, check: CheckedRun | None = None
+    ) -> Launched:
+        running = self._beside.submit(self._run, loaded, launch, schedule, check)
         try:
             return running.result(self._settings.timeout_s or None)
         except NotYet:
@@ -72,9 +80,11 @@ class VirtualLauncher:
             self._stopped(running)
             raise
 
-    def _run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> Launched:
+    def _run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None, check: CheckedRun | None) -> Launched:
         settings = self._settings
         execution = Execution(loaded, launch, schedule or FORWARD, settings.budget, overread=settings.overread)
+        if check is not None:
+            return check(execution, self._gpu, self.arena)
         if schedule is not None or self._timing is None:
             return self._gpu.run(execution, self.arena)
         return self._timing.launch(self._gpu, execution)
@@ -110,7 +120,13 @@ class CudaLauncher:
     def load(self, unit: Unit) -> Loaded:
         return load(unit.module, self.arena, str(unit.path))
 
-    def run(self, loaded: Loaded, launch: Launch, schedule: Schedule | None) -> CudaLaunched:
+    def run(
+        self, loaded: Loaded, launch: Launch, schedule: Schedule | None, check: CheckedRun | None = None
+    ) -> CudaLaunched:
+        if check is not None:
+            raise Misuse(
+                "a real GPU does not say what a kernel accesses, so nothing can be checked", hint='use Device("h200")'
+            )
         if schedule is not None:
             raise Misuse(
                 "a real GPU has its own order of blocks and warps", hint='leave schedule out, or Device("h200")'

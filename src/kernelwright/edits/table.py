@@ -8,7 +8,6 @@ from __future__ import annotations
 from kernelwright.edits.edit_kind import Edit, EditKind
 from kernelwright.edits.kinds import (
     bound_argument,
-    cache_policy,
     change_constant,
     constant_condition,
     copy,
@@ -17,7 +16,6 @@ from kernelwright.edits.kinds import (
     exchange_to_store,
     fast_math,
     fix_launch,
-    hoist_loads,
     move,
     no_alias,
     recipe,
@@ -29,6 +27,7 @@ from kernelwright.edits.kinds import (
     warp_barriers,
 )
 from kernelwright.edits.kinds.arrays import private_cells
+from kernelwright.edits.kinds.loads import cache_policy, hoist_loads, hoist_masked_loads
 
 KINDS: tuple[EditKind, ...] = (
     constant_condition.KIND,
@@ -54,6 +53,7 @@ KINDS: tuple[EditKind, ...] = (
     fast_math.KIND,
     require_launch.KIND,
     private_cells.KIND,
+    hoist_masked_loads.KIND,
 )
 BY_NAME: dict[str, EditKind] = {kind.name: kind for kind in sorted(KINDS, key=lambda kind: kind.name)}
 _BY_TYPE: dict[type, EditKind] = {kind.type: kind for kind in KINDS}

@@ -14,6 +14,7 @@ checked when it is taken: a contradiction is told with the decisions and rules t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import Decisions, decision_text, parts_of
@@ -21,6 +22,7 @@ from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.subject import Subject
 from kernelwright.space.bound import Explanation
 from kernelwright.space.computation import Dim
+from kernelwright.space.computation.family import Family
 from kernelwright.space.why import Reasons
 
 
@@ -119,6 +121,8 @@ class Expert:
             raise
 
 
-def expert(computation: str, sizes: Sequence[int] | Mapping[str, int] = (), *, device: str = "auto") -> Expert:
-    """A plan for a computation of the library, without any decision. Raises ``Misuse``."""
+def expert(
+    computation: str | Path | Family, sizes: Sequence[int] | Mapping[str, int] = (), *, device: str = "auto"
+) -> Expert:
+    """A plan for a computation of the library or of one's own, without any decision. Raises ``Misuse``."""
     return Expert(Subject.of(computation, sizes, device))

@@ -72,14 +72,15 @@ def read_decisions(path: Path) -> tuple[Subject, Decisions]:
         raise Misuse(f"{path} is no JSON: {error}", hint="decisions.json of a run of kw explore") from None
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise Misuse(f"{path} holds no decisions that this version reads", hint="decisions.json of a run of kw explore")
-    return Subject.from_json(value), DECISIONS.from_json(value.get("decisions"))
+    return Subject.from_json(value, path.parent), DECISIONS.from_json(value.get("decisions"))
 
 
 def record_best(run: ExploreRun, kernel: ExploredKernel) -> bool:
     """Whether it is the best so far of its computation, sizes and GPU; then the record says so. A damaged record is begun anew."""
     path = run.folder.parent / RECORD
     known = best_known(path)
-    name = f"{run.subject} on {run.subject.device}"
+    own = run.subject.own
+    name = f"{run.subject}{f' of {own.digest[:12]}' if own else ''} on {run.subject.device}"
     if name in known and known[name]["time_us"] <= kernel.time_us:
         return False
     known[name] = {"time_us": kernel.time_us, "run": run.name, "decisions": list(kernel.decisions)}
@@ -88,7 +89,7 @@ def record_best(run: ExploreRun, kernel: ExploredKernel) -> bool:
 
 
 def best_known(path: Path) -> dict[str, Any]:
-    """What the record says, by ``matmul 1024 1024 1024 on h200``."""
+    """What the record says, by ``matmul 1024 1024 1024 on h200``; for a computation of a person's with what its file says."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -37,7 +37,7 @@ def host_program(subject: Subject, head: str, kernel: GeneratedKernel) -> str:
     """``head``: the kernel's text with what is said above it. Sizes and scalars are those of the subject."""
     arrays = [subject.declared.arrays[name] for name in kernel.arrays]
     lines = [line for each in arrays for line in _array(each.name, each.elements, each.is_output)]
-    scalars = [f"{float(subject.example.scalars[name])!r}f" for name in kernel.scalars]
+    scalars = [f"{float(subject.family.scalars[name])!r}f" for name in kernel.scalars]
     arguments = ", ".join([*(f"device_{each.name}" for each in arrays), *scalars])
     grid, block = (", ".join(map(str, each)) for each in (kernel.grid, kernel.block))
     lines += [

@@ -98,7 +98,12 @@ class ExploreRun(Run[Decisions]):
         if "subject" not in facts or "computation" not in facts["subject"]:
             raise unreadable(folder)
         self.settings = ExploreSettings.from_json(facts["settings"])
-        self.subject = given or Subject.from_json(facts["subject"])
+        self.subject = given or Subject.from_json(facts["subject"], folder)
+
+    def check(self) -> None:
+        """Raises ``Misuse`` for a run whose computation is another by now."""
+        if self.subject.own is not None and self.ended is None:
+            self.subject.own.check_original()
 
     def _noted(self, event: str) -> Mapping[str, Any] | None:
         found = self.journal.events(event)

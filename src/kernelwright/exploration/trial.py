@@ -32,8 +32,8 @@ from kernelwright.evaluate.outcome import Metrics, Ok, Outcome, Rejected
 from kernelwright.exploration.bundle import Bundler, Compiled
 from kernelwright.exploration.subject import Subject
 from kernelwright.launch import Launch, Triple
+from kernelwright.space.computation.family import shaped_view
 from kernelwright.space.cuda_source import GeneratedKernel
-from kernelwright.space.library.example import shaped_view
 from kernelwright.target import WARP
 
 BLOCKS = 8
@@ -58,8 +58,8 @@ class Trials:
         self._gpu = subject.gpu
         self._bundler = Bundler(self._gpu.arch)
         self._virtual = VirtualGpu(KEPT)
-        self._inputs = subject.example.inputs(subject.declared, SEED)
-        self._expected = subject.example.expected(subject.declared, self._inputs)
+        self._inputs = subject.family.inputs(subject.declared, SEED)
+        self._expected = subject.family.expected(subject.declared, self._inputs)
         self._owner = 0
         self._arena: Arena
         self._buffers: dict[str, Buffer] = {}
@@ -128,7 +128,7 @@ class Trials:
         loaded = load(made.module, self._arena)
         try:
             places = {name: buffer.address for name, buffer in self._buffers.items()}
-            scalars = self.subject.example.scalars
+            scalars = self.subject.family.scalars
             arguments = [*(places[name] for name in kernel.arrays), *(float(scalars[name]) for name in kernel.scalars)]
             parameters = pack(made.module.function(made.name), arguments)
             launch = Launch(made.name, grid, kernel.block, parameters, 0)

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.engine.constraints import Masks
@@ -168,7 +170,8 @@ class Reasons:
                 steps.append(self._step(change, state))
             state[change.variable] = change.after
         if not chain:
-            steps = self._before_propagation(variable, mask)
+            emptied = [variable] if variable >= 0 else np.nonzero(self.space.constraints.initial == 0)[0].tolist()[:1]
+            steps = [step for v in emptied for step in self._before_propagation(v, mask if variable >= 0 else 0xFFFF)]
         elif not decisions:
             read = {v for i in shown for v in self.space.constraints.scope(changes[i].constraint)}
             steps = [s for v in sorted(read) for s in self._before_propagation(v, 0xFFFF)][:MOST_STEPS] + steps

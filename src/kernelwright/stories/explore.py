@@ -23,12 +23,14 @@ from kernelwright.exploration.files import record_best, write_kernel_files
 from kernelwright.exploration.judge import KernelJudge
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.naive import naive_decisions
+from kernelwright.exploration.oracle import check_oracle
 from kernelwright.exploration.run import NAIVE, ExploredKernel, ExploreRun, ExploreSettings, facts_of, noted_kernel
 from kernelwright.exploration.standing import ExploreStanding
 from kernelwright.exploration.subject import Subject
 from kernelwright.search import Budget, Result
 from kernelwright.search.strategies import TREE_SEARCHES
 from kernelwright.search.tree.leaf_search import LeafSearch
+from kernelwright.space.computation.family import Family
 
 Watch = Callable[[ExploreStanding], None]
 CONFIRMED = 8
@@ -36,7 +38,7 @@ CONFIRMED = 8
 
 
 def explore(
-    computation: str | Expert,
+    computation: str | Path | Family | Expert,
     sizes: Sequence[int] | Mapping[str, int] = (),
     *,
     device: str = "auto",
@@ -45,7 +47,8 @@ def explore(
     watch: Watch = lambda standing: None,
     **settings: Any,
 ) -> ExploreRun:
-    """Explores a computation of the library, or what an expert's plan leaves of it; returns the finished run, open for reading.
+    """Explores a computation of the library or of one's own, or what an expert's plan leaves of it; returns the finished run, open for
+    reading.
 
     ``sizes``: in the computation's order, or by name. ``settings``: those of ``ExploreSettings`` (strategy, evaluations, seconds, gap,
     seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises ``Misuse`` for what the user can fix.
@@ -66,8 +69,10 @@ def explore(
 
 
 def checked_settings(subject: Subject, **settings: Any) -> ExploreSettings:
-    """Raises ``Misuse`` for decisions that this subject does not have or that contradict one another, too."""
+    """Raises ``Misuse`` for an oracle that is wrong, and for decisions that this subject does not have or that contradict one another,
+    too."""
     chosen = ExploreSettings(**{**settings, "decisions": tuple(settings.get("decisions", ()))})
+    check_oracle(subject)
     if chosen.decisions:
         KernelSpace(subject, given=chosen.decisions)
     return chosen
@@ -75,7 +80,8 @@ def checked_settings(subject: Subject, **settings: Any) -> ExploreSettings:
 
 def create(folder: Path, subject: Subject, settings: ExploreSettings) -> ExploreRun:
     """A new run in ``folder``, which is there already. Raises ``Misuse`` when another one is in it."""
-    return ExploreRun.create(folder, DECISIONS, facts_of(subject, settings), given=subject)
+    kept = subject.kept_in(folder)
+    return ExploreRun.create(folder, DECISIONS, facts_of(kept, settings), given=kept)
 
 
 def proceed(run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda standing: None) -> ExploreStanding:
@@ -88,7 +94,7 @@ def proceed(run: ExploreRun, *, jobs: int | None = None, watch: Watch = lambda s
         standing.jobs = judge.jobs
         if run.naive is None:
             naive = naive_decisions(space)
-            run.journal.note("naive", noted_kernel(_naive(judge, naive)))
+            run.journal.note("naive", noted_kernel(_naive(judge, run.subject, naive)))
         search = _search(run, space)
         standing.naive_us, standing.root_us = run.naive.time_us if run.naive else 0.0, search.certificate
         while paths := search.ask():
@@ -127,10 +133,15 @@ def _time_left(run: ExploreRun) -> float | None:
     return None if seconds is None else max(0.0, seconds - run.spent_seconds)
 
 
-def _naive(judge: KernelJudge, decisions: Decisions) -> ExploredKernel:
+def _naive(judge: KernelJudge, subject: Subject, decisions: Decisions) -> ExploredKernel:
     """Tried as every candidate is."""
     ((_, found),) = list(judge([decisions]))
     if isinstance(found.outcome, Rejected):
+        if found.outcome.stage == "compare" and subject.own is not None and subject.family.oracle is not None:
+            raise Misuse(
+                f"the naive kernel of {subject} is not what its oracle says: {found.outcome.reason}",
+                hint="the oracle or the statements are wrong; at small sizes they are compared before there is a run",
+            )
         raise ToolError(
             f"the naive kernel is not right: {found.outcome}", hint="the code generator has a defect: report the sizes"
         )

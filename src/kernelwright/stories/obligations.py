@@ -11,14 +11,12 @@ from typing import Any, Generic
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.edits.gene import Gene, by_kernel
-from kernelwright.edits.genome import apply
-from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json
 from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.workload.subject import Subject
 from kernelwright.evolution.genomes import GenomeBuilder
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.guards import LaunchFacts
-from kernelwright.prove.obligations.guard_search import buffers_apart
+from kernelwright.prove.obligations.less_relied_on import masked_where_possible, relying_on_less
 from kernelwright.prove.obligations.obligation import Obligation, obligation_from_json
 from kernelwright.prove.obligations.owed import owed_by_program, provable_part
 
@@ -58,13 +56,17 @@ class Obligations(Generic[C]):
         made: C = found
         return made
 
-    def apart(self, candidate: C, launches: Launches) -> C | None:
-        """The candidate for launches whose buffers share no memory; None where it is that already, or training has others."""
-        ((_, found),) = list(self._pool.map([("apart", candidate, launches)]))
-        if isinstance(found, Lost | Raised) or not found:
-            return None
-        made: C = found
-        return made
+    def relying_on_less(self, candidate: C, launches: Launches) -> list[C]:
+        """What the candidate is when it relies on less, in the order of trying; nothing where that is nothing new."""
+        return self._listed("less", candidate, launches)
+
+    def masked(self, candidate: C) -> list[C]:
+        """The candidate with masked loads in place of those that rely on their address; nothing where it has none."""
+        return self._listed("masked", candidate, {})
+
+    def _listed(self, what: str, candidate: C, launches: Launches) -> list[C]:
+        ((_, found),) = list(self._pool.map([(what, candidate, launches)]))
+        return [] if isinstance(found, Lost | Raised) else list(found)
 
     def close(self) -> None:
         self._pool.close()
@@ -80,14 +82,11 @@ def _setup(subject: Subject, kind: VariantKind[C], device: str) -> Callable[[tup
         edits = by_kernel(candidate)
         if what == "owed":
             return [one.as_json() for one in owed_by_program(builder.originals, edits, launches, builder.arch)]
-        if what == "apart":
-            wanted = {
-                Gene(kernel, RequireLaunch(guard_json(guard))): None
-                for kernel in edits
-                for guard in buffers_apart(builder.originals[kernel].function, launches.get(kernel, ()))
-                if guard not in apply(builder.originals[kernel], edits[kernel]).guards
-            }
-            return (*candidate, *wanted) if wanted else ()
+        if what == "less":
+            return relying_on_less(builder.originals, candidate, launches)
+        if what == "masked":
+            careful = masked_where_possible(builder.originals, candidate)
+            return [careful] if careful != candidate else []
         return tuple(
             Gene(kernel, edit)
             for kernel, some in edits.items()

@@ -117,9 +117,14 @@ class Proofs(Generic[C]):
         found = self._obligations.provable(candidate, self._launches)
         return None if self._general and found is not None and fixes_launch(found) else found
 
-    def apart(self, candidate: C) -> C | None:
-        """The candidate proven last, for launches whose buffers share no memory; None where that is nothing new."""
-        return self._obligations.apart(candidate, self._launches)
+    def relying_on_less(self, candidate: C) -> list[C]:
+        """What the candidate that was proven last is when it relies on less, in the order of trying."""
+        found = self._obligations.relying_on_less(candidate, self._launches)
+        return [each for each in found if not (self._general and fixes_launch(each))]
+
+    def masked(self, candidate: C) -> C | None:
+        """The candidate with masked loads in place of those that rely on their address; None where it has none."""
+        return next(iter(self._obligations.masked(candidate)), None)
 
     def close(self) -> None:
         self._pool.close()

@@ -12,7 +12,7 @@ from typing import Any
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected, outcome_from_json
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.versions.box import Box, Interval, box_of, contains, merged
+from kernelwright.versions.box import Box, Interval, box_of, contains, intersection, merged
 from kernelwright.versions.program import INFINITE, Compared, Ran, Thresholds, TunedProgram
 from kernelwright.versions.resolution import Resolution, Times, Verdict
 
@@ -113,6 +113,15 @@ class Configurations:
             # A guard nobody knew of may have followed the program's own threshold.
             if all(c.taken is False for c in ran.compared if c.name in named):
                 return self._take(wanted, ran)
+
+    def failing(self) -> list[Box]:
+        """All thresholds that are known to fail.
+
+        A run that ended before it said what it compared has a box that holds others that ran: it says nothing of thresholds.
+        """
+        runs = [box for c in self.all if not c.times.failed for box in c.boxes]
+        fails = (box for c in self.all if c.times.failed for box in c.boxes)
+        return merged(box for box in fails if not any(intersection(box, other) for other in runs))
 
     def verdict(self, first: Configuration, second: Configuration) -> Verdict:
         """Whether ``first`` is faster, after as many runs as that takes."""

@@ -1,19 +1,26 @@
 """Which datasets can be served by one assignment of thresholds: the largest set of them, over all thresholds jointly.
 
 Each dataset has, per tree of the forest, the boxes of thresholds that are best for it: one, or several where versions tie. A
-set of datasets is consistent when in every tree one box of each can be chosen so that they have a threshold in common.
+set of datasets is consistent when in every tree one box of each can be chosen so that they have a threshold in common with which
+no other dataset fails that could run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.versions.avoidance import Choice, avoiding, is_met
 from kernelwright.versions.box import FREE, Box, Interval, intersection, merged
 
 Wishes = Mapping[str, Sequence[Sequence[Box]]]
 """Per dataset and tree the boxes that are best for it."""
+Trees = Sequence[Sequence[str]]
+"""Per tree its guards."""
+Failing = Mapping[str, Sequence[Box]]
+"""Per dataset the boxes with which it fails, over all trees."""
 
 
 @dataclass(frozen=True)
@@ -25,8 +32,12 @@ class Conflict:
     """The guard whose intervals have nothing in common; empty when several together have not."""
     intervals: tuple[Interval, ...] = ()
     """What each of them needs there."""
+    lets_fail: tuple[str, ...] = ()
+    """Datasets that fail with what is best for all of these."""
 
     def __str__(self) -> str:
+        if self.lets_fail:
+            return f"thresholds that are best for {_listed(self.datasets)} let {_listed(self.lets_fail)} fail"
         if not self.guard:
             return f"no thresholds are best for {', '.join(self.datasets)} together"
         wants = (f"{d} needs {_words(self.guard, i)}" for d, i in zip(self.datasets, self.intervals, strict=True))
@@ -37,6 +48,7 @@ class Conflict:
             "datasets": list(self.datasets),
             "guard": self.guard,
             "intervals": [interval.as_json() for interval in self.intervals],
+            "lets_fail": list(self.lets_fail),
         }
 
 
@@ -49,48 +61,86 @@ class Joint:
     conflicts: tuple[Conflict, ...]
 
 
-def largest_consistent(wishes: Wishes, trees: int) -> Joint:
-    """Of several largest sets the one that keeps the datasets that come first."""
-    best: tuple[str, ...] = ()
-    names = list(wishes)
+def largest_consistent(wishes: Wishes, trees: Trees, failing: Failing | None = None) -> Joint:
+    """As few datasets fail as can be; then as many are served as can be; of several sets the one that keeps what comes first.
 
-    def extend(kept: tuple[str, ...], rest: list[str], common: list[list[Box]]) -> None:
+    ``failing``: what is known to make a dataset fail. A failure is an infinite loss: no gain of others is worth it.
+    """
+    known = {name: list((failing or {}).get(name, ())) for name in wishes}
+    for count in range(len(wishes) + 1):
+        for given_up in combinations(reversed(list(wishes)), count):
+            running = {name: each for name, each in wishes.items() if name not in given_up}
+            found = _largest(running, trees, {name: known[name] for name in running})
+            if found is not None:
+                return _with_conflicts(*found, wishes, trees, known)
+    raise AssertionError("nothing is avoided where all datasets are given up")
+
+
+def _largest(wishes: Wishes, trees: Trees, failing: Failing) -> tuple[tuple[str, ...], Choice] | None:
+    """The largest set with what is best for all in it and lets none of ``failing`` fail; None where nothing does that."""
+    avoided, tree_of = [box for boxes in failing.values() for box in boxes], _tree_of(trees)
+    start = avoiding([[{}] for _ in trees], avoided, tree_of)
+    if start is None:
+        return None
+    best: tuple[tuple[str, ...], Choice] = ((), start)
+
+    def extend(kept: tuple[str, ...], rest: list[str], common: Choice) -> None:
         nonlocal best
-        if len(kept) > len(best):
-            best = kept
         for number, name in enumerate(rest):
-            if len(kept) + len(rest) - number <= len(best):
+            if len(kept) + len(rest) - number <= len(best[0]):
                 return
-            following = [_common(boxes, wishes[name][tree]) for tree, boxes in enumerate(common)]
-            if all(following):
+            following = _narrowed(common, wishes[name])
+            safe = avoiding(following, avoided, tree_of) if all(following) else None
+            if safe is not None:
+                if len(kept) + 1 > len(best[0]):
+                    best = ((*kept, name), safe)
                 extend((*kept, name), rest[number + 1 :], following)
 
-    extend((), names, [[{}] for _ in range(trees)])
-    common: list[list[Box]] = [[{}] for _ in range(trees)]
-    for name in best:
-        common = [_common(boxes, wishes[name][tree]) for tree, boxes in enumerate(common)]
-    dropped = [name for name in names if name not in best]
+    extend((), list(wishes), [[{}] for _ in trees])
+    return best
+
+
+def _with_conflicts(kept: tuple[str, ...], safe: Choice, wishes: Wishes, trees: Trees, failing: Failing) -> Joint:
+    """The set ``kept``, served by all that ``safe`` holds, as the answer."""
+    dropped = [name for name in wishes if name not in kept]
     for name in dropped:
         # What is still free in a tree goes to the datasets that lose in another.
-        common = [_common(boxes, wishes[name][tree]) or boxes for tree, boxes in enumerate(common)]
-    conflicts = tuple(_conflict(wishes, best, name, trees) for name in dropped)
-    return Joint(best, tuple(boxes[0] for boxes in common), conflicts)
+        safe = [_common(boxes, wishes[name][tree]) or boxes for tree, boxes in enumerate(safe)]
+    conflicts = tuple(_conflict(wishes, kept, name, trees, failing) for name in dropped)
+    return Joint(kept, tuple(boxes[0] for boxes in safe), conflicts)
+
+
+def _narrowed(common: Choice, wish: Sequence[Sequence[Box]]) -> Choice:
+    return [_common(boxes, wish[tree]) for tree, boxes in enumerate(common)]
+
+
+def _tree_of(trees: Trees) -> dict[str, int]:
+    return {guard: number for number, tree in enumerate(trees) for guard in tree}
 
 
 def _common(left: Sequence[Box], right: Sequence[Box]) -> list[Box]:
     return merged(both for a in left for b in right if (both := intersection(a, b)) is not None)
 
 
-def _conflict(wishes: Wishes, kept: Sequence[str], dropped: str, trees: int) -> Conflict:
-    """Why ``dropped`` does not fit: the first kept dataset with which it has nothing in common, or all together."""
+def _conflict(wishes: Wishes, kept: Sequence[str], dropped: str, trees: Trees, failing: Failing) -> Conflict:
+    """Why ``dropped`` does not fit: the first kept dataset with which it has nothing in common, or all together, or another dataset
+    that fails with what all of these have in common."""
     for name in kept:
-        for tree in range(trees):
+        for tree in range(len(trees)):
             mine, others = wishes[dropped][tree], wishes[name][tree]
             if not _common(mine, others):
                 guard = next((g for g in _names(mine, others) if not _overlap(mine[0], others[0], g)), "")
                 intervals = (others[0].get(guard, FREE), mine[0].get(guard, FREE)) if guard else ()
                 return Conflict((name, dropped), guard, intervals)
-    return Conflict((*kept, dropped), "")
+    together: Choice = [[{}] for _ in trees]
+    for name in (*kept, dropped):
+        together = _narrowed(together, wishes[name])
+    fails = (
+        [n for n in wishes if any(is_met(together, box, _tree_of(trees)) for box in failing[n])]
+        if all(together)
+        else []
+    )
+    return Conflict((*kept, dropped), "", lets_fail=tuple(fails))
 
 
 def _names(left: Sequence[Box], right: Sequence[Box]) -> list[str]:
@@ -99,6 +149,10 @@ def _names(left: Sequence[Box], right: Sequence[Box]) -> list[str]:
 
 def _overlap(left: Box, right: Box, guard: str) -> bool:
     return not (left.get(guard, FREE) & right.get(guard, FREE)).is_empty
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:-1]) + (" and " if names[1:] else "") + names[-1]
 
 
 def _words(guard: str, interval: Interval) -> str:

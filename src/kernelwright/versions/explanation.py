@@ -93,6 +93,9 @@ def conflict_lines(tuning: Tuning) -> list[str]:
         costs = f"cost {dropped} {100 * loss:.1f} % of its best time" if math.isfinite(loss) else f"let {dropped} fail"
         lines.append(f"    the thresholds {costs}")
         lines.append(f"    without {' or '.join(conflict.datasets)} there is no such conflict")
+    fail = [d.name for d in tuning.datasets if math.isfinite(d.best_us) and not math.isfinite(d.tuned_us)]
+    if fail:
+        lines.append(f"  whatever the thresholds, a dataset fails: with these {', '.join(fail)}")
     found = remedies(tuning, RELATIVE)
     lines += [f"  {remedy} is best for all of them, by the times measured" for remedy in found]
     if not found:

@@ -3,9 +3,9 @@
     for each dataset                              its untuned run, which also shows its guards and their values
     say how many runs there will be at most
     for each dataset                              its best boxes of thresholds (``dataset_tuning.py``)
-    the largest set of datasets that one assignment serves (``consistency.py``)
+    the largest set of datasets that one assignment serves, and with which none fails that could run (``consistency.py``)
     a value inside each interval, with a margin
-    every dataset with these values: known already, or run once more
+    every dataset with these values: known already, or run once more; again from the set, where one fails
 
 The guarantee: when the set is all datasets, each takes a path with which it is fastest, as far as times can be told apart and
 versions are monotonic. When it is not, no assignment does that, and the loss of the others is told.
@@ -124,10 +124,7 @@ def tune(
     for name, result in alive.items():
         alive[name] = _not_worse_than(untuned[name], result, runs[name])
     forest = declared or observed.forest()
-    names = list(dict.fromkeys([*forest.guards, *observed.order]))
-    trees = groups.of(names)
-    wishes = {name: [_boxes(result, tree, groups) for tree in trees] for name, result in alive.items()}
-    joint = largest_consistent(wishes, len(trees))
+    names, wishes, joint = _for_all(alive, runs, [*forest.guards, *observed.order], groups)
     intervals = {name: _interval(joint, name) for name in names}
     thresholds = {name: interval.value() for name, interval in intervals.items()}
     results = []
@@ -135,15 +132,40 @@ def tune(
         best = alive.get(name, tuned[name])
         final = of.at(thresholds)
         results.append(_result(name, of, best, untuned[name], final, wishes.get(name, ()), tuned[name].decisions))
+    met = {c.name for of in runs.values() for known in of.all for c in known.compared}
+    # What a dataset is found to be served by need not be what it was thought to need: several paths may be as good.
+    unserved = {result.name for result in results if not result.served}
     return Tuning(
         thresholds,
         intervals,
         forest,
         tuple(results),
-        joint.conflicts,
-        tuple(name for name in names if name not in observed.order),
+        tuple(conflict for conflict in joint.conflicts if conflict.datasets[-1] in unserved),
+        tuple(name for name in names if name not in met),
         {name: of.all for name, of in runs.items()},
     )
+
+
+def _for_all(
+    alive: Mapping[str, TunedDataset], runs: Mapping[str, Configurations], guards: Sequence[str], groups: Groups
+) -> tuple[list[str], dict[str, list[list[Box]]], Joint]:
+    """All guards, per dataset its best boxes in each tree, and what serves all datasets that run.
+
+    Thresholds that let one of them fail may be new to it: then this is one thing more to avoid, until nothing new is learned.
+    """
+    failing: dict[str, list[Box]] = {}
+    while True:
+        met = (c.name for name in alive for known in runs[name].all for c in known.compared)
+        names = list(dict.fromkeys([*guards, *met]))
+        trees = groups.of(names)
+        wishes = {name: [_boxes(result, tree, groups) for tree in trees] for name, result in alive.items()}
+        known = {name: runs[name].failing() for name in alive}
+        joint = largest_consistent(wishes, trees, known)
+        if known == failing:
+            return names, wishes, joint
+        failing = known
+        for name in alive:
+            runs[name].at({guard: _interval(joint, guard).value() for guard in names})
 
 
 def announcement(untuned: Mapping[str, Configuration]) -> str:

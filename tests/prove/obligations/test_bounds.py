@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from kernelwright.edits import LaunchFacts, Original, apply
-from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
 from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json, guard_of
 from kernelwright.guards import AtStart
 from kernelwright.launch import Launch

@@ -5,12 +5,12 @@ from __future__ import annotations
 from kernelwright.edits import Original, from_json
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.genome import apply
-from kernelwright.edits.kinds.cache_policy import CachePolicy
 from kernelwright.edits.kinds.copy import Copy
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore
 from kernelwright.edits.kinds.fast_math import FastMath
 from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock
+from kernelwright.edits.kinds.loads.cache_policy import CachePolicy
 from kernelwright.edits.kinds.move import Move
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.unroll import Unroll

@@ -11,7 +11,7 @@ import pytest
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference import run_reference
 from kernelwright.edits import Original, apply
-from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
 from kernelwright.edits.kinds.move import Move
 from kernelwright.ir import Module, parse_module
 from kernelwright.prove.obligations.obligation import all_hold

@@ -8,7 +8,7 @@ from kernelwright.edits import Original
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
-from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
 from kernelwright.edits.kinds.move import Move
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json

@@ -13,7 +13,7 @@ from kernelwright.edits import LaunchFacts, Original, apply
 from kernelwright.edits.edit_words import guard_in_words
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.delete_barrier import barriers
-from kernelwright.edits.kinds.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_json, guard_of
 from kernelwright.guards import Apart

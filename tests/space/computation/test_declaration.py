@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kernelwright.errors import Misuse
+from kernelwright.space.computation import interpretation
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.declaration import Computation
 from kernelwright.space.computation.expressions import maximum
@@ -64,6 +66,27 @@ def test_each_of_the_library_is_consistent(name: str) -> None:
         entry.computation(q=3)
 
 
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_statements_carried_out_are_what_numpy_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interpretation, "BLOCK", 1000)  # so that there are several
+    entry = EXAMPLES[name]
+    computation = entry.computation(**{size: min(SMALL[size], 24) for size in entry.sizes})
+    memory = entry.inputs(computation, 4)
+    assert entry.oracle is not None
+    by_numpy, by_statements = (each.expected(computation, memory) for each in (entry, replace(entry, oracle=None)))
+    assert by_numpy.keys() == by_statements.keys()
+    for array, values in by_numpy.items():
+        assert by_statements[array] == pytest.approx(values, rel=1e-9, abs=1e-12)
+
+
+def test_what_takes_minutes_to_carry_out_wants_an_oracle() -> None:
+    entry = replace(example("matmul"), oracle=None)
+    computation = entry.computation(m=8192, n=8192, k=8192)
+    with pytest.raises(Misuse, match="too many to carry out") as raised:
+        interpretation.interpreted(computation, {}, {})
+    assert "matmul has 5.5e+11 iterations" in raised.value.message
+
+
 def test_objects_mean_the_same_in_another_process() -> None:
     backbone = outer().backbone()
     assert pickle.loads(pickle.dumps(backbone.dims[0])) == backbone.dims[0]
@@ -74,6 +97,7 @@ def test_tile_sizes_are_divisors() -> None:
     assert tile_sizes(Loop("m", 12, (32, 4))) == [(2, 3, 4, 6, 12), (2, 3, 4)]
     assert tile_sizes(Loop("m", 7, (4, 7))) == [(7,)]
     assert tile_sizes(Loop("m", 1, (4,))) == []
+    assert tile_sizes(Loop("m", 3, (32, 4))) == [(3,)]  # two tiles of 3 would be nine iterations
     assert len(tile_sizes(Loop("m", 5040, (5040,)))[0]) == 16
 
 
@@ -150,6 +174,25 @@ def unused_value(c: Computation) -> None:
     c.backbone()
 
 
+def word_of_c(c: Computation) -> None:
+    c.input("float", (4,))
+
+
+def made_name(c: Computation) -> None:
+    m = c.loop("m", 4, (2,))
+    c.store("st", c.output("C", (4,))[m], c.load("a", c.input("m1", (4,))[m]))
+    c.backbone()
+
+
+def condition_on_data(c: Computation) -> None:
+    if c.load("a", c.input("A", (4,))[c.loop("m", 4)]) > 0:
+        pass
+
+
+def range_of_data(c: Computation) -> None:
+    range(c.load("a", c.input("A", (4,))[c.loop("m", 4)]))  # type: ignore[arg-type]
+
+
 def text_in_an_expression(c: Computation) -> None:
     c.compute("y", c.load("a", c.input("A", (4,))[c.loop("m", 4)]) * "2")  # type: ignore[operator]
 
@@ -168,6 +211,10 @@ def text_in_an_expression(c: Computation) -> None:
         (reduction_over_nothing, "s is a sum over k: its operands do not vary there"),
         (foreign_value, "y uses x, which is not of bad"),
         (two_names, "bad has two things called m"),
+        (word_of_c, "'float' is no name for a part of bad"),
+        (made_name, "m1 of bad has the name of an index of loop m"),
+        (condition_on_data, "a value of the computation is asked for while it is declared"),
+        (range_of_data, "a value of the computation is asked for while it is declared"),
         (nothing_stored, "bad stores nothing"),
         (unused_value, "bad computes b and does not use it"),
         (text_in_an_expression, "'2' is neither a value of the computation nor a number"),

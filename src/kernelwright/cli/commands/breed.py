@@ -14,19 +14,22 @@ import sys
 import time
 from typing import Annotated, Any
 
+import click
 import typer
 
 from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.run import PROGRAMS, BreedRun, settings_for
 from kernelwright.breeding.speed import speed_of
 from kernelwright.cli.support.breed_view import view_of
-from kernelwright.cli.support.resuming import saying_how_to_resume
+from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar.problem import load_problem
 from kernelwright.stories.breed import create, problem_path, proceed
 
+WITH_RESUME = ("resume", "jobs", "cluster", "no_cache", "as_json")
+"""Flags that a run does not settle when it begins."""
 BACKEND_HELP = f"How programs are run: {', '.join(BACKENDS)}; auto measures which is the quickest."
 
 
@@ -46,7 +49,9 @@ def command(
         str | None, typer.Option(help="Work on a Ray cluster: HOST:PORT of its head, or auto for this machine's.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run; default the problem's with a number.")] = None,
-    resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="Go on with this run; besides, --jobs, --cluster, --no-cache and --json.")
+    ] = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show what would be bred, and how; breed nothing.")
     ] = False,
@@ -61,8 +66,11 @@ def command(
     given = {"generations": generations, "population": population, "target": target, "timeout_s": timeout}
     wanted = {key: value for key, value in given.items() if value is not None}
     if resume is not None:
+        way = f"kw breed --resume {shlex.quote(resume)}"
         if problem or wanted or name or explain:
-            raise Misuse("a run knows what it breeds, and how", hint=f"kw breed --resume {shlex.quote(resume)}")
+            raise Misuse("a run knows what it breeds, and how", hint=way)
+        context = click.get_current_context(silent=True)  # None where it is called as a function
+        refuse_settled(spelled_flags(context) if context else {}, WITH_RESUME, way)
         run = BreedRun.open(resume, PROGRAMS, write=True)
     else:
         if problem is None:

@@ -6,19 +6,24 @@ import json
 import os
 import socket
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from kernelwright import __version__
+from kernelwright.cache import is_special, write_atomically
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
+from kernelwright.cli.support.streams import program_speaks_on_stderr
+from kernelwright.device.checking.check_report import CheckReport
 from kernelwright.device.checking.checker import Checker
-from kernelwright.device.checking.findings import HINTS, CheckFinding, Findings, unpack
+from kernelwright.device.checking.findings import Findings, unpack
+from kernelwright.device.checking.junit import junit
+from kernelwright.device.checking.sarif import sarif
+from kernelwright.device.checking.suppressions import read_suppressions
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.workload.element_types import parameter_types
 
 OWN_FLAGS: tuple[Flag, ...] = (
@@ -36,6 +41,14 @@ OWN_FLAGS: tuple[Flag, ...] = (
         "Findings as JSON on standard output; the program's goes to standard error.",
         False,
     ),
+    Flag("sarif_file", ("--sarif",), "text", "Findings as SARIF 2.1.0, for code scanning, in this file."),
+    Flag("junit_file", ("--junit",), "text", "Findings as JUnit XML, a test case for each class, in this file."),
+    Flag(
+        "suppressions",
+        ("--suppressions",),
+        "text",
+        "TOML file of findings that may stand, by class, file and line, each with a reason.",
+    ),
     *PROGRAM_FLAGS,
 )
 MOST_SCHEDULES = 1000
@@ -49,11 +62,19 @@ def check_files(
     schedules: str | None = None,
     seed: str | None = None,
     as_json: bool = False,
+    sarif_file: str | None = None,
+    junit_file: str | None = None,
+    suppressions: str | None = None,
     **own: Any,
 ) -> int:
-    """What ``kw check`` does, its flags read. Returns 1 when there are findings, 0 when there are none."""
+    """What ``kw check`` does, its flags read. Returns 0 when nothing is found, 1 for findings, 3 when not all was seen.
+
+    Raises ``Misuse`` for bad flags and suppressions, ``ToolError`` for a file that cannot be written.
+    """
     given = GivenProgram.of(paths, arguments, flags, own, virtual_for="kw check")
     orders, first = _number("--schedules", schedules, MOST_SCHEDULES), _number("--seed", seed, 1 << 62)
+    let_stand = read_suppressions(Path(suppressions)) if suppressions else ()
+    _make_room(sarif_file, junit_file)
     executable = given.executable(lambda said: print(f"kw: {said}", file=sys.stderr))
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
@@ -70,31 +91,52 @@ def check_files(
         ).encode()
 
     command = [name if "/" in name else f"./{name}", *given.arguments]
-    with _program_speaks_on_stderr() if as_json else _nothing():
+    with program_speaks_on_stderr(as_json):
         ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
     if ran.interrupted:
         print("kw: interrupted, so nothing can be said; smaller inputs check sooner", file=sys.stderr)
         return ran.exit_code
     told = [json.loads(result) for result in ran.results if result]
-    findings = Findings(unpack(row) for worker in told for row in worker["findings"])
+    report = CheckReport.of(
+        str(given.paths[0]),
+        Findings(unpack(row) for worker in told for row in worker["findings"]),
+        let_stand,
+        launches=sum(worker["launches"] for worker in told),
+        schedules=orders,
+        incomplete=sorted({kernel for worker in told for kernel in worker["incomplete"]}),
+        is_whole=len(told) == len(ran.results),
+    )
+    if sarif_file:
+        _write(sarif_file, "--sarif", sarif(report, __version__, os.getcwd()))
+    if junit_file:
+        _write(junit_file, "--junit", junit(report))
     if as_json:
-        rows = {"findings": [one.as_json() for one in findings.defects]}
-        if findings.notes:
-            rows["notes"] = [one.as_json() for one in findings.notes]
-        print(json.dumps(rows, indent=1))
+        print(json.dumps(report.as_json(), indent=1))
     else:
-        _print_findings(findings, sum(worker["launches"] for worker in told), orders, first)
-    for kernel in sorted({kernel for worker in told for kernel in worker["incomplete"]}):
-        print(
-            f"kw: {kernel} does more than is followed, with memory or with atomics; part of it was not checked",
-            file=sys.stderr,
-        )
-    if len(told) < len(ran.results):
-        print("kw: a device worker did not start or ended early, so the check is not complete", file=sys.stderr)
-        return 3
-    if ran.exit_code:
+        _print_report(report, f", each in {orders} other orders (seed {first})" if orders else "")
+    for remark in report.remarks():
+        print(f"kw: {remark}", file=sys.stderr)
+    if ran.exit_code and report.is_whole:
         print(f"kw: the program ended with exit code {ran.exit_code}", file=sys.stderr)
-    return 1 if findings.defects else 0
+    return report.exit_code
+
+
+def _make_room(sarif_file: str | None, junit_file: str | None) -> None:
+    """Looks whether the files can be written before the program runs, and removes old ones: a check that ends early must not
+    leave another's result."""
+    if sarif_file and junit_file and os.path.realpath(sarif_file) == os.path.realpath(junit_file):
+        raise Misuse(f"--sarif and --junit both name {sarif_file}", hint="give each a file of its own")
+    for flag, file in (("--sarif", sarif_file), ("--junit", junit_file)):
+        if file and not is_special(file):
+            _write(file, flag, "")
+            os.unlink(os.path.realpath(file))
+
+
+def _write(file: str, flag: str, text: str) -> None:
+    try:
+        write_atomically(file, text.encode())
+    except OSError as error:
+        raise ToolError(f"{file} cannot be written: {error.strerror}", hint=f"give {flag} another place") from None
 
 
 def _number(flag: str, text: str | None, most: int) -> int:
@@ -105,65 +147,13 @@ def _number(flag: str, text: str | None, most: int) -> int:
     return int(text)
 
 
-@contextmanager
-def _nothing() -> Iterator[None]:
-    yield
-
-
-@contextmanager
-def _program_speaks_on_stderr() -> Iterator[None]:
-    """Within, processes that are started find our standard error as their standard output."""
-    sys.stdout.flush()
-    kept = os.dup(1)
-    os.dup2(2, 1)
-    try:
-        yield
-    finally:
-        sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
-
-
-def _print_findings(findings: Findings, launches: int, orders: int, seed: int) -> None:
+def _print_report(report: CheckReport, tried: str) -> None:
     """On standard error: standard output is the program's."""
-    for one in findings.defects:
-        print(f"kw: {_told(one)}", file=sys.stderr)
-    for one in findings.notes:
-        print(f"kw: note: {_told(one)}", file=sys.stderr)
-    count = len(findings.defects)
-    found = f"{count} finding{'' if count == 1 else 's'}" if count else "nothing found"
-    notes = f" ({len(findings.notes)} benign)" if findings.notes else ""
-    tried = f", each in {orders} other orders (seed {seed})" if orders else ""
-    print(f"kw: {found}{notes} in {launches} launch{'' if launches == 1 else 'es'}{tried}", file=sys.stderr)
-
-
-def _told(one: CheckFinding) -> str:
-    """A finding in a few lines: where and what, who, the other end, the source line, what helps."""
-    place = f"{one.file}:{one.line}: " if one.line else ""
-    lines = [f"{place}{one.kind}: {one.message}" + (f" ({one.count} times)" if one.count > 1 else "")]
-    who = [f"kernel {one.kernel}"] if one.kernel else []
-    if one.block is not None and one.thread is not None:
-        who += [f"block {one.block}", f"thread {one.thread}"]
-    if one.buffer:
-        who.append(f"memory {one.buffer}" + (f" at {one.address:#x}" if one.address else ""))
-    if who:
-        lines.append(", ".join(who))
-    lines.append(_source_line(one.file, one.line))
-    if one.also is not None:
-        ends = f", block {one.also.block}, thread {one.also.thread}" if one.also.thread else ""
-        lines.append(f"the other end: {one.also.file}:{one.also.line}{ends}")
-        lines.append(_source_line(one.also.file, one.also.line))
-    lines.append(f"what helps: {HINTS[one.hint]}")
-    return "\n    ".join(line for line in lines if line)
-
-
-def _source_line(file: str, line: int) -> str:
-    try:
-        with open(file, encoding="utf-8", errors="replace") as source:
-            text = next((text.strip() for number, text in enumerate(source, 1) if number == line), "")
-    except OSError:
-        return ""
-    return f"  {line} | {text}" if text else ""
+    said = [one.described() for one in report.defects]
+    said += [f"note: {one.described()}" for one in report.notes]
+    said += [f"suppressed: {one.place or one.message}: {one.kind}: {by.reason}" for one, by in report.suppressed]
+    for text in [*said, f"{report.summary()}{tried}"]:
+        print(f"kw: {text}", file=sys.stderr)
 
 
 def __getattr__(name: str) -> Any:

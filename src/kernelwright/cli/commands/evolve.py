@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kernelwright.cli.support.compile_flags import CompileFlags, takes_flags
 from kernelwright.cli.support.evolve_data import MadeData, made_data
@@ -28,7 +28,7 @@ from kernelwright.cli.support.evolve_result import lines_of, result_of
 from kernelwright.cli.support.evolve_view import view_of
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
-from kernelwright.cli.support.resuming import saying_how_to_resume
+from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
@@ -48,9 +48,6 @@ from kernelwright.search.strategies import DEFAULT, listed
 from kernelwright.stories.evolve import proceed
 from kernelwright.target import DEFAULT_GPU
 from kernelwright.values import replaced
-
-if TYPE_CHECKING:
-    from click import Context, Parameter
 
 DataSet = tuple[Path, tuple[str, ...]]
 """A recording, and the program's arguments that it is of."""
@@ -155,8 +152,7 @@ def evolve_files(
         way = f"kw evolve --resume {shlex.quote(resumed)}"
         if paths or arguments:
             raise Misuse("a run knows what it evolves", hint=way)
-        if settled := [flag for flag in given if flag not in WITH_RESUME]:
-            raise Misuse(f"{given[settled[0]]} was settled when the run began", hint=f"{way}, or start a new run")
+        refuse_settled(given, WITH_RESUME, way)
         run = EvolveRun.open(resumed, GENOMES, write=True)
     else:
         command = shlex.join(["kw", *sys.argv[1:]])
@@ -407,20 +403,6 @@ def _say(text: str) -> None:
     print(f"kw: {text}", file=sys.stderr)
 
 
-def _spelled(context: Context) -> dict[str, str]:
-    """The flags that were on the command line, also those whose value is the default: by name, as they are spelled first."""
-    return {
-        str(each.name): each.opts[0]
-        for each in context.command.params
-        if each.param_type_name == "option" and _is_given(context, each)
-    }
-
-
-def _is_given(context: Context, parameter: Parameter) -> bool:
-    source = context.get_parameter_source(str(parameter.name))
-    return source is not None and source.name == "COMMANDLINE"
-
-
 def __getattr__(name: str) -> Any:
     """``command`` is made on demand: making it imports typer."""
     if name != "command":
@@ -434,7 +416,7 @@ def __getattr__(name: str) -> Any:
         """Search for a faster kernel, and say what each gain depends on: kw evolve app.cu -- ARGUMENTS; exit code 1 if none."""
         given = targets or []
         _, behind = split(sys.argv)
-        spelled = _spelled(click.get_current_context())
+        spelled = spelled_flags(click.get_current_context())
         return evolve_files(given[: len(given) - len(behind)], behind, flags=flags, given=spelled, **own)
 
     command.__annotations__["targets"] = Annotated[

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,11 +34,11 @@ from kernelwright.device.fault import Fault
 from kernelwright.device.locations import location_of
 from kernelwright.device.overread import Overread
 from kernelwright.device.serving.errors import CudaError, Failure
-from kernelwright.device.serving.observer import Observed, Observer
+from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.replies import Answer
 from kernelwright.device.serving.stream_waits import Waiting, Work
 from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu, position
-from kernelwright.ir.debug import function_location
+from kernelwright.ir.debug import Location, function_location
 from kernelwright.ir.module import Function
 from kernelwright.ir.types import PointerType
 
@@ -64,6 +64,16 @@ _QUIET = frozenset({int(CudaError.NOT_READY)})
 ElementTypes = Callable[[Function], Sequence["np.dtype[Any] | None"]]
 
 
+class CheckedSession(Protocol):
+    """What a checker asks of a session."""
+
+    @property
+    def arena(self) -> Arena: ...
+
+    def definition(self, kernel: str) -> Location | None:
+        """Where the kernel with this mangled name is defined; None when nobody knows."""
+
+
 class Checker(Observer):
     """Watches one session. ``schedules``: other orders to try for each launch, from ``seed`` on.
 
@@ -83,10 +93,10 @@ class Checker(Observer):
         self._waiting = Waiting()
         self._told: set[str] = set()
         """Sentences of failures that have become findings."""
-        self._session: Observed | None = None
+        self._session: CheckedSession | None = None
         self._execution: Execution | None = None
 
-    def attach(self, session: Observed) -> None:
+    def attach(self, session: CheckedSession) -> None:
         self._session = session
 
     @property
@@ -253,7 +263,8 @@ class Checker(Observer):
                 if buffer.address <= int.from_bytes(raw, "little") < max(buffer.end, buffer.address + 1):
                     arguments.append(argument.name)
         name = _variable(buffer.name)
-        return f"{', '.join(arguments)} ({name})" if arguments else name
+        # Arrays from Python are named after the parameter already.
+        return f"{', '.join(arguments)} ({name})" if arguments and arguments != [name] else name
 
     # -- between launches ------------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """What a check finds, as values: one shape for every kind, and the repair that usually helps.
 
-``KINDS`` is the whole list. A finding that was met again is counted, not repeated: what makes two the same is the kind, both
-places in the source and the memory concerned.
+``KINDS`` is the whole list of classes of findings. A finding that was met again is counted, not repeated: what makes two the same is
+the kind, both places in the source and the memory concerned.
 """
 
 from __future__ import annotations
@@ -45,6 +45,33 @@ Hint = Literal[
     "benign",
 ]
 
+Level = Literal["error", "warning", "note"]
+"""How grave a finding is, in SARIF's words. A warning fails a check, too; ``note`` is for benign findings, whatever their kind."""
+
+
+@dataclass(frozen=True)
+class KindOfFinding:
+    """What a class of findings is about, in one sentence, and how grave one is."""
+
+    what: str
+    level: Level = "error"
+
+
+KINDS: dict[FindingKind, KindOfFinding] = {
+    "out-of-bounds": KindOfFinding(
+        "An access outside its buffer, shared array or local array, or a store to constants."
+    ),
+    "misaligned": KindOfFinding("An access at an address that is no multiple of its size."),
+    "use-after-free": KindOfFinding("An access to memory that was freed."),
+    "uninitialised": KindOfFinding("A read of bytes that nobody has written."),
+    "race": KindOfFinding("Two accesses to one byte, one of them a write, that nothing orders."),
+    "barrier": KindOfFinding("Threads that wait at different barriers, or for threads that cannot come."),
+    # A sum of floating-point numbers by atomics is one, and may be within what its author tolerates.
+    "order-dependent": KindOfFinding("Results that differ in another order of blocks, warps or lanes.", "warning"),
+    "launch": KindOfFinding("A call that returned an error, a failed assertion, a trap or an endless loop."),
+    "async": KindOfFinding("Work that touches memory of other work that nobody waited for."),
+}
+
 HINTS: dict[Hint, str] = {
     "out-of-bounds": "compare the index with the size before the access, or allocate what the largest index needs",
     "misaligned": "make the address a multiple of the size of what is accessed, or access it in smaller pieces",
@@ -76,6 +103,10 @@ class End:
     thread: Triple | None = None
     block: Triple | None = None
 
+    def described(self) -> str:
+        """``app.cu:12, block (0, 0, 0), thread (3, 0, 0)``."""
+        return f"{self.file}:{self.line}" + (f", block {self.block}, thread {self.thread}" if self.thread else "")
+
 
 @dataclass(frozen=True)
 class CheckFinding:
@@ -102,6 +133,30 @@ class CheckFinding:
         what = self.message if self.kind == "launch" else ""
         return (self.kind, self.benign, self.kernel, *sorted(ends), self.buffer, what)
 
+    @property
+    def level(self) -> Level:
+        return "note" if self.benign else KINDS[self.kind].level
+
+    @property
+    def place(self) -> str:
+        """``app.cu:12``; empty where no line is known."""
+        return f"{self.file}:{self.line}" if self.line else ""
+
+    def described(self) -> str:
+        """A few lines: where and what, who, the other end, the source lines, what helps."""
+        where = f"{self.place}: " if self.place else ""
+        lines = [f"{where}{self.kind}: {self.message}" + (f" ({self.count} times)" if self.count > 1 else "")]
+        who = [f"kernel {self.kernel}"] if self.kernel else []
+        if self.block is not None and self.thread is not None:
+            who += [f"block {self.block}", f"thread {self.thread}"]
+        if self.buffer:
+            who.append(f"memory {self.buffer}" + (f" at {self.address:#x}" if self.address else ""))
+        lines += [", ".join(who), source_line(self.file, self.line)]
+        if self.also is not None:
+            lines += [f"the other end: {self.also.described()}", source_line(self.also.file, self.also.line)]
+        lines.append(f"what helps: {HINTS[self.hint]}")
+        return "\n    ".join(line for line in lines if line)
+
     def as_json(self) -> dict[str, Any]:
         """A row of ``kw check --json``."""
         often = f" ({self.count} times)" if self.count > 1 else ""
@@ -127,6 +182,16 @@ def unpack(row: dict[str, Any]) -> CheckFinding:
     """A finding from what ``CheckFinding.pack`` made, JSON between them or not."""
     also = row["also"] and End(**{**row["also"], **_triples(row["also"])})
     return CheckFinding(**{**row, **_triples(row), "also": also})
+
+
+def source_line(file: str, line: int) -> str:
+    """``12 | p[i] = q[i + 1];`` with room before it; empty where the file or the line is not to be had."""
+    try:
+        with open(file, encoding="utf-8", errors="replace") as source:
+            text = next((text.strip() for number, text in enumerate(source, 1) if number == line), "")
+    except OSError:
+        return ""
+    return f"  {line} | {text}" if text else ""
 
 
 def _triples(row: dict[str, Any]) -> dict[str, Triple | None]:

@@ -1,5 +1,6 @@
 """How often one loop is unrolled: the part of a compile recipe that belongs to a place. It keeps the meaning. Where a
-product of one turn meets its sum in the next, the two may then be fused, and rounded once (``prove/obligations/construction.py``).
+product of one turn meets its sum in the next, the two may then be fused, and rounded once
+(``prove/obligations/by_construction/edit_kinds.py``).
 
 before   br i1 %more, label %loop, label %end          after   br i1 %more, label %loop, label %end, !llvm.loop !9
                                                                !9 = distinct !{!9, !10}

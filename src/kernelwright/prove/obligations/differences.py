@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import field, replace
 
 from kernelwright.edits.instruction_words import describe_instruction, describe_operand
 from kernelwright.edits.kinds.require_launch import guard_json
-from kernelwright.edits.original import Id
+from kernelwright.edits.original import Id, Use
 from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.ir import DataLayout, Instruction
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.barriers import may_cross, separates_nothing
 from kernelwright.prove.obligations.bounds import in_bounds, memory_in_words, place_of
+from kernelwright.prove.obligations.by_construction.masked_loads import masked_loads
 from kernelwright.prove.obligations.crossings import never_meet
 from kernelwright.prove.obligations.effects import Effect, effect_of
 from kernelwright.prove.obligations.guard_search import Atom, atoms, weakest
@@ -54,7 +55,13 @@ def differences(
     barriers = list(_barriers(pair))
     settled += [one for id in pair.copies for one in _copied(pair, id)]
     yield from settled
-    questions = [*_crossings(pair, moves), *_speculated(pair, moves), *_copied_loads(pair), *_operands(pair)]
+    masked = {each.id for each in masked_loads(pair)}
+    questions = [
+        *_crossings(pair, moves),
+        *_speculated(pair, moves, masked),
+        *_copied_loads(pair),
+        *_operands(pair, {(id, 0) for id in masked}),
+    ]
     yield from _settled(pair, [*questions, *barriers, *_stores(pair)], () if settled else guarding, launches, budget)
 
 
@@ -77,8 +84,8 @@ def _crossings(pair: VariantPair, moves: Moves) -> Iterator[Question]:
         yield Question(each.open, ask)
 
 
-def _speculated(pair: VariantPair, moves: Moves) -> Iterator[Question]:
-    for each in moves.speculated:
+def _speculated(pair: VariantPair, moves: Moves, masked: Set[Id]) -> Iterator[Question]:
+    for each in (each for each in moves.speculated if each.id not in masked):
         what, _ = describe_instruction(pair.original, each.id)
         load = pair.varied[each.id]
         if load.opcode != "load":
@@ -102,9 +109,9 @@ def _barriers(pair: VariantPair) -> Iterator[Question]:
             yield Question(_tested(pair, id, claim, "it may"), ask)
 
 
-def _operands(pair: VariantPair) -> Iterator[Question]:
+def _operands(pair: VariantPair, settled: Set[Use]) -> Iterator[Question]:
     standing = {id: block for block, ids in enumerate(pair.order_after) for id in ids}
-    for id, index in pair.changed_uses:
+    for id, index in (use for use in pair.changed_uses if use not in settled):
         block = standing[id]
         what, _ = describe_instruction(pair.original, id)
         old = describe_operand(pair.original, id, index)

@@ -11,11 +11,13 @@ from dataclasses import replace
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.genome import apply
+from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
+from kernelwright.edits.kinds.loads.hoist_masked_loads import masked
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.require_launch import RequireLaunch, guard_of
 from kernelwright.edits.original import Original
 from kernelwright.guards import LaunchFacts
-from kernelwright.prove.obligations.construction import by_construction
+from kernelwright.prove.obligations.by_construction.edit_kinds import by_construction
 from kernelwright.prove.obligations.differences import differences
 from kernelwright.prove.obligations.obligation import Obligation, all_hold
 from kernelwright.prove.obligations.order import Moves
@@ -87,8 +89,11 @@ def provable_part(
 
 
 def _instead(original: Original, edit: Edit) -> list[Edit]:
-    """What may give as much as an edit that cannot be proven: that a pointer is written through by one thread alone no guard shows,
-    but that those which are only read share no memory with it gives the compiler as much."""
+    """What may give as much as an edit that cannot be proven: loads whose address is good only where they are needed are masked; that a
+    pointer is written through by one thread alone no guard shows, but that those which are only read share no memory with it gives the
+    compiler as much."""
+    if isinstance(edit, HoistLoads):
+        return [masked(edit)]
     if not isinstance(edit, NoAlias):
         return []
     others = [NoAlias(argument.index) for argument in original.function.arguments if argument.index != edit.index]

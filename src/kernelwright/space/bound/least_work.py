@@ -6,13 +6,14 @@ subexpressions too, what does not vary in a loop leaves it. Executions that noth
 
 from __future__ import annotations
 
-from math import gcd, prod
+from math import frexp, gcd, prod
 
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Access, Loop
 from kernelwright.space.computation.expressions import OPERATIONS, Expression
 from kernelwright.space.computation.objects import Backbone, Dim, Instruction
 
+COMMUTATIVE = ("add", "mul", "max")
 SECTOR_ELEMENTS = 8
 """Floats of a sector of 32 bytes."""
 
@@ -39,13 +40,16 @@ class LeastWork:
 def least_work(backbone: Backbone) -> list[LeastWork]:
     """In the order of the backbone's instructions."""
     varied = {i.name: _varied(backbone, i) for i in backbone.instructions}
-    return [_of(backbone, i, varied) for i in backbone.instructions]
+    results = Results()
+    return [_of(backbone, i, varied, results) for i in backbone.instructions]
 
 
-def _of(backbone: Backbone, i: Instruction, varied: dict[str, set[Loop]]) -> LeastWork:
+def _of(backbone: Backbone, i: Instruction, varied: dict[str, set[Loop]], results: Results) -> LeastWork:
     match i.operation:
         case "load" | "store":
             assert i.access is not None
+            if i.operation == "load":
+                results.load(i)
             elements = float(distinct_elements(i.access))
             per_sector = _per_sector(i.access)
             array = [a.name for a in backbone.arrays].index(i.access.array.name)
@@ -62,15 +66,55 @@ def _of(backbone: Backbone, i: Instruction, varied: dict[str, set[Loop]]) -> Lea
     assert i.expression is not None
     loops = tuple(dict.fromkeys(d.loop for d in i.dims))
     reduction = backbone.reduction(i)
-    counted = [e for e in i.expression.walk() if e.kind in OPERATIONS and _varies_everywhere(e, i, loops, varied)]
+    counted = [e for e in results.new_of(i) if _varies_everywhere(e, i, loops, varied)]
     adds = sum(e.kind in ("add", "sub") for e in counted)
     fma = max(adds, sum(e.kind == "mul" for e in counted))
-    special = sum(OPERATIONS[e.kind].special for e in counted)
+    special = sum(OPERATIONS[e.kind].special for e in counted if not _is_exact_quotient(e))
     chain = 0.0
     if reduction is not None:
         chain = _iterations(tuple(dict.fromkeys(d.loop for d in reduction.dims)))
         chain *= 1.0 if i.expression.kind == "add" else 0.0  # maxima may be taken three at a time, and in any order
     return LeastWork(float(_iterations(loops)), fma, special, float(max(fma, special)), float(chain))
+
+
+class Results:
+    """Which results of operations there have been, by what they are computed from: an equal one is not computed again."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._values: dict[str, str] = {}
+
+    def new_of(self, i: Instruction) -> list[Expression]:
+        """The operations of an instruction, taken in their order, whose results there have not been yet."""
+        assert i.expression is not None
+        found = []
+        for each in i.expression.walk():
+            key = self._key(each)
+            if each.kind in OPERATIONS and key not in self._seen:
+                self._seen.add(key)
+                found.append(each)
+        if i.operation == "compute":
+            self._values[i.name] = self._key(i.expression)
+        return found
+
+    def load(self, i: Instruction) -> None:
+        """Loads of the same elements have one value."""
+        assert i.access is not None
+        strides = sorted((loop.name, stride) for loop, stride in i.access.strides)
+        self._values[i.name] = f"{i.access.array}{strides}{i.access.offset}"
+
+    def _key(self, e: Expression) -> str:
+        if e.kind == "value":
+            return self._values.get(e.name, e.name)
+        if e.kind not in OPERATIONS:
+            return f"{e.kind} {e.name}{e.number!r}"
+        keys = [self._key(a) for a in e.arguments]
+        return f"{e.kind}({', '.join(sorted(keys) if e.kind in COMMUTATIVE else keys)})"
+
+
+def _is_exact_quotient(e: Expression) -> bool:
+    """A quotient by a power of two is a product."""
+    return e.kind == "div" and e.arguments[1].kind == "number" and abs(frexp(e.arguments[1].number)[0]) == 0.5
 
 
 def _varies_everywhere(e: Expression, i: Instruction, loops: tuple[Loop, ...], varied: dict[str, set[Loop]]) -> bool:

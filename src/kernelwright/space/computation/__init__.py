@@ -3,6 +3,7 @@
 from kernelwright.space.computation.arrays import Access, Array, Loop
 from kernelwright.space.computation.declaration import Computation
 from kernelwright.space.computation.expressions import Expression, exp, maximum, tanh
+from kernelwright.space.computation.family import Family, computation
 from kernelwright.space.computation.objects import (
     Backbone,
     Dependence,
@@ -16,6 +17,6 @@ from kernelwright.space.computation.objects import (
 )
 
 __all__ = [
-    "Access", "Array", "Backbone", "Computation", "Dependence", "Dim", "DimPair", "Expression", "Instruction", "Leaf",
-    "Loop", "Reduction", "Statement", "Temporary", "exp", "maximum", "tanh",
+    "Access", "Array", "Backbone", "Computation", "Dependence", "Dim", "DimPair", "Expression", "Family", "Instruction", "Leaf",
+    "Loop", "Reduction", "Statement", "Temporary", "computation", "exp", "maximum", "tanh",
 ]  # fmt: skip

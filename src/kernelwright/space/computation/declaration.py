@@ -31,9 +31,20 @@ from kernelwright.space.computation.strip_mining import VECTOR_WIDTHS, tile_size
 COMBINE = {"sum": ("add", 0.0), "max": ("max", -3.0e38)}
 """Reductions: how two values become one, and the value to begin with."""
 
+_WORDS = """
+alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const constexpr continue decltype default delete
+do double dynamic_cast else enum explicit export extern false final float for friend goto if inline int long mutable namespace new
+noexcept not nullptr operator or private protected public register requires return short signed sizeof static static_assert static_cast
+struct switch template this throw true try typedef typeid typename union unsigned using virtual void volatile while xor
+blockDim blockIdx gridDim threadIdx warpSize thread_x thread_y thread_z float2 float4 make_float2 make_float4 vector
+fmaxf expf tanhf exp tanh main check next state
+"""
+RESERVED = frozenset(_WORDS.split())
+"""Words of C++ and CUDA, and those that generated kernels and programs use themselves."""
+
 
 @dataclass(frozen=True)
-class _Statement:
+class DeclaredStatement:
     """One declared statement before it has dims: the loops it runs over, and of a reduction those it reduces."""
 
     name: str
@@ -57,11 +68,13 @@ class Computation:
     """
 
     def __init__(self, name: str) -> None:
+        if not name.isidentifier() or name in RESERVED:
+            raise Misuse(f"{name!r} is no name for a computation: its kernel has it in C")
         self.name = name
         self.loops: dict[str, Loop] = {}
         self.arrays: dict[str, Array] = {}
         self.scalars: list[str] = []
-        self._statements: dict[str, _Statement] = {}
+        self._statements: dict[str, DeclaredStatement] = {}
         self._lowered: dict[str, bool] = {}
 
     def loop(self, name: str, extent: object, tiles: tuple[int, ...] = ()) -> Loop:
@@ -99,11 +112,13 @@ class Computation:
             raise Misuse(
                 f"{name} reads {access.array}, an output of {self.name}", hint="declare an input of its own for it"
             )
-        return self._add(_Statement(name, "load", access.loops, access=access), through_memory)
+        return self._add(DeclaredStatement(name, "load", access.loops, access=access), through_memory)
 
     def compute(self, name: str, expression: Expression, *, through_memory: bool = False) -> Expression:
         """A scalar statement over all loops that its operands vary over."""
-        return self._add(_Statement(name, "compute", self._loops_of(name, expression), expression), through_memory)
+        return self._add(
+            DeclaredStatement(name, "compute", self._loops_of(name, expression), expression), through_memory
+        )
 
     def sum(self, name: str, expression: Expression, over: Loop | tuple[Loop, ...]) -> Expression:
         """The sum of ``expression`` over loops; its value varies over the other loops of the operands."""
@@ -132,7 +147,9 @@ class Computation:
             if loop.extent > 1 and abs(stride) <= reached:
                 raise Misuse(f"{name} writes some elements of {access.array} twice: its strides overlap at {loop}")
             reached += abs(stride) * (loop.extent - 1)
-        self._add(_Statement(name, "store", tuple(dict.fromkeys((*varied, *access.loops))), expression, access), False)
+        self._add(
+            DeclaredStatement(name, "store", tuple(dict.fromkeys((*varied, *access.loops))), expression, access), False
+        )
 
     def backbone(self) -> Backbone:
         """The objects of the space. Raises ``Misuse`` for a computation that writes nothing or computes what nothing uses."""
@@ -142,13 +159,14 @@ class Computation:
         unused = [s.name for s in self._statements.values() if s.operation != "store" and s.name not in used]
         if unused:
             raise Misuse(f"{self.name} computes {', '.join(unused)} and does not use it")
+        self._check_made_names()
         return _Builder(self).build()
 
     @property
-    def statements(self) -> tuple[_Statement, ...]:
+    def statements(self) -> tuple[DeclaredStatement, ...]:
         return tuple(self._statements.values())
 
-    def may_lower(self, producer: _Statement, consumer: _Statement) -> bool:
+    def may_lower(self, producer: DeclaredStatement, consumer: DeclaredStatement) -> bool:
         """Whether a value may go through memory: as declared, and where the consumer runs over more loops."""
         return self._lowered[producer.name] or not set(consumer.loops) <= set(producer.value_loops) | set(
             consumer.reduced
@@ -156,8 +174,18 @@ class Computation:
 
     # -- checks
 
+    def _check_made_names(self) -> None:
+        """Names that kernels give to indices, registers and temporaries."""
+        names = list(self._statements)
+        made = {f"{loop}{level}": f"index of loop {loop}" for loop in self.loops for level in range(10)}
+        made |= {f"v_{name}": f"value of {name}" for name in names}
+        made |= {f"{a}_to_{b}": f"temporary from {a} to {b}" for a in names for b in names}
+        for given in (*self.arrays, *self.scalars):
+            if given in made:
+                raise Misuse(f"{given} of {self.name} has the name of an {made[given]}", hint="give it another name")
+
     def _new(self, name: str) -> None:
-        if not name.isidentifier() or "__" in name:
+        if not name.isidentifier() or "__" in name or name in RESERVED:
             raise Misuse(f"{name!r} is no name for a part of {self.name}: it becomes one in C")
         if name in self.loops or name in self.arrays or name in self.scalars or name in self._statements:
             raise Misuse(f"{self.name} has two things called {name}")
@@ -193,9 +221,9 @@ class Computation:
             raise Misuse(
                 f"{name} is a {kind} over {missing[0] if missing else 'nothing'}: its operands do not vary there"
             )
-        return self._add(_Statement(name, kind, loops, expression, reduced=tuple(reduced)), False)
+        return self._add(DeclaredStatement(name, kind, loops, expression, reduced=tuple(reduced)), False)
 
-    def _add(self, statement: _Statement, through_memory: bool) -> Expression:
+    def _add(self, statement: DeclaredStatement, through_memory: bool) -> Expression:
         self._new(statement.name)
         self._statements[statement.name] = statement
         self._lowered[statement.name] = through_memory
@@ -268,7 +296,7 @@ class _Builder:
                 found.append(Dim(f"{name}.{loop}{level}", loop, level, universe, loop not in reduced, name, widths))
         return tuple(found)
 
-    def _reduction(self, statement: _Statement) -> None:
+    def _reduction(self, statement: DeclaredStatement) -> None:
         init = self._add(
             Instruction(
                 f"{statement.name}_init",
@@ -295,7 +323,7 @@ class _Builder:
         self.dependences += [Dependence(init, dim) for dim in dims]
         self._pair_up(init, reduce)
 
-    def _communication(self, source: _Statement, target: _Statement) -> None:
+    def _communication(self, source: DeclaredStatement, target: DeclaredStatement) -> None:
         producer, consumer = self.instructions[source.name], self.instructions[target.name]
         self._finishes_before(producer, consumer)
         if not self.computation.may_lower(source, target):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -71,6 +71,14 @@ class Expression:
 
     def __rtruediv__(self, other: float) -> Expression:
         return Expression("div", (as_expression(other), self))
+
+    def _asked(self, other: object = None) -> NoReturn:
+        raise Misuse(
+            "a value of the computation is asked for while it is declared: it is known once the kernel runs",
+            hint="loops and conditions cannot depend on data; maximum() chooses, and any other kernel is for `kw evolve`",
+        )
+
+    __lt__ = __le__ = __gt__ = __ge__ = __index__ = __float__ = _asked
 
     def walk(self) -> Iterator[Expression]:
         yield self

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import product
+from math import prod
+
 from kernelwright.space.computation.arrays import Access, Loop
 
 MOST_SIZES = 16
@@ -14,13 +17,16 @@ def tile_sizes(loop: Loop) -> list[tuple[int, ...]]:
     """Per tile its candidate sizes, outermost tile first; a tile without a candidate is left out.
 
     The divisors of the extent from 2 to the tile's limit; of more than 16 the smallest. The whole loop is left to a tile only
-    where one tile may hold it: ``Loop("m", 4, (32, 4))`` has tiles of 2 and 4.
+    where one tile may hold it: ``Loop("m", 4, (32, 4))`` has tiles of 2 and 4. Outer tiles for which the extent has no divisor left
+    are left out, too: ``Loop("m", 3, (32, 4))`` has one.
     """
     found = []
     for limit in loop.tiles:
         sizes = tuple(s for s in range(2, min(limit, loop.extent) + 1) if loop.extent % s == 0)[:MOST_SIZES]
         if sizes:
             found.append(sizes)
+    while not any(loop.extent % prod(chosen) == 0 for chosen in product(*found)):
+        found.pop(0)
     return found
 
 

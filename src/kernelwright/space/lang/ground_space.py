@@ -68,6 +68,8 @@ class GroundSpace:
     members: Mapping[type[ObjectSet], Sequence[object]]
     optional: Mapping[object, int]
     """Per object that may not exist the bits of the optional objects that it exists with."""
+    given: Mapping[str, Sequence[tuple[object, ...]]]
+    """Per given fact the tuples for which it is true."""
 
     def presence_of(self, thing: object) -> int:
         return self.optional.get(thing, 0)

@@ -40,7 +40,12 @@ def ground(
 
     Raises ``Misuse`` for a declaration that cannot be.
     """
-    return _Grounding(space, members, dict(limits or {}), given or {}, name).made()
+    return _Grounding(space, members, dict(limits or {}), {n: list(t) for n, t in (given or {}).items()}, name).made()
+
+
+def ground_again(known: GroundSpace, space: Space) -> GroundSpace:
+    """Another space, as one without some rules, for the objects of a ground one. With the same choices variables have the same numbers."""
+    return ground(space, known.members, known.limits, known.given, known.name)
 
 
 class _Grounding:
@@ -49,7 +54,7 @@ class _Grounding:
         space: Space,
         members: Members,
         limits: dict[str, float],
-        given: Mapping[str, Iterable[tuple[object, ...]]],
+        given: Mapping[str, Sequence[tuple[object, ...]]],
         name: str,
     ) -> None:
         self.space, self.members, self.limits, self.name = space, members, limits, name
@@ -114,7 +119,7 @@ class _Grounding:
         return GroundSpace(
             self.space, self.name or self.space.name, constraints, self.variables, self.choices, self.rules,
             (pairs, triples), clause_rules, counter_rules, self.unary, self.asked, self.limits, self.members,
-            {thing: bits for thing in self.objects if (bits := self._presence_of(thing))},
+            {thing: bits for thing in self.objects if (bits := self._presence_of(thing))}, self.given,
         )  # fmt: skip
 
     # -- variables

@@ -1,6 +1,5 @@
 """Computations that ship with the package, each with its inputs and its NumPy oracle."""
 
-from kernelwright.space.library.example import Example
 from kernelwright.space.library.table import EXAMPLES, example
 
-__all__ = ["EXAMPLES", "Example", "example"]
+__all__ = ["EXAMPLES", "example"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from kernelwright.space.computation.declaration import Computation
 from kernelwright.space.computation.expressions import maximum
-from kernelwright.space.library.example import Arrays, Example
+from kernelwright.space.computation.family import Arrays, Family
 
 TILES = (32, 4)
 
@@ -104,29 +104,29 @@ def _product(arrays: Arrays, scalars: Mapping[str, float]) -> dict[str, np.ndarr
 MATRIX = {"m": 1024, "n": 1024, "k": 1024}
 
 EXAMPLES = (
-    Example("axpy", {"n": 1 << 26}, _axpy, lambda a, s: {"Z": s["alpha"] * a["X"] + a["Y"]}, {"alpha": 1.5}),
-    Example("mv", {"m": 8192, "n": 8192}, _mv, lambda a, s: {"Y": a["A"] @ a["X"]}, {}),
-    Example(
+    Family("axpy", {"n": 1 << 26}, _axpy, lambda a, s: {"Z": s["alpha"] * a["X"] + a["Y"]}, {"alpha": 1.5}),
+    Family("mv", {"m": 8192, "n": 8192}, _mv, lambda a, s: {"Y": a["A"] @ a["X"]}, {}),
+    Family(
         "gesummv",
         {"m": 8192, "n": 8192},
         _gesummv,
         lambda a, s: {"Y": s["alpha"] * a["A"] @ a["X"] + s["beta"] * a["B"] @ a["X"]},
         {"alpha": 1.5, "beta": -0.5},
     ),
-    Example("outer", {"m": 4096, "n": 4096}, _outer, lambda a, s: {"C": np.outer(a["A"], a["B"])}, {}),
-    Example("matmul", MATRIX, _matmul, _product, {}),
-    Example("matmul_strided", MATRIX, lambda m, n, k: _matmul(m, n, k, stride=32), _product, {}),
-    Example("matmul_at", MATRIX, lambda m, n, k: _matmul(m, n, k, a_transposed=True), _product, {}),
-    Example("matmul_bt", MATRIX, lambda m, n, k: _matmul(m, n, k, b_transposed=True), _product, {}),
-    Example(
+    Family("outer", {"m": 4096, "n": 4096}, _outer, lambda a, s: {"C": np.outer(a["A"], a["B"])}, {}),
+    Family("matmul", MATRIX, _matmul, _product, {}),
+    Family("matmul_strided", MATRIX, lambda m, n, k: _matmul(m, n, k, stride=32), _product, {}),
+    Family("matmul_at", MATRIX, lambda m, n, k: _matmul(m, n, k, a_transposed=True), _product, {}),
+    Family("matmul_bt", MATRIX, lambda m, n, k: _matmul(m, n, k, b_transposed=True), _product, {}),
+    Family(
         "matmul_fused",
         MATRIX,
         lambda m, n, k: _matmul(m, n, k, fused=True),
         lambda a, s: {"C": np.maximum(a["A"] @ a["B"] + a["bias"], 0)},
         {},
     ),
-    Example("batchmm", {"batch": 512, "m": 32, "n": 32, "k": 64}, _batchmm, _product, {}),
-    Example(
+    Family("batchmm", {"batch": 512, "m": 32, "n": 32, "k": 64}, _batchmm, _product, {}),
+    Family(
         "fused2mm",
         {"m": 256, "n": 256, "k": 256, "p": 256},
         _fused2mm,

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelwright.space.computation.declaration import Computation
 from kernelwright.space.computation.expressions import exp
-from kernelwright.space.library.example import Arrays, Example
+from kernelwright.space.computation.family import Arrays, Family
 
 
 def _conv(filters: int, channels: int, size: int, window: int) -> Computation:
@@ -64,8 +64,8 @@ def _softmax_oracle(arrays: Arrays, scalars: Mapping[str, float]) -> dict[str, A
 
 
 EXAMPLES = (
-    Example("conv", {"filters": 64, "channels": 64, "size": 32, "window": 3}, _conv, _conv_oracle, {}),
-    Example("row_sum", {"m": 4096, "n": 4096}, _row_sum, lambda a, s: {"Y": a["X"].sum(axis=1)}, {}),
-    Example("row_max", {"m": 4096, "n": 4096}, _row_max, lambda a, s: {"Y": a["X"].max(axis=1)}, {}),
-    Example("softmax", {"m": 4096, "n": 4096}, _softmax, _softmax_oracle, {}),
+    Family("conv", {"filters": 64, "channels": 64, "size": 32, "window": 3}, _conv, _conv_oracle, {}),
+    Family("row_sum", {"m": 4096, "n": 4096}, _row_sum, lambda a, s: {"Y": a["X"].sum(axis=1)}, {}),
+    Family("row_max", {"m": 4096, "n": 4096}, _row_max, lambda a, s: {"Y": a["X"].max(axis=1)}, {}),
+    Family("softmax", {"m": 4096, "n": 4096}, _softmax, _softmax_oracle, {}),
 )

@@ -86,25 +86,36 @@ class _Proving(Generic[G]):
     def salvaged(self, best: Found[tuple[G, ...]], label: Label) -> Found[tuple[G, ...]] | None:
         """The fastest gain that can be had of a best that is less than was demanded; None where there is none."""
         accept = self._search.run.settings.accept
-        apart = self.with_buffers_apart(best) if label == "data-specific" else None
-        if apart is not None:
-            return apart
+        less = self.relying_on_less(best) if label == "data-specific" else None
+        if less is not None and not _slower(less.speedup, best.speedup):
+            return less
         kept = part = self.proven_part(best, label) if label in ("clean", "data-specific") else None
         if accept == "proven":
-            kept = self.fastest_proven(part)
+            kept = self.fastest_proven(_faster(part, less))
         elif part is None or _slower(part.speedup, best.speedup):
             # Guards do not save it, or cost what it gains.
             kept, at_fault = self.without_faults(best)
-            kept = next(filter(self.holds, self.others(kept, at_fault)), kept)
-            if part is not None and (kept is None or _slower(kept.speedup, part.speedup)):
-                kept = part
+            kept = next(filter(self.holds, self.others(_faster(kept, less), at_fault)), kept)
+            kept = _faster(_faster(kept, less), part)
         return kept if kept is not None and kept.is_gain else None
 
-    def with_buffers_apart(self, found: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
-        """A variant for launches whose buffers share no memory, where it is then what was demanded and still a gain."""
-        candidate = self._proofs.apart(found.candidate)
-        apart = self._search.try_one(candidate) if candidate else None
-        return apart if apart is not None and apart.is_gain and self.holds(apart) else None
+    def relying_on_less(self, found: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
+        """The variant when it relies on less, if it is what was demanded then: the one that changes least of those that lose nothing by
+        that, else the fastest. What relies on least is proven first: where that falls short, all others do."""
+        candidates = self._proofs.relying_on_less(found.candidate)
+        least = self._search.try_one(candidates[-1]) if candidates else None
+        if least is None or not self.holds(least):
+            return None
+        best = least if least.is_gain else None
+        for candidate in candidates[:-1]:
+            less = self._search.try_one(candidate)
+            if less is None or not less.is_gain or (best is not None and _slower(less.speedup, best.speedup)):
+                continue
+            if self.holds(less):
+                if not _slower(less.speedup, found.speedup):
+                    return less
+                best = _faster(best, less)
+        return best
 
     def proven_part(self, found: Found[tuple[G, ...]], label: Label) -> Found[tuple[G, ...]] | None:
         """A variant, or what is left of it without the edits that cannot be proven, with the guards that the others need; None where
@@ -147,9 +158,17 @@ class _Proving(Generic[G]):
                     kept = search.standing.best = found
                 else:
                     at_fault.add(gene)
+                    kept = search.standing.best = self._with_masked(kept, gene)
             if len(left) == before:
                 break
         return kept, at_fault
+
+    def _with_masked(self, kept: Found[tuple[G, ...]] | None, gene: G) -> Found[tuple[G, ...]] | None:
+        """What is kept, with a gene that is at fault where it holds with masked loads and is faster so."""
+        careful = self._proofs.masked((gene,))
+        found = self._search.try_one((*(kept.candidate if kept else ()), *careful)) if careful else None
+        faster = found is not None and found.is_gain and (kept is None or _slower(kept.speedup, found.speedup))
+        return found if found is not None and faster and self.holds(found) else kept
 
     def others(self, kept: Found[tuple[G, ...]] | None, at_fault: set[G]) -> list[Found[tuple[G, ...]]]:
         """The fastest accepted variants, beyond what is kept, that have none of the edits at fault; a program once."""
@@ -185,6 +204,13 @@ def not_compared(checks: Sequence[Mapping[str, Any]]) -> str:
     if whole is None or whole["status"] != "not run" or status.get("training") != "passed":
         return ""
     return f"the whole program was not compared: {whole['detail']}"
+
+
+def _faster(one: Found[G] | None, other: Found[G] | None) -> Found[G] | None:
+    """The faster of two, the first where they tie; either may be None."""
+    if one is None or other is None:
+        return one if other is None else other
+    return other if _slower(one.speedup, other.speedup) else one
 
 
 def _slower(speedup: float, than: float) -> bool:

@@ -1,6 +1,7 @@
 """``kw explore``: all implementations of a computation, and the best of them.
 
 kw explore matmul 1024 1024 1024 --device h200     the fastest kernel of a computation of the library
+kw explore my_computation.py 65536                 that of a computation of one's own (docs/explore.md)
 kw explore axpy 65536 --strategy best-first        stops when nothing in the space can be faster
 kw explore --replay kw-runs/matmul-1/decisions.json  the kernel of these decisions, run as a whole
 kw explore --resume kw-runs/matmul-1               goes on with a run that was interrupted
@@ -9,16 +10,18 @@ kw explore --resume kw-runs/matmul-1               goes on with a run that was i
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 import time
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
 
 from kernelwright.cli.commands.explore.result import explore_lines, explore_result
 from kernelwright.cli.commands.explore.view import explore_view_of
-from kernelwright.cli.support.resuming import saying_how_to_resume
+from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.run import new_folder
@@ -29,11 +32,15 @@ from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
 from kernelwright.space.library import EXAMPLES
 from kernelwright.stories.explore import checked_settings, create, proceed
 
+WITH_RESUME = ("resume", "jobs", "as_json")
+"""Flags that a run does not settle when it begins."""
 STRATEGY_HELP = "; ".join(f"{each.name}: {each.what}" for each in TREE_SEARCHES.values()) + "."
 
 
 def command(
-    computation: Annotated[str | None, typer.Argument(help=f"{', '.join(EXAMPLES)}.")] = None,
+    computation: Annotated[
+        str | None, typer.Argument(help=f"{', '.join(EXAMPLES)}; or a Python file that defines one.")
+    ] = None,
     sizes: Annotated[
         list[int] | None, typer.Argument(help="Its sizes, in order; the usual ones where not given.")
     ] = None,
@@ -48,7 +55,7 @@ def command(
     seed: Annotated[int, typer.Option(help="Seed of all that is random.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Worker processes; default the cores there are.")] = None,
     name: Annotated[str | None, typer.Option(help="Name of the run; default the computation's with a number.")] = None,
-    resume: Annotated[str | None, typer.Option(help="Go on with this run.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with this run; besides, --jobs and --json.")] = None,
     replay: Annotated[Path | None, typer.Option(help="Decisions that a run wrote: their kernel is run.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
 ) -> None:
@@ -61,6 +68,9 @@ def command(
         if replay is not None:
             _replay(replay, as_json)
             return
+        context = click.get_current_context(silent=True)  # None where it is called as a function
+        way = f"kw explore --resume {shlex.quote(str(resume))}"
+        refuse_settled(spelled_flags(context) if context else {}, WITH_RESUME, way)
         run = ExploreRun.open(str(resume), DECISIONS, write=True)
     else:
         if computation is None:
@@ -75,7 +85,7 @@ def command(
             gap=gap,
             seed=seed,
         )
-        run = create(new_folder(computation, name=name), subject, settings)
+        run = create(new_folder(subject.computation, name=name), subject, settings)
     begin = time.monotonic()
     with run, saying_how_to_resume(run):
         about = f"{run.subject} on {run.subject.device}, {run.settings.strategy}, seed {run.settings.seed}"

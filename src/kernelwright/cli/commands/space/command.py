@@ -1,7 +1,8 @@
-"""``kw space``: how large the space of a computation is, and what a run has explored of it.
+"""``kw space``: how large the space of a computation is, what a run has explored of it, and what is wrong with one's own.
 
 kw space size matmul 1024 1024 1024 --walks 10000     Knuth and Chen, with confidence intervals, and the share of dead ends
 kw space tree kw-runs/matmul-1                        the decisions that were tried, each with its best time
+kw space check my_rules.py                            dead rules, impossible objects, schedules that are rejected
 """
 
 from __future__ import annotations
@@ -12,20 +13,25 @@ from typing import Annotated, Any
 
 import typer
 
+from kernelwright.cli.commands.space.own_rules import review_lines, review_of
 from kernelwright.cli.commands.space.tried_tree import tree_lines, tree_of
 from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import DECISIONS
 from kernelwright.exploration.kernel_space import KernelSpace
+from kernelwright.exploration.own_space import read_space
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.exploration.subject import Subject
 from kernelwright.space.estimate import Estimate, chen, knuth
 
-ACTIONS = ("size", "tree")
+ACTIONS = ("size", "tree", "check")
 
 
 def command(
     action: Annotated[str, typer.Argument(help=f"{', '.join(ACTIONS)}.")],
-    subject: Annotated[str, typer.Argument(help="A computation of the library; for tree a run of kw explore.")],
+    subject: Annotated[
+        str,
+        typer.Argument(help="A computation as for kw explore; for tree a run of it, for check a file with a space."),
+    ],
     sizes: Annotated[list[int] | None, typer.Argument(help="Its sizes, in order.")] = None,
     device: Annotated[str, typer.Option(help="The GPU whose limits hold.")] = "auto",
     walks: Annotated[int, typer.Option(help="Random walks, for Knuth's estimate.")] = 10_000,
@@ -34,9 +40,7 @@ def command(
     seed: Annotated[int, typer.Option(help="Seed of all that is random.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
-    """The size of a space, or what a run has explored of it."""
-    if action == "check":
-        raise Misuse("kw space check is not built", hint="rules of a space of your own are checked when it is declared")
+    """The size of a space, what a run has explored of it, or what is wrong with one's own. Exit code 1 when check finds something."""
     if action not in ACTIONS:
         raise Misuse(f"kw space has no {action!r}", hint=f"it has {', '.join(ACTIONS)}")
     if walks < 2 or repetitions < 2 or depth < 1:
@@ -45,6 +49,12 @@ def command(
         with ExploreRun.open(subject, DECISIONS) as run:
             tree = tree_of(list(run.rows()), depth)
             print(json.dumps(tree) if as_json else "\n".join([f"{run.subject}, {run.name}", *tree_lines(tree)]))
+        return
+    if action == "check":
+        review = review_of(read_space(subject))
+        print(json.dumps(review) if as_json else review_lines(review))
+        if review["findings"]:
+            raise typer.Exit(1)
         return
     found = size_of(KernelSpace(Subject.of(subject, sizes or (), device)), walks, repetitions, seed)
     print(json.dumps(found) if as_json else size_lines(found))

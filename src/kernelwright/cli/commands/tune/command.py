@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
 
 from kernelwright.cache import write_atomically
@@ -30,7 +31,7 @@ from kernelwright.cli.commands.tune.subjects import (
 from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.program_arguments import GivenProgram
-from kernelwright.cli.support.resuming import saying_how_to_resume
+from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
@@ -40,6 +41,8 @@ from kernelwright.versions.program import INFINITE
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.thresholds import DatasetResult, Tuning
 
+WITH_RESUME = ("resume", "as_json_")
+"""Flags that a run does not settle when it begins."""
 COMPARE = "relative 1e-5 floor 1e-6"
 
 
@@ -68,7 +71,7 @@ def command(
     as_json_: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
     plot: Annotated[Path | None, typer.Option(help="With --explain: an SVG file for what thresholds of the other datasets do for "
                                               "each one.")] = None,
-    resume: Annotated[str | None, typer.Option(help="Go on with a run that was interrupted: its folder, or its name.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on with an interrupted run: its folder, or its name; besides, --json.")] = None,
     winners: Annotated[list[str] | None, typer.Option("--with", help="RUN[:VARIANT][,RUN...]: these winners are versions of "
                                                       "the program's kernels, with thresholds.")] = None,
 ) -> None:  # fmt: skip
@@ -85,8 +88,11 @@ def command(
     if plot is not None:
         raise Misuse("--plot shows what an earlier tuning found", hint="kw tune --explain --plot FILE.svg")
     if resume is not None:
+        way = f"kw tune --resume {shlex.quote(resume)}"
         if given or data or execute or winners:
-            raise Misuse("a run knows what it tunes, and how", hint=f"kw tune --resume {shlex.quote(resume)}")
+            raise Misuse("a run knows what it tunes, and how", hint=way)
+        context = click.get_current_context(silent=True)  # None where it is called as a function
+        refuse_settled(spelled_flags(context) if context else {}, WITH_RESUME, way)
         run = opened_run(resume)
         os.chdir(run.facts["folder"])
         asked = Asked.from_json(run.facts["asked"])

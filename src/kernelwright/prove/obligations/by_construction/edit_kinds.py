@@ -7,6 +7,7 @@ barriers of a warp                        blocks of at most 32 threads, aligned 
 no alias                                  the kernel writes nothing behind that pointer
 exchange to store                         the result is unused, and no fence, acquire or release orders it
 shared arrays made private                their guards; see ``private_arrays``
+masked loads                              their guards, their selects; see ``masked_loads``
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from kernelwright.edits.original import Id
 from kernelwright.edits.plain_constants import bits_of
 from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard
 from kernelwright.ir import Argument, Function, GlobalVariable, InlineAsm, Instruction
+from kernelwright.prove.obligations.by_construction.masked_loads import of_masked_loads
+from kernelwright.prove.obligations.by_construction.private_arrays import private_arrays
 from kernelwright.prove.obligations.effects import bases, pointer_of, read_only
 from kernelwright.prove.obligations.obligation import Method, Obligation
-from kernelwright.prove.obligations.private_arrays import private_arrays
 from kernelwright.prove.obligations.rounding.fused_sums import may_fuse, why_fused_otherwise
 from kernelwright.prove.obligations.rounding.loose_operations import why_loose
 from kernelwright.prove.obligations.variant_pair import VariantPair
@@ -36,6 +38,7 @@ def by_construction(pair: VariantPair) -> Iterator[Obligation]:
     yield from _apart(pair)
     yield from _compiled(pair)
     yield from private_arrays(pair)
+    yield from of_masked_loads(pair)
     for id, extras in pair.applied.draft.extras.items():
         if id not in pair.applied.draft.dead:
             for extra in extras:

@@ -1,0 +1,197 @@
+"""Loads before the branch that decides whether they are needed; where they are not, they read the first element of their memory.
+
+    before   head:                                     after   head:
+               br i1 %in, label %then, label %end                %at = getelementptr i32, ptr %q, i32 %i
+             then:                                               %from = select i1 %in, ptr %at, ptr %q
+               %at = getelementptr i32, ptr %q, i32 %i           %y = load i32, ptr %from
+               %y = load i32, ptr %at                            br i1 %in, label %then, label %end
+                                                               then:
+
+What ``hoist-loads`` hopes for, that the address is good whatever the branch decides, nobody has to know here: a thread that takes the
+other way reads what the guard says is there (``bytes behind q >= 4``), and nothing uses it. It costs an instruction, and the load waits
+for the condition; it still waits together with the loads beside it. So it relies on nothing but that nobody writes there in between.
+
+It goes up over branches of which one decides, and from blocks that are always reached. The address has to be made from an argument. What
+is read in its place is behind an argument that the kernel only reads: reading what others write at that time would look like a race.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+from itertools import pairwise
+
+from kernelwright.edits.dice import Dice
+from kernelwright.edits.draft import Draft
+from kernelwright.edits.edit_kind import SAME_RESULT, EditKind
+from kernelwright.edits.instruction_words import Words, describe_instruction
+from kernelwright.edits.json_fields import read_id, read_number
+from kernelwright.edits.kinds.loads.hoist_loads import (
+    LEVELS,
+    MOST_LEVELS,
+    HoistLoads,
+    is_end,
+    is_plain_load,
+    together,
+)
+from kernelwright.edits.memory.ordering import crossing
+from kernelwright.edits.memory.pointers import Pointers
+from kernelwright.edits.memory.ways import Taken, way
+from kernelwright.edits.original import Id, Node, Original
+from kernelwright.edits.pin import pin
+from kernelwright.ir import DataLayout, Instruction, parse_module
+from kernelwright.launch_relations import Product, Quantity, Relation
+from kernelwright.lazy_dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class HoistMaskedLoads:
+    """The loads of the block that ``subject`` ends, and what computes their addresses, go to the end of the block that dominates it,
+    and so on, ``levels`` times, as far as each can."""
+
+    subject: Id
+    levels: int = 1
+
+    def apply(self, draft: Draft) -> str | None:
+        """Changes the draft, or says why it cannot."""
+        node = draft.node(self.subject)
+        if node is None or not node.instruction.is_terminator:
+            return f"instruction {self.subject} ends no block"
+        if not 1 <= self.levels <= MOST_LEVELS:
+            return f"nothing goes up {self.levels} levels"
+        if len(draft.original.above[node.block]) < 2 or not draft.original.reachable[node.block]:
+            return f"no block leads to the one that instruction {self.subject} ends"
+        if not _Climb(draft).climb(node.block, self.levels):
+            return f"the block that instruction {self.subject} ends has no load that could be masked"
+        return None
+
+
+class _Climb:
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        pointers = Pointers(draft)
+        self._roots = pointers.roots
+        self._written = frozenset[int]().union(*(each.arguments for each in pointers.accesses() if each.writes))
+        self._arguments = list(draft.original.arguments.items())
+        self._instead: dict[Id, int] = {}
+        """By load, the argument behind which it reads where it is not needed."""
+
+    def climb(self, block: int, levels: int) -> int:
+        """How many levels something went up."""
+        draft = self._draft
+        loads = self._loads(block)
+        path = draft.original.above[block]
+        for level, (here, above) in enumerate(pairwise(path)):
+            taken, moved = self._step(here, above, loads) if level < levels else ((), [])
+            if not moved:
+                return level
+            end = draft.order(above)[-1]
+            for id in moved:
+                draft.move(id, end)
+            loads = loads.intersection(moved)
+            for id in (id for id in moved if id in loads):
+                for each in taken:
+                    self._mask(id, each, above)
+                pin(draft, id, end)
+        return len(path) - 1
+
+    def can_climb(self, block: int) -> bool:
+        """Whether something would go up a level; the draft stays as it is."""
+        path = self._draft.original.above[block]
+        return len(path) > 1 and bool(self._step(path[0], path[1], self._loads(block))[1])
+
+    def _loads(self, block: int) -> frozenset[Id]:
+        """The loads of a block that can be masked."""
+        for id in together(self._draft, block, False):
+            index = self._first_of(id)
+            if index is not None:
+                self._instead[id] = index
+        return frozenset(self._instead)
+
+    def _step(self, here: int, above: int, loads: frozenset[Id]) -> tuple[tuple[Taken, ...], list[Id]]:
+        """The branches that decide whether loads are needed, and what goes from one block to the other; nothing where that cannot be."""
+        taken = way(self._draft.original, above, here)
+        moved = together(self._draft, here, False, loads) if taken is not None else []
+        if taken is None or any(crossing(self._draft, id, above) for id in moved):
+            return (), []
+        return taken, moved
+
+    def _first_of(self, load: Id) -> int | None:
+        """The argument behind which a load may read where it is not needed; None where there is none."""
+        node = self._draft.known(load)
+        if not is_plain_load(node):
+            return None
+        roots = self._roots(self._draft.operands(load)[0])
+        free = [
+            index
+            for index, (_, type) in enumerate(self._arguments)
+            if type == node.operand_types[0]
+            and index not in self._written
+            and "byval" not in self._draft.original.function.arguments[index].attributes
+        ]
+        own = [index for index in free if index in roots]
+        return next(iter(own or free), None) if roots else None
+
+    def _mask(self, load: Id, taken: Taken, above: int) -> None:
+        """The address becomes one that is good whichever way the branch at the end of ``above`` goes."""
+        draft, index = self._draft, self._instead[load]
+        node = draft.known(load)
+        type, instead = node.operand_types[0], self._arguments[index][0]
+        condition, address = draft.edited_operands(taken.branch)[0], draft.operands(load)[0]
+        arms = (address, instead) if taken.outcome else (instead, address)
+        name = "c" + hashlib.blake2b(f"masked {load} {above}".encode(), digest_size=5).hexdigest()
+        made = _select(type)
+        draft.insert(
+            Node(name, node.origin, made, f"%{name}", type, ("i1", type, type), (condition, *arms), (), -1, (), True),
+            load,
+        )
+        draft.set_operand((load, 0), f"%{name}")
+        draft.guards[first_element(draft.original, index, node.instruction)] = None
+
+
+def first_element(original: Original, index: int, load: Instruction) -> Relation:
+    """The guard that what a load reads can be read at the beginning of the memory behind an argument."""
+    size = DataLayout(original.module.data_layout).store_size(load.type)
+    return Relation((Product(1, (Quantity("bytes", index),)),), ">=", (Product(size),))
+
+
+@lru_cache
+def _select(type: str) -> Instruction:
+    module = parse_module(
+        f"define {type} @f(i1 %in, {type} %p, {type} %q) {{\n  %x = select i1 %in, {type} %p, {type} %q\n  ret {type} %x\n}}\n"
+    )
+    return next(module.functions["f"].instructions())
+
+
+def masked(edit: HoistLoads) -> HoistMaskedLoads:
+    """The same loads to the same place, masked: those that depend on loads beside them stay."""
+    return HoistMaskedLoads(edit.subject, edit.levels)
+
+
+def draw(dice: Dice) -> HoistMaskedLoads | None:
+    """Any block, by its end."""
+    draft = dice.draft
+    subject = dice.site(dice.sites.those(is_end))
+    if subject is None:
+        return None
+    block = draft.known(subject).block
+    fits = draft.original.reachable[block] and _Climb(draft).can_climb(block)
+    return HoistMaskedLoads(subject, dice.one(list(LEVELS))) if fits else None
+
+
+def in_words(original: Original, edit: HoistMaskedLoads) -> Words:
+    what, location = describe_instruction(original, edit.subject)
+    where = "the branch that leads there" if edit.levels == 1 else f"{edit.levels} of the branches that lead there"
+    sentence = f"the loads of the block that ends with {what} stand before {where}, and read a first element where they are not needed"
+    return Words("order", sentence, location)
+
+
+KIND = EditKind(
+    "hoist-masked-loads",
+    HoistMaskedLoads,
+    in_words,
+    reads={"subject": read_id, "levels": read_number},
+    draw=draw,
+    relies_on=SAME_RESULT,
+)
+"""It is not listed: as single edits they gain what plain ones gain, and take the place of those that fall short (``stories``)."""

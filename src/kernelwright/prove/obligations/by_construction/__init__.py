@@ -1,0 +1,1 @@
+"""What a variant owes that holds by how it is made: no solver is asked."""
