@@ -29,9 +29,13 @@ int main(int argc, char **argv)
     cuMemAlloc(&p, 4 * 500);
     cuMemAlloc(&other, 4 * 500);
     memset((void *)p, 0, 4 * 500);
+    CUfunction original = NULL;
+    CUmodule module;
+    if (getenv("OWN") && !cuModuleLoadDataEx(&module, "MODULE of the program", 0, NULL, NULL))
+        cuModuleGetFunction(&original, module, "PREFIX");
     void *arguments[] = {&p, ARGUMENTS};
     for (int k = 0; k < 3; k++) {
-        CUresult result = PREFIX_launch(NULL, 8, 1, 1, 64, 1, 1, 0, NULL, arguments, &counts);
+        CUresult result = PREFIX_launch(original, 8, 1, 1, 64, 1, 1, 0, NULL, arguments, &counts);
         if (result) printf("error %d\\n", (int)result);
     }
     printf("%g\\n", *(float *)p);
@@ -96,10 +100,19 @@ ORIGINAL = Images({"sm_75": "MODULE original"}, {})
 VARIANT = Images({"sm_75": "MODULE WRONG old", "sm_80": "MODULE WRONG new", "sm_100": "BAD"}, {})
 
 
-def header(guards: tuple[Guard, ...] = (), variant: Images = VARIANT, original: Images = ORIGINAL) -> str:
+TAKES = ((0, 8), (8, 4))
+"""The parameters that the stand-in's kernels have."""
+
+
+def header(
+    guards: tuple[Guard, ...] = (),
+    variant: Images = VARIANT,
+    original: Images = ORIGINAL,
+    takes: tuple[tuple[int, int], ...] = TAKES,
+) -> str:
     tests = tuple((guard.as_c(), str(guard)) for guard in guards)
     version = HeaderVersion("adding-1:v2", "clean", tests, variant)
-    return c_header(HeaderKernel("add_one", "add_one", (0,), (version,)), original, "kernel")
+    return c_header(HeaderKernel("add_one", "add_one", (0,), takes, (version,)), original, "kernel")
 
 
 HOLD: tuple[Guard, ...] = (
@@ -137,7 +150,7 @@ def test_of_several_variants_the_first_runs_whose_checks_hold(build: Build) -> N
         return HeaderVersion(name, "clean", ((guard.as_c(), str(guard)),), images)
 
     def counted(*versions: HeaderVersion) -> list[str]:
-        return build(c_header(HeaderKernel("add_one", "add_one", (0,), versions), ORIGINAL, "kernel"))[:2]
+        return build(c_header(HeaderKernel("add_one", "add_one", (0,), TAKES, versions), ORIGINAL, "kernel"))[:2]
 
     large, small = (Relation((quantity("argument", 1),), ">=", (Product(n),)) for n in (501, 500))
     first, second = version("one-1:v1", large), version("two-1:v2", small)
@@ -150,7 +163,7 @@ def test_of_several_variants_the_first_runs_whose_checks_hold(build: Build) -> N
     ]
     refused = version("one-1:v1", small, Images({"sm_80": "BAD"}, {}))
     assert counted(refused, second) == ["6", said], "one that the driver does not load leaves its launches to the next"
-    told = build(c_header(HeaderKernel("add_one", "add_one", (0,), (refused, second)), ORIGINAL, "kernel"))
+    told = build(c_header(HeaderKernel("add_one", "add_one", (0,), TAKES, (refused, second)), ORIGINAL, "kernel"))
     assert told[2:] == ["  one-1:v1 is not used: the driver does not load it (error 218); the others are tried"]
 
 
@@ -164,6 +177,20 @@ def test_a_gpu_that_the_export_holds_no_code_for(build: Build) -> None:
     printed, counted, why = build(header(variant=Images({"sm_100": "MODULE"}, {"sm_120": b"\x7fELF"})))
     assert (printed, counted) == ("3", "add_one: 0 launches of adding-1:v2, 3 of the original")
     assert "holds no code for this GPU" in why and "machine code of sm_120, PTX from sm_100 on" in why
+
+
+def test_a_kernel_that_takes_other_arguments_now(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OWN", "1")
+    for takes in (((0, 8), (8, 8)), ((0, 8),)):
+        printed, counted, why = build(header(takes=takes))
+        assert (printed, counted) == ("3", "add_one: 0 launches of adding-1:v2, 3 of the original")
+        assert why == "  no variant is used: the program's kernel add_one takes other arguments now; the original runs"
+    assert build(header()) == ["6", "add_one: 3 launches of adding-1:v2, 0 of the original"]
+
+
+def test_loading_is_no_part_of_a_graph_that_is_captured(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAKE_CUDA_CAPTURES", "1")
+    assert build(header()) == ["6", "add_one: 3 launches of adding-1:v2, 0 of the original"]
 
 
 def test_code_that_the_driver_refuses(build: Build) -> None:

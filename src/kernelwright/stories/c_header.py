@@ -17,6 +17,7 @@ from kernelwright.architectures import ARCHITECTURES, CUBINS, architecture
 from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.errors import CompileError, IRError, Misuse, ToolError
+from kernelwright.kernel_version import Extent
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes import isolation
 from kernelwright.passes.options import DEFAULT
@@ -61,6 +62,7 @@ class HeaderKernel:
     mangled: str
     pointers: tuple[int, ...]
     """The parameters that are pointers."""
+    parameters: tuple[Extent, ...]
     versions: tuple[HeaderVersion, ...]
     """In the order in which a launch tries them."""
 
@@ -129,6 +131,7 @@ def c_header(kernel: HeaderKernel, original: Images, stem: str) -> str:
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         kernel=kernel.name, mangled=kernel.mangled, versions=versions, checks=checks, name=name, stem=stem,
         instead="the original runs" if len(versions) == 1 else "the others are tried",
+        parameters="".join(f"{{{offset}, {size}}}, " for offset, size in kernel.parameters),
         pointers=", ".join(map(str, (*kernel.pointers, -1))), version=__version__,
         original_images=listed(original, "original"), images=images,
     )  # fmt: skip

@@ -34,6 +34,7 @@ from kernelwright.cache import write_atomically
 from kernelwright.codegen.machine.assemble import assemble
 from kernelwright.cuda.names import readable
 from kernelwright.device.variables import variables_of
+from kernelwright.device.versions.comparison import extents_of
 from kernelwright.edits.edit_words import guard_in_words, in_words
 from kernelwright.errors import CompileError, Misuse, ToolError
 from kernelwright.evaluate.judging.variant import Built
@@ -157,7 +158,9 @@ def exported(
     for kernel, several in tried.items():
         name, images = launched[kernel].kernel, launched[kernel].version.images
         versions = tuple(each.version for each, _ in several)
-        told = HeaderKernel(name, kernel, pointers_of(changed[kernel].module, kernel), versions)
+        module = changed[kernel].module
+        extents = extents_of(module.functions[kernel])
+        told = HeaderKernel(name, kernel, pointers_of(module, kernel), extents, versions)
         files |= _dispatching(told, stems[kernel], original_images(baseline.kernels[kernel], builder.arch, images))
         kernels[name]["held"] = images.in_words
     names = guard_names(builder, found.candidate)

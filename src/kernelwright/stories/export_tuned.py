@@ -129,7 +129,7 @@ def _headers(
             )
             for version in mine
         )
-        header = HeaderKernel(names[kernel], kernel, pointers_of(modules[0], kernel), listed)
+        header = HeaderKernel(names[kernel], kernel, pointers_of(modules[0], kernel), mine[0].parameters, listed)
         plain = original_images(original, builder.arch, listed[0].images)
         files[f"{stems[kernel]}.h"] = c_header(header, plain, stems[kernel]).encode()
     return told
