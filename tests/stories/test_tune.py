@@ -68,10 +68,16 @@ class Bench:
     def runs(self, shape: str) -> int:
         return len((self.folder / f"{shape}.runs").read_text().splitlines())
 
-    def subject(self, device: str = "here", digest: str = "1", files: dict[str, Reader] | None = None) -> Subject:
+    def subject(
+        self,
+        device: str = "here",
+        digest: str = "1",
+        files: dict[str, Reader] | None = None,
+        calibration: str = "",
+    ) -> Subject:
         command = f"{sys.executable} {self.source} {{data}}"
         program = CheckedProgram(ExternalProgram(command, timeout_s=20, files=files), parse_rule("relative 1e-5"))
-        return Subject(program, Identity(command, device, digest), self.path, remarks=program.remarks)
+        return Subject(program, Identity(command, device, digest, calibration), self.path, remarks=program.remarks)
 
     def tune(self, *shapes: str, **more: object) -> Tuning:
         return tune_program(self.subject(), [self.data(s) for s in shapes], EXACT, **more)  # type: ignore[arg-type]
@@ -220,6 +226,18 @@ def test_files_of_another_are_refused(tmp_path: Path) -> None:
     (tmp_path / "program.tuning.json").unlink()
     with pytest.raises(Misuse, match="another device"):
         tune_program(bench.subject(device="there"), data, EXACT)
+    assert bench.path.read_text() == held
+
+
+def test_times_of_another_calibration_are_refused(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    data = [bench.data("4x4")]
+    bench.tune("4x4")  # as of before calibrations were named
+    tune_program(bench.subject(calibration="first"), data, EXACT)
+    held = bench.path.read_text()
+    assert held.splitlines()[1:3] == ["-- on here", "-- estimated, calibration first"]
+    with pytest.raises(Misuse, match="another calibration of the timing model: first, and this is second"):
+        tune_program(bench.subject(calibration="second"), data, EXACT)
     assert bench.path.read_text() == held
 
 

@@ -24,7 +24,7 @@ from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.program import INFINITE
 
 FORMAT = 1
-_PROGRAM, _DEVICE = "-- thresholds of ", "-- on "
+_PROGRAM, _DEVICE, _CALIBRATION = "-- thresholds of ", "-- on ", "-- estimated, calibration "
 _WITH = " --with "
 
 
@@ -36,6 +36,8 @@ class Identity:
     device: str
     digest: str = ""
     """Hash of the program's content and of what else decides its times; empty where it has none."""
+    calibration: str = ""
+    """The constants of the timing model; empty where times are measured."""
 
 
 def with_winners(program: str, runs: str) -> str:
@@ -111,6 +113,7 @@ class Evidence:
             "program": self.identity.program,
             "device": self.identity.device,
             "digest": self.identity.digest,
+            "calibration": self.identity.calibration,
             "datasets": datasets,
             "explanation": self.explanation,
         }
@@ -128,7 +131,7 @@ class Evidence:
                 raise Misuse(f"{there} has format {value['format']}", hint="a newer Kernelwright wrote it: upgrade")
             datasets = value["datasets"]
             return Evidence(
-                Identity(value["program"], value["device"], value["digest"]),
+                Identity(value["program"], value["device"], value["digest"], value.get("calibration", "")),
                 {n: [Configuration.from_json(c) for c in d["configurations"]] for n, d in datasets.items()},
                 {n: d["digest"] for n, d in datasets.items()},
                 value["explanation"],
@@ -149,6 +152,14 @@ def evidence_for(path: Path, identity: Identity) -> Evidence:
             f"{identity.program} has changed since {path} was tuned: times of the old one say nothing of it",
             hint="tune anew with --fresh",
         )
+    # Files of before calibrations were named there have none.
+    if found.identity.calibration not in ("", identity.calibration):
+        raise Misuse(
+            f"{path} holds thresholds of times with another calibration of the timing model: {found.identity.calibration}, and this "
+            f"is {identity.calibration or 'measured'}",
+            hint="tune anew with --fresh, or write to another file with -o",
+        )
+    found.identity = identity
     return found
 
 
@@ -159,6 +170,7 @@ def write_thresholds(path: Path, thresholds: Mapping[str, int], identity: Identi
     lines = [
         f"{_PROGRAM}{_one_line(identity.program)}",
         f"{_DEVICE}{_one_line(identity.device)}",
+        *([f"{_CALIBRATION}{_one_line(identity.calibration)}"] if identity.calibration else []),
         f"-- evidence: {evidence_path(path).name}",
         *(f"{name}={value}" for name, value in both.items()),
     ]

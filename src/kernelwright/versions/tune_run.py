@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +38,7 @@ TRIED_THRESHOLDS = TriedThresholds()
 
 def tune_facts(identity: Identity, path: Path, asked: Mapping[str, Any]) -> dict[str, Any]:
     """What is written down when a run begins. ``path``: the threshold file. ``asked``: what the command was given, to go on with."""
-    about = {"program": identity.program, "device": identity.device, "digest": identity.digest, "path": str(path)}
-    return {"tuned": about, "asked": dict(asked), "folder": str(Path.cwd())}
+    return {"tuned": {**asdict(identity), "path": str(path)}, "asked": dict(asked), "folder": str(Path.cwd())}
 
 
 class TuneRun(Run[Any]):
@@ -51,7 +51,7 @@ class TuneRun(Run[Any]):
         if "tuned" not in facts:
             raise unreadable(folder)
         about = facts["tuned"]
-        self.identity = Identity(about["program"], about["device"], about["digest"])
+        self.identity = Identity(about["program"], about["device"], about["digest"], about.get("calibration", ""))
 
     def record(self, dataset: str, configuration: Configuration) -> None:
         """A configuration that was run for the first time."""

@@ -12,6 +12,7 @@ from typing import Any
 
 import kernelwright
 from kernelwright.cache import content_key, file_digest
+from kernelwright.calibration import DEFAULT
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.winners_view import given_versions
 from kernelwright.errors import Misuse
@@ -155,7 +156,7 @@ def of_cuda(
     digest = f"{file_digest(str(path))} {kernelwright.__version__}"
     if versions:
         digest += " " + content_key(part for each in versions for part in (each.name, each.kernel, each.ir))
-    identity = Identity(with_winners(str(path), ",".join(runs)), device, digest)
+    identity = Identity(with_winners(str(path), ",".join(runs)), device, digest, str(DEFAULT))
     return _subject(program, identity, threshold_path("", path, wanted.output), wanted, digest=lambda _: "")
 
 
