@@ -135,6 +135,7 @@ def edits_of(original: Original, seed: int) -> list[tuple[Edit, ...]]:
         "replace-instruction": 2.0,
         "move": 1.0,
         "copy": 2.0,
+        "hoist-masked-loads": 2.0,
     }
     found: list[tuple[Edit, ...]] = []
     for _ in range(8):
