@@ -45,16 +45,10 @@ class HoistLoads:
 
     def apply(self, draft: Draft) -> str | None:
         """Changes the draft, or says why it cannot."""
-        node = draft.node(self.subject)
-        if node is None or not node.instruction.is_terminator:
-            return f"instruction {self.subject} ends no block"
-        if not 1 <= self.levels <= MOST_LEVELS:
-            return f"nothing goes up {self.levels} levels"
-        if len(draft.original.above[node.block]) < 2 or not draft.original.reachable[node.block]:
-            return f"no block leads to the one that instruction {self.subject} ends"
-        if not self._climb(draft, node.block):
+        refused = refuse_climb(draft, self.subject, self.levels)
+        if refused is None and not self._climb(draft, draft.known(self.subject).block):
             return f"the block that instruction {self.subject} ends has no load that could stand before it"
-        return None
+        return refused
 
     def _climb(self, draft: Draft, block: int) -> int:
         """How many levels something went up."""
@@ -72,6 +66,18 @@ class HoistLoads:
                 if id in loads:
                     pin(draft, id, end)
         return len(path) - 1
+
+
+def refuse_climb(draft: Draft, subject: Id, levels: int) -> str | None:
+    """Why nothing can go up from the block that an instruction ends; None when something may."""
+    node = draft.node(subject)
+    if node is None or not node.instruction.is_terminator:
+        return f"instruction {subject} ends no block"
+    if not 1 <= levels <= MOST_LEVELS:
+        return f"nothing goes up {levels} levels"
+    if len(draft.original.above[node.block]) < 2 or not draft.original.reachable[node.block]:
+        return f"no block leads to the one that instruction {subject} ends"
+    return None
 
 
 def together(draft: Draft, block: int, chains: bool, wanted: frozenset[Id] | None = None) -> list[Id]:

@@ -28,10 +28,10 @@ from kernelwright.edits.instruction_words import Words, describe_instruction
 from kernelwright.edits.json_fields import read_id, read_number
 from kernelwright.edits.kinds.loads.hoist_loads import (
     LEVELS,
-    MOST_LEVELS,
     HoistLoads,
     is_end,
     is_plain_load,
+    refuse_climb,
     together,
 )
 from kernelwright.edits.memory.ordering import crossing
@@ -54,16 +54,10 @@ class HoistMaskedLoads:
 
     def apply(self, draft: Draft) -> str | None:
         """Changes the draft, or says why it cannot."""
-        node = draft.node(self.subject)
-        if node is None or not node.instruction.is_terminator:
-            return f"instruction {self.subject} ends no block"
-        if not 1 <= self.levels <= MOST_LEVELS:
-            return f"nothing goes up {self.levels} levels"
-        if len(draft.original.above[node.block]) < 2 or not draft.original.reachable[node.block]:
-            return f"no block leads to the one that instruction {self.subject} ends"
-        if not _Climb(draft).climb(node.block, self.levels):
+        refused = refuse_climb(draft, self.subject, self.levels)
+        if refused is None and not _Climb(draft).climb(draft.known(self.subject).block, self.levels):
             return f"the block that instruction {self.subject} ends has no load that could be masked"
-        return None
+        return refused
 
 
 class _Climb:
