@@ -13,12 +13,15 @@ import numpy as np
 import pytest
 
 from kernelwright.cli.commands.tune.command import command
+from kernelwright.cli.support.compile_flags import CompileFlags
+from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.errors import Misuse
 from kernelwright.versions.program import Compared
 from kernelwright.versions.running.external_program import ExternalProgram
 from kernelwright.versions.running.python_runner import run
 from kernelwright.versions.running.resident_runner import ResidentRunner
 from kernelwright.versions.threshold_file import read_thresholds
+from tests import kw_process
 
 PYTHON = """
 import signal
@@ -158,9 +161,86 @@ def test_a_cuda_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert [d["runs"] for d in found["datasets"]] == [2, 2]
     assert next(d["decisions"][0]["verdict"] for d in found["datasets"]) == "not taken"
     assert (tmp_path / "add.tuning").read_text().splitlines()[1] == "-- on a100"
+    assert all(0 < found["dispatch_us"][d["name"]] < 1000 for d in found["datasets"])
     tuned = found["datasets"][0]["tuned_us"]
+    # kw run takes what stands there, wherever the executable is.
+    (tmp_path / "add.tuning").write_text("rows=5\n")
+    for rows, taken in (("4", "false"), ("5", "true")):
+        done = kw_process.kw(
+            "run", str(path), "--device", "a100", "--", rows, "2", "1", env={**os.environ, "KW_TUNING": "1"}
+        )
+        assert f"Compared rows <= {rows}: {taken}." in done.stderr, done.stderr
     command([str(path)], output=tmp_path / "again.tuning", data=["4 2000 2"], as_json_=True, device="a100")
     assert json.loads(capsys.readouterr().out)["datasets"][0]["tuned_us"] == tuned
+
+
+def test_a_program_that_is_built_in_the_cache_finds_the_thresholds_beside_its_source(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def environment(path: str) -> dict[str, str]:
+        return GivenProgram.of([Path(path)], [], CompileFlags.of({}), {"device": "a100"}).environment
+
+    monkeypatch.delenv("KW_THRESHOLDS", raising=False)
+    assert environment("app.cu") == {}
+    Path("app.tuning").write_text("rows=4\n")
+    assert environment("app.cu") == {"KW_THRESHOLDS": str(Path("app.tuning").absolute())}
+    assert environment("./app") == {}, "which looks beside itself"
+    monkeypatch.setenv("KW_THRESHOLDS", "mine")
+    assert environment("app.cu") == {}
+
+
+OUT_OF_MEMORY = """
+#include <cstdio>
+#include <cstdlib>
+#include <kernelwright_threshold.h>
+__global__ void twice(const float *a, float *b, long n) {
+    long i = blockIdx.x * (long)blockDim.x + threadIdx.x;
+    if (i < n) b[i] = 2 * a[i];
+}
+__global__ void slowly(const float *a, float *b, long n) {
+    for (long i = threadIdx.x; i < n; i += 32) b[i] = 2 * a[i];
+}
+static float *take(size_t bytes) {
+    float *found;
+    cudaError_t error = cudaMalloc(&found, bytes);
+    if (error) { fprintf(stderr, "cudaMalloc of %zu bytes: %s\\n", bytes, cudaGetErrorString(error)); exit(1); }
+    return found;
+}
+int main(int argc, char **argv) {
+    long n = atol(argv[1]), copies = atol(argv[2]);
+    float *a = take(4 * n), *b = take(4 * n), last;
+    cudaMemset(a, 0, 4 * n);
+    if (KW_THRESHOLD("elements", n)) {
+        float *scratch = take(4 * n * copies);
+        twice<<<(n + 127) / 128, 128>>>(a, b, n);
+        cudaFree(scratch);
+    } else slowly<<<1, 32>>>(a, b, n);
+    cudaMemcpy(&last, b + n - 1, 4, cudaMemcpyDeviceToHost);
+    printf("%g\\n", last);
+}
+"""
+
+
+@pytest.mark.slow
+def test_a_version_that_runs_out_of_memory(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """On one dataset. It counts as infinitely slow there, which is told; the other one is tuned as if nothing was."""
+    path = tmp_path / "memory.cu"
+    path.write_text(OUT_OF_MEMORY)
+    command([str(path)], data=["20000 4", "4000 1000000000000"], as_json_=True, device="a100")
+    found = json.loads(capsys.readouterr().out)
+    enough, too_much = found["datasets"]
+    assert enough["tuned_us"] < enough["untuned_us"] and not enough["failures"]
+    assert too_much["tuned_us"] == too_much["untuned_us"] and not found["conflicts"]
+    (failure,) = too_much["failures"]
+    assert failure.startswith("elements=4000: ") and "cudaMalloc of 16000000000000000 bytes: out of memory" in failure
+    assert 4000 < found["thresholds"]["elements"] <= 20000
+    command(explain=True, output=path.with_suffix(".tuning"))
+    assert f"failed: {failure}" in capsys.readouterr().out
+    # Where every version fails, that dataset is left out, and told.
+    command([str(path)], data=["4000000000000000 1"], as_json_=True, device="a100")
+    found = json.loads(capsys.readouterr().out)
+    assert found["datasets"][-1]["tuned_us"] is None and "out of memory" in found["datasets"][-1]["failures"][0]
+    assert [d["tuned_us"] for d in found["datasets"][:2]] == [enough["tuned_us"], too_much["tuned_us"]]
 
 
 class TestResidentRunner:

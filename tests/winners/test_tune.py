@@ -6,16 +6,20 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kernelwright.errors import Misuse
 from kernelwright.guards import BlockIs, LaunchFacts
 from kernelwright.kernel_version import Version, version_from_json
 from kernelwright.launch import Launch
-from kernelwright.versions.program import INFINITE, Compared
-from kernelwright.versions.tuned_winners import threshold_name, told, tuned
+from kernelwright.launch_relations import Quantity
+from kernelwright.versions.program import INFINITE, Compared, Ran, Thresholds
+from kernelwright.versions.thresholds import tune
+from kernelwright.versions.tuned_winners import guarded, guarded_by, threshold_name, told, tuned
 
 from .conftest import PROGRAM, Kw
 from .test_compile import start
@@ -30,8 +34,20 @@ def facts(blocks: int, threads: int) -> LaunchFacts:
     return LaunchFacts(Launch("_Z5againPKfPfii", (blocks, 1, 1), (threads, 1, 1), 0, b""), ())
 
 
+ARGUMENTS = {
+    "in": Quantity("bytes", 0), "out": Quantity("bytes", 1), "n": Quantity("argument", 2), "passes": Quantity("argument", 3),
+}  # fmt: skip
+
+
+def with_numbers(n: int, passes: int, blocks: int = 4) -> LaunchFacts:
+    """A launch of ``again`` on 1000 bytes of ``in``, of which 100 lie before the pointer."""
+    arguments = tuple(v.to_bytes(w, "little", signed=True) for v, w in ((1100, 8), (4096, 8), (n, 4), (passes, 4)))
+    launch = Launch("_Z5againPKfPfii", (blocks, 1, 1), (64, 1, 1), 0, b"")
+    return LaunchFacts(launch, arguments, (range(1000, 2000), None, None, None))
+
+
 def test_a_threshold_is_a_check_that_can_be_stored_and_exported() -> None:
-    (version,) = tuned([VERSION], {threshold_name(VERSION): 256})
+    (version,) = tuned(guarded([VERSION], {}), {threshold_name(VERSION): 256})
     assert threshold_name(VERSION) == "again-1:v7/again"
     assert [all(guard.holds(facts(n, 64)) for guard in version.guards) for n in (3, 4, 5)] == [False, True, True]
     assert not all(guard.holds(facts(8, 32)) for guard in version.guards)
@@ -41,15 +57,112 @@ def test_a_threshold_is_a_check_that_can_be_stored_and_exported() -> None:
 
 @pytest.mark.parametrize("thresholds", [{}, {"again-1:v7/again": INFINITE}])
 def test_a_winner_that_is_never_to_be_taken_is_left_out(thresholds: dict[str, int]) -> None:
-    assert tuned([VERSION], thresholds) == []
+    assert tuned(guarded([VERSION], {}), thresholds) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "name", "words"),
+    [
+        ("threads", 256, "", "threads of the launch >= 7"),
+        ("n * passes", 1500, "(n*passes)", "n * passes >= 7"),
+        ("n*(passes + grid.x) - 2 >=", 2698, "(n*(passes+grid.x)-2)", "n * (passes + grid.x) - 2 >= 7"),
+        ("n <=", -300, "(-n)", "n <= -7"),
+        ("-(n * passes)", -1500, "(-(n*passes))", "n * passes <= -7"),
+        ("bytes(in)", 900, "(bytes(in))", "bytes(in) >= 7"),
+        ("blockDim.x", 64, "(blockDim.x)", "blockDim.x >= 7"),
+    ],
+)  # fmt: skip
+def test_what_a_threshold_compares(text: str, value: int, name: str, words: str) -> None:
+    """A number of the launch, which the threshold file names; the check asks for the same."""
+    (version,) = guarded([VERSION], {VERSION.kernel: ARGUMENTS}, [text])
+    ((called, number),) = version.names()
+    assert (called, number.of(with_numbers(300, 5)), number.words(7)) == (f"again-1:v7/again{name}", value, words)
+    for threshold, holds in ((value, True), (value + 1, False)):
+        (made,) = tuned([version], {called: threshold})
+        assert made.guards[-1].holds(with_numbers(300, 5)) == holds and made.words[-1] == number.words(threshold)
+        assert version_from_json(json.loads(json.dumps(made.as_json()))) == made
+    assert guarded_by([VERSION], {VERSION.kernel: ARGUMENTS}, {called: 1}) == [version]
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ("rows", "rows is no whole number of a launch; the kernel's whole-number arguments are n, passes"),
+        ("in", "in is no whole number"),
+        ("bytes(n)", "the kernel's pointers are in, out"),
+        ("n // 2", "more than sums and products"),
+        ("n ** 2", "more than sums and products"),
+        ("n +", "is no number of a launch"),
+        ("4", "the same number for every launch"),
+        ("n - n", "the same number for every launch"),
+        ("other-1=n", "no winner here: there is again-1:v7/again"),
+    ],
+)
+def test_what_no_launch_has_is_refused(by: str, said: str) -> None:
+    with pytest.raises(Misuse, match=re.escape(said)):
+        guarded([VERSION], {VERSION.kernel: ARGUMENTS}, [by])
+
+
+def test_each_winner_compares_what_is_said_of_it() -> None:
+    other = replace(VERSION, name="more-2:v3")
+    by = ["n", "again-1=passes >=", "more-2:v3/again=n<=", "more-2 = n >="]
+    one, two = guarded([VERSION, other], {VERSION.kernel: ARGUMENTS}, by)
+    assert [v.text for v in one.values] == ["passes"] and [v.text for v in two.values] == ["-n", "n"]
+
+
+def test_a_range_is_two_thresholds_that_both_hold() -> None:
+    (version,) = guarded([VERSION], {VERSION.kernel: ARGUMENTS}, ["n >=", "n <="])
+    low, high = "again-1:v7/again(n)", "again-1:v7/again(-n)"
+    (made,) = tuned([version], {low: 100, high: -300})
+    assert [all(g.holds(with_numbers(n, 5)) for g in made.guards) for n in (99, 100, 300, 301)] == [
+        False, True, True, False,
+    ]  # fmt: skip
+    assert made.words[-2:] == ("n >= 100", "n <= 300")
+    assert tuned([version], {low: 100, high: INFINITE}) == [] and tuned([version], {low: 100}) == []
+    heard: list[Compared] = []
+    (check,) = told([version], {low: 100, high: -300}, heard)[0].guards
+    assert [check.holds(with_numbers(n, 5)) for n in (99, 200, 301)] == [False, True, False]
+    assert heard == [
+        Compared(low, 99, False), Compared(low, 200, True), Compared(high, -200, True), Compared(low, 301, True),
+        Compared(high, -301, False),
+    ]  # fmt: skip
+    heard.clear()
+    assert not check.holds(facts(4, 64)) and not heard, "a launch without that number compares nothing"
+
+
+class RangedProgram:
+    """A winner that is the faster one from 100 to 300 alone, and its range, as launches say what they compare."""
+
+    deterministic = True
+
+    def run(self, dataset: str, thresholds: Thresholds) -> Ran:
+        heard: list[Compared] = []
+        (version,) = told(guarded([FREE], {FREE.kernel: ARGUMENTS}, ["n >=", "n <="]), thresholds, heard)
+        total = 0.0
+        for n in map(int, dataset.split()):
+            won = version.guards[0].holds(with_numbers(n, 5))
+            total += n * ((1 if 100 <= n <= 300 else 3) if won else 2)
+        return Ran(tuple(heard), total)
+
+
+FREE = replace(VERSION, guards=(), words=())
+
+
+@pytest.mark.parametrize("datasets", [["50", "100", "200", "300", "900"], ["20 50 200", "250 400 800"]])
+def test_the_tuner_finds_a_range(datasets: list[str]) -> None:
+    tuning = tune(RangedProgram(), datasets)
+    assert not tuning.conflicts and all(d.served for d in tuning.datasets)
+    (made,) = tuned(guarded([FREE], {FREE.kernel: ARGUMENTS}, ["n >=", "n <="]), tuning.thresholds)
+    for n in (int(n) for dataset in datasets for n in dataset.split()):
+        assert all(guard.holds(with_numbers(n, 5)) for guard in made.guards) == (100 <= n <= 300), n
 
 
 def test_what_is_compared_is_heard_and_a_failed_check_is_no_threshold() -> None:
     heard: list[Compared] = []
-    (version,) = told([VERSION], {"again-1:v7/again": 1}, heard)
+    (version,) = told(guarded([VERSION], {}), {"again-1:v7/again": 1}, heard)
     assert [version.guards[0].holds(facts(2, 64)), version.guards[0].holds(facts(4, 32))] == [True, False]
     assert heard == [Compared("again-1:v7/again", 128, True), Compared("again-1:v7/again", 128, False)]
-    (untuned,) = told([VERSION], {}, heard)
+    (untuned,) = told(guarded([VERSION], {}), {}, heard)
     assert not untuned.guards[0].holds(facts(2, 64))
 
 
@@ -114,6 +227,27 @@ def test_export_takes_the_result(tuning: tuple[Path, dict[str, Any]], kw: Kw, tm
     assert done.returncode == 2 and "nothing to export" in done.stderr and not (tmp_path / "none").exists()
 
 
+def test_what_is_compared_may_be_a_product_and_a_range(kw: Kw, runs: Path, tmp_path: Path) -> None:
+    path = runs / "ranged.tuning"
+    by = ("--by", "n * passes", "--by", "again-1/again = block.x <=", "--by", "again-1=n*passes >=")
+    done = kw("tune", PROGRAM, "--with", "again-1", *by, "--data", "5", "--data", "4", "-o", path, "--json")
+    assert done.returncode == 0, done.stderr
+    thresholds = json.loads(done.stdout)["thresholds"]
+    upper, lower = sorted(thresholds, key=lambda name: "passes" in name)
+    assert re.fullmatch(r"again-1:v\d+/again\(n\*passes\)", lower) and upper == lower.replace("n*passes", "-block.x")
+    assert thresholds[lower] <= 5 * 256 and thresholds[upper] == -64
+    done = kw("run", PROGRAM, "--with", path, "--", 5)
+    assert (done.returncode, done.stdout) == (0, EXPECTED) and counted(done.stderr)["winner"] == 1, done.stderr
+    done = kw("run", PROGRAM, "--with", path, "--", 5, 128)
+    assert counted(done.stderr)["winner"] == 0 and "block.x <= 64" in done.stderr
+    assert kw("export", path, "-o", tmp_path / "out").returncode == 0
+    said = f"block.x <= 64 and n * passes >= {thresholds[lower]} |"
+    assert said in (tmp_path / "out" / "README.md").read_text()
+    assert all(f'"{check}"' in (tmp_path / "out" / "again.h").read_text() for check in said[:-2].split(" and "))
+    done = kw("tune", PROGRAM, "--with", "again-1", "--data", "5", "-o", path)
+    assert done.returncode == 2 and "holds thresholds of another program" in done.stderr
+
+
 USE_CUPY = """
 import sys, types, pathlib, numpy as np
 cupy = types.ModuleType("cupy")
@@ -140,5 +274,7 @@ def test_files_without_winners_and_other_programs_are_refused(kw: Kw, tmp_path: 
     assert done.returncode == 2 and "holds no thresholds of winners" in done.stderr
     done = kw("tune", "--exec", "./app {data}", "--with", "again-1", "--data", "5")
     assert done.returncode == 2 and "--with is for CUDA programs" in done.stderr
+    done = kw("tune", PROGRAM, "--by", "n", "--data", "5")
+    assert done.returncode == 2 and "--by says what thresholds of winners compare" in done.stderr
     done = kw("tune", "app.py", "--with", "again-1", "--data", "5")
     assert done.returncode == 2 and "--with is for CUDA programs" in done.stderr

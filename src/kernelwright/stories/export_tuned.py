@@ -36,9 +36,8 @@ from kernelwright.stories.export import (
     stems_of,
     write_folder,
 )
-from kernelwright.stories.winners import opened, winners
+from kernelwright.stories.winners import Winners, opened, winners
 from kernelwright.versions.threshold_file import evidence_path, runs_of
-from kernelwright.versions.tuned_winners import without_threshold
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,8 @@ def export_tuned(path: Path, folder: Path | None = None, *, unproven: bool = Fal
     Raises ``Misuse`` where no winner is taken, where one is without a proof or was rejected by it, unless ``unproven``, and for a
     folder in use; ``ToolError`` for one that cannot be written: then nothing is left there.
     """
-    versions = winners([str(path)], ordered=False).versions
+    taken = winners([str(path)], ordered=False)
+    versions = taken.versions
     if not versions:
         raise Misuse(
             f"no dataset of {path} runs faster with a winner: there is nothing to export",
@@ -67,11 +67,16 @@ def export_tuned(path: Path, folder: Path | None = None, *, unproven: bool = Fal
     with ExitStack() as stack:
         runs = [stack.enter_context(opened(text)[0]) for text in runs_of(path)]
         origins = {run.name: _Origin(run, GENOMES.of(run)) for run in runs}
-        write_folder(target, _files(path, versions, origins, unproven))
+        write_folder(target, _files(path, taken, origins, unproven))
     return target
 
 
-def _files(path: Path, versions: Sequence[Version], origins: Mapping[str, _Origin], unproven: bool) -> dict[str, bytes]:
+def _files(path: Path, taken: Winners, origins: Mapping[str, _Origin], unproven: bool) -> dict[str, bytes]:
+    versions = taken.versions
+
+    def own(version: Version) -> Version:
+        return taken.own[version.name, version.kernel]
+
     files = {path.name: path.read_bytes()}
     if evidence_path(path).exists():
         files[evidence_path(path).name] = evidence_path(path).read_bytes()
@@ -86,14 +91,15 @@ def _files(path: Path, versions: Sequence[Version], origins: Mapping[str, _Origi
         proof = run.proof(variant)
         warnings[name] = refused(run, variant, proof, unproven)
         folders[name] = name.replace(":", "-")
-        extra = {v.kernel: (v.guards[-1],) for v in versions if v.name == name}
+        extra = {v.kernel: v.guards[len(own(v).guards) :] for v in versions if v.name == name}
         singles[name] = exported(run, found, proof, warnings[name], extra)
         files |= {f"{folders[name]}/{file}": data for file, data in singles[name].files.items()}
     kernels = _headers(versions, origins, warnings, singles, files)
     cupy = _cupy_rows(versions, folders, singles)
     shown = {
         "path": path.name, "versions": versions, "folders": folders, "readable": readable, "warnings": warnings,
-        "kernels": kernels, "cupy": cupy, "version": __version__, "own_checks": lambda v: without_threshold(v).words,
+        "kernels": kernels, "cupy": cupy, "version": __version__, "own_checks": lambda v: own(v).words,
+        "thresholds": lambda v: v.words[len(own(v).words) :],
     }  # fmt: skip
     if cupy:
         files["winner_cupy.py"] = cupy_module(

@@ -20,18 +20,23 @@ from kernelwright.device.settings import virtual_gpu
 from kernelwright.device.versions.absent import without_kernel
 from kernelwright.device.versions.comparison import difference, extents_of
 from kernelwright.edits.edit_words import guard_in_words
+from kernelwright.edits.instruction_words import describe_argument
+from kernelwright.edits.original import Original
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import found_folder
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evolution.genomes import GENOMES, EvolveRun, Genes
 from kernelwright.ir.kernel_digest import kernel_digest
+from kernelwright.ir.types import IntType, PointerType
 from kernelwright.kernel_version import Version
+from kernelwright.launch_relations import WIDTHS, Quantity
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import Program
 from kernelwright.prove.labels import LABELS, MEANING, Label
 from kernelwright.report.selected_variant import UNPROVEN, label_of
+from kernelwright.versions.launch_values import Arguments
 from kernelwright.versions.threshold_file import read_thresholds, runs_of
-from kernelwright.versions.tuned_winners import tuned
+from kernelwright.versions.tuned_winners import guarded_by, tuned
 
 SAFE: tuple[Label, ...] = LABELS[: LABELS.index("as safe as the original") + 1]
 """Labels of variants that are used without being named."""
@@ -42,6 +47,10 @@ class Winners:
     """Versions, in the order they are tried, and what is to be said of them."""
 
     versions: list[Version] = field(default_factory=list)
+    arguments: dict[str, Arguments] = field(default_factory=dict)
+    """By mangled kernel, for thresholds that compare them."""
+    own: dict[tuple[str, str], Version] = field(default_factory=dict)
+    """By name and kernel, the versions of a threshold file as they are without their thresholds."""
     said: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
 
@@ -73,7 +82,9 @@ def winners(runs: Sequence[str], *, ordered: bool = True) -> Winners:
 def _add_tuned(found: Winners, path: Path) -> None:
     """The winners that a threshold file was tuned with. Those that are never to be taken are said, and left out."""
     before = winners(runs_of(path), ordered=False)
-    kept = tuned(before.versions, read_thresholds(path))
+    thresholds = read_thresholds(path)
+    kept = tuned(guarded_by(before.versions, before.arguments, thresholds), thresholds)
+    found.own |= {(version.name, version.kernel): version for version in before.versions}
     names = {(version.name, version.kernel) for version in kept}
     found.versions += kept
     found.said += before.said
@@ -118,6 +129,7 @@ def _add(found: Winners, run: EvolveRun, asked: str, *, is_second_tried: bool) -
     # Of a run with a choice of compile flags, edits start from what these make of the kernels; the program has the given ones.
     given = workload.given_modules()
     builder = GENOMES.builder(workload.modules(), virtual_gpu(run.settings.virtual).arch)
+    found.arguments |= {kernel: _arguments(original) for kernel, original in builder.originals.items()}
     fitting: set[str] = set()
     """Kernels with a version that fits every launch."""
     made: set[tuple[str, str]] = set()
@@ -156,6 +168,18 @@ def _add(found: Winners, run: EvolveRun, asked: str, *, is_second_tried: bool) -
         for kernel in sorted(workload.optimised)
         if kernel not in fitting
     ]
+
+
+def _arguments(original: Original) -> Arguments:
+    """A kernel's whole numbers and pointers by their names; of one that has none, ``argument 2`` is ``argument2``."""
+    made = {}
+    for index, argument in enumerate(original.function.arguments):
+        name = "".join(describe_argument(original, index).split())
+        if isinstance(argument.type, PointerType) and "byval" not in argument.attributes:
+            made[name] = Quantity("bytes", index)
+        elif isinstance(argument.type, IntType) and argument.type.bits // 8 in WIDTHS:
+            made[name] = Quantity("argument", index, 0, argument.type.bits // 8)
+    return made
 
 
 def _said(found: Winners, run: EvolveRun, variant: Found[Genes], kernels: Sequence[str]) -> tuple[str, str]:

@@ -25,7 +25,7 @@ from kernelwright.versions.program import INFINITE
 
 FORMAT = 1
 _PROGRAM, _DEVICE, _CALIBRATION = "-- thresholds of ", "-- on ", "-- estimated, calibration "
-_WITH = " --with "
+_WITH, _BY = " --with ", " --by "
 
 
 @dataclass(frozen=True)
@@ -40,15 +40,16 @@ class Identity:
     """The constants of the timing model; empty where times are measured."""
 
 
-def with_winners(program: str, runs: str) -> str:
-    """How a program is called whose kernels have winners of ``runs`` as versions."""
-    return f"{program}{_WITH}{runs}" if runs else program
+def with_winners(program: str, runs: str, by: Sequence[str] = ()) -> str:
+    """How a program is called whose kernels have winners of ``runs`` as versions. ``by``: what their thresholds compare."""
+    values = "".join(f"{_BY}{value}" for value in by)
+    return f"{program}{_WITH}{runs}{values}" if runs else program
 
 
 def runs_of(path: Path) -> list[str]:
     """The runs whose winners a threshold file was tuned with. Raises ``Misuse`` where there are none."""
     header = _header(path)
-    runs = header[0].partition(_WITH)[2] if header else ""
+    runs = header[0].partition(_WITH)[2].partition(_BY)[0] if header else ""
     if not runs:
         raise Misuse(f"{path} holds no thresholds of winners", hint="kw tune app.cu --with RUN,RUN writes such a file")
     return runs.split(",")

@@ -50,7 +50,9 @@ def capture_files(
 
     files = _files_here()
     try:
-        ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
+        ran = run_program(
+            command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment
+        )
         return _finish(target, ran, _hashes(files, target))
     finally:
         for part in target.parent.glob(f".{target.name}.*"):

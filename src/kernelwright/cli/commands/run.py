@@ -75,7 +75,9 @@ def run_files(
         return json.dumps(said).encode()
 
     command = [name if "/" in name else f"./{name}", *given.arguments]
-    ran = run_program(command, given.settings, serve_connection, executable=executable.absolute())
+    ran = run_program(
+        command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment
+    )
     if ran.signal and not ran.interrupted:
         print(f"kw: {name} was ended by {signal.Signals(ran.signal).name}", file=sys.stderr)
     results = [json.loads(result) for result in ran.results if result]

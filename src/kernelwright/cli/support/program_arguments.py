@@ -12,6 +12,7 @@ import atexit
 import functools
 import math
 import operator
+import os
 import shutil
 import sys
 import tempfile
@@ -48,6 +49,8 @@ PROGRAM_FLAGS: tuple[Flag, ...] = tuple(replaced(flag, group="Where and how it r
 STRICT = Flag("strict", ("--strict",), "switch", "Stop at the first read past a buffer, which a GPU lets pass.", False)
 """For commands that let such reads pass otherwise."""
 SEPARATOR = "--"
+TUNED, THRESHOLDS = ".tuning", "KW_THRESHOLDS"
+"""The ending of a threshold file, and the variable that names one (``docs/tune.md``)."""
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -103,6 +106,15 @@ class GivenProgram:
     def is_executable(self) -> bool:
         """Whether the program is built already."""
         return len(self.paths) == 1 and self.paths[0].suffix not in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a program that is built here finds besides: the thresholds that ``kw tune`` left beside its source, for it looks beside
+        its own file, which is in the cache."""
+        tuned = self.paths[0].with_suffix(TUNED)
+        if self.is_executable or THRESHOLDS in os.environ or not tuned.is_file():
+            return {}
+        return {THRESHOLDS: str(tuned.absolute())}
 
     def executable(self, progress: Callable[[str], None]) -> Path:
         """The program as a file that can be executed, built when it is not there yet.

@@ -11,18 +11,21 @@ from kernelwright.device.versions.table import version_lines
 if TYPE_CHECKING:
     from kernelwright.device.settings import Settings
     from kernelwright.kernel_version import Version
+    from kernelwright.stories.winners import Winners
 
 NONE = "none"
 """In place of a run: without the winners that the program itself carries, too."""
 
 
-def given_versions(texts: Sequence[str], *, ordered: bool = True) -> list[Version]:
-    """What ``--with`` names; says which variants they are, and, where ``ordered``, which is tried first.
-
-    Raises ``Misuse``, ``ToolError``.
-    """
+def given_versions(texts: Sequence[str]) -> list[Version]:
+    """What ``--with`` names; says which variants they are, and which is tried first. Raises ``Misuse``, ``ToolError``."""
     if not texts:
         return []  # without the search, the prover and the report, which most commands begin sooner without
+    return given_winners(texts).versions
+
+
+def given_winners(texts: Sequence[str], *, ordered: bool = True) -> Winners:
+    """As ``given_versions``, with what else is known of them. ``ordered``: whether it is said which is tried first."""
     from kernelwright.errors import Misuse
     from kernelwright.stories.winners import winners
 
@@ -34,7 +37,7 @@ def given_versions(texts: Sequence[str], *, ordered: bool = True) -> list[Versio
     found = winners(names, ordered=ordered)
     for sentence in (*found.said, *found.warned):
         print(f"kw: {sentence}", file=sys.stderr)
-    return found.versions
+    return found
 
 
 def print_versions(rows: Sequence[dict[str, Any]], settings: Settings) -> None:

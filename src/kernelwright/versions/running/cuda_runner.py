@@ -21,13 +21,14 @@ from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
 from kernelwright.device.virtual_gpu.kept_code import KeptCode
 from kernelwright.errors import KernelwrightError, Misuse
-from kernelwright.kernel_version import Version
 from kernelwright.versions.program import Compared
 from kernelwright.versions.running.line_protocol import ENVIRONMENT
 from kernelwright.versions.threshold_file import read_thresholds
+from kernelwright.versions.tuned_winners import GuardedVersion
 from kernelwright.versions.tuned_winners import told as told_versions
 
-TELL = "KW_TUNING"
+TELL = {"KW_TUNING": "dispatch"}
+"""Has guards print what they compare, and what they cost."""
 
 
 def run(
@@ -35,7 +36,7 @@ def run(
     executable: Path,
     times: Path,
     arguments: list[str],
-    versions: Sequence[Version] = (),
+    versions: Sequence[GuardedVersion] = (),
     kept: KeptCode | None = None,
 ) -> int:
     """Returns the program's exit code. ``versions``: winners whose thresholds are tuned with the program's own. ``kept``: what earlier
@@ -61,7 +62,7 @@ def run(
         # The program's own comparisons are printed while it runs: these come after them, in every run alike.
         return json.dumps([elapsed_us, [c.as_json() for c in heard]]).encode()
 
-    environment = {**os.environ, TELL: "1"}
+    environment = {**os.environ, **TELL}
     command = [str(executable), *arguments]
     ran = run_program(command, settings, serve_connection, environment=environment, here=kept is not None)
     results = [json.loads(result) for result in ran.results if result]
@@ -77,7 +78,7 @@ def told(
     executable: Path,
     times: Path,
     arguments: list[str],
-    versions: Sequence[Version] = (),
+    versions: Sequence[GuardedVersion] = (),
     kept: KeptCode | None = None,
 ) -> int:
     """As ``run``; what is wrong goes to standard error."""

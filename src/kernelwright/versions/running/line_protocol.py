@@ -4,6 +4,7 @@
                                         is compared with, true where the version was run; the word may be missing
     Took NUMBER us.                     optional: the time that counts. Several add up; without any it is that of the process
     Dispatch NUMBER us.                 optional: what deciding costs per call
+    Dispatch NAME NUMBER us.            ... or what one guard costs; those of several guards add up
 
 Thresholds lie in a file of ``name=value`` lines. Its path stands in ``KW_THRESHOLDS`` and for ``{thresholds}`` in the command.
 A guard that the file does not name has the program's own threshold; one of ``INFINITE`` is never taken.
@@ -20,7 +21,7 @@ ENVIRONMENT = "KW_THRESHOLDS"
 _COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false))?\.?\s*$", re.M)
 _TOOK = re.compile(r"^Took (\d+(?:\.\d*)?(?:[eE][-+]?\d+)?) us\.?\s*$", re.M)
 
-_DISPATCH = re.compile(r"^Dispatch (\d+(?:\.\d*)?) us\.?\s*$", re.M)
+_DISPATCH = re.compile(r"^Dispatch (?:(\S+) )?(\d+(?:\.\d*)?) us\.?\s*$", re.M)
 
 
 def comparisons(said: str, thresholds: Thresholds) -> tuple[Compared, ...]:
@@ -41,9 +42,9 @@ def time_us(said: str) -> float | None:
 
 
 def dispatch_us(said: str) -> float | None:
-    """What deciding costs per call, in microseconds; None where the program does not say."""
-    found = _DISPATCH.search(said)
-    return float(found[1]) if found else None
+    """What deciding costs per call, in microseconds; None where the program does not say. A guard that says it twice counts once."""
+    found = {name: float(cost) for name, cost in reversed(_DISPATCH.findall(said))}
+    return sum(found.values()) if found else None
 
 
 def threshold_lines(thresholds: Thresholds) -> str:

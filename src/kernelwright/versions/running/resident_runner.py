@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, NoReturn
 
-from kernelwright.kernel_version import Version
+from kernelwright.versions.tuned_winners import GuardedVersion
 
 _PR_SET_PDEATHSIG = 1
 FAILED = 3
@@ -54,7 +54,7 @@ class ResidentRun:
 class ResidentRunner:
     """Runs programs on a virtual GPU, one at a time. ``versions``: winners that take part."""
 
-    def __init__(self, versions: Sequence[Version] = ()) -> None:
+    def __init__(self, versions: Sequence[GuardedVersion] = ()) -> None:
         self._versions = versions
         self._process = 0
         self._connection: socket.socket | None = None
@@ -117,7 +117,7 @@ class ResidentRunner:
 _RUNNERS: weakref.WeakSet[ResidentRunner] = weakref.WeakSet()
 
 
-def _serve_runs(connection: socket.socket, versions: Sequence[Version]) -> NoReturn:
+def _serve_runs(connection: socket.socket, versions: Sequence[GuardedVersion]) -> NoReturn:
     """The process: runs what it is asked for until nobody asks."""
     code = FAILED
     try:

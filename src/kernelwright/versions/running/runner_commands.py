@@ -9,9 +9,9 @@ from pathlib import Path
 
 import kernelwright
 from kernelwright.evaluate.workload.program_case import Reader
-from kernelwright.kernel_version import Version
 from kernelwright.versions.running.external_program import DATA, OUTPUTS, TIMES, ExternalProgram
 from kernelwright.versions.running.resident_runner import ResidentRunner
+from kernelwright.versions.tuned_winners import GuardedVersion
 
 
 def python_program(path: Path, timeout_s: float, files: Mapping[str, Reader] | None = None) -> ExternalProgram:
@@ -25,7 +25,7 @@ def cuda_program(
     executable: Path,
     device: str,
     timeout_s: float,
-    versions: Sequence[Version] = (),
+    versions: Sequence[GuardedVersion] = (),
     files: Mapping[str, Reader] | None = None,
 ) -> ExternalProgram:
     """An executable on a virtual GPU; a dataset is its arguments. Its times repeat. ``versions``: winners to be tuned with it."""

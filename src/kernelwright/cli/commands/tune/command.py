@@ -4,6 +4,7 @@ kw tune app.cu --data "64 100" --data "4096 8"                      guards KW_TH
 kw tune matmul.py --data 64x100 --data 4096x8                       kw.versions in Python
 kw tune --exec "./app {data}" --data small.bin --data large.bin      any program that prints its comparisons
 kw tune app.cu --with app-1,app-2 --data "64" --data "4096"         winners of runs as versions
+kw tune app.cu --with app-1,app-2 --by "rows * columns" --data ...   ... and what their thresholds compare
 kw tune --explain -o app.tuning                                      what was found, and why
 kw tune --resume app-1                                               a run that was interrupted
 """
@@ -74,6 +75,8 @@ def command(
     resume: Annotated[str | None, typer.Option(help="Go on with an interrupted run: its folder, or its name; besides, --json.")] = None,
     winners: Annotated[list[str] | None, typer.Option("--with", help="RUN[:VARIANT][,RUN...]: these winners are versions of "
                                                       "the program's kernels, with thresholds.")] = None,
+    by: Annotated[list[str] | None, typer.Option(help="With --with: [RUN=]VALUE, what a winner's threshold compares, as in 'rows * "
+                                                 "columns', 'n <=' (for small n); twice for a range. Default: threads.")] = None,
 ) -> None:  # fmt: skip
     """Find the thresholds by which a program of several versions picks the right one. Exit code 1 when no thresholds are
     best for all datasets."""
@@ -89,7 +92,7 @@ def command(
         raise Misuse("--plot shows what an earlier tuning found", hint="kw tune --explain --plot FILE.svg")
     if resume is not None:
         way = f"kw tune --resume {shlex.quote(resume)}"
-        if given or data or execute or winners:
+        if given or data or execute or winners or by:
             raise Misuse("a run knows what it tunes, and how", hint=way)
         context = click.get_current_context(silent=True)  # None where it is called as a function
         refuse_settled(spelled_flags(context) if context else {}, WITH_RESUME, way)
@@ -99,7 +102,7 @@ def command(
     else:
         asked = Asked(
             str(path or ""), (*(data or ()), *more), execute, str(output or ""), oracle, str(forest or ""), device, compare,
-            tuple(outputs or ()), tuple(winners or ()), tuple(forget or ()), timeout, resolution, runs, fresh,
+            tuple(outputs or ()), tuple(winners or ()), tuple(by or ()), tuple(forget or ()), timeout, resolution, runs, fresh,
         )  # fmt: skip
     subject = subject_of(asked, _build)
     rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(asked.resolution, asked.runs)

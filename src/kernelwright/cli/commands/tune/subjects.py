@@ -14,7 +14,7 @@ import kernelwright
 from kernelwright.cache import content_key, file_digest
 from kernelwright.calibration import DEFAULT
 from kernelwright.cli.support.error_exit import tell
-from kernelwright.cli.support.winners_view import given_versions
+from kernelwright.cli.support.winners_view import given_winners
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
@@ -28,6 +28,7 @@ from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
 from kernelwright.versions.running.runner_commands import cuda_program, python_program
 from kernelwright.versions.threshold_file import Identity, with_winners
+from kernelwright.versions.tuned_winners import GuardedVersion, guarded
 
 _GUARD = re.compile(r'\bKW_THRESHOLD(?:_IF)?\s*\(\s*"([^"]*)"')
 _STARTS_ANOTHER = re.compile(
@@ -52,6 +53,8 @@ class Asked:
     compare: str = ""
     outputs: tuple[str, ...] = ()
     winners: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    """What thresholds of winners compare."""
     forget: tuple[str, ...] = ()
     timeout_s: float = TIMEOUT_S
     resolution: float = 0.02
@@ -65,7 +68,9 @@ class Asked:
     def from_json(cls, value: Mapping[str, Any]) -> Asked:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
-            known: dict[str, Any] = {f.name: value[f.name] for f in fields(cls)}
+            # A run that was begun before there was ``by`` compares threads.
+            known: dict[str, Any] = {"by": [], **value}
+            known = {f.name: known[f.name] for f in fields(cls)}
             lists = {name: tuple(v) for name, v in known.items() if isinstance(v, list)}
             return cls(**known | lists)
         except (KeyError, TypeError) as error:
@@ -91,6 +96,10 @@ def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> 
     )
     if asked.execute and asked.winners:
         raise Misuse("--with is for CUDA programs that are compiled here", hint="kw tune app.cu --with RUN")
+    if asked.by and not asked.winners:
+        raise Misuse(
+            "--by says what thresholds of winners compare", hint='kw tune app.cu --with RUN --by "rows * columns"'
+        )
     if asked.execute:
         return of_command(asked.execute, wanted)
     if not asked.path:
@@ -98,7 +107,7 @@ def subject_of(asked: Asked, build: Callable[[Path, str], tuple[Path, str]]) -> 
     path = Path(asked.path)
     if asked.winners and path.suffix == ".py":
         raise Misuse("--with is for CUDA programs", hint="kw tune app.cu --with RUN")
-    return of_python(path, wanted) if path.suffix == ".py" else of_cuda(path, wanted, build, asked.winners)
+    return of_python(path, wanted) if path.suffix == ".py" else of_cuda(path, wanted, build, asked.winners, asked.by)
 
 
 @dataclass(frozen=True)
@@ -143,21 +152,30 @@ def of_python(path: Path, wanted: Wanted) -> Subject:
 
 
 def of_cuda(
-    path: Path, wanted: Wanted, build: Callable[[Path, str], tuple[Path, str]], runs: Sequence[str] = ()
+    path: Path,
+    wanted: Wanted,
+    build: Callable[[Path, str], tuple[Path, str]],
+    runs: Sequence[str] = (),
+    by: Sequence[str] = (),
 ) -> Subject:
     """A CUDA program. ``build`` returns its executable, and the device as the settings name it. ``runs``: those whose winners are
-    versions of its kernels."""
+    versions of its kernels; ``by``: what their thresholds compare."""
+    versions = _guarded_winners(runs, by) if runs else []
     executable, device = build(path, wanted.device or "auto")
     for remark in same_names(path):
         tell(remark)
-    versions = given_versions(runs, ordered=False) if runs else []
     program = cuda_program(executable, device, wanted.timeout_s, versions, wanted.files)
     # Estimated times change with the timing model, which is part of the package.
     digest = f"{file_digest(str(path))} {kernelwright.__version__}"
     if versions:
-        digest += " " + content_key(part for each in versions for part in (each.name, each.kernel, each.ir))
-    identity = Identity(with_winners(str(path), ",".join(runs)), device, digest, str(DEFAULT))
+        digest += " " + content_key(p for v in versions for p in (v.version.name, v.version.kernel, v.version.ir))
+    identity = Identity(with_winners(str(path), ",".join(runs), by), device, digest, str(DEFAULT))
     return _subject(program, identity, threshold_path("", path, wanted.output), wanted, digest=lambda _: "")
+
+
+def _guarded_winners(runs: Sequence[str], by: Sequence[str]) -> list[GuardedVersion]:
+    found = given_winners(runs, ordered=False)
+    return guarded(found.versions, found.arguments, by)
 
 
 def same_names(path: Path) -> list[str]:

@@ -1,0 +1,125 @@
+"""``kernelwright_threshold.h``: guards of CUDA programs, the file they read, and what they say of it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from kernelwright.versions.program import INFINITE, Compared
+from kernelwright.versions.running.line_protocol import comparisons, dispatch_us
+
+HEADERS = Path(__file__).parents[2] / "src" / "kernelwright" / "cuda" / "include"
+PROGRAM = """
+#include <kernelwright_threshold.h>
+int main(void)
+{
+    int time;
+    for (time = 0; time < 2; time++)
+        printf("%d%d%d ", KW_THRESHOLD("rows", 8), KW_THRESHOLD("elements", 80), KW_THRESHOLD_IF("legal", 9, time));
+    return 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    import ziglang
+
+    zig = Path(ziglang.__file__).parent / "zig"
+    source = tmp_path_factory.mktemp("header") / "app.c"
+    source.write_text(PROGRAM)
+    made = source.with_suffix("")
+    subprocess.run([zig, "cc", "-Wall", "-Wextra", "-Werror", f"-I{HEADERS}", source, "-o", made], check=True)
+    return made
+
+
+def said(program: Path, **environment: str) -> tuple[str, list[str]]:
+    """What it decided, and what it said of that."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith("KW_")}
+    done = subprocess.run([program], env={**own, **environment}, capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout.strip(), done.stderr.splitlines()
+
+
+@pytest.fixture
+def tuning(program: Path) -> Path:
+    """The file that it reads."""
+    file = Path(f"{program}.tuning")
+    file.unlink(missing_ok=True)
+    return file
+
+
+def test_a_program_without_a_file_takes_nothing_and_is_quiet(program: Path, tuning: Path) -> None:
+    assert said(program) == ("000 000", [])
+    tuning.write_text("-- thresholds of app.cu\n")
+    assert said(program) == ("000 000", [])
+
+
+def test_thresholds_are_read(program: Path, tuning: Path) -> None:
+    tuning.write_text(f"-- of app.cu=1\n\n  rows = 8 \r\nelements={INFINITE}\nlegal=-3\n")
+    assert said(program) == ("100 101", [])
+    other = tuning.with_name("other")
+    other.write_text("rows=9\nelements=80\nlegal=10\n")
+    assert said(program, KW_THRESHOLDS=str(other)) == ("010 010", [])
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("rows=many", "this is no whole number, and its guard is not taken: rows=many"),
+        ("rows=", "this is no whole number, and its guard is not taken: rows="),
+        ("rows=1.5", "this is no whole number, and its guard is not taken: rows=1.5"),
+        ("rows=4 rows", "this is no whole number, and its guard is not taken: rows=4 rows"),
+        (
+            "rows=9223372036854775808",
+            "this is no number of 64 bits, and its guard is not taken: rows=9223372036854775808",
+        ),
+        ("rows", "this is no threshold, which is NAME=NUMBER: rows"),
+        ("=4", "this is no threshold, which is NAME=NUMBER: =4"),
+    ],
+)
+def test_a_line_that_is_no_threshold_is_told_and_leaves_its_guard_untaken(
+    program: Path, tuning: Path, line: str, why: str
+) -> None:
+    tuning.write_text(f"elements=80\n{line}\nlegal=4\n")
+    decided, (first, second) = said(program)
+    assert decided == "010 011"
+    assert first == f"kernelwright: {tuning}, line 2: {why}"
+    assert second == (
+        f"kernelwright: {tuning} has no threshold for guard rows, which is not taken; it has legal, elements"
+    )
+
+
+def test_a_threshold_that_stands_twice_counts_once(program: Path, tuning: Path) -> None:
+    tuning.write_text("rows=8\nrows=9\nelements=81\nlegal=10\n")
+    decided, (line,) = said(program)
+    assert decided == "100 100" and "line 2: this threshold stands here twice, and the first one counts: rows" in line
+
+
+def test_a_wrong_name_shows_at_the_guard_that_lacks_its_own(program: Path, tuning: Path) -> None:
+    tuning.write_text("row=1\nelements=80\nlegal=10\n")
+    decided, (line,) = said(program)
+    assert decided == "010 010"
+    assert "no threshold for guard rows, which is not taken; it has legal, elements, row" in line
+    assert not any("no threshold for" in line for line in said(program, KW_TUNING="1")[1]), "tuning knows"
+
+
+def test_a_file_that_cannot_be_read_is_told_where_it_was_asked_for(program: Path, tuning: Path) -> None:
+    decided, (line,) = said(program, KW_THRESHOLDS=str(tuning))
+    assert decided == "000 000" and f"names {tuning}, which cannot be read (No such file" in line
+
+
+def test_comparisons_and_what_a_guard_costs_are_printed(program: Path, tuning: Path) -> None:
+    """Each guard's cost once, however often it is met; the tuner adds them up."""
+    tuning.write_text("rows=8\n")
+    text = "\n".join(said(program, KW_TUNING="dispatch")[1])
+    assert set(comparisons(text, {})) == {
+        Compared("rows", 8, True), Compared("elements", 80, False), Compared("legal", 9, False),
+    }  # fmt: skip
+    assert text.count("Dispatch ") == 3
+    cost = dispatch_us(text)
+    assert cost is not None and 0 < cost < 100
+    assert dispatch_us("Dispatch a 0.5 us.\nDispatch b 0.25 us.\nDispatch a 9 us.\n") == 0.75
+    assert dispatch_us(text.replace("Dispatch", "Told")) is None and dispatch_us("Dispatch 2.5 us.\n") == 2.5
