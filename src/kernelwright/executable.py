@@ -18,7 +18,7 @@ import site
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
@@ -35,12 +35,10 @@ from kernelwright.cuda.link import LinkOptions, link_executable
 from kernelwright.cuda.names import readable
 from kernelwright.errors import CompileError, ToolError
 from kernelwright.kernel_version import Version
+from kernelwright.passes.device_link import defined_variables, missing_functions
 from kernelwright.pipeline import Program, Unit, without_lines
 
-_DECLARED = re.compile(r'^declare [^@\n]*@(?!llvm\.)"?([\w.$]+)"?\(', re.M)
 _ELSEWHERE = re.compile(r'^@"?([\w.$]+)"? = external [a-z_ ]*addrspace\([14]\) ', re.M)
-_SYSTEM_CALLS = frozenset({"vprintf", "malloc", "free", "__assertfail"})
-"""What every CUDA device defines (CUDA C++ Programming Guide, "System calls")."""
 
 
 def build_executable(
@@ -62,9 +60,10 @@ def build_executable(
     _let_zig_keep_its_cache()
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         objects: list[HostObject] = []
+        shared = frozenset[str]().union(*(defined_variables(unit.source.text) for unit in program.units))
         for number, unit in enumerate(program.units):
             embedded = Path(scratch) / f"{number}.blob"
-            _refuse_missing_device_code(unit)
+            _refuse_missing_device_code(unit, shared)
             embedded.write_bytes(device_blob(unit, versions.get(unit.path, ())))
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(unit.path, embedded, made, options, clang))
@@ -84,19 +83,19 @@ _NO_SUCH_TEXTURE = "__kw_layered_cubic_mipmapped_or_surface_access"
 """What our stand-in below NVIDIA's texture functions calls for those that our runtime has no objects for."""
 
 
-def _refuse_missing_device_code(unit: Unit) -> None:
-    """Raises ``CompileError`` for what a kernel uses and another file defines: device code is not linked across files."""
+def _refuse_missing_device_code(unit: Unit, shared: Collection[str]) -> None:
+    """Raises ``CompileError`` for what a kernel uses and no file of the program defines; ``shared``: their device variables."""
     text = unit.optimised
-    found = next((n for n in (*_DECLARED.findall(text), *_ELSEWHERE.findall(text)) if n not in _SYSTEM_CALLS), None)
-    if found == _NO_SUCH_TEXTURE:
+    missing = [*missing_functions(text), *(n for n in _ELSEWHERE.findall(text) if n not in shared)]
+    if _NO_SUCH_TEXTURE in missing:
         raise CompileError(
             f"a kernel of {unit.path} uses a surface, or a texture of layers, cube faces or mipmap levels",
             hint="textures of one, two and three dimensions work: tex1Dfetch, tex1D, tex2D and tex3D",
         )
-    if found:
+    if missing:
         raise CompileError(
-            f"a kernel of {unit.path} uses {readable(found)}, which that file declares and does not define",
-            hint="device code is not linked across files (nvcc's -rdc): define it in the same file, or in a header",
+            f"a kernel of {unit.path} uses {readable(missing[0])}, which that file declares and no file of the program defines",
+            hint="give the file that defines it as well, and say __device__ where it is declared and where it is defined",
         )
 
 

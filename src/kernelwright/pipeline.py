@@ -33,7 +33,7 @@ from kernelwright.values import frozen, replaced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from kernelwright.codegen.machine.resources import Resources
     from kernelwright.codegen.source_lines import SourceLine
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 STAGES = ("frontend", "libdevice", "optimise", "ptx", "cubin")
 
 CUDA_SUFFIXES = (".cu", ".cuh")
+
+_DECLARED = re.compile(r'^declare [^@\n]*@(?!"?(?:llvm\.|__nv_))', re.MULTILINE)
 
 
 @frozen
@@ -100,6 +102,16 @@ class Unit:
         if self._cache and record:
             self._cache.put("frontend", name, _manifest(made, record))
         return made
+
+    def link_device_functions(self, others: Mapping[str, str], units: Mapping[str, Unit]) -> None:
+        """Adds to the source what it declares and ``others`` (IR by path) define. Raises ``CompileError``."""
+        from kernelwright.passes.device_link import linked_with
+
+        text, files = linked_with(self.source.text, others)
+        if files:
+            self.__dict__["source"] = replaced(self.source, text=text)
+            for file in files:
+                self._inputs += units[file].inputs
 
     @property
     def inputs(self) -> Inputs:
@@ -367,7 +379,19 @@ def compile(
     units = [Unit(Path(p), options, store) for p in paths]
     for unit in units:
         _ = unit.source
+    if len(units) > 1:
+        _link_device_functions(units)
     return Program(units, options)
+
+
+def _link_device_functions(units: Sequence[Unit]) -> None:
+    """Gives each unit the device functions that it declares and another defines. Raises ``CompileError``."""
+    texts = {str(unit.path): unit.source.text for unit in units}
+    for unit in units:
+        # Looked for first: LLVM is needed by a program of several files only where there is something to link.
+        if _DECLARED.search(unit.source.text):
+            others = {path: text for path, text in texts.items() if path != str(unit.path)}
+            unit.link_device_functions(others, {str(each.path): each for each in units})
 
 
 def _clang_for(options: CompileOptions) -> Clang:

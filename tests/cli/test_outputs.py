@@ -135,12 +135,12 @@ def test_kernels_whose_names_ptx_lacks_letters_for(kw: Kw, app: Path) -> None:
         "__device__ int f(int); __global__ void k(int *p) { *p = f(1); }",
     ],
 )
-def test_device_code_of_another_file(kw: Kw, app: Path, declared: str) -> None:
+def test_device_code_that_no_file_defines(kw: Kw, app: Path, declared: str) -> None:
     app.write_text(declared + "\nint main() { k<<<1, 1>>>(0); return 0; }\n")
-    (app.parent / "b.cu").write_text("__device__ int x = 3;\n__device__ int f(int x) { return x; }\n")
+    (app.parent / "b.cu").write_text("static __device__ int x = 3;\nint f(int x) { return x; }\n")
     done = kw("compile", "app.cu", "b.cu", "-o", "program")
     assert done.returncode == 2
-    assert "app.cu uses" in done.stderr
+    assert "app.cu uses" in done.stderr and "no file of the program defines" in done.stderr
     assert not (app.parent / "program").exists()
 
 

@@ -121,7 +121,7 @@ def test_a_whole_pasted_line() -> None:
     flags = read(
         "a.cu -arch=sm_90 -O2 -std=c++17 -lineinfo -Iinc -I more -DNAME=1 -D OTHER -UGONE --use_fast_math "
         "--ptxas-options=-v -Xcompiler -fopenmp -Xptxas -v -ccbin g++ -m64 -G -g -v "
-        "--expt-relaxed-constexpr --extended-lambda -rdc=false --default-stream legacy"
+        "--expt-relaxed-constexpr --extended-lambda -rdc=true --default-stream legacy"
     )
     assert flags.options.source == SourceOptions(
         arch="sm_90",
@@ -173,8 +173,6 @@ def test_architectures(line: str, arch: str, others: list[str]) -> None:
         ("-gencode sm_80", "-gencode sm_80 is not arch=...,code=..."),
         ("-arch=native", "-arch=native is not supported"),
         ("-arch=all-major", "one architecture"),
-        ("-rdc=true", "-rdc=true is not supported: every file's device code stands alone"),
-        ("--relocatable-device-code true", "-rdc=true is not supported"),
         ("-dc", "-dc is not supported"),
         ("-c", "-c is not supported: kw compile goes from sources to an executable"),
         ("-dlink", "-dlink is not supported"),
@@ -263,7 +261,7 @@ def test_the_command_takes_a_pasted_line(kw: Kw, tmp_path: Path) -> None:
     assert "mul.rn.ftz.f32" in ptx and "add.rn.ftz.f32" in ptx and "fma" not in ptx
     again = kw(*line.split())
     assert (again.returncode, again.stderr) == (0, first.stderr)
-    assert kw("compile", "-rdc=true", "app.cu").returncode == 2
+    assert kw("compile", "-shared", "app.cu").returncode == 2
 
 
 def test_nvccs_ways_to_say_what_to_make(kw: Kw, tmp_path: Path) -> None:

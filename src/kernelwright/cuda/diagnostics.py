@@ -45,7 +45,6 @@ _HINTS: tuple[tuple[str, str], ...] = (
     ),
     (r"undeclared identifier 'noinline'", f"this clang is too old for these CUDA headers; {_BUNDLED}"),
     (r"unsupported CUDA gpu architecture", f"this clang does not know it: {_BUNDLED}, or choose another --arch"),
-    (r"'omp\.h' file not found", "OpenMP is not supported in host code: keep what needs it behind #ifdef _OPENMP"),
     (
         r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi|nvrtc|nvToolsExt|nvtx|nvml|npp).*' file not found",
         "programs that call this library are not supported",

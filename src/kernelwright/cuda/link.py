@@ -35,6 +35,9 @@ _CXX = re.compile(
     r"_ZN?K?St|_ZT[VIS](St|N?K?St|N10__cxxabiv1)|_Zn[wa]|_Zd[la]|__cxa_(?!atexit|finalize)|__gxx_|__dynamic_cast"
 )
 
+_OPENMP = ("gomp", "omp", "iomp5")
+"""Libraries that our ``omp.h`` takes the place of: its functions are in the header."""
+
 _NO_ROOM = "the disk is full, or the file is too large for it"
 _ANNOUNCE_AFTER_S = 2.0
 _ANNOUNCE_EVERY_S = 10.0
@@ -87,7 +90,8 @@ def link_executable(
             raise _cannot_write(output, e) from None
         driver, slow = _driver(clang, symbols.values())
         command = [*driver, *inputs, *options.extra, *(f"-L{f}" for f in options.library_folders)]
-        command += [*(f"-l{name}" for name in options.libraries), "-lpthread", "-ldl", "-lm", "-o", str(made)]
+        named = [name for name in options.libraries if name not in _OPENMP]
+        command += [*(f"-l{name}" for name in named), "-lpthread", "-ldl", "-lm", "-o", str(made)]
         status, said = _run(command, slow, progress)
         if status or not made.is_file():
             raise _explain(status, said, output, symbols)

@@ -43,10 +43,7 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"cudaLaunchKernelEx", "launch with <<<...>>>"),
     (r"cuda(Graphics|GL|EGL|VDPAU)|cuda\w*External", "copy through the host instead of sharing with graphics"),
     (r"cudaMemPool|cudaMallocFromPool", "use cudaMallocAsync"),
-    (
-        r"__cudaRegisterLinkedBinary|__fatbinwrap",
-        "relocatable device code (-rdc) is not supported: one file per kernel",
-    ),
+    (r"__cudaRegisterLinkedBinary|__fatbinwrap", "nvcc's objects are not linked: give all sources at once"),
 )
 
 

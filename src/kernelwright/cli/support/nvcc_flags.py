@@ -1,7 +1,7 @@
 """Flags of nvcc's that people paste: those that decide nothing here, and those we refuse, each with the reason.
 
     --ptxas-options=-v    accepted; one line on stderr says that it is ignored, and why
-    -rdc=true             refused by name, with the next step
+    -shared               refused by name, with the next step
 
 Flags of nvcc's that mean something here are among ours (``compile_flags.py``). Spellings and values: ``nvcc --help`` of CUDA 13.0.
 """
@@ -47,8 +47,6 @@ _ALL_FILES = "give all sources at once with --emit exe"
 _BUNDLED = "host code is compiled by the same clang"
 _NO_STAGE = "--print-after and --stop-after show every stage"
 _NO_LISTING = "no dependency file is written"
-_NO_RDC = "every file's device code stands alone, there is no device link"
-_ONE_FILE = "keep a kernel and the device functions it calls in one file, or include them"
 
 NVCC_FLAGS: tuple[NvccFlag, ...] = (
     # ---- what holds anyway ----
@@ -63,6 +61,7 @@ NVCC_FLAGS: tuple[NvccFlag, ...] = (
     _flag("--cudadevrt -cudadevrt", "text", "our CUDA runtime takes its place", "none"),
     _flag("--x -x", "text", "the suffix of a file says what it is", "cu", "name CUDA files .cu"),
     _flag("--dopt -dopt", "text", "", "on"),
+    _flag("--relocatable-device-code -rdc", "text", "", "true false"),
     # ---- ignored ----
     _flag("--ptxas-options -Xptxas", "texts", "the assembler runs with its defaults"),
     _flag("--nvlink-options -Xnvlink", "texts", "there is no device link"),
@@ -109,9 +108,8 @@ NVCC_FLAGS: tuple[NvccFlag, ...] = (
     _flag("--dependency-output -MF", "text", _NO_LISTING),
     _flag("--dependency-target-name -MT", "text", _NO_LISTING),
     # ---- refused ----
-    _flag("--relocatable-device-code -rdc", "text", _NO_RDC, "false", _ONE_FILE),
-    _flag("--device-c -dc", "switch", _NO_RDC, next_step=_ONE_FILE),
-    _flag("--device-link -dlink", "switch", _NO_RDC, next_step=_ONE_FILE),
+    _flag("--device-c -dc", "switch", _ONE_GO, next_step=_ALL_FILES),
+    _flag("--device-link -dlink", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--device-w -dw", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--compile -c", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--lib -lib", "switch", "no libraries are made", next_step=_ALL_FILES),
@@ -119,7 +117,7 @@ NVCC_FLAGS: tuple[NvccFlag, ...] = (
     _flag("-m32", "switch", "only 64 bits are supported", next_step="leave it out"),
     _flag("--fatbin -fatbin", "switch", "one architecture is compiled at a time", next_step="--emit ptx or cubin"),
     _flag("--optix-ir -optix-ir", "switch", "OptiX is not supported", next_step="--emit ptx"),
-    _flag("--ltoir -ltoir", "switch", _NO_RDC, next_step="--emit ir"),
+    _flag("--ltoir -ltoir", "switch", _ONE_GO, next_step="--emit ir"),
     _flag("--cuda -cuda", "switch", "there is no such intermediate file", next_step=_NO_STAGE),
     _flag("--preprocess -E", "switch", "preprocessed source is not written", next_step="--stop-after frontend"),
     _flag("--generate-dependencies -M", "switch", _NO_LISTING, next_step="g++ -M, or clang -M"),

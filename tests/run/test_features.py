@@ -1,0 +1,79 @@
+"""Features of CUDA and of its host compilers that programs use, each as a program that runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .conftest import kw
+
+KERNELS = r"""
+#include <cstdio>
+#include <cuda.h>
+extern __device__ int counter;
+extern __constant__ float weight[2];
+extern __device__ float scale(float x, int i);
+void shift(float *x);
+int count();
+__global__ void change(float *x)
+{
+    x[threadIdx.x] = scale(x[threadIdx.x], threadIdx.x & 1) + weight[0];
+    atomicAdd(&counter, 1);
+}
+int main()
+{
+    uint64_t n = 4; // of <cuda.h>
+    float *x;
+    cudaMallocManaged(&x, n * sizeof *x);
+    for (int i = 0; i < 4; i++) x[i] = i;
+    change<<<1, 4>>>(x);
+    shift(x);
+    cudaDeviceSynchronize();
+    printf("%g %g %g %g, %d\n", x[0], x[1], x[2], x[3], count());
+}
+"""
+
+FUNCTIONS = """
+__device__ int counter;
+static __device__ int offset = 100;
+__constant__ float weight[2] = {1, 2};
+static __device__ float twice(float x) { return 2 * x; }
+__device__ float scale(float x, int i) { atomicAdd(&counter, 10); return twice(x) * weight[i]; }
+__global__ void add(float *x) { x[threadIdx.x] += offset; }
+void shift(float *x) { add<<<1, 4>>>(x); }
+int count() { int c; cudaMemcpyFromSymbol(&c, counter, sizeof c); return c; }
+"""
+
+
+def test_device_functions_and_variables_of_another_file(tmp_path: Path) -> None:
+    (tmp_path / "app.cu").write_text(KERNELS)
+    (tmp_path / "functions.cu").write_text(FUNCTIONS)
+    ran = kw("run", "-rdc=true", "app.cu", "functions.cu", cwd=tmp_path)
+    assert (ran.code, ran.out, ran.err) == (0, "101 105 105 113, 44\n", "")
+
+
+OPENMP = r"""
+#include <omp.h>
+#include <stdio.h>
+int main(void)
+{
+    double from = omp_get_wtime(), sum = 0;
+    omp_lock_t lock;
+    omp_set_num_threads(4);
+    omp_init_lock(&lock);
+#pragma omp parallel for reduction(+ : sum)
+    for (int i = 0; i < 100; i++) {
+        omp_set_lock(&lock);
+        sum += i;
+        omp_unset_lock(&lock);
+    }
+    printf("%g %d %d %d\n", sum, omp_get_thread_num(), omp_get_num_threads(), omp_get_wtime() >= from);
+    return 0;
+}
+"""
+
+
+def test_openmp_in_host_code_is_run_by_one_thread(tmp_path: Path) -> None:
+    (tmp_path / "app.c").write_text(OPENMP)
+    ran = kw("run", "-Xcompiler", "-fopenmp", "-lgomp", "app.c", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "4950 0 1 1\n")
+    assert "-fopenmp (loops marked for OpenMP run on one thread)" in ran.err
