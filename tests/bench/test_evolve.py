@@ -9,7 +9,7 @@ import pytest
 from kernelwright.bench.evolve import CLAIMS, HOW, MARKS, claims, mean_gains
 from kernelwright.edits import apply
 from kernelwright.evaluate.run.variant_run import VariantRun
-from kernelwright.evolution.general import fixes_launch
+from kernelwright.evolution.general import fixes_launch, own_blocks_of
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 
 
@@ -25,7 +25,13 @@ def test_a_stronger_claim_is_never_faster(found: dict[str, list[float]], finishe
         assert exact[checked] >= clean[checked] >= proven[checked] >= 1.0
     assert all(checked >= general >= free for checked, general, free, *_ in (exact, clean, proven))
     with EvolveRun.open(finished_run, GENOMES) as run:
-        assert exact[0] == round(max(each.speedup for each in run.accepted), 3) and clean[0] > 1.0
+        fastest = max(run.accepted, key=lambda each: each.speedup)
+        general = max(
+            (each for each in run.accepted if not fixes_launch(each.candidate, own_blocks_of(run))),
+            key=lambda each: each.speedup,
+        )
+        # The program has both inside: where no launch of a data set fits the first, the second runs.
+        assert exact[0] == round(max(fastest.speedup, run.together(fastest, general)), 3) and clean[0] > 1.0
         originals = GENOMES.of(run).originals
         free = [
             each.speedup
@@ -33,7 +39,7 @@ def test_a_stronger_claim_is_never_faster(found: dict[str, list[float]], finishe
             if not any(apply(originals[gene.kernel], (gene.edit,)).guards for gene in each.candidate)
         ]
         assert exact[2] == round(max(free), 3)
-        assert exact[1] == round(max(each.speedup for each in run.accepted if not fixes_launch(each.candidate)), 3)
+        assert exact[1] == round(general.speedup, 3)
 
 
 def test_what_asks_something_of_a_launch_is_not_for_any_input(

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import pytest
 
 from kernelwright.edits import DRAWN, KNOWN, OPERATORS, UNIFORM, Draft, EditKind, Original
-from kernelwright.edits.gene_draw import LISTED
+from kernelwright.edits.gene_draw import LISTED, listed
 from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.json_fields import read_id, read_number
 from kernelwright.edits.table import BY_NAME, KINDS
+from tests.edits.conftest import loop_kernel
 
 
 def test_every_kind_has_a_name_of_its_own_and_a_way_into_a_candidate() -> None:
@@ -41,7 +42,7 @@ def test_what_is_drawn_by_default() -> None:
 
 
 def test_what_is_tried_first() -> None:
-    assert [listing.edits.__name__ for listing in LISTED] == [
+    assert [listing.edits.__name__ for _, listing in LISTED] == [
         "exchanges",
         "hoistings",
         "far_hoistings",
@@ -56,8 +57,20 @@ def test_what_is_tried_first() -> None:
         "changes",
         "other_constant_operands",
     ]
-    ranks = [listing.rank for listing in LISTED]
+    ranks = [listing.rank for _, listing in LISTED]
     assert len(set(ranks)) == len(ranks)
+    assert [listing.edits.__name__ for keeps, listing in LISTED if keeps] == [
+        "exchanges", "hoistings", "far_hoistings", "unrollings", "reorderings", "recipes",
+    ]  # fmt: skip
+
+
+def test_what_keeps_the_meaning_can_come_first() -> None:
+    originals = {"k": loop_kernel()}
+    usual, meaning_first = list(listed(originals)), list(listed(originals, meaning_first=True))
+    assert sorted(map(str, usual)) == sorted(map(str, meaning_first))  # the same, in another order
+    kept = [BY_NAME[gene.kind].keeps_meaning for gene in meaning_first]
+    assert kept == sorted(kept, reverse=True) and any(kept) and not all(kept)
+    assert [BY_NAME[gene.kind].keeps_meaning for gene in usual] != kept
 
 
 @dataclass(frozen=True)

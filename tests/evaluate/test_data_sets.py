@@ -8,7 +8,7 @@ import pytest
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.outcome import Metrics, Ok
-from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set, speedups_by_set
+from kernelwright.evaluate.timing.data_sets import as_figures, mean_us, per_set, speedups_by_set, together
 from kernelwright.evaluate.workload.workload import Workload
 from kernelwright.ir import parse_module
 
@@ -41,6 +41,16 @@ def test_speedups_by_set_have_the_score_for_their_mean() -> None:
     gains = speedups_by_set(original, found, base_us)
     assert gains[0] == pytest.approx(1.5 * 0.97) and gains[1] < 1
     assert math.prod(gains) ** (1 / 3) == pytest.approx(base_us / found.time_us)
+
+
+def test_where_no_launch_fits_the_first_version_the_second_runs() -> None:
+    original = outcome(100.0, 100.0, 100.0)
+    first, second = outcome(50.0, 100.0, 99.0), outcome(80.0, 80.0, 80.0)
+    base_us = 0.9 * original.time_us  # as compiled the program is faster still
+    by_set = [speedups_by_set(original, each, base_us) for each in (first, second, original)]
+    expected = math.prod([100 / 50, 100 / 80, 100 / 99]) ** (1 / 3) * 0.9  # the third set fits in part
+    assert together(*by_set) == pytest.approx(expected)
+    assert together([1.5], [1.2], [1.0]) == 1.5 and together([1.0], [1.2], [1.0]) == 1.2
 
 
 def test_a_data_set_that_is_recorded_twice_is_one(recorded: Path) -> None:

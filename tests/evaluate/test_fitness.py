@@ -182,23 +182,47 @@ def test_every_level_turns_down_what_hangs_on_the_order_of_warps(make: Make) -> 
         assert isinstance(evaluated.outcome, Rejected), accept
 
 
-def test_a_new_race_is_told_with_its_place(make: Make) -> None:
-    """The value is the same whoever writes it last, so no schedule shows the race; the watch does."""
+def with_one_writer() -> str:
+    """``RACE``, where thread 0 alone writes to the common place."""
     text = RACE.replace(
         "  %same = mul i32 %t, 0\n",
         "  %same = mul i32 %t, 0\n  %only = icmp eq i32 %t, 0\n  br i1 %only, label %one, label %end\none:\n",
     )
-    text = text.replace(
+    return text.replace(
         "  store i32 %v, ptr %mine\n",
         "  %old = load i32, ptr %mine\n  %n = or i32 %old, %v\n  store i32 %n, ptr %mine\n  br label %end\nend:\n",
     )
-    case = Case((1,), (64,), {"last": np.zeros(1, np.int32), "out": np.zeros(64, np.int32)})
-    fitness = make(text, "race", case)
+
+
+def racing(threads: int) -> Case:
+    return Case((1,), (threads,), {"last": np.zeros(1, np.int32), "out": np.zeros(64, np.int32)})
+
+
+def everybody_writes(fitness: Fitness) -> Gene:
+    user = next(user for user, _ in fitness.builder.originals["race"].slots["i1"])
+    return Gene("race", ConstantCondition(user, 0, True))
+
+
+def test_a_new_race_is_told_with_its_place(make: Make) -> None:
+    """The value is the same whoever writes it last, so no schedule shows the race; the watch does."""
+    fitness = make(with_one_writer(), "race", racing(64))
     fitness.reference()
     assert fitness.notes[0].startswith("a kernel runs for") or "race" not in fitness.notes[0]
-    user = next(user for user, _ in fitness.builder.originals["race"].slots["i1"])
-    evaluated = fitness.evaluate((Gene("race", ConstantCondition(user, 0, True)),))
+    evaluated = fitness.evaluate((everybody_writes(fitness),))
     assert rejected(evaluated).stage == "fault" and "a race in race" in rejected(evaluated).reason
+
+
+@pytest.mark.parametrize("most", [fitness_module.WATCHED_BESIDES, 0])
+def test_a_race_that_only_the_launch_shows_that_does_most(
+    make: Make, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """Of two launches of a kernel the shorter has one thread. The other is watched as well, where it does little."""
+    monkeypatch.setattr(fitness_module, "WATCHED_BESIDES", most)
+    monkeypatch.setattr(Fitness, "_first_of_each", lambda _, order: frozenset(order[:1]))  # as of recorded launches
+    fitness = make(with_one_writer(), "race", racing(1), racing(64))
+    fitness.reference()
+    evaluated = fitness.evaluate((everybody_writes(fitness),))
+    assert isinstance(evaluated.outcome, Rejected if most else Ok)
 
 
 def test_a_guard_that_does_not_hold_leaves_the_launch_to_the_original(make: Make) -> None:

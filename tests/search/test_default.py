@@ -115,6 +115,25 @@ def test_phases_in_their_order() -> None:
     assert sum(credit.values()) == pytest.approx(1) and set(credit) == {gene[0] for gene in landscape.genes}
 
 
+def test_the_best_for_every_size_is_found_beside_the_best() -> None:
+    """A gene for one size gains most; two others gain less, and are in the way of it, not of each other."""
+    listed = ["this size", "left", "right"]
+
+    def evaluate(genome: tuple[str, ...]) -> Result[tuple[str, ...]]:
+        if "this size" in genome:
+            return Result(genome, (0.5 + 0.1 * ("left" in genome) + 0.1 * ("right" in genome),))
+        return Result(genome, (1.0 - 0.1 * ("left" in genome) - 0.1 * ("right" in genome),))
+
+    hooks = Hooks[str](lambda rng, _: None, lambda: iter(listed), is_general=lambda gene: gene != "this size")
+    strategy: Default[str] = Default(hooks, seed=1, budget=Budget(evaluations=20, generations=0))
+    asked: list[tuple[str, ...]] = []
+    while batch := strategy.ask():
+        asked += batch
+        strategy.tell([evaluate(genome) for genome in batch])
+    assert strategy.best is not None and strategy.best.candidate == ("this size",)
+    assert ("left", "right") in asked
+
+
 def only_listed(genes: list[Gene]) -> Hooks[Gene]:
     return Hooks(draw=lambda rng, genome: None, scan=lambda: genes, kind=lambda gene: gene[0], same=frozenset)
 

@@ -134,7 +134,7 @@ def test_genes_are_drawn_where_the_time_goes(monkeypatch: pytest.MonkeyPatch) ->
         "  %v = load i32, ptr addrspace(1) %p\n  %w = add i32 %v, %n\n  store i32 %w, ptr addrspace(1) %p\n  ret void\n}\n"
     )
     originals = {name: Original(parse_module(text.replace("NAME", name)), name) for name in ("left", "right")}
-    heat = Heat({name: dict.fromkeys(original.nodes, 1.0) for name, original in originals.items()}, {})
+    heat = Heat({name: dict.fromkeys(original.nodes, 1.0) for name, original in originals.items()}, {}, {})
     monkeypatch.setattr("kernelwright.evolution.proposals.hot", lambda *_: heat)
     proposals = Proposals(load_workload(AGAIN), originals, RunSettings())
     dice, candidate = random.Random(1), (Gene("left", Delete(0)),)
@@ -413,6 +413,9 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
         def masked(self, candidate: tuple[Gene, ...]) -> None: ...
         def relying_on_less(self, candidate: tuple[Gene, ...]) -> list[tuple[Gene, ...]]:
             return []
+
+        def fixes_launch(self, candidate: tuple[Gene, ...]) -> bool:
+            return False
 
     monkeypatch.setattr("kernelwright.stories.variant_search.prove_best.Proofs", Proofs)
     seen: list[str | None] = []

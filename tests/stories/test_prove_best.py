@@ -40,3 +40,23 @@ def test_what_relies_on_less_is_the_best_where_that_is_enough(tmp_path: Path, mo
         run = evolve(AGAIN, folder=tmp_path / f"{enough}", evaluations=EVALUATIONS, seed=1, jobs=2)
         assert asked[:4] == order and run.best is not None and run.fallen is not None
         assert count_of(run.best.candidate) == kept and run.best.speedup == pytest.approx(run.fallen.speedup, rel=0.005)
+
+
+def test_what_fixes_no_size_is_the_fastest_of_all_that_do_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An edit of the best counts as one that fixes a size: the fastest variant without it is noted beside the best."""
+    fixed: list[Gene] = []
+
+    def fixes(_: object, candidate: tuple[Gene, ...]) -> bool:
+        return any(gene in fixed for gene in candidate)
+
+    def judged(_: object, candidate: tuple[Gene, ...], speedup: float) -> SimpleNamespace:
+        fixed[:] = fixed or candidate[:1]  # the best is proven first
+        return SimpleNamespace(as_json=lambda: {"label": "clean", "checks": []})
+
+    monkeypatch.setattr(PROOFS + ".of", judged)
+    monkeypatch.setattr(PROOFS + ".fixes_launch", fixes)
+    monkeypatch.setattr(PROOFS + ".provable", lambda *_: None)
+    run = evolve(AGAIN, folder=tmp_path / "run", evaluations=EVALUATIONS, seed=1, jobs=2)
+    free, most = run.for_any_size, max(each.speedup for each in run.accepted if not fixes(None, each.candidate))
+    assert run.best is not None and fixes(None, run.best.candidate)
+    assert free is not None and not fixes(None, free.candidate) and free.speedup == most > 1.01

@@ -65,6 +65,9 @@ class EditKind:
     """The edits that keep the meaning wherever what all these launches had alike holds again. Nothing for no launches."""
     fixes_launch: bool = False
     """Whether it bakes something in that launches differ by: such an edit is good for one size."""
+    keeps_meaning: bool = False
+    """Whether an edit, where its guards hold, computes the same from any data, if it reads nothing that is not there and orders what
+    depends on each other as before. What else is right in training may be right of these data alone."""
     relies_on: str = JUDGED_ALONE
     """What an edit relies on that takes no value, store or barrier away and has no guard. ``{alone}``: whether the outputs are
     right with this edit alone."""

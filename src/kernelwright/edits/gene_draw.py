@@ -64,23 +64,26 @@ def draw_gene(
 
 
 def known_edits(
-    originals: Mapping[str, Original], launches: Mapping[str, Iterable[LaunchFacts]], *, general: bool = False
+    originals: Mapping[str, Original], launches: Mapping[str, Iterable[LaunchFacts]]
 ) -> dict[str, list[Edit]]:
     """By kernel: what held in all its launches, as edits that keep the meaning wherever it holds again. A kernel that was
-    never launched has none. ``general``: nothing that is good for launches of one size only."""
-    kinds = [kind for kind in KINDS if not (general and kind.fixes_launch)]
+    never launched has none."""
     found: dict[str, list[Edit]] = {}
     for name, original in originals.items():
         seen = list(launches.get(name, ()))
-        found[name] = [edit for kind in kinds if kind.known is not None for edit in kind.known(original, seen)]
+        found[name] = [edit for kind in KINDS if kind.known is not None for edit in kind.known(original, seen)]
     return found
 
 
 def listed(
-    originals: Mapping[str, Original], weights: Weights | None = None, known: Known | None = None
+    originals: Mapping[str, Original],
+    weights: Weights | None = None,
+    known: Known | None = None,
+    *,
+    meaning_first: bool = False,
 ) -> Iterator[Gene]:
     """Every single gene that can be listed, the most promising first: what is known of all launches, then the listings of all
-    kinds by their rank.
+    kinds by their rank; ``meaning_first``: those of kinds that keep the meaning before all others.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, replacements, swaps and other moves are drawn; cache policies and fast-math flags are in ``cache_policies`` and
@@ -89,14 +92,14 @@ def listed(
     for name in originals:
         for edit in () if known is None else known.get(name, ()):
             yield Gene(name, edit)
-    for listing in LISTED:
+    for _, listing in sorted(LISTED, key=lambda each: meaning_first and not each[0]):
         yield from _by_weight(originals, listing.edits, weights)
 
 
-LISTED: tuple[Listing, ...] = tuple(
-    sorted((listing for kind in KINDS for listing in kind.listed), key=lambda listing: listing.rank)
+LISTED: tuple[tuple[bool, Listing], ...] = tuple(
+    sorted(((kind.keeps_meaning, one) for kind in KINDS for one in kind.listed), key=lambda each: each[1].rank)
 )
-"""The kinds that can be listed, the most promising first."""
+"""The kinds that can be listed, the most promising first; with each, whether it keeps the meaning."""
 
 
 def _by_weight(

@@ -38,7 +38,9 @@ class Heat:
     weights: Weights
     """By kernel, by instruction: its share of the whole program's work."""
     launches: dict[str, list[LaunchFacts]]
-    """By kernel: its launches on the first data set, as guards ask about them."""
+    """By kernel: its launches, as guards ask about them."""
+    first: dict[str, list[LaunchFacts]]
+    """By kernel: those on the first data set."""
 
 
 def hot(workload: Workload, originals: Mapping[str, Original]) -> Heat:
@@ -46,18 +48,20 @@ def hot(workload: Workload, originals: Mapping[str, Original]) -> Heat:
     modules = {name: apply(original, ()).module for name, original in originals.items()}
     found: Weights = {name: dict.fromkeys(original.nodes, 0.0) for name, original in originals.items()}
     launches: dict[str, list[LaunchFacts]] = {}
+    in_first: dict[str, list[LaunchFacts]] = {}
     weights = workload.weights or (1.0,) * len(workload.in_process)
-    first = workload.in_process[0]
+    one = workload.in_process[0]
     gpu = VirtualGpu()
     for case, weight in zip(workload.in_process, weights, strict=True):
-        in_first = (
-            not isinstance(case, RecordedCase) or not isinstance(first, RecordedCase) or case.capture is first.capture
+        is_first = (
+            not isinstance(case, RecordedCase) or not isinstance(one, RecordedCase) or case.capture is one.capture
         )
 
         def run(execution: Execution, arena: Arena) -> Launched:
-            if in_first:  # noqa: B023
-                facts = facts_of_execution(execution, arena)
-                launches.setdefault(execution.launch.kernel, []).append(facts)
+            facts = facts_of_execution(execution, arena)
+            launches.setdefault(execution.launch.kernel, []).append(facts)
+            if is_first:  # noqa: B023
+                in_first.setdefault(execution.launch.kernel, []).append(facts)
             return gpu.run(execution, arena)
 
         with case.arena() if isinstance(case, RecordedCase) else Arena() as arena:
@@ -68,7 +72,7 @@ def hot(workload: Workload, originals: Mapping[str, Original]) -> Heat:
                 assert isinstance(launched, Launched)
                 _count(launched, originals[launched.kernel], found[launched.kernel], weight)
     total = sum(sum(each.values()) for each in found.values()) or 1.0
-    return Heat({name: {id: w / total for id, w in each.items()} for name, each in found.items()}, launches)
+    return Heat({name: {id: w / total for id, w in each.items()} for name, each in found.items()}, launches, in_first)
 
 
 def _count(launched: Launched, original: Original, into: dict[Id, float], weight: float) -> None:

@@ -1,4 +1,4 @@
-"""Greedy combination in groups: as many of a list of genes as work together.
+"""Greedy combination in groups: as many of a list of genes as work together, whether they pay alone or not.
 
 Wins are nearly additive, so all together often work, and taking them in at once costs one evaluation instead of one
 each. Where they do not, the group is halved, down to the gene that is in the way.
@@ -54,4 +54,41 @@ def combine(
         else:
             if len(group) > 1:
                 groups += [group[half:], group[:half]]
+    return current
+
+
+def add_harmless(
+    start: Result[tuple[G, ...]],
+    groups: Sequence[Sequence[G]],
+    evaluate: Callable[[list[tuple[G, ...]]], Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]],
+    *,
+    is_better: Callable[[Result[tuple[G, ...]], Result[tuple[G, ...]]], bool],
+) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
+    """The start with genes that gain nothing alone, and something together: of waits that go on side by side the longest alone counts,
+    so that each must become shorter before any gain shows.
+
+    A group is taken in when it is better, left out when it ties, and halved when it is worse or rejected, for then one of it is in the
+    way of the others.
+    """
+    current = start
+    left = [list(group) for group in reversed(groups)]
+    while left:
+        group = [gene for gene in left.pop() if gene not in current.candidate]
+        if not group:
+            continue
+        half = (len(group) + 1) // 2
+        parts = [group, group[:half]] if len(group) > 1 else [group]
+        results = yield from evaluate([(*current.candidate, *part) for part in parts])
+        whole, first = results[0], results[-1]
+        if whole is None:
+            break  # the budget is spent
+        if whole.objectives is not None and is_better(whole, current):
+            current = whole
+        elif len(group) == 1 or (whole.objectives is not None and not is_better(current, whole)):
+            continue
+        elif first is not None and first.objectives is not None and is_better(first, current):
+            current = first
+            left.append(group[half:])
+        else:
+            left += [group[half:], group[:half]]
     return current

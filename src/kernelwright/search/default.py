@@ -1,12 +1,13 @@
 """The default search: scan single genes, combine what wins, evolve from there, clean up.
 
     scan      genes that can be listed, then drawn ones, each alone
-    combine   the wins together, greedily, in order of gain
+    combine   the wins together, greedily, in order of gain; then what gained nothing alone, in groups on top of them;
+              and where the best is good for some sizes only, the same of what is good for all
     evolve    NSGA-II seeded with all of it; until the budget ends:
-                  children ← crossover, a gene drawn, a gene known to be good, a gene dropped, a further single gene
+                  children ← crossover, a gene drawn, a gene known to be good, a gene dropped, the best with a further listed gene
                   population ← the best of population + children
                   the genes that paid for the first time, combined with the best
-                  listed genes that are rejected alone, tried on the best; what pays, combined; again while some do
+                  listed genes that are rejected or gain nothing alone, tried on the best; what pays, combined; again while some do
     clean     from the best, drop the genes that do not matter
 
 Wins are nearly additive and single genes are accepted more often than long genomes with one more, so scanning and
@@ -21,7 +22,7 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import TypeVar
 
-from kernelwright.search.combine import combine
+from kernelwright.search.combine import add_harmless, combine
 from kernelwright.search.crossover import uniform_crossover
 from kernelwright.search.experience import Experience
 from kernelwright.search.minimise import ddmin, not_worse
@@ -33,10 +34,12 @@ from kernelwright.search.ties import TIE, is_gain
 G = TypeVar("G", bound=Hashable)
 
 SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
-"""How a child is made, each the share of what those before leave: a further single gene, two parents crossed, a gene
+"""How a child is made, each the share of what those before leave: the best with a further listed gene, two parents crossed, a gene
 dropped, a gene added that has paid before; the rest, a gene drawn and added."""
+TOGETHER = 0.1
+"""Share of the budget at most for what gained nothing alone, tried together."""
 AGAIN = 12
-"""Genes rejected alone that are tried on the best in each generation, and again as long as some of them pay."""
+"""Genes rejected alone, or that gain nothing, that are tried on the best in each generation, and again as long as some of them pay."""
 BREAKTHROUGH = 0.03
 """By how much the best has to improve for these genes to be tried from the first again."""
 ATTEMPTS = 12
@@ -72,6 +75,7 @@ class Default(Planned[tuple[G, ...]]):
         self._hooks, self._size, self._batch, self._tie = hooks, population, batch, tie
         total = self.budget.evaluations or UNLIMITED
         self._listed, self._sampled, self._clean_share = int(listed * total), int(sampled * total), int(clean * total)
+        self._together = int(TOGETHER * total)
         self._keep = self._clean_share if self.budget.evaluations else 0
         self._experience = Experience(hooks, tie)
         self._people: Population[tuple[G, ...]] = Population(population, tie)
@@ -130,13 +134,47 @@ class Default(Planned[tuple[G, ...]]):
         free = [gene for gene in self._experience.good if self._costs_nothing(gene)]
         best = yield from self._combine(self._original, free)
         if len(free) < len(self._experience.good):
-            yield from self._combine(best, self._experience.good)
+            best = yield from self._combine(best, self._experience.good)
+        best = yield from self._combine_harmless(best)
+        yield from self._combine_general(best)
 
     def _combine(
         self, start: Result[tuple[G, ...]], genes: Iterable[G]
     ) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
         gains = sorted(((gene, self._experience.good[gene]) for gene in genes), key=lambda pair: -pair[1])
         return (yield from combine(start, gains, self._evaluate_and_join, is_better=self._is_better))
+
+    def _combine_general(self, best: Result[tuple[G, ...]]) -> Asking[tuple[G, ...], None]:
+        """Where the best is not good for every size: the best without what makes it so, with the wins on top that are."""
+        is_general = self._hooks.is_general
+        left = tuple(gene for gene in best.candidate if is_general(gene))
+        if len(left) == len(best.candidate):
+            return
+        (start,) = yield from self._evaluate_and_join([left])
+        if start is None or start.objectives is None:
+            start = self._original
+        yield from self._combine(start, filter(is_general, self._experience.good))
+
+    def _combine_harmless(self, start: Result[tuple[G, ...]]) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
+        """What gained nothing alone, by what goes together, while its share of the budget lasts."""
+        until = self.evaluations + self._together
+        groups: dict[tuple[int, Hashable], list[G]] = {}
+        for gene in self._experience.harmless:
+            for turn, group in enumerate(self._hooks.groups(gene)):
+                groups.setdefault((turn, group), []).append(gene)
+
+        def evaluate(
+            candidates: list[tuple[G, ...]],
+        ) -> Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]:
+            if self.evaluations >= until:
+                return [None] * len(candidates)
+            return (yield from self._evaluate_and_join(candidates))
+
+        in_turn = sorted(
+            groups.items(), key=lambda each: each[0][0]
+        )  # stable: those of one turn stay in the order of the list
+        together = [group for _, group in in_turn if len(group) > 1]
+        return (yield from add_harmless(start, together, evaluate, is_better=self._is_better))
 
     def _evaluate_and_join(
         self, candidates: list[tuple[G, ...]]
@@ -183,7 +221,8 @@ class Default(Planned[tuple[G, ...]]):
         if rng.random() < SINGLE:
             gene = next(self._still_listed, None)
             gene = experience.draw(rng, ()) if gene is None else gene
-            return ((gene,) if gene is not None else ()), self._original, gene
+            best = self.best or self._original
+            return (*best.candidate, *((gene,) if gene is not None and gene not in best.candidate else ())), best, gene
         parent = self._people.pick(rng)
         genome = parent.candidate
         if rng.random() < CROSS:

@@ -32,6 +32,8 @@ class Experience(Generic[G]):
         self._tried: set[G] = set()
         self._rejected_alone: dict[G, bool] = {}
         """Whether it was drawn, in the order they were tried."""
+        self._listed_in_vain: dict[G, bool] = {}
+        """Whether it is accepted alone, and no loss; in the order they were tried."""
 
     def learn(self, gene: G, result: Result[Any], parent: Result[Any], *, drawn: bool) -> None:
         """The gene was added to the parent. Its kind earns credit when it was drawn and new: a kind whose few good genes
@@ -40,16 +42,26 @@ class Experience(Generic[G]):
         if result.objectives is None:
             if not parent.genes:
                 self._rejected_alone.setdefault(gene, drawn)
+                if not drawn:
+                    self._listed_in_vain.setdefault(gene, False)
         elif parent.objectives is not None and is_gain(result.objectives[0], parent.objectives[0], self._tie):
             won = True
             self.good[gene] = max(parent.objectives[0] - result.objectives[0], self.good.get(gene, 0.0))
+        elif parent.objectives is not None and not parent.genes and not drawn:
+            is_loss = is_gain(parent.objectives[0], result.objectives[0], self._tie)
+            self._listed_in_vain.setdefault(gene, not is_loss)
         if drawn and gene not in self._tried:
             self.credit.reward(self._hooks.kind(gene), 1.0 if won else 0.0 if result.objectives is None else VALID)
         self._tried.add(gene)
 
+    @property
+    def harmless(self) -> list[G]:
+        """Listed genes that are accepted alone and neither gain nor lose anything, the most promising first."""
+        return [gene for gene, is_harmless in self._listed_in_vain.items() if is_harmless and gene not in self.good]
+
     def listed_in_vain(self) -> list[G]:
-        """Listed genes that are rejected alone, the most promising first."""
-        return [gene for gene, drawn in self._rejected_alone.items() if not drawn]
+        """Listed genes that are rejected or gain nothing alone, the most promising first."""
+        return [gene for gene in self._listed_in_vain if gene not in self.good]
 
     def draw(self, rng: random.Random, genome: tuple[G, ...]) -> G | None:
         """A gene to add to the genome: of a few drawn ones the most promising by kind, new ones first; None: none found."""

@@ -70,6 +70,11 @@ class Hooks(Generic[G]):
     """The single genes that can be listed, the most promising first. May be long: it is read no further than needed."""
     kind: Callable[[G], str] = lambda gene: type(gene).__name__
     """What the credit of operators is counted by."""
+    groups: Callable[[G], Sequence[Hashable]] = lambda gene: (type(gene).__name__,)
+    """By the groups it is in, what a gene may gain something together with where it gains nothing alone: such as the edits of one kind in
+    one kernel. The first group of each gene is tried first."""
+    is_general: Callable[[G], bool] = lambda gene: True
+    """Whether a gene is good for inputs of every size. Where the best has others, the best without them is improved beside it."""
     same: Callable[[tuple[G, ...]], Hashable] = lambda genome: genome
     """Equal for genomes known to be the same program before anything is built, such as ``frozenset`` where order is
     nothing."""

@@ -131,6 +131,7 @@ def _begin(search: Search[Genes]) -> Proposals:
     standing.began = standing.searched = time.monotonic()
     standing.original_us = reference.time_us
     proposals = Proposals(workload, GENOMES.of(run).originals, run.settings)
+    search.note("own blocks", {"name": "own blocks", "kernels": list(proposals.own_blocks)})
     standing.notes = run.notes
     search.remark("notes", reference.notes)
     search.say(standing.phase)
@@ -138,7 +139,7 @@ def _begin(search: Search[Genes]) -> Proposals:
 
 
 def _strategy(settings: RunSettings, proposals: Proposals) -> Strategy[Genes]:
-    hooks = Hooks(proposals.draw, proposals.scan, proposals.kind)
+    hooks = Hooks(proposals.draw, proposals.scan, proposals.kind, proposals.groups, proposals.is_general)
     budget = Budget(settings.evaluations, settings.generations)
     size = {} if settings.population is None else {"population": settings.population}
     return PRESETS[settings.preset].make(hooks, seed=settings.seed, budget=budget, **size)

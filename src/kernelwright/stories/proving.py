@@ -24,7 +24,7 @@ from kernelwright.evaluate.outcome import Outcome
 from kernelwright.evaluate.run.variant_run import VariantRun
 from kernelwright.evaluate.workload.subject import Recordings, Subject
 from kernelwright.evaluate.workload.workload import Workload
-from kernelwright.evolution.general import fixes_launch
+from kernelwright.evolution.general import fixes_launch, own_blocks_of
 from kernelwright.farm import Lost, Pool, Raised
 from kernelwright.farm.machine import available_cores
 from kernelwright.prove.changed_inputs.refuting_changes import Counterexample
@@ -68,7 +68,7 @@ class Proofs(Generic[C]):
         timeout_s = TIMEOUT_S + (LONGEST_S if sanitizer else 0.0)
         processes = min(jobs or available_cores(), available_cores())
         asked = (run.subject, run.kind, settings.virtual, settings.seed, sanitizer, processes)
-        self._seed, self._general = settings.seed, settings.general
+        self._seed, self._general, self._own_blocks = settings.seed, settings.general, own_blocks_of(run)
         self._pool = Pool(_setup, asked, workers=1, timeout_s=timeout_s)
         self._counterexamples = counterexamples_of(run)
         self._launches: Launches = {}
@@ -115,12 +115,16 @@ class Proofs(Generic[C]):
     def provable(self, candidate: C) -> C | None:
         """What of a candidate can be proven for all launches, with the guards that this takes; None for nothing."""
         found = self._obligations.provable(candidate, self._launches)
-        return None if self._general and found is not None and fixes_launch(found) else found
+        return None if self._general and found is not None and self.fixes_launch(found) else found
 
     def relying_on_less(self, candidate: C) -> list[C]:
         """What the candidate that was proven last is when it relies on less, in the order of trying."""
         found = self._obligations.relying_on_less(candidate, self._launches)
-        return [each for each in found if not (self._general and fixes_launch(each))]
+        return [each for each in found if not (self._general and self.fixes_launch(each))]
+
+    def fixes_launch(self, candidate: object) -> bool:
+        """Whether the candidate holds for data of one size only; the blocks that the program chooses whatever the data are no size."""
+        return fixes_launch(candidate, self._own_blocks)
 
     def masked(self, candidate: C) -> C | None:
         """The candidate with masked loads in place of those that rely on their address; None where it has none."""

@@ -94,4 +94,5 @@ KIND = EditKind(
     in_words,
     reads={"index": read_index, "low": read_number, "high": read_number},
     known=bounded_arguments,
+    keeps_meaning=True,
 )

@@ -95,4 +95,5 @@ KIND = EditKind(
     draw=draw,
     listed=(Listing(10, exchanges),),
     relies_on=SAME_RESULT,
+    keeps_meaning=True,
 )

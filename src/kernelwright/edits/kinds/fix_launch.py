@@ -138,8 +138,23 @@ ARGUMENT = EditKind(
     reads={"index": read_index, "value": read_value},
     known=fixed_arguments,
     fixes_launch=True,
+    keeps_meaning=True,
 )
 BLOCK = EditKind(
-    "fix-block", FixBlock, _block_in_words, reads={"shape": read_shape}, known=fixed_block, fixes_launch=True
+    "fix-block",
+    FixBlock,
+    _block_in_words,
+    reads={"shape": read_shape},
+    known=fixed_block,
+    fixes_launch=True,
+    keeps_meaning=True,
 )
-GRID = EditKind("fix-grid", FixGrid, _grid_in_words, reads={"shape": read_shape}, known=fixed_grid, fixes_launch=True)
+GRID = EditKind(
+    "fix-grid",
+    FixGrid,
+    _grid_in_words,
+    reads={"shape": read_shape},
+    known=fixed_grid,
+    fixes_launch=True,
+    keeps_meaning=True,
+)

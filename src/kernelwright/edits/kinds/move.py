@@ -128,4 +128,5 @@ KIND = EditKind(
     share=6.0,
     in_paper=True,
     listed=(Listing(70, reorderings),),
+    keeps_meaning=True,
 )

@@ -77,4 +77,4 @@ def in_words(original: Original, edit: NoAlias) -> Words:
     return Words("promise", f"no other argument reaches the memory behind '{what}'")
 
 
-KIND = EditKind("no-alias", NoAlias, in_words, reads={"index": read_index}, known=apart)
+KIND = EditKind("no-alias", NoAlias, in_words, reads={"index": read_index}, known=apart, keeps_meaning=True)

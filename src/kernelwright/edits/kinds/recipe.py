@@ -136,4 +136,5 @@ KIND = EditKind(
     share=1.0,
     listed=(Listing(90, recipes),),
     relies_on=SAME_RESULT,
+    keeps_meaning=True,
 )

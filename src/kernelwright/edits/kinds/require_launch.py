@@ -67,4 +67,6 @@ def in_words(original: Original, edit: RequireLaunch) -> Words:
 
 
 # It is neither drawn nor listed: proofs add it.
-KIND = EditKind("require-launch", RequireLaunch, in_words, reads={"guard": _read}, relies_on=SAME_RESULT)
+KIND = EditKind(
+    "require-launch", RequireLaunch, in_words, reads={"guard": _read}, relies_on=SAME_RESULT, keeps_meaning=True
+)

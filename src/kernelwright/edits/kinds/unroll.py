@@ -74,4 +74,5 @@ KIND = EditKind(
     share=3.0,
     listed=(Listing(40, unrollings),),
     relies_on=SAME_RESULT,
+    keeps_meaning=True,
 )

@@ -66,4 +66,4 @@ def in_words(original: Original, edit: WarpBarriers) -> Words:
     return Words("specialised input", f"blocks have at most {WARP} threads, so that the warp's own barriers do")
 
 
-KIND = EditKind("warp-barriers", WarpBarriers, in_words, known=of_one_warp)
+KIND = EditKind("warp-barriers", WarpBarriers, in_words, known=of_one_warp, keeps_meaning=True)

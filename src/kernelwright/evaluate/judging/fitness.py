@@ -66,6 +66,8 @@ LITTLE_WORK = 50_000
 """Blocks of instructions that the warps of a case run: where none runs more, compiling its kernels takes longer than running them."""
 SLACK = 2
 """How many times the original's loop iterations a candidate may make: one that needs more is not going to be faster."""
+WATCHED_BESIDES = 20_000
+"""Blocks of instructions that the warps of a case may run for every candidate to be watched on it, too: a fifth of a second."""
 MOST_WATCHED = 300_000
 """Blocks of instructions that the warps of a case may run for it to be watched besides: some seconds."""
 
@@ -170,8 +172,9 @@ class Fitness(Generic[C]):
         self._work = [0] * len(self._cases)
         """By case, how many blocks of instructions all warps of the original run."""
         self._watched: frozenset[int] = frozenset()
-        """The cases that are watched for races, which takes ten times as long: of each kernel the one that runs shortest, for
-        a race is in the code and shows there too. All are watched when a variant is proven."""
+        """The cases that are watched for races and unwritten memory, which takes ten times as long: of each kernel the one that runs
+        shortest, for a race is in the code and shows there too, and the one that does most, where that is little: tiles at the edge of
+        the data are in no smaller one. All are watched when a variant is proven."""
         self._reordered: list[int] = []
         """The cases that are run under other schedules: of each kernel the shortest and the longest."""
         self._trials: LruCache[tuple[object, ...], _Trial] = LruCache(KEPT)
@@ -208,10 +211,11 @@ class Fitness(Generic[C]):
         self._budgets = [SLACK * loops + 1000 for loops, _ in spent]
         self._trials.clear()
         self._order.sort(key=lambda index: spent[index][1])
-        self._watched = self._first_of_each(self._order)
-        heaviest = self._first_of_each([index for index in self._order[::-1] if index not in self.samples])
-        self._reordered = [index for index in self._order if index in self._watched | heaviest]
         self._work = [work for _, work in spent]
+        heaviest = self._first_of_each([index for index in self._order[::-1] if index not in self.samples])
+        shortest = self._first_of_each(self._order)
+        self._reordered = [index for index in self._order if index in shortest | heaviest]
+        self._watched = shortest | {index for index in heaviest if self._work[index] <= WATCHED_BESIDES}
         self._one_form = max(self._work) <= LITTLE_WORK
         self._races = self._seen_of_original(self._watched) if self.demands.no_new_races else frozenset()
         evaluated = self.evaluate(self.kind.original)

@@ -31,7 +31,7 @@ from kernelwright.evaluate.outcome import Ok, Outcome, Rejected, outcome_from_js
 from kernelwright.evaluate.run.journal import Journal, Row
 from kernelwright.evaluate.run.run import Run, unreadable
 from kernelwright.evaluate.run.settings import RunSettings
-from kernelwright.evaluate.timing.data_sets import speedups_by_set
+from kernelwright.evaluate.timing.data_sets import speedups_by_set, together
 from kernelwright.evaluate.workload.flag_choice import FlagChoice
 from kernelwright.evaluate.workload.subject import Subject, subject_from_json
 from kernelwright.evaluate.workload.workload import Workload
@@ -222,9 +222,10 @@ class VariantRun(Run[C]):
     def best(self) -> Found[C] | None:
         """The variant that the run stands for: what was left of the fastest after its proof, else the fastest minimised, or as
         it is so far; None when nothing beats the original by more than a tie, or nothing that does is proven as was demanded."""
-        for event in self.journal.events("proven"):
-            if event.data["best"]:
-                return self.variant(event.data["variant"])
+        for kind in ("any size", "proven"):
+            for event in self.journal.events(kind):
+                if event.data.get("best"):
+                    return self.variant(event.data["variant"])
         for event in self.journal.events("salvaged"):
             return self.variant(event.data["variant"])
         if self.ended and self.journal.events("fallen"):
@@ -237,15 +238,19 @@ class VariantRun(Run[C]):
     @property
     def proven(self) -> Found[C] | None:
         """What of the best is proven for all launches that its guards admit; None where nothing is."""
+        for event in self.journal.events("any size"):
+            name = event.data["variant"]
+            if event.data.get("best") and (self.proof(name) or {}).get("label") == "proven":
+                return self.variant(name)
         for event in self.journal.events("proven"):
             return self.variant(event.data["variant"])
         return None
 
     @property
     def for_any_size(self) -> Found[C] | None:
-        """What is left of a best that fixes a size, without the edits that do; None where that is no gain, or less than was demanded."""
+        """The fastest that fixes no size, where the best does; None where that is no gain, or less than was demanded."""
         for event in self.journal.events("any size"):
-            return self.variant(event.data["variant"])
+            return None if event.data.get("best") else self.variant(event.data["variant"])
         return None
 
     @property
@@ -303,6 +308,16 @@ class VariantRun(Run[C]):
             number = int(each["set"])
             gains.append(SetGain(number, named(number), each["speedup"], True, str(each.get("why", ""))))
         return gains
+
+    def together(self, first: Found[C], second: Found[C]) -> float:
+        """The speed-up over the data sets of the program with both inside, the first tried first (``data_sets.together``)."""
+        if self.original is None or self.original_us is None:
+            return 1.0
+        first_by_set, second_by_set, neither = (
+            speedups_by_set(self.original, outcome, self.original_us)
+            for outcome in (first.outcome, second.outcome, self.original)
+        )
+        return together(first_by_set, second_by_set, neither)
 
     @property
     def rejected(self) -> dict[str, int]:

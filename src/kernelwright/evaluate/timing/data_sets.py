@@ -13,10 +13,12 @@ from kernelwright.evaluate.outcome import Ok
 
 TIME_OF_SET = "data set {} us"
 """The figure of an outcome that is one set's time, by its number from 1."""
+UNCHANGED = 1e-6
+"""A set on which no launch ran a version has the original's time, but for rounding."""
 
 
 def mean_us(times_us: Sequence[float]) -> float:
-    """The geometric mean of the sets' times in microseconds; of a single one, that time."""
+    """The geometric mean of the sets' times in microseconds, or of their speed-ups; of a single one, that time."""
     if len(times_us) == 1:
         return times_us[0]
     if not all(times_us):
@@ -47,6 +49,20 @@ def speedups_by_set(original: Ok, outcome: Ok, base_us: float) -> list[float]:
     if len(before) < 2 or len(before) != len(after):
         return [base_us / outcome.time_us if outcome.time_us else 1.0]
     return [faster * one / other if other else 1.0 for one, other in zip(before, after, strict=True)]
+
+
+def together(first: Sequence[float], second: Sequence[float], neither: Sequence[float]) -> float:
+    """The speed-up of a program with two versions of its kernels inside, from theirs on each data set: the first where launches of a
+    set fit it, the second where none does. It is at least that: of a set that fits in part, the other launches count as the
+    original's.
+
+    ``neither``: the speed-ups of the original itself, which are those of a version that no launch fits.
+    """
+    chosen = [
+        other if math.isclose(one, none, rel_tol=UNCHANGED) else one
+        for one, other, none in zip(first, second, neither, strict=True)
+    ]
+    return mean_us(chosen) if chosen else 1.0
 
 
 def remarks_on_sets(count: int, repeated: Sequence[int]) -> list[str]:

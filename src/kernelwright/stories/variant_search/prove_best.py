@@ -8,7 +8,6 @@ from typing import Any, Generic, TypeVar
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.variant_run import Found
 from kernelwright.evaluate.workload.subject import Recordings
-from kernelwright.evolution.general import fixes_launch
 from kernelwright.prove.labels import Label
 from kernelwright.search import is_gain
 from kernelwright.stories.proving import Proofs, meets
@@ -75,13 +74,37 @@ class _Proving(Generic[G]):
         search.note("proven", {"name": "best", "variant": kept.name, "best": not _slower(kept.speedup, best.speedup)})
 
     def keep_for_any_size(self, best: Found[tuple[G, ...]]) -> None:
-        """Notes what is left of a best that fixes a size, without the edits that do: faster, and proven as was demanded."""
-        if not fixes_launch(best.candidate):
+        """Notes the fastest that fixes no size, where the best does: the best without the edits that do, or another variant; or
+        what either is when it relies on less. It is a gain, and proven as was demanded."""
+        fixes = self._proofs.fixes_launch
+        if not fixes(best.candidate):
             return
-        left = tuple(gene for gene in best.candidate if not fixes_launch((gene,)))
+        left = tuple(gene for gene in best.candidate if not fixes((gene,)))
         found = self._search.try_one(left) if left else None
-        if found is not None and found.is_gain and self.holds(found):
-            self._search.note("any size", {"name": "best", "variant": found.name})
+        general = [each for each in self.others(None, set(), many=True) if not fixes(each.candidate)][:OTHERS]
+        if found is not None and found.is_gain:
+            general = sorted([found, *general], key=lambda each: -each.speedup)
+        kept: Found[tuple[G, ...]] | None = None
+        for each in general:
+            if kept is None or _slower(kept.speedup, each.speedup):
+                kept = _faster(kept, self._held_for_any_size(each))
+        if kept is not None:
+            is_best = not _slower(kept.speedup, best.speedup)  # what asks less of a launch, and is as fast
+            self._search.note("any size", {"name": "best", "variant": kept.name, "best": is_best})
+
+    def _held_for_any_size(self, found: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
+        """The variant, or the fastest of what is left of it when it relies on less, that is as was demanded and fixes no size."""
+        label = self.label(found)
+        accept = self._search.run.settings.accept
+        kept = found if meets(label, accept) else None
+        if kept is None and label == "data-specific":
+            kept = self.relying_on_less(found)
+            label = self.label(kept) if kept is not None else label
+        if label == "clean" or kept is None:
+            part = self.proven_part(kept or found, label) if label in ("clean", "data-specific") else None
+            if part is not None and not self._proofs.fixes_launch(part.candidate):
+                kept = part if kept is None or not _slower(part.speedup, kept.speedup) else kept
+        return kept if kept is not None and kept.is_gain and not self._proofs.fixes_launch(kept.candidate) else None
 
     def salvaged(self, best: Found[tuple[G, ...]], label: Label) -> Found[tuple[G, ...]] | None:
         """The fastest gain that can be had of a best that is less than was demanded; None where there is none."""
@@ -170,14 +193,16 @@ class _Proving(Generic[G]):
         faster = found is not None and found.is_gain and (kept is None or _slower(kept.speedup, found.speedup))
         return found if found is not None and faster and self.holds(found) else kept
 
-    def others(self, kept: Found[tuple[G, ...]] | None, at_fault: set[G]) -> list[Found[tuple[G, ...]]]:
-        """The fastest accepted variants, beyond what is kept, that have none of the edits at fault; a program once."""
+    def others(
+        self, kept: Found[tuple[G, ...]] | None, at_fault: set[G], *, many: bool = False
+    ) -> list[Found[tuple[G, ...]]]:
+        """The fastest accepted variants, beyond what is kept, that have none of the edits at fault; a program once. ``many``: all."""
         least = kept.speedup if kept else 1.0
         programs: dict[str, Found[tuple[G, ...]]] = {}
         for found in sorted(self._search.run.accepted, key=lambda f: (-f.speedup, f.size)):
             if _slower(least, found.speedup) and not at_fault.intersection(found.candidate):
                 programs.setdefault(found.key, found)
-        return list(programs.values())[:OTHERS]
+        return list(programs.values())[: None if many else OTHERS]
 
     def _remark_on_program(self, checks: Sequence[Mapping[str, Any]]) -> None:
         """Says why the whole program was not compared, where there is one."""

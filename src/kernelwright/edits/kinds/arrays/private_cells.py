@@ -117,4 +117,6 @@ def readable_array(array: str) -> str:
     return tail.lstrip("0123456789") or array
 
 
-KIND = EditKind("private-cells", PrivateCells, in_words, reads={"subject": read_id}, known=own_arrays)
+KIND = EditKind(
+    "private-cells", PrivateCells, in_words, reads={"subject": read_id}, known=own_arrays, keeps_meaning=True
+)

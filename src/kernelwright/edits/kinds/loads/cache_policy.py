@@ -136,4 +136,5 @@ KIND = EditKind(
     reads={"subject": read_id, "policy": read_word},
     draw=draw,
     relies_on=SAME_RESULT,
+    keeps_meaning=True,
 )

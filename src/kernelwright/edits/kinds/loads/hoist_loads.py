@@ -177,4 +177,5 @@ KIND = EditKind(
     reads={"subject": read_id, "chains": read_truth, "levels": read_number},
     draw=draw,
     listed=(Listing(20, hoistings), Listing(30, far_hoistings)),
+    keeps_meaning=True,
 )

@@ -187,5 +187,6 @@ KIND = EditKind(
     reads={"subject": read_id, "levels": read_number},
     draw=draw,
     relies_on=SAME_RESULT,
+    keeps_meaning=True,
 )
 """It is not listed: as single edits they gain what plain ones gain, and take the place of those that fall short (``stories``)."""
