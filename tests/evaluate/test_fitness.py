@@ -16,7 +16,8 @@ from kernelwright.edits.kinds.delete_barrier import DeleteBarrier
 from kernelwright.edits.kinds.fix_launch import FixArgument
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.judging import fitness as fitness_module
-from kernelwright.evaluate.judging.fitness import ACCEPT, Accept, Demands, Evaluated, Fitness
+from kernelwright.evaluate.judging.demands import ACCEPT, Accept, Demands
+from kernelwright.evaluate.judging.fitness import Evaluated, Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.workload import Workload

@@ -11,7 +11,8 @@ import pytest
 from kernelwright.edits import Gene
 from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.delete import Delete
-from kernelwright.evaluate.judging.fitness import Accept, Demands, Fitness
+from kernelwright.evaluate.judging.demands import Accept, Demands
+from kernelwright.evaluate.judging.fitness import Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.workload.case import Case
 from kernelwright.evaluate.workload.workload import Workload

@@ -15,7 +15,8 @@ from kernelwright.edits.kinds.constant_condition import ConstantCondition
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.original import Id
 from kernelwright.evaluate.judging import sampled_cases
-from kernelwright.evaluate.judging.fitness import Demands, Fitness
+from kernelwright.evaluate.judging.demands import Demands
+from kernelwright.evaluate.judging.fitness import Fitness
 from kernelwright.evaluate.judging.sampled_cases import LEAST_WORK, Shape, replaceable
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.settings import RunSettings

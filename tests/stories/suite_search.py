@@ -16,7 +16,8 @@ from kernelwright.edits.edit_words import Words, in_words
 from kernelwright.edits.kinds.delete import Delete
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.select_launches import choose, look
-from kernelwright.evaluate.judging.fitness import Accept, Demands, Fitness
+from kernelwright.evaluate.judging.demands import Accept, Demands
+from kernelwright.evaluate.judging.fitness import Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.subject import Chosen, Recordings

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.evaluate.judging.fitness import Demands
+from kernelwright.evaluate.judging.demands import Demands
 from kernelwright.evaluate.workload.subject import PythonFile
 from kernelwright.evolution.flag_sets import Texts
 from kernelwright.passes.options import PassOptions

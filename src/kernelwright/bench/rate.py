@@ -26,7 +26,8 @@ from kernelwright.device.settings import Settings, virtual_gpu
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.record_program import record
 from kernelwright.evaluate.capture.select_launches import choose, look
-from kernelwright.evaluate.judging.fitness import Demands, Fitness
+from kernelwright.evaluate.judging.demands import Demands
+from kernelwright.evaluate.judging.fitness import Fitness
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.run.journal import Row as Tried
 from kernelwright.evaluate.workload.subject import Recordings

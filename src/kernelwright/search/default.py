@@ -18,9 +18,9 @@ asked about again, and candidates that turn out to be the same program count onc
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from kernelwright.search.combine import add_harmless, combine
 from kernelwright.search.crossover import uniform_crossover
@@ -33,11 +33,13 @@ from kernelwright.search.ties import TIE, is_gain
 
 G = TypeVar("G", bound=Hashable)
 
+_Answers: TypeAlias = Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]
+
 SINGLE, CROSS, DROP, GOOD = 0.3, 0.4, 0.2, 0.25
 """How a child is made, each the share of what those before leave: the best with a further listed gene, two parents crossed, a gene
 dropped, a gene added that has paid before; the rest, a gene drawn and added."""
 TOGETHER = 0.1
-"""Share of the budget at most for what gained nothing alone, tried together."""
+"""Share of the budget at most for what gained nothing alone, tried together; half as much is left for what is good for every size."""
 AGAIN = 12
 """Genes rejected alone, or that gain nothing, that are tried on the best in each generation, and again as long as some of them pay."""
 BREAKTHROUGH = 0.03
@@ -135,16 +137,17 @@ class Default(Planned[tuple[G, ...]]):
         best = yield from self._combine(self._original, free)
         if len(free) < len(self._experience.good):
             best = yield from self._combine(best, self._experience.good)
-        best = yield from self._combine_harmless(best)
-        yield from self._combine_general(best)
+        until = self.evaluations + self._together
+        best = yield from self._combine_harmless(best, until)
+        yield from self._combine_general(best, max(until, self.evaluations + self._together // 2))
 
     def _combine(
-        self, start: Result[tuple[G, ...]], genes: Iterable[G]
+        self, start: Result[tuple[G, ...]], genes: Iterable[G], until: float = math.inf
     ) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
         gains = sorted(((gene, self._experience.good[gene]) for gene in genes), key=lambda pair: -pair[1])
-        return (yield from combine(start, gains, self._evaluate_and_join, is_better=self._is_better))
+        return (yield from combine(start, gains, self._asking_until(until), is_better=self._is_better))
 
-    def _combine_general(self, best: Result[tuple[G, ...]]) -> Asking[tuple[G, ...], None]:
+    def _combine_general(self, best: Result[tuple[G, ...]], until: int) -> Asking[tuple[G, ...], None]:
         """Where the best is not good for every size: the best without what makes it so, with the wins on top that are."""
         is_general = self._hooks.is_general
         left = tuple(gene for gene in best.candidate if is_general(gene))
@@ -153,32 +156,32 @@ class Default(Planned[tuple[G, ...]]):
         (start,) = yield from self._evaluate_and_join([left])
         if start is None or start.objectives is None:
             start = self._original
-        yield from self._combine(start, filter(is_general, self._experience.good))
+        yield from self._combine(start, filter(is_general, self._experience.good), until)
 
-    def _combine_harmless(self, start: Result[tuple[G, ...]]) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
-        """What gained nothing alone, by what goes together, while its share of the budget lasts."""
-        until = self.evaluations + self._together
+    def _combine_harmless(
+        self, start: Result[tuple[G, ...]], until: int
+    ) -> Asking[tuple[G, ...], Result[tuple[G, ...]]]:
+        """What gained nothing alone, by what goes together."""
         groups: dict[tuple[int, Hashable], list[G]] = {}
         for gene in self._experience.harmless:
             for turn, group in enumerate(self._hooks.groups(gene)):
                 groups.setdefault((turn, group), []).append(gene)
 
-        def evaluate(
-            candidates: list[tuple[G, ...]],
-        ) -> Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]:
+        in_turn = sorted(groups.items(), key=lambda each: each[0][0])  # stable: those of one turn stay in their order
+        together = [group for _, group in in_turn if len(group) > 1]
+        return (yield from add_harmless(start, together, self._asking_until(until), is_better=self._is_better))
+
+    def _asking_until(self, until: float) -> Callable[[list[tuple[G, ...]]], _Answers[G]]:
+        """Asks about candidates until so many evaluations were made, and says None from then on."""
+
+        def evaluate(candidates: list[tuple[G, ...]]) -> _Answers[G]:
             if self.evaluations >= until:
                 return [None] * len(candidates)
             return (yield from self._evaluate_and_join(candidates))
 
-        in_turn = sorted(
-            groups.items(), key=lambda each: each[0][0]
-        )  # stable: those of one turn stay in the order of the list
-        together = [group for _, group in in_turn if len(group) > 1]
-        return (yield from add_harmless(start, together, evaluate, is_better=self._is_better))
+        return evaluate
 
-    def _evaluate_and_join(
-        self, candidates: list[tuple[G, ...]]
-    ) -> Asking[tuple[G, ...], list[Result[tuple[G, ...]] | None]]:
+    def _evaluate_and_join(self, candidates: list[tuple[G, ...]]) -> _Answers[G]:
         results = yield from self.evaluate([] if self.concluding else candidates, self._keep)
         self._people.join(results)
         return results or [None] * len(candidates)

@@ -13,7 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kernelwright.errors import CompileError, IRError, ToolError
-from kernelwright.evaluate.judging.fitness import Demands, Evaluated
+from kernelwright.evaluate.judging.demands import Demands
+from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.judging.worker_process import Reference, setup
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.workload.flag_choice import FlagChoice

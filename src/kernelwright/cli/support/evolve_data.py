@@ -10,7 +10,7 @@ from pathlib import Path
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.select_launches import choose, look
-from kernelwright.evaluate.judging.fitness import Demands
+from kernelwright.evaluate.judging.demands import Demands
 from kernelwright.evaluate.judging.worker_process import setup
 from kernelwright.evaluate.workload.subject import Recordings
 from kernelwright.evolution.genomes import GENOMES

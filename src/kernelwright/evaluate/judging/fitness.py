@@ -18,7 +18,7 @@ import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Any, Generic, Literal, cast
+from typing import Any, Generic, cast
 
 from kernelwright.cuda.names import readable
 from kernelwright.device.schedule import Schedule
@@ -30,6 +30,7 @@ from kernelwright.errors import CompileError, DeviceError, KernelwrightError, Mi
 from kernelwright.evaluate.candidate import C, VariantKind
 from kernelwright.evaluate.capture.recorded_case import RecordedCase
 from kernelwright.evaluate.judging.case_runner import BUDGET, kernel_called
+from kernelwright.evaluate.judging.demands import Demands
 from kernelwright.evaluate.judging.fault_sites import Site
 from kernelwright.evaluate.judging.judge import Judge
 from kernelwright.evaluate.judging.launch_sites import farthest_past_buffers, undefined_in
@@ -49,17 +50,6 @@ from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.lru import LruCache
 from kernelwright.target import Gpu
 
-Accept = Literal["proven", "clean", "safe", "benign", "lockstep", "any"]
-ACCEPT: dict[Accept, str] = {
-    "proven": "right for every launch that its guards admit; searched as 'clean', settled by the proof at the end",
-    "clean": "right under every schedule, also of lanes that do not run in step, and no race at all",
-    "safe": "right under every schedule, also of lanes that do not run in step, and no race that the original has not",
-    "benign": "right under every schedule, also of lanes that do not run in step",
-    "lockstep": "right whatever the order of blocks and warps",
-    "any": "right on the training cases, run in order",
-}
-"""What an accepted variant must be; strictest first."""
-
 KEPT = 4096
 """Outcomes of single cases, and of whole programs, that are kept."""
 LITTLE_WORK = 50_000
@@ -70,32 +60,6 @@ WATCHED_BESIDES = 20_000
 """Blocks of instructions that the warps of a case may run for every candidate to be watched on it, too: a fifth of a second."""
 MOST_WATCHED = 300_000
 """Blocks of instructions that the warps of a case may run for it to be watched besides: some seconds."""
-
-
-@dataclass(frozen=True)
-class Demands:
-    """What decides whether a candidate is accepted, besides its outputs."""
-
-    accept: Accept = "safe"
-    seed: int = 0
-    """Of the schedules."""
-    sampled: bool = False
-    """Whether large launches are judged by a sample of their blocks (``sampled_cases.py``)."""
-
-    def __post_init__(self) -> None:
-        if self.accept not in ACCEPT:
-            raise Misuse(f"--accept {self.accept} is none of {', '.join(ACCEPT)}", hint="proven is the strictest")
-
-    @property
-    def schedules(self) -> tuple[Schedule, ...]:
-        """The schedules after the first that a candidate must pass."""
-        other, split = Schedule.random(self.seed + 1), Schedule.subwarp(4, self.seed + 2)
-        return {"lockstep": (other,), "any": ()}.get(self.accept, (other, split))
-
-    @property
-    def no_new_races(self) -> bool:
-        """Whether a race that the original has not is refused, whatever its values."""
-        return self.accept in ("proven", "clean", "safe")
 
 
 @dataclass(frozen=True)

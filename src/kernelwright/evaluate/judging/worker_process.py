@@ -8,7 +8,8 @@ from dataclasses import field, replace
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import CompileError, ToolError
 from kernelwright.evaluate.candidate import C, VariantKind
-from kernelwright.evaluate.judging.fitness import Demands, Evaluated, Fitness
+from kernelwright.evaluate.judging.demands import Demands
+from kernelwright.evaluate.judging.fitness import Evaluated, Fitness
 from kernelwright.evaluate.judging.variant import as_compiled
 from kernelwright.evaluate.outcome import Ok, Rejected
 from kernelwright.evaluate.timing.machine_code import Code, machine_code

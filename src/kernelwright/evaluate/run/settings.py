@@ -11,7 +11,7 @@ from kernelwright.architectures import architecture
 from kernelwright.device.real_gpu.availability import require_gpu
 from kernelwright.device.settings import real_gpu, virtual_gpu
 from kernelwright.errors import Misuse
-from kernelwright.evaluate.judging.fitness import ACCEPT, Demands
+from kernelwright.evaluate.judging.demands import ACCEPT, Demands
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.strategies import DEFAULT, PRESETS
 from kernelwright.target import GPUS, gpu_called

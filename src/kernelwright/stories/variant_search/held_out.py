@@ -6,7 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from kernelwright.evaluate.candidate import C
-from kernelwright.evaluate.judging.fitness import Demands, Evaluated
+from kernelwright.evaluate.judging.demands import Demands
+from kernelwright.evaluate.judging.fitness import Evaluated
 from kernelwright.evaluate.judging.worker_process import Reference, setup
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.variant_run import Found
