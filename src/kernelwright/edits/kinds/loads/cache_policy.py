@@ -50,10 +50,7 @@ class CachePolicy:
         if self.policy in draft.extras.get(self.subject, ()):
             return f"instruction {self.subject} is {self.policy} already"
         if self.policy == READ_ONLY:
-            source = _read_only_source(draft, self.subject)
-            if isinstance(source, str):
-                return source
-            draft.guards[Apart(source)] = None
+            # Asked when all edits are done and repaired: repair may give the load another address.
             draft.conditions[self] = self._taken_back
         draft.extras[self.subject] = (self.policy,)
         return None
