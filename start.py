@@ -44,7 +44,7 @@ COMMANDS: dict[str, tuple[str, list[list[str]]]] = {
 def main() -> int:
     """Sets up what is missing, then runs the command; returns its exit code."""
     chosen = sys.argv[1] if len(sys.argv) > 1 else ""
-    if chosen not in COMMANDS:
+    if chosen not in COMMANDS or len(sys.argv) > 2:
         print("usage: python3 start.py COMMAND")
         for name, (what, _) in COMMANDS.items():
             print(f"  {name:6} {what}")

@@ -10,6 +10,7 @@ from kernelwright.bench.prove.labelling import label_planted
 from kernelwright.bench.prove.planted import SOUND, UNSAFE, Planted
 from kernelwright.ir import print_function
 from kernelwright.prove import Proof, Prover, prove
+from kernelwright.prove.labels import LABELS
 from tests.prove.planted import planted
 
 SEED = 7
@@ -73,6 +74,23 @@ def test_a_prover_serves_several_variants() -> None:
     first = prover.prove(dead.variant)
     assert prover.prove({}).label == "clean"
     assert prover.prove(dead.variant) == first and first.label == "clean"
+
+
+@pytest.mark.parametrize("one", [*UNSAFE[::3], *SOUND[::6]], ids=lambda p: p.kernel)
+def test_a_proof_that_ends_where_it_falls_short_says_whether_a_variant_is_what_was_asked_for(one: Planted) -> None:
+    """The label of the whole proof tells. What ends early made fewer checks, and found one failed; what does not is the whole proof."""
+    whole = proof_of(one.kernel)
+    prover = Prover(one.workload(SEED), one.original, seed=SEED)
+    for least in LABELS[1:]:
+        proof = prover.prove(one.variant, least=least)
+        is_enough = LABELS.index(whole.label) <= LABELS.index(least)
+        assert proof.is_whole or not is_enough
+        if is_enough:
+            assert proof == whole
+        else:
+            assert not proof.is_whole and LABELS.index(least) < LABELS.index(proof.label)
+            made = [sum(check.status != "not run" for check in each.checks) for each in (proof, whole)]
+            assert made[0] <= made[1]
 
 
 @pytest.mark.slow

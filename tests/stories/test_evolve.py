@@ -394,6 +394,8 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
     fault = found.variant(found.journal.events("minimised")[-1].data["variant"]).candidate[0]
 
     class Judgement:
+        is_whole = True
+
         def __init__(self, label: str) -> None:
             self.label = label
 
@@ -406,7 +408,7 @@ def test_what_is_kept_of_a_best_that_fell_is_the_fastest_without_the_edits_at_fa
             return self
 
         def __exit__(self, *_: object) -> None: ...
-        def of(self, candidate: tuple[Gene, ...], speedup: float) -> Judgement:
+        def of(self, candidate: tuple[Gene, ...], speedup: float, *, accept: str = "any") -> Judgement:
             return Judgement("data-specific" if fault in candidate else "clean")
 
         def provable(self, candidate: tuple[Gene, ...]) -> None: ...

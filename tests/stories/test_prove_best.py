@@ -26,10 +26,10 @@ def test_what_relies_on_less_is_the_best_where_that_is_enough(tmp_path: Path, mo
     def count_of(candidate: tuple[Gene, ...]) -> int:
         return sum(isinstance(gene.edit, RequireLaunch) for gene in candidate)
 
-    def judged(self: object, candidate: tuple[Gene, ...], speedup: float) -> SimpleNamespace:
+    def judged(self: object, candidate: tuple[Gene, ...], speedup: float, *, accept: str = "any") -> SimpleNamespace:
         label = "clean" if count_of(candidate) >= enough else "data-specific"
         asked.append(count_of(candidate))
-        return SimpleNamespace(as_json=lambda: {"label": label, "checks": []})
+        return SimpleNamespace(is_whole=True, as_json=lambda: {"label": label, "checks": []})
 
     monkeypatch.setattr(PROOFS + ".of", judged)
     monkeypatch.setattr(PROOFS + ".provable", lambda *_: None)
@@ -49,9 +49,9 @@ def test_what_fixes_no_size_is_the_fastest_of_all_that_do_not(tmp_path: Path, mo
     def fixes(_: object, candidate: tuple[Gene, ...]) -> bool:
         return any(gene in fixed for gene in candidate)
 
-    def judged(_: object, candidate: tuple[Gene, ...], speedup: float) -> SimpleNamespace:
+    def judged(_: object, candidate: tuple[Gene, ...], speedup: float, *, accept: str = "any") -> SimpleNamespace:
         fixed[:] = fixed or candidate[:1]  # the best is proven first
-        return SimpleNamespace(as_json=lambda: {"label": "clean", "checks": []})
+        return SimpleNamespace(is_whole=True, as_json=lambda: {"label": "clean", "checks": []})
 
     monkeypatch.setattr(PROOFS + ".of", judged)
     monkeypatch.setattr(PROOFS + ".fixes_launch", fixes)

@@ -71,7 +71,7 @@ def test_what_refutes_one_variant_is_tried_on_all_later_ones(
             return [refuted]
 
         def map(self, items: list[Any]) -> Iterator[tuple[int, Any]]:
-            what, _, _, counterexamples = items[0]
+            what, _, _, counterexamples, _ = items[0]
             asked.append((what, counterexamples))
             if what == "proof":
                 yield 0, {"proof": clean.as_json(), "launches": {}}

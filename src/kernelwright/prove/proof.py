@@ -16,6 +16,8 @@ from kernelwright.prove.obligations.obligation import Obligation, all_hold, obli
 
 SHOWN = 6
 """Pieces of evidence that a check keeps."""
+FELL_SHORT = "it is less already than was asked for"
+"""Why a check was not made whose answer could have changed nothing."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,11 @@ class Proof:
         if not failed and "wrong" not in not_run.values() and self.obligations and all_hold(self.obligations):
             return "proven"
         return worst([*failed, *not_run.values()])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every check was made that can be. One that ended where it fell short says no more than that, whatever its label."""
+        return all(check.detail != FELL_SHORT for check in self.checks)
 
     def refuted(self, wrong: Sequence[Evidence]) -> Proof:
         """The proof with what was found wrong on inputs that refute its obligations; itself where nothing was."""

@@ -32,7 +32,8 @@ from kernelwright.prove.coverage.accepted_changes import AcceptedChanges
 from kernelwright.prove.domain import Guards
 from kernelwright.prove.effort import Effort
 from kernelwright.prove.evidence import Check, Evidence
-from kernelwright.prove.proof import SHOWN, Proof
+from kernelwright.prove.labels import Label
+from kernelwright.prove.proof import FELL_SHORT, SHOWN, Proof
 from kernelwright.prove.speedup_ceiling import LIMIT
 
 
@@ -77,16 +78,18 @@ class Prover:
         ceiling: float = LIMIT,
         whole_program: Trial | None = None,
         counterexamples: Sequence[Counterexample] = (),
+        least: Label | None = None,
     ) -> Proof:
         """The proof of a variant, given as the kernels it changes.
 
         ``guards``: launches outside the variant's domain of validity are left out. ``speedup``: of the variant, over the
         original; above ``ceiling`` (``too_good.ceiling``) it is suspicious, and more different cases are demanded.
         ``whole_program``: runs it with the variant in it; None where there is none. ``counterexamples``: what refuted obligations, of
-        this variant or of others; the check ``different`` tries them, too.
+        this variant or of others; the check ``different`` tries them, too. ``least``: the worst label that is of any use: a proof that
+        falls short of it ends there (``Proof.is_whole``).
         """
         inputs = CheckInputs(
-            speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer, tuple(counterexamples)
+            speedup, ceiling, whole_program, self.sanitizer, self.why_no_sanitizer, tuple(counterexamples), least
         )
         with closing(self._runs(variant, guards, inputs)) as runs:
             answers = _answers(runs)
@@ -141,6 +144,9 @@ def _answers(runs: VariantRuns) -> dict[str, Answer]:
     for kind in in_turn():
         if kind.turn > Turn.TRAINING and any(found[first.name].status == "failed" for first in first_checks):
             found[kind.name] = not_run("it is not right on the training cases to begin with")
+            continue
+        if any(each.status == "failed" and runs.inputs.is_short(CHECKS[name].label) for name, each in found.items()):
+            found[kind.name] = not_run(FELL_SHORT)
             continue
         answer = found[kind.name] = kind.make(runs)
         for name, other in answer.also.items():

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Generic
+from typing import Any, Generic, TypeAlias
 
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import KernelwrightError, ToolError
@@ -53,6 +53,16 @@ WORST: dict[str, Label] = {
 """By what was demanded, the worst label that meets it."""
 
 
+_Asked: TypeAlias = tuple[str, C, float, tuple[Counterexample, ...], Label | None]
+"""What is asked, of which candidate; its speed-up, what refuted obligations, and the worst label that is of any use."""
+
+
+def _least(accept: str) -> Label | None:
+    """The worst label that tests can give what is demanded. What is proven has passed as clean does; of what may be anything, all is of
+    interest."""
+    return None if accept == "any" else "clean" if accept == "proven" else WORST[accept]
+
+
 def meets(label: Label, accept: str) -> bool:
     """Whether a label is as good as was demanded."""
     return LABELS.index(label) <= LABELS.index(WORST[accept])
@@ -74,12 +84,13 @@ class Proofs(Generic[C]):
         self._launches: Launches = {}
         self._obligations = Obligations(run.subject, run.kind, settings.virtual)
 
-    def of(self, candidate: C, speedup: float) -> Proof:
+    def of(self, candidate: C, speedup: float, *, accept: str = "any") -> Proof:
         """The proof of a candidate. Raises ``Misuse`` for an original that proves nothing, ``ToolError`` when it cannot be made.
 
-        One that ends the process it is run in, twice, is wrong: what would come of it elsewhere nobody knows.
+        ``accept``: what is demanded of it; a proof that falls short of it ends there. One that ends the process it is run in, twice, is
+        wrong: what would come of it elsewhere nobody knows.
         """
-        found = self._asked("proof", candidate, speedup)
+        found = self._asked("proof", candidate, speedup, _least(accept))
         if isinstance(found, Lost):
             return _wrong(f"while it was proven, {found.reason}", self._seed)
         proof, self._launches = proof_from_json(found["proof"]), found["launches"]
@@ -100,9 +111,9 @@ class Proofs(Generic[C]):
             return _wrong(f"on what refutes an obligation, {found.reason}", self._seed)
         return proof.refuted([evidence_from_json(each) for each in found["wrong"]])
 
-    def _asked(self, what: str, candidate: C, speedup: float) -> Lost | dict[str, Any]:
+    def _asked(self, what: str, candidate: C, speedup: float, least: Label | None = None) -> Lost | dict[str, Any]:
         """What the worker says; that it ended, twice, where the candidate ends it."""
-        ((_, found),) = list(self._pool.map([(what, candidate, speedup, tuple(self._counterexamples))]))
+        ((_, found),) = list(self._pool.map([(what, candidate, speedup, tuple(self._counterexamples), least)]))
         if isinstance(found, Lost) and found.stage != "crash":
             raise ToolError(f"the proof cannot be made: {found}", hint="evolve it on smaller inputs")
         if isinstance(found, Raised):
@@ -145,7 +156,7 @@ class Proofs(Generic[C]):
 
 def _setup(
     subject: Subject, kind: VariantKind[C], device: str, seed: int, sanitizer: bool, processes: int
-) -> Callable[[tuple[str, C, float, tuple[Counterexample, ...]]], dict[str, Any]]:
+) -> Callable[[_Asked[C]], dict[str, Any]]:
     workload = subject.workload()
     builder = kind.builder(workload.modules(), virtual_gpu(device).arch)
     held_out = subject.held_out() if isinstance(subject, Recordings) else ()
@@ -162,8 +173,8 @@ def _setup(
     most = ceiling(estimates, weights)
     launches = training_facts(prover.baseline)
 
-    def work(asked: tuple[str, C, float, tuple[Counterexample, ...]]) -> dict[str, Any]:
-        what, candidate, speedup, counterexamples = asked
+    def work(asked: _Asked[C]) -> dict[str, Any]:
+        what, candidate, speedup, counterexamples, least = asked
         variant = builder.build(candidate)
         changed = {name: built.module for name, built in variant.kernels.items() if name in variant.changed}
         if what == "refuted":
@@ -176,7 +187,7 @@ def _setup(
             trial = functools.partial(_no_trial, not_run)
         proof = prover.prove(
             changed, guards=variant.guards, speedup=speedup, ceiling=most, whole_program=trial,
-            counterexamples=counterexamples,
+            counterexamples=counterexamples, least=least,
         )  # fmt: skip
         return {"proof": proof.as_json(), "launches": launches}
 

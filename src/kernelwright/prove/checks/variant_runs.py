@@ -31,9 +31,13 @@ from kernelwright.prove.coverage.edited_lines import edited_lines
 from kernelwright.prove.domain import Domain, Guards
 from kernelwright.prove.evidence import Evidence
 from kernelwright.prove.fences import Fences
+from kernelwright.prove.labels import LABELS, Label
 from kernelwright.prove.output_difference import difference
 from kernelwright.prove.sightings import Site, Sites, add
 from kernelwright.prove.speedup_ceiling import LIMIT
+
+WRONG_ELSEWHERE: Label = "data-specific"
+"""What a variant is at best that is wrong on other data."""
 
 Trial = Callable[[Modules], Outcome]
 """Runs something with the kernels exchanged, and says what came of it: the whole program, or NVIDIA's checker on it."""
@@ -52,6 +56,12 @@ class CheckInputs:
     why_no_sanitizer: str = "it needs a real GPU and NVIDIA's tool"
     counterexamples: tuple[Counterexample, ...] = ()
     """What refuted obligations, of this variant or of others."""
+    least: Label | None = None
+    """The worst label that is of any use: what cannot be had any more is not looked into further. None: everything is."""
+
+    def is_short(self, label: Label) -> bool:
+        """Whether a failure that stands for this label settles all there is to know."""
+        return self.least is not None and LABELS.index(label) > LABELS.index(self.least)
 
 
 class VariantRuns:
@@ -234,6 +244,8 @@ class VariantRuns:
             for number, one in enumerate(cases):
                 self.begin(self._asked_of_different(each) for each in cases[number + 1 :])
                 found.append(self._on_different(one))
+                if found[-1] is not None and self.inputs.is_short(WRONG_ELSEWHERE):
+                    break
         return found
 
     def _is_inside(self, one: Reference) -> bool:

@@ -52,7 +52,22 @@ class _Proving(Generic[G]):
 
     def holds(self, found: Found[tuple[G, ...]]) -> bool:
         """Whether it is proven as was demanded."""
-        return meets(self.label(found), self._search.run.settings.accept)
+        return self._meets(found, self._search.run.settings.accept)
+
+    def _meets(self, found: Found[tuple[G, ...]], accept: str) -> bool:
+        """Whether it is proven as ``accept`` says. Of one that is not no more is found out than that: it has no proof, and no label."""
+        run = self._search.run
+        if run.proof(found.name) is None:
+            name = {"name": f"{found.name} {accept}", "variant": found.name}
+            if any(event.data["name"] == name["name"] for event in run.journal.events("fell short")):
+                return False
+            self._search.say(f"prove {found.name}")
+            proof = self._proofs.of(found.candidate, found.speedup, accept=accept)
+            if not proof.is_whole:
+                self._search.note("fell short", name)
+                return False
+            self._search.note("proof", {"name": found.name, "variant": found.name, **proof.as_json()})
+        return meets(self.label(found), accept)
 
     def label_of_best(self, best: Found[tuple[G, ...]]) -> Label | None:
         """None, and a note that says why, for an original that proves nothing of any variant."""
@@ -94,14 +109,10 @@ class _Proving(Generic[G]):
 
     def _held_for_any_size(self, found: Found[tuple[G, ...]]) -> Found[tuple[G, ...]] | None:
         """The variant, or the fastest of what is left of it when it relies on less, that is as was demanded and fixes no size."""
-        label = self.label(found)
-        accept = self._search.run.settings.accept
-        kept = found if meets(label, accept) else None
-        if kept is None and label == "data-specific":
-            kept = self.relying_on_less(found)
-            label = self.label(kept) if kept is not None else label
-        if label == "clean" or kept is None:
-            part = self.proven_part(kept or found, label) if label in ("clean", "data-specific") else None
+        kept = found if self.holds(found) else self.relying_on_less(found)
+        label = self.label(kept) if kept is not None else None
+        if label in ("clean", None):
+            part = self.proven_part(kept or found, label)
             if part is not None and not self._proofs.fixes_launch(part.candidate):
                 kept = part if kept is None or not _slower(part.speedup, kept.speedup) else kept
         return kept if kept is not None and kept.is_gain and not self._proofs.fixes_launch(kept.candidate) else None
@@ -140,7 +151,7 @@ class _Proving(Generic[G]):
                 best = _faster(best, less)
         return best
 
-    def proven_part(self, found: Found[tuple[G, ...]], label: Label) -> Found[tuple[G, ...]] | None:
+    def proven_part(self, found: Found[tuple[G, ...]], label: Label | None) -> Found[tuple[G, ...]] | None:
         """A variant, or what is left of it without the edits that cannot be proven, with the guards that the others need; None where
         that gains nothing, or is not proven after all. ``found`` is the one that was proven last: guards are made from the launches that
         its proof has seen."""
@@ -149,7 +160,7 @@ class _Proving(Generic[G]):
         self._search.say("prove for all launches")
         candidate = self._proofs.provable(found.candidate)
         part = self._search.try_one(candidate) if candidate else None
-        return part if part is not None and part.is_gain and self.label(part) == "proven" else None
+        return part if part is not None and part.is_gain and self._meets(part, "proven") else None
 
     def fastest_proven(self, kept: Found[tuple[G, ...]] | None) -> Found[tuple[G, ...]] | None:
         """``kept``, or what can be proven of the fastest variants that are faster."""
