@@ -180,8 +180,8 @@ any; kernels alone, or with launch cost."""
 
 def claims(run: EvolveRun) -> dict[str, list[float]]:
     """By claim, the speed-ups of the fastest accepted variants of which it can be said, in the order of ``HOW``; 1 where there is none,
-    as the original. Only what a run has proven has a label, and what asks nothing of a launch has no edit that alone would, so without checks
-    the figures are at least that."""
+    as the original. Only what a run has proven has a label, and what counts as without checks has no edit that alone asks for any: it is at
+    least that fast."""
     found: dict[str, list[float]] = {}
     accepted = sorted(run.accepted, key=lambda each: -each.speedup)
     own = own_blocks_of(run)
