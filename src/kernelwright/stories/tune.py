@@ -49,6 +49,8 @@ class Subject:
     """Hash of a dataset's content; empty for one that has none."""
     dispatch_us: Mapping[str, float] = field(default_factory=dict)
     """What deciding costs per call, by dataset, filled as the program runs; empty where nothing says."""
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    """By dataset, a line in which the program seems to say something and that cannot be read, filled as it runs."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """What limits the comparison of outputs, by dataset, filled as the program runs."""
 
@@ -87,7 +89,15 @@ def tune_program(
     # A dataset that is given twice is refused by the tuner.
     both += [name for name in dict.fromkeys(datasets) if list(datasets).count(name) > 1]
 
+    told: set[str] = set()
+
     def note(dataset: str, configuration: Configuration) -> None:
+        if (line := subject.unreadable.get(dataset)) and line not in told:
+            told.add(line)
+            say(
+                f"{dataset}: it printed {line!r}, which cannot be read: names have no blanks, values and times are plain numbers "
+                "(docs/tune.md, What a program has to do)"
+            )
         evidence.measured.setdefault(dataset, []).append(configuration)
         if run is not None:
             run.record(dataset, configuration)
