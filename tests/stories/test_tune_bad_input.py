@@ -16,6 +16,7 @@ import kernelwright
 from kernelwright.cli.commands.tune.command import command
 from kernelwright.cli.commands.tune.subjects import same_names, threshold_path
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.run.journal_file import WriterLock
 from kernelwright.versions.running.python_runner import run
 
 PROGRAM = """
@@ -135,6 +136,27 @@ def test_a_threshold_file_that_cannot_be_read_is_refused_before_anything_runs(
             command(None, EXECUTE, ["4"], fresh=fresh)
     assert "run first" not in capsys.readouterr().err
     assert Path("program.tuning").read_text() == "rows=99999999999999999999\n"
+
+
+def test_a_folder_that_is_not_there_is_refused_before_anything_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(Misuse, match=r"there is no folder nowhere for app\.tuning"):
+        command(None, EXECUTE, ["4"], Path("nowhere/app.tuning"))
+    Path("program.tuning").write_text("-- thresholds of another\n-- on here\nrows=4\n")
+    with pytest.raises(Misuse, match="holds thresholds of another program: another"):
+        command(None, EXECUTE, ["4"])
+    assert "run first" not in capsys.readouterr().err and not Path("kw-runs").exists()
+
+
+def test_two_at_once_lose_nothing_of_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """The second one is refused, and says who writes; the file has all datasets of the first."""
+    command(None, EXECUTE, ["4", "8"], runs=1)
+    lock = WriterLock(Path("program.tuning.json"))
+    with pytest.raises(Misuse, match=r"program\.tuning\.json is being written by this process"):
+        command(None, EXECUTE, ["16"], runs=1)
+    lock.release()
+    command(None, EXECUTE, ["16"], runs=1, as_json_=True)
+    assert [d["name"] for d in json.loads(capsys.readouterr().out.splitlines()[-1])["datasets"]] == ["4", "8", "16"]
+    assert not list(Path().glob("*.lock"))
 
 
 @pytest.mark.parametrize(

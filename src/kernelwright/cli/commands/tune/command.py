@@ -36,7 +36,15 @@ from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
-from kernelwright.stories.tune import Subject, create_run, explained, opened_run, refuse_changed, tune_program
+from kernelwright.stories.tune import (
+    Subject,
+    create_run,
+    explained,
+    opened_run,
+    refuse_changed,
+    refuse_files,
+    tune_program,
+)
 from kernelwright.versions.explanation import as_json, conflict_lines, never_reached_lines, trouble_lines
 from kernelwright.versions.program import INFINITE, times_as_much
 from kernelwright.versions.resolution import Resolution
@@ -107,6 +115,7 @@ def command(
     subject = subject_of(asked, _build)
     rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(asked.resolution, asked.runs)
     if resume is None:
+        refuse_files(subject, fresh=asked.fresh)
         run = create_run(new_folder(asked.stem), subject, asked.as_json())
     with run, saying_how_to_resume(run):
         refuse_changed(run, subject)
