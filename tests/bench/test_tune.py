@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from kernelwright.bench.tune import black_box
 from kernelwright.bench.tune.effort_ratios import EffortRatios
+from kernelwright.bench.tune.measure import known_programs
 from kernelwright.bench.tune.measured_program import MOST_ENUMERATED, MeasuredProgram
+from kernelwright.bench.tune.sizes import SIZES, left_out_rows
+from kernelwright.errors import Misuse
+from kernelwright.suite.multiversion.table import PROGRAMS
 from kernelwright.versions.program import INFINITE
 from tests.versions.table_programs import Guard, Leaf, Node, TableProgram, exhaustive, monotone_occasion, shape
 
@@ -68,6 +72,25 @@ def test_the_black_box_finds_what_a_small_table_has(monkeypatch: pytest.MonkeyPa
     assert (again.at_end.asked, again.at_end.runs) == (found.at_end.asked, found.at_end.runs)
     cut = black_box.searched(measured, ("a", "b"), 3.0, 0.0, 1)
     assert cut.cut and cut.at_end.asked == 1
+
+
+def test_sizes_left_out_meet_thresholds_of_the_others() -> None:
+    """The version wins from 30 up: without 20 the threshold is 12, without 40 it is 42, and the path of each is run where it is not
+    known."""
+    occasions: dict[str, list[Node]] = {
+        str(value): [Guard("t", value, Leaf(1.0 if value >= 30 else 3.0), Leaf(2.0))] for value in (4, 20, 40, 90)
+    }
+    rows = left_out_rows("table", TableProgram(occasions), tuple(occasions))
+    assert [(row["size left out"], row["of its best"]) for row in rows] == [
+        ("4", 1.0), ("20", 1.5), ("40", 2.0), ("90", 1.0),
+    ]  # fmt: skip
+
+
+def test_sizes_and_large_data_belong_to_programs_there_are() -> None:
+    assert set(SIZES) == set(PROGRAMS) and all(len(set(sizes)) == len(sizes) >= 4 for sizes in SIZES.values())
+    assert all(set(PROGRAMS[name].datasets) <= {*sizes, "2 8192 1 4"} for name, sizes in SIZES.items())
+    with pytest.raises(Misuse, match="there is no program 'ludd' of several versions"):
+        known_programs(["lud", "ludd"])
 
 
 def test_a_black_box_that_fails_is_no_search_that_ended(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ import kernelwright
 from kernelwright.cli.commands.tune.command import command
 from kernelwright.cli.commands.tune.subjects import same_names, threshold_path
 from kernelwright.errors import Misuse
+from kernelwright.evaluate.run.journal_file import WriterLock
 from kernelwright.versions.running.python_runner import run
 
 PROGRAM = """
@@ -82,6 +83,50 @@ def test_times_that_are_noise_are_told(capsys: pytest.CaptureFixture[str]) -> No
     assert "noise" not in capsys.readouterr().out
 
 
+def test_names_with_blanks_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """The program seems to compare nothing, and it is said which line was not read."""
+    Path("blank.py").write_text(PROGRAM.replace("Compared {name}", "Compared my {name}"))
+    with pytest.raises(Misuse, match="the program compares nothing"):
+        command(None, f"{sys.executable} blank.py {{data}}", ["4"], runs=1)
+    said = capsys.readouterr().err
+    assert said.count("cannot be read") == 1 and "4: it printed 'Compared my rows <= 4: false.', which cannot" in said
+
+
+CLOCK = f"{sys.executable} clock.py {{data}} {{times}}"
+
+
+@pytest.mark.parametrize(("untuned", "tuned", "share"), [("0", "0", "1"), ("0.001", "0", "inf")])
+def test_a_time_of_zero_is_one(untuned: str, tuned: str, share: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """As a clock of whole microseconds shows it: for all versions, or for the best of them."""
+    took = f'print(f"Took {{{tuned} if took == 100 else {untuned}}} us.", file=sys.stderr)\n'
+    Path("clock.py").write_text(PROGRAM.rpartition("print(f")[0] + took)
+    command(None, CLOCK, ["4", "5", "6"], runs=1)
+    assert f"4: {tuned} us tuned, {share} times as fast as untuned" in capsys.readouterr().out
+    command(None, CLOCK, ["4"], runs=1, as_json_=True)
+    dataset = json.loads(capsys.readouterr().out)["datasets"][0]
+    assert (dataset["untuned_us"], dataset["tuned_us"]) == (float(untuned), 0)
+    command(explain=True, output=Path("clock.tuning"), plot=Path("left.svg"))
+    assert Path("left.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("time", ["nan", "-3", "12us", "inf"])
+def test_what_is_no_time_counts_as_a_failure(time: str, capsys: pytest.CaptureFixture[str]) -> None:
+    times = f"if took == 100: open(sys.argv[2], 'w').write('5 {time}')\n"
+    Path("clock.py").write_text(PROGRAM + times)
+    command(None, CLOCK, ["4"], runs=1)
+    printed = capsys.readouterr().out
+    assert f"among its times stands {time!r}, which is no number of microseconds" in printed
+    assert "4: 120 us tuned" in printed
+
+
+def test_a_dataset_that_always_fails_is_told_with_what_leaves_it_out(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("other.py").write_text(PROGRAM.replace("took == 100 and how", "how"))
+    command(None, f"{sys.executable} other.py {{data}}", ["4", "4-fails"], runs=1)
+    assert "4-fails: fails in every version; leave it out with --forget 4-fails" in capsys.readouterr().out
+    command(None, f"{sys.executable} other.py {{data}}", ["4"], runs=1, forget=["4-fails"])
+    assert "4-fails" not in capsys.readouterr().out
+
+
 def test_a_threshold_file_that_cannot_be_read_is_refused_before_anything_runs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -91,6 +136,27 @@ def test_a_threshold_file_that_cannot_be_read_is_refused_before_anything_runs(
             command(None, EXECUTE, ["4"], fresh=fresh)
     assert "run first" not in capsys.readouterr().err
     assert Path("program.tuning").read_text() == "rows=99999999999999999999\n"
+
+
+def test_a_folder_that_is_not_there_is_refused_before_anything_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(Misuse, match=r"there is no folder nowhere for app\.tuning"):
+        command(None, EXECUTE, ["4"], Path("nowhere/app.tuning"))
+    Path("program.tuning").write_text("-- thresholds of another\n-- on here\nrows=4\n")
+    with pytest.raises(Misuse, match="holds thresholds of another program: another"):
+        command(None, EXECUTE, ["4"])
+    assert "run first" not in capsys.readouterr().err and not Path("kw-runs").exists()
+
+
+def test_two_at_once_lose_nothing_of_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    """The second one is refused, and says who writes; the file has all datasets of the first."""
+    command(None, EXECUTE, ["4", "8"], runs=1)
+    lock = WriterLock(Path("program.tuning.json"))
+    with pytest.raises(Misuse, match=r"program\.tuning\.json is being written by this process"):
+        command(None, EXECUTE, ["16"], runs=1)
+    lock.release()
+    command(None, EXECUTE, ["16"], runs=1, as_json_=True)
+    assert [d["name"] for d in json.loads(capsys.readouterr().out.splitlines()[-1])["datasets"]] == ["4", "8", "16"]
+    assert not list(Path().glob("*.lock"))
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,7 @@ def test_a_program_that_is_built_in_the_cache_finds_the_thresholds_beside_its_so
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def environment(path: str) -> dict[str, str]:
-        return GivenProgram.of([Path(path)], [], CompileFlags.of({}), {"device": "a100"}).environment
+        return GivenProgram.of([Path(path)], [], CompileFlags.of({}), {"device": "a100"}).environment()
 
     monkeypatch.delenv("KW_THRESHOLDS", raising=False)
     assert environment("app.cu") == {}

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kernelwright.versions.program import INFINITE, Compared
-from kernelwright.versions.running.line_protocol import comparisons, dispatch_us
+from kernelwright.versions.running.line_protocol import comparisons, dispatch_us, unreadable_line
+from kernelwright.versions.threshold_file import read_thresholds
 
 HEADERS = Path(__file__).parents[2] / "src" / "kernelwright" / "cuda" / "include"
 PROGRAM = """
@@ -111,6 +112,23 @@ def test_a_file_that_cannot_be_read_is_told_where_it_was_asked_for(program: Path
     assert decided == "000 000" and f"names {tuning}, which cannot be read (No such file" in line
 
 
+def test_a_folder_and_a_path_that_is_too_long_cannot_be_read(program: Path, tuning: Path) -> None:
+    decided, (line,) = said(program, KW_THRESHOLDS=str(tuning.parent))
+    assert decided == "000 000" and f"{tuning.parent} cannot be read (Is a directory): no guard is taken" in line
+    decided, (line,) = said(program, KW_THRESHOLDS="a" * 5000)
+    assert decided == "000 000" and "cannot be read (File name too long): no guard is taken" in line
+
+
+def test_lines_of_any_length_and_a_byte_order_mark(program: Path, tuning: Path) -> None:
+    """A long command in a comment does not spill into thresholds; editors put marks before the first line."""
+    tuning.write_text(f"\ufeffrows=8\n-- thresholds of {'x ' * 4000}=1\nelements=80\nlegal=10", encoding="utf-8")
+    assert said(program) == ("110 110", [])
+    assert read_thresholds(tuning) == {"rows": 8, "elements": 80, "legal": 10}
+    tuning.write_text(f"rows=8\n{'long' * 2000}=4\nelements=80\nlegal=10\n")
+    decided, (line,) = said(program)
+    assert decided == "110 110" and "line 2: this is no threshold, which is NAME=NUMBER: longlong" in line
+
+
 def test_comparisons_and_what_a_guard_costs_are_printed(program: Path, tuning: Path) -> None:
     """Each guard's cost once, however often it is met; the tuner adds them up."""
     tuning.write_text("rows=8\n")
@@ -123,3 +141,19 @@ def test_comparisons_and_what_a_guard_costs_are_printed(program: Path, tuning: P
     assert cost is not None and 0 < cost < 100
     assert dispatch_us("Dispatch a 0.5 us.\nDispatch b 0.25 us.\nDispatch a 9 us.\n") == 0.75
     assert dispatch_us(text.replace("Dispatch", "Told")) is None and dispatch_us("Dispatch 2.5 us.\n") == 2.5
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("Compared my rows <= 4: false.\n", "Compared my rows <= 4: false."),
+        ("Compared rows <= 4: no.\n", "Compared rows <= 4: no."),
+        ("Compared rows <= 4.5: true.", "Compared rows <= 4.5: true."),
+        ("Took 5 us.\nTook about 5 us.\n", "Took about 5 us."),
+        ("Took -5 us.\n", "Took -5 us."),
+        ("Dispatch my rows 5 us.\n", "Dispatch my rows 5 us."),
+        ("Compared rows <= -4\nTook 1.5e+3 us\nDispatch 0.1 us\nCompared 4 files\nTook all of us home\nTooka 1 us", ""),
+    ],
+)
+def test_a_line_that_is_nearly_one_is_noticed(said: str, line: str) -> None:
+    assert unreadable_line(said) == line

@@ -95,12 +95,29 @@ def test_what_a_threshold_compares(text: str, value: int, name: str, words: str)
         ("n +", "is no number of a launch"),
         ("4", "the same number for every launch"),
         ("n - n", "the same number for every launch"),
+        (f"n * {INFINITE + 1}", f"{INFINITE + 1} is no number of 64 bits"),
         ("other-1=n", "no winner here: there is again-1:v7/again"),
     ],
 )
 def test_what_no_launch_has_is_refused(by: str, said: str) -> None:
     with pytest.raises(Misuse, match=re.escape(said)):
         guarded([VERSION], {VERSION.kernel: ARGUMENTS}, [by])
+
+
+def test_of_several_kernels_the_one_without_that_number_is_named() -> None:
+    other = replace(VERSION, kernel="_Z5otherPfi")
+    arguments = {VERSION.kernel: ARGUMENTS, other.kernel: {"m": Quantity("argument", 1)}}
+    with pytest.raises(Misuse, match=r"again-1:v7/other: 'n': n is no whole number") as caught:
+        guarded([VERSION, other], arguments, ["n"])
+    assert '--by "RUN/KERNEL=n"' in caught.value.hint
+    one, two = guarded([VERSION, other], arguments, ["again-1/again=n"])
+    assert [v.text for v in (*one.values, *two.values)] == ["n", "threads"]
+
+
+def test_threads_are_those_of_the_launch_whatever_an_argument_is_called() -> None:
+    arguments = {VERSION.kernel: {"threads": Quantity("argument", 2)}}
+    (version,) = guarded([VERSION], arguments)
+    assert version.values[0].of(with_numbers(7, 5)) == 4 * 64
 
 
 def test_each_winner_compares_what_is_said_of_it() -> None:
@@ -186,6 +203,30 @@ def test_a_winner_gets_a_threshold(tuning: tuple[Path, dict[str, Any]]) -> None:
     assert f"-- thresholds of {PROGRAM} --with again-1" in path.read_text()
 
 
+def test_guards_of_the_program_read_the_file_that_with_names(
+    tuning: tuple[Path, dict[str, Any]], kw: Kw, runs: Path, tmp_path: Path
+) -> None:
+    """A program with winners and guards of its own has one file for both."""
+    guard = 'printf("own %d\\n", KW_THRESHOLD("own", 7));'
+    text = PROGRAM.read_text().replace("../stories", str(PROGRAM.parents[1] / "stories"))
+    source, path = tmp_path / "own.cu", tmp_path / "named.tuning"
+    source.write_text(
+        "#include <kernelwright_threshold.h>\n" + text.replace("launch(NULL);\n", f"launch(NULL); {guard}\n", 1)
+    )
+    path.write_text(tuning[0].read_text() + "own=7\n")
+    done = kw("run", source, "--with", path, "--", 5)
+    assert done.stdout.startswith("own 1\n") and counted(done.stderr)["winner"] == 1, done.stderr
+    assert kw("run", source, "--", 5).stdout.startswith("own 0\n")
+    done = kw("compile", source, "--with", path, "-o", tmp_path / "made")
+    assert f"its guards read {tmp_path / 'made'}.tuning, which is not there: copy {path} to it" in done.stderr
+    (tmp_path / "made.tuning").write_text(path.read_text())
+    done = kw("compile", source, "--with", path, "-o", tmp_path / "made")
+    assert done.returncode == 0 and "its guards read" not in done.stderr
+    assert start(tmp_path / "made", 5).stdout.startswith("own 1\n")
+    done = kw("compile", PROGRAM, "--with", tuning[0], "-o", tmp_path / "plain")
+    assert "its guards read" not in done.stderr, "there are thresholds of winners alone"
+
+
 def test_run_and_compile_take_the_result(tuning: tuple[Path, dict[str, Any]], kw: Kw, tmp_path: Path) -> None:
     path, _ = tuning
     done = kw("run", PROGRAM, "--with", path, "--", 5)
@@ -221,6 +262,11 @@ def test_export_takes_the_result(tuning: tuple[Path, dict[str, Any]], kw: Kw, tm
     assert done.stdout.split() == ["kernel", "kernel.original", "kernel.original", "1", "2"]
     done = kw("export", path, "-o", out)
     assert done.returncode == 2 and "is not empty" in done.stderr
+    strange = tmp_path / "strange.tuning"
+    strange.write_text(path.read_text() + "again-1:v0/again=4\nagain-1:v0/again(n)=4\nown=9\n")
+    done = kw("run", PROGRAM, "--with", strange, "--", 5)
+    assert done.returncode == 0, done.stderr
+    assert "has thresholds of no winner here, which are ignored: again-1:v0/again, again-1:v0/again(n)\n" in done.stderr
     never = tmp_path / "never.tuning"
     never.write_text(re.sub(r"(?m)^(again-1.*)=.*", rf"\1={INFINITE}", path.read_text()))
     done = kw("export", never, "-o", tmp_path / "none")

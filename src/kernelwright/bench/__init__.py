@@ -57,6 +57,14 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.tune.measure",
         "Thresholds of programs of several versions: runs against the promised number, times against exhaustive search.",
     ),
+    "tune-large": (
+        "kernelwright.bench.tune.large",
+        "The same on data of about the paper's size, without searches beside it.",
+    ),
+    "tune-sizes": (
+        "kernelwright.bench.tune.sizes",
+        "What thresholds do for sizes that they were never tuned on: each left out in turn.",
+    ),
     "space": (
         "kernelwright.bench.space.measure",
         "Searches of spaces of implementations against uniform descents, against a hand-tiled and a naive kernel.",

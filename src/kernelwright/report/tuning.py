@@ -7,7 +7,7 @@ It shows what the journal recorded at the end of the run, and nothing else; how 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,5 +84,16 @@ def _share(decision: Mapping[str, Any]) -> float | None:
 
 
 def _left_out(rows: list[Mapping[str, Any]]) -> str:
-    shares = [(row["name"], row["found_us"] and row["found_us"] / row["best_us"]) for row in rows]
-    return figures.left_out(shares) if shares else ""
+    return figures.left_out(left_out_shares(rows)) if rows else ""
+
+
+def left_out_shares(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, float | None]]:
+    """Of each dataset left out, its time with thresholds of the others over its best; None where it failed or was not run, or the best
+    is 0."""
+
+    def share(found_us: float | None, best_us: float) -> float | None:
+        if found_us is None or not best_us:
+            return None if found_us is None or found_us else 1.0
+        return found_us / best_us
+
+    return [(row["name"], share(row["found_us"], row["best_us"])) for row in rows]

@@ -7,13 +7,15 @@ the file written, never with less than it held
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from kernelwright.cache import file_digest
-from kernelwright.errors import Misuse
+from kernelwright.errors import Misuse, ToolError
+from kernelwright.evaluate.run.journal_file import WriterLock
 from kernelwright.evaluate.run.run import found_folder
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.configurations import Configuration
@@ -49,8 +51,25 @@ class Subject:
     """Hash of a dataset's content; empty for one that has none."""
     dispatch_us: Mapping[str, float] = field(default_factory=dict)
     """What deciding costs per call, by dataset, filled as the program runs; empty where nothing says."""
+    unreadable: Mapping[str, str] = field(default_factory=dict)
+    """By dataset, a line in which the program seems to say something and that cannot be read, filled as it runs."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """What limits the comparison of outputs, by dataset, filled as the program runs."""
+
+
+def refuse_files(subject: Subject, *, fresh: bool = False) -> Evidence:
+    """What is known of the subject, unless ``fresh``. Raises ``Misuse`` for files that cannot be gone on with, or are of another program or
+    device, and for a folder that is not there; ``ToolError`` for one that is not to be written."""
+    folder = subject.path.parent
+    if not folder.is_dir():
+        raise Misuse(f"there is no folder {folder} for {subject.path.name}", hint=f"mkdir -p {folder}")
+    if not os.access(folder, os.W_OK):
+        raise ToolError(
+            f"the folder {folder} is not writable", hint="give -o another folder, or change its permissions"
+        )
+    if subject.path.exists():
+        read_thresholds(subject.path)  # It is kept, as far as it is not tuned: better refused now than after all runs.
+    return Evidence(subject.identity) if fresh else evidence_for(subject.path, subject.identity)
 
 
 def tune_program(
@@ -66,11 +85,26 @@ def tune_program(
     """Tunes on ``datasets`` and on those of earlier tunings, and writes the threshold file.
 
     What was measured earlier is taken over, unless ``fresh``; ``forget`` leaves out datasets. ``run``: its journal; what is in there
-    is not run again. Raises ``Misuse`` for files of another program or device, and when no dataset runs.
+    is not run again. Raises as ``refuse_files``, and ``Misuse`` when no dataset runs, or when another process tunes into the file.
     """
-    if subject.path.exists():
-        read_thresholds(subject.path)  # It is kept, as far as it is not tuned: better refused now than after all runs.
-    evidence = Evidence(subject.identity) if fresh else evidence_for(subject.path, subject.identity)
+    refuse_files(subject, fresh=fresh)
+    lock = WriterLock(evidence_path(subject.path))
+    try:
+        return _tuned(subject, datasets, resolution, fresh, forget, say, run)
+    finally:
+        lock.release()
+
+
+def _tuned(
+    subject: Subject,
+    datasets: Sequence[str],
+    resolution: Resolution | None,
+    fresh: bool,
+    forget: Sequence[str],
+    say: Say,
+    run: TuneRun | None,
+) -> Tuning:
+    evidence = refuse_files(subject, fresh=fresh)
     for name, found in (run.measured() if run is not None else {}).items():
         if len(found) > len(evidence.measured.get(name, ())):
             evidence.measured[name] = found
@@ -87,7 +121,15 @@ def tune_program(
     # A dataset that is given twice is refused by the tuner.
     both += [name for name in dict.fromkeys(datasets) if list(datasets).count(name) > 1]
 
+    told: set[str] = set()
+
     def note(dataset: str, configuration: Configuration) -> None:
+        if (line := subject.unreadable.get(dataset)) and line not in told:
+            told.add(line)
+            say(
+                f"{dataset}: it printed {line!r}, which cannot be read: names have no blanks, values and times are plain numbers "
+                "(docs/tune.md, What a program has to do)"
+            )
         evidence.measured.setdefault(dataset, []).append(configuration)
         if run is not None:
             run.record(dataset, configuration)

@@ -35,7 +35,7 @@ from kernelwright.pipeline import Program
 from kernelwright.prove.labels import LABELS, MEANING, Label
 from kernelwright.report.selected_variant import UNPROVEN, label_of
 from kernelwright.versions.launch_values import Arguments
-from kernelwright.versions.threshold_file import read_thresholds, runs_of
+from kernelwright.versions.threshold_file import read_thresholds, runs_of, winners_named
 from kernelwright.versions.tuned_winners import guarded_by, tuned
 
 SAFE: tuple[Label, ...] = LABELS[: LABELS.index("as safe as the original") + 1]
@@ -83,7 +83,12 @@ def _add_tuned(found: Winners, path: Path) -> None:
     """The winners that a threshold file was tuned with. Those that are never to be taken are said, and left out."""
     before = winners(runs_of(path), ordered=False)
     thresholds = read_thresholds(path)
-    kept = tuned(guarded_by(before.versions, before.arguments, thresholds), thresholds)
+    guarded = guarded_by(before.versions, before.arguments, thresholds)
+    kept = tuned(guarded, thresholds)
+    owned = {name for version in guarded for name, _ in version.names()}
+    unknown = [name for name in winners_named(path, thresholds) if name not in owned]
+    if unknown:
+        found.warned.append(f"{path} has thresholds of no winner here, which are ignored: {', '.join(unknown)}")
     found.own |= {(version.name, version.kernel): version for version in before.versions}
     names = {(version.name, version.kernel) for version in kept}
     found.versions += kept

@@ -108,6 +108,8 @@ def _polynomial(node: ast.expr, arguments: Arguments, text: str) -> _Polynomial:
     """By product of quantities its factor."""
     match node:
         case ast.Constant(value=int(number)) if not isinstance(number, bool):
+            if number > INFINITE:
+                raise Misuse(f"{text!r}: {number} is no number of 64 bits", hint=_HINT)
             return {(): number}
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return _times({(): -1}, _polynomial(operand, arguments, text))
@@ -127,10 +129,10 @@ def _polynomial(node: ast.expr, arguments: Arguments, text: str) -> _Polynomial:
             return {(EXTENTS[ast.unparse(node)],): 1}
         case ast.Name():
             name = _written(node)
+            if name == "threads":  # also where an argument is called so: a threshold's name says which of the two it is
+                return {THREADS: 1}
             if name in arguments and arguments[name].source != "bytes":
                 return {(arguments[name],): 1}
-            if name == "threads":
-                return {THREADS: 1}
             numbers = [name for name, q in arguments.items() if q.source != "bytes"]
             said = f"the kernel's whole-number arguments are {', '.join(numbers)}" if numbers else "the kernel has none"
             raise Misuse(f"{text!r}: {name} is no whole number of a launch; {said}", hint=_HINT)

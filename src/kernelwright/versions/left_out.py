@@ -13,7 +13,7 @@ from typing import Any
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.box import contains
-from kernelwright.versions.program import Ran, Thresholds
+from kernelwright.versions.program import Ran, Thresholds, times_as_much
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.thresholds import Tuning, tune
 
@@ -44,7 +44,7 @@ class LeftOut:
             return f"{self.name}: fails with thresholds of the others"
         if self.is_best:
             return f"{self.name}: thresholds of the others are best for it"
-        return f"{self.name}: thresholds of the others cost {100 * (self.found_us / self.best_us - 1):.1f} % of its best time"
+        return f"{self.name}: thresholds of the others cost {100 * (times_as_much(self.found_us, self.best_us) - 1):.1f} % of its best time"
 
 
 class _NothingMore:

@@ -6,6 +6,7 @@ threshold of ``INFINITE`` is never reached, so that everything further down the 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -14,6 +15,14 @@ from kernelwright.lazy_dataclasses import dataclass
 
 INFINITE = 2**63 - 1
 """A threshold above every value: the guard is never taken."""
+
+
+def times_as_much(time_us: float, other_us: float) -> float:
+    """``time_us`` over ``other_us``, which may be 0 where a program's clock is coarse: 1 where both are, else infinite."""
+    if other_us == 0:
+        return 1.0 if time_us == 0 else math.inf
+    return time_us / other_us
+
 
 Thresholds = Mapping[str, int]
 """Threshold of each guard by name. A guard that is not named has the program's own default."""

@@ -77,10 +77,10 @@ class Resolution:
         ``relative``; else 0."""
         if self.most_runs == 1 or first.failed or second.failed:
             return 0.0
-        unsure = uncertainty(first, second) / min(first.mean, second.mean)
-        return (
-            unsure if unsure > max(self.relative, abs(first.mean - second.mean) / min(first.mean, second.mean)) else 0.0
-        )
+        quicker = min(first.mean, second.mean) or max(first.mean, second.mean)
+        unsure = uncertainty(first, second)
+        shows = max(self.relative * quicker, abs(first.mean - second.mean))
+        return unsure / quicker if unsure > shows else 0.0
 
 
 @dataclass

@@ -12,7 +12,7 @@ dataset, so that tuning goes on where it was, also after Ctrl-C. Neither is ever
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,14 @@ def runs_of(path: Path) -> list[str]:
     if not runs:
         raise Misuse(f"{path} holds no thresholds of winners", hint="kw tune app.cu --with RUN,RUN writes such a file")
     return runs.split(",")
+
+
+def winners_named(path: Path, thresholds: Iterable[str]) -> list[str]:
+    """Those of ``thresholds`` that are of winners of the runs that the file ``path`` was tuned with; the others are the program's own."""
+    header = _header(path)
+    runs = header[0].partition(_WITH)[2].partition(_BY)[0].split(",") if header else []
+    names = tuple(f"{Path(run.partition(':')[0]).name}:" for run in runs if run)
+    return [name for name in thresholds if names and name.startswith(names)]
 
 
 def read_thresholds(path: Path) -> dict[str, int]:
@@ -208,7 +216,7 @@ def _one_line(text: str) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise Misuse(f"{path} cannot be read: {error.strerror}", hint="kw tune writes one with -o FILE") from None
     except UnicodeDecodeError:

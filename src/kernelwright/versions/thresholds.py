@@ -24,7 +24,7 @@ from kernelwright.versions.configurations import Configuration, Configurations
 from kernelwright.versions.consistency import Conflict, Joint, largest_consistent
 from kernelwright.versions.dataset_tuning import NOTHING_TAKEN, DatasetTuner, Decision, TunedDataset
 from kernelwright.versions.forest import Forest, Groups, Observed
-from kernelwright.versions.program import INFINITE, TunedProgram
+from kernelwright.versions.program import INFINITE, TunedProgram, times_as_much
 from kernelwright.versions.resolution import Resolution, Verdict
 
 Say = Callable[[str], None]
@@ -56,7 +56,7 @@ class DatasetResult:
     @property
     def loss(self) -> float:
         """How much slower it is than with thresholds of its own: 0.1 is a tenth."""
-        return self.tuned_us / self.best_us - 1 if math.isfinite(self.best_us) else 0.0
+        return times_as_much(self.tuned_us, self.best_us) - 1 if math.isfinite(self.best_us) else 0.0
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def tune(
             "the program compares nothing: it has no guard, or does not print what it compares",
             hint="docs/tune.md, What a program has to do",
         )
-    say(announcement(untuned))
+    say(announcement(untuned, {name: len(found) for name, found in known.items()}))
     observed, groups = Observed(), Groups()
     for edge in sorted(declared.edges) if declared else ():
         groups.join(edge.parent, edge.child)
@@ -120,7 +120,8 @@ def tune(
     alive = {name: result for name, result in tuned.items() if not result.configuration.times.failed}
     if not alive:
         reasons = {str(c.failure) for of in runs.values() for c in of.all if c.failure}
-        raise Misuse(f"no dataset runs in any version: {'; '.join(sorted(reasons))}", hint="run the program by hand")
+        hint = "run the program by hand; --forget leaves a dataset out"
+        raise Misuse(f"no dataset runs in any version: {'; '.join(sorted(reasons))}", hint=hint)
     for name, result in alive.items():
         alive[name] = _not_worse_than(untuned[name], result, runs[name])
     forest = declared or observed.forest()
@@ -168,14 +169,17 @@ def _for_all(
             runs[name].at({guard: _interval(joint, guard).value() for guard in names})
 
 
-def announcement(untuned: Mapping[str, Configuration]) -> str:
-    """How many configurations tuning will run at most, beside repeats against noise and values collected again."""
+def announcement(untuned: Mapping[str, Configuration], known: Mapping[str, int]) -> str:
+    """How many configurations tuning will run at most, beside repeats against noise and values collected again. ``known``: how many of a
+    dataset were measured earlier, which are among them."""
     parts, whole = [], 0
     for name, configuration in untuned.items():
         counts = {c.name: len(configuration.values(c.name)) for c in configuration.compared}
         most = sum(most_configurations(m) for m in counts.values())
         whole += most
-        parts.append(f"{name} {most} ({len(counts)} thresholds)")
+        thresholds = f"{len(counts)} threshold{'' if len(counts) == 1 else 's'}"
+        before = f"; {known[name]} configurations measured before" if known.get(name, 0) > 1 else ""
+        parts.append(f"{name} {most} ({thresholds}{before})")
     return f"at most {whole} configurations more: {', '.join(parts)}; repeats and values collected again not counted"
 
 

@@ -65,9 +65,19 @@ def guarded(
     for version in versions:
         own = [value for whose, value in asked if whose and _is_called(version, whose)]
         texts = own or [value for whose, value in asked if not whose] or [DEFAULT]
-        values = dict.fromkeys(launch_value(text, arguments.get(version.kernel, {})) for text in texts)
+        values = dict.fromkeys(_value(text, version, arguments, is_for_all=not own) for text in texts)
         made.append(GuardedVersion(version, tuple(values)))
     return made
+
+
+def _value(text: str, version: Version, arguments: Mapping[str, Arguments], *, is_for_all: bool = False) -> LaunchValue:
+    """Raises ``Misuse`` with the version's name for a number that launches of its kernel do not have."""
+    try:
+        return launch_value(text, arguments.get(version.kernel, {}))
+    except Misuse as error:
+        several = is_for_all and len(arguments) > 1
+        hint = f'--by "RUN/KERNEL={text}" says it of one kernel alone; {error.hint}' if several else error.hint
+        raise Misuse(f"{threshold_name(version)}: {error.message}", hint=hint) from None
 
 
 def _is_called(version: Version, whose: str) -> bool:
@@ -85,7 +95,7 @@ def guarded_by(
     for version in versions:
         own = threshold_name(version)
         inside = [name[len(own) :] for name in thresholds if name == own or name.startswith(f"{own}(")]
-        values = [launch_value(text[1:-1] or DEFAULT, arguments.get(version.kernel, {})) for text in inside]
+        values = [_value(text[1:-1] or DEFAULT, version, arguments) for text in inside]
         made.append(GuardedVersion(version, tuple(values)))
     return made
 

@@ -8,40 +8,32 @@ from __future__ import annotations
 
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.bench.tune.black_box import SEEDS, Effort, Searched, is_installed, searched
+from kernelwright.bench.tune.dataset_rows import Worst, add_promises, dataset_row
 from kernelwright.bench.tune.effort_ratios import EffortRatios
 from kernelwright.bench.tune.measured_program import MeasuredProgram, built_program
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.workload.rule_text import parse_rule
-from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.suite.multiversion.table import COMPARE, PROGRAMS, MultiVersionProgram
+from kernelwright.suite.multiversion.table import COMPARE, PROGRAMS
 from kernelwright.versions.running.checked_program import CheckedProgram
-from kernelwright.versions.thresholds import DatasetResult, Tuning, most_configurations, tune
+from kernelwright.versions.thresholds import Tuning
 
 QUICK = ("mapscan1", "nw")
 LESS = 6.4
 """The average by which the paper's tuner needs less time than OpenTuner (its Table 1)."""
 
 
-@dataclass
-class _Worst:
-    """What is promised of all datasets, at its worst."""
-
-    count: float = 0.0
-    exact: float = 0.0
-    beyond: float = 0.0
-    slower: float = 0.0
-
-
-def measure(quick: bool, say: Say) -> Measured:
-    """``quick``: two programs, and one seed of the black box."""
-    result, worst = Measured("tune"), _Worst()
+def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
+    """``quick``: two programs, and one seed of the black box. ``names``: these programs only. Raises ``Misuse`` for one that is none."""
+    result, worst = Measured("tune"), Worst()
     black_box: list[Row] = []
     ratios = EffortRatios()
     has_black_box = is_installed()
-    chosen = [PROGRAMS[name] for name in QUICK] if quick else list(PROGRAMS.values())
+    chosen = [PROGRAMS[name] for name in known_programs(names or (QUICK if quick else PROGRAMS))]
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
         for program in chosen:
             say(program.name)
@@ -59,18 +51,13 @@ def measure(quick: bool, say: Say) -> Measured:
                 ratios.add(Effort(0, ours[0], ours[1], 0.0, seconds), searches)
                 black_box.append(_black_box_row(program.name, ours, seconds, searches))
             say(f"{program.name}: all paths")
-            result.rows += [_row(program, dataset, measured, worst) for dataset in tuning.datasets]
-            if program.large and not quick:
-                say(f"{program.name}: large")
-                large = tune(built, program.large)
-                result.rows += [_row(program, dataset, None, worst) for dataset in large.datasets]
-                result.notes += [f"{program.name}, large: {each}" for each in large.conflicts]
+            result.rows += [dataset_row(program, dataset, measured, worst) for dataset in tuning.datasets]
             result.notes += [f"{program.name}: {each}" for each in tuning.conflicts]
             result.notes += [f"{program.name}: {program.scale}"] if program.scale else []
     result.rows += black_box
-    _promises(result, worst)
+    add_promises(result, worst)
     # The promise is of all programs; what two of them give is in the notes.
-    mean = None if quick else ratios.mean_time()
+    mean = None if quick or names else ratios.mean_time()
     result.at_least("OpenTuner's tuning time until it stops over ours, mean of programs", mean, LESS)
     result.notes += ratios.notes()
     if not has_black_box:
@@ -79,48 +66,19 @@ def measure(quick: bool, say: Say) -> Measured:
     return result
 
 
-def _promises(result: Measured, worst: _Worst) -> None:
-    result.at_most("configurations of a dataset, as a share of those promised", worst.count, 1.0)
-    result.at_most(
-        "|configurations - 1 - thresholds| of a size-invariant dataset whose versions all run", worst.exact, 0
-    )
-    result.at_most("a dataset's best above the least of all paths, where they were enumerated", worst.beyond, 0.0)
-    result.at_most("a served dataset's tuned time above its untuned one and the least", worst.slower, 0.0)
+def known_programs(names: Iterable[str]) -> list[str]:
+    """Raises ``Misuse`` for a name of no program."""
+    found = list(names)
+    for name in found:
+        if name not in PROGRAMS:
+            raise Misuse(f"there is no program {name!r} of several versions", hint=f"there are {', '.join(PROGRAMS)}")
+    return found
 
 
 def _effort(measured: MeasuredProgram, tuning: Tuning) -> tuple[int, float]:
     """Runs of the tuning, and the program's time in them."""
     every = [c for found in tuning.measured.values() for c in found]
     return tuning.runs, sum(c.time_us for c in every if not c.times.failed)
-
-
-def _row(program: MultiVersionProgram, dataset: DatasetResult, measured: MeasuredProgram | None, worst: _Worst) -> Row:
-    """``measured``: to enumerate paths by; None where that is not done."""
-    promised = 1 + sum(most_configurations(len(d.values)) for d in dataset.decisions)
-    worst.count = max(worst.count, dataset.configurations / promised)
-    invariant = all(len(d.values) == 1 for d in dataset.decisions)
-    if invariant and not any(d.again or d.verdict == "refused" for d in dataset.decisions):
-        worst.exact = max(worst.exact, abs(dataset.configurations - 1 - len(dataset.decisions)))
-    enumerated = measured.least_us(dataset.name) if measured is not None else None
-    if enumerated is not None:
-        worst.beyond = max(worst.beyond, dataset.best_us / enumerated[1] - 1)
-    if dataset.served:
-        least = enumerated[1] if enumerated else dataset.untuned_us
-        worst.slower = max(worst.slower, dataset.tuned_us / dataset.untuned_us - 1)
-        worst.slower = max(worst.slower, dataset.tuned_us / least - 1 if enumerated else 0.0)
-    return {
-        "program": program.name,
-        "dataset": dataset.name,
-        "thresholds": len(dataset.decisions),
-        "configurations": dataset.configurations,
-        "promised": promised,
-        "paths": enumerated[0] if enumerated else "" if measured is None else "too many",
-        "untuned us": round(dataset.untuned_us, 2),
-        "tuned us": round(dataset.tuned_us, 2),
-        "times as fast": round(dataset.untuned_us / dataset.tuned_us, 2),
-        "least us": round(enumerated[1], 2) if enumerated else "",
-        "served": dataset.served,
-    }
 
 
 def _black_box_row(program: str, ours: tuple[int, float], seconds: float, searches: list[Searched]) -> Row:
@@ -140,7 +98,7 @@ def _black_box_row(program: str, ours: tuple[int, float], seconds: float, search
         "until equal": span([e.runs for e in equal]) if equal else "never",
         "our program us": round(ours[1], 1),
         "its program us": span([s.at_end.program_us for s in searches]),
-        "our s": round(seconds, 1),
+        "our s": round(seconds, 2),
         "its s": span([s.at_end.seconds for s in searches]),
         "of which searching": span([s.at_end.own_s for s in searches]),
         "its s until equal": span([e.seconds for e in equal]) if equal else "never",

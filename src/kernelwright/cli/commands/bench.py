@@ -11,14 +11,16 @@ from typing import Annotated
 import typer
 
 from kernelwright.bench import BENCHMARKS
-from kernelwright.bench.result import Measured, Say
+from kernelwright.bench.result import Measured
 from kernelwright.cli.support.streams import say
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.errors import Misuse
 
 ALL = "all"
 COMPILE = "compile"
-Measure = Callable[[bool, Say], Measured]
+BY_NAME = ("tune", "tune-large", "tune-sizes")
+"""Benchmarks of programs that ship with the package, which may be chosen."""
+Measure = Callable[..., Measured]
 
 
 def command(
@@ -28,17 +30,23 @@ def command(
     programs: Annotated[
         list[Path] | None,
         typer.Option(
-            "--programs", help="For compile: only the machine code, of these .cu files or of those in this folder."
+            "--programs",
+            help="For compile: only the machine code, of these .cu files or of those in this folder. For tune, tune-large and tune-sizes: "
+            "programs by name.",
         ),
     ] = None,
 ) -> None:
     """Measure what the project promises. Exit code 1 when a promise does not hold."""
     if name not in (*BENCHMARKS, ALL):
         raise Misuse(f"there is no benchmark {name!r}", hint=f"the benchmarks are {', '.join(BENCHMARKS)}, and {ALL}")
-    if programs and name != COMPILE:
+    if programs and name not in (COMPILE, *BY_NAME):
         raise Misuse(f"{name} takes no programs", hint=f"kw bench {COMPILE} --programs {programs[0]}")
     names = tuple(BENCHMARKS) if name == ALL else (name,)
-    results = [_of_programs(programs)] if programs else [_measured(one, quick) for one in names]
+    if programs and name == COMPILE:
+        results = [_of_programs(programs)]
+    else:
+        chosen = {"names": [str(each) for each in programs]} if programs else {}
+        results = [_measured(one, quick, **chosen) for one in names]
     if as_json:
         objects = [result.as_json() for result in results]
         print(json.dumps(objects if name == ALL else objects[0], indent=1))
@@ -49,9 +57,9 @@ def command(
         raise typer.Exit(1)
 
 
-def _measured(name: str, quick: bool) -> Measured:
+def _measured(name: str, quick: bool, **chosen: list[str]) -> Measured:
     measure: Measure = importlib.import_module(BENCHMARKS[name][0]).measure
-    return measure(quick, lambda line: say(f"  {name}: {line}\n"))  # a reader who goes away ends no benchmark
+    return measure(quick, lambda line: say(f"  {name}: {line}\n"), **chosen)  # a reader who goes away ends no benchmark
 
 
 def _of_programs(places: Sequence[Path]) -> Measured:

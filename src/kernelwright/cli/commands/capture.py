@@ -51,7 +51,7 @@ def capture_files(
     files = _files_here()
     try:
         ran = run_program(
-            command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment
+            command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment()
         )
         return _finish(target, ran, _hashes(files, target))
     finally:

@@ -93,7 +93,7 @@ def check_files(
     command = [name if "/" in name else f"./{name}", *given.arguments]
     with program_speaks_on_stderr(as_json):
         ran = run_program(
-            command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment
+            command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment()
         )
     if ran.interrupted:
         print("kw: interrupted, so nothing can be said; smaller inputs check sooner", file=sys.stderr)

@@ -12,7 +12,7 @@ from kernelwright.cli.support.error_exit import guarded, leave_at_once
 from kernelwright.cli.support.plain_flags import Flag, quick
 from kernelwright.cli.support.receipts import leave_receipt
 from kernelwright.cli.support.streams import say
-from kernelwright.cli.support.winners_flag import WITH
+from kernelwright.cli.support.winners_flag import TUNED, WITH
 from kernelwright.cuda.early_clang import leave_recipe
 from kernelwright.cuda.inputs import working_folder
 from kernelwright.errors import Misuse, ToolError
@@ -111,6 +111,7 @@ def compile_files(
         carried = _carried(program, winners) if winners else {}
         link = link_options(library or (), library_folder or (), linker or ())
         _executable(program, others, targets[0], link, carried)
+        _say_whose_thresholds(cuda, targets[0], winners or [])
         return
     written = _each_unit(program, what, targets)
     if flags.use_cache and not print_after:
@@ -282,6 +283,23 @@ def _carried(program: Program, winners: list[str]) -> dict[Path, list[Version]]:
     carried, said = placed(program, given_versions(winners))
     say("".join(f"kw: {sentence}\n" for sentence in said))
     return carried
+
+
+def _say_whose_thresholds(cuda: list[Path], target: Path, winners: list[str]) -> None:
+    """Where there are thresholds for guards of the program, and it looks for them elsewhere."""
+    named = [Path(name) for text in winners for name in text.split(",") if name.endswith(TUNED)]
+    tuned = next((path for path in (*named, *(path.with_suffix(TUNED) for path in cuda[:1])) if path.is_file()), None)
+    place = target.with_name(target.name + TUNED)
+    if tuned is None or place.exists():
+        return
+    from kernelwright.versions.threshold_file import read_thresholds, winners_named
+
+    try:
+        thresholds = read_thresholds(tuned)
+    except Misuse:
+        return  # what is wrong with it is no matter of compiling
+    if len(winners_named(tuned, thresholds)) < len(thresholds):
+        say(f"kw: its guards read {place}, which is not there: copy {tuned} to it\n")
 
 
 def _executable(

@@ -69,7 +69,7 @@ def profile_files(
     command = [name if "/" in name else f"./{name}", *given.arguments]
     with program_speaks_on_stderr(as_json):
         ran = run_program(
-            command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment
+            command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment()
         )
     told = [json.loads(result) for result in ran.results if result]
     if real:

@@ -76,7 +76,11 @@ def run_files(
 
     command = [name if "/" in name else f"./{name}", *given.arguments]
     ran = run_program(
-        command, given.settings, serve_connection, executable=executable.absolute(), environment=given.environment
+        command,
+        given.settings,
+        serve_connection,
+        executable=executable.absolute(),
+        environment=given.environment(winners or ()),
     )
     if ran.signal and not ran.interrupted:
         print(f"kw: {name} was ended by {signal.Signals(ran.signal).name}", file=sys.stderr)

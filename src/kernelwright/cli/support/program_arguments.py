@@ -25,6 +25,7 @@ from kernelwright.cli.commands.compile import HOST_SUFFIXES, link_options
 from kernelwright.cli.support.compile_flags import CompileFlags
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
+from kernelwright.cli.support.winners_flag import TUNED
 from kernelwright.cuda.inputs import now_ns
 from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, size_in_bytes
 from kernelwright.errors import Misuse
@@ -49,8 +50,8 @@ PROGRAM_FLAGS: tuple[Flag, ...] = tuple(replaced(flag, group="Where and how it r
 STRICT = Flag("strict", ("--strict",), "switch", "Stop at the first read past a buffer, which a GPU lets pass.", False)
 """For commands that let such reads pass otherwise."""
 SEPARATOR = "--"
-TUNED, THRESHOLDS = ".tuning", "KW_THRESHOLDS"
-"""The ending of a threshold file, and the variable that names one (``docs/tune.md``)."""
+THRESHOLDS = "KW_THRESHOLDS"
+"""The variable that names a threshold file (``docs/tune.md``)."""
 
 
 def split(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -107,14 +108,14 @@ class GivenProgram:
         """Whether the program is built already."""
         return len(self.paths) == 1 and self.paths[0].suffix not in (*CUDA_SUFFIXES, *HOST_SUFFIXES)
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """What a program that is built here finds besides: the thresholds that ``kw tune`` left beside its source, for it looks beside
-        its own file, which is in the cache."""
-        tuned = self.paths[0].with_suffix(TUNED)
-        if self.is_executable or THRESHOLDS in os.environ or not tuned.is_file():
+    def environment(self, winners: Sequence[str] = ()) -> dict[str, str]:
+        """What the program finds besides: the thresholds of the file among ``winners``, which is what it was tuned with; else those that
+        ``kw tune`` left beside its source, where it is built here, for it looks beside its own file, which is in the cache."""
+        if THRESHOLDS in os.environ:
             return {}
-        return {THRESHOLDS: str(tuned.absolute())}
+        given = [Path(name) for text in winners for name in text.split(",") if name.endswith(TUNED)]
+        beside = [] if self.is_executable else [self.paths[0].with_suffix(TUNED)]
+        return next(({THRESHOLDS: str(path.absolute())} for path in (*given, *beside) if path.is_file()), {})
 
     def executable(self, progress: Callable[[str], None]) -> Path:
         """The program as a file that can be executed, built when it is not there yet.

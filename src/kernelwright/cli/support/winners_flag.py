@@ -10,3 +10,5 @@ WITH = Flag(
     "texts",
     "RUN[:VARIANT][,RUN...]: with these winners inside, checked at each launch; or a threshold file of kw tune --with.",
 )
+TUNED = ".tuning"
+"""The ending of a threshold file."""

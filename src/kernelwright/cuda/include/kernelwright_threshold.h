@@ -37,12 +37,13 @@ typedef struct kw_threshold_list {
     char name[1];
 } kw_threshold_list;
 
-/* The path of the file into `path`; 0 where there is none. */
+/* The path of the file into `path`; 0 where there is none. One that does not fit is cut, and so cannot be opened. */
 static inline int kw_threshold_path(char *path, size_t size)
 {
     const char *given = getenv("KW_THRESHOLDS");
-    if (given && *given && strlen(given) < size) {
-        strcpy(path, given);
+    if (given && *given) {
+        path[size - 1] = 0;
+        strncpy(path, given, size - 1);
         return 1;
     }
 #ifdef __linux__
@@ -109,7 +110,7 @@ static inline kw_threshold_list *kw_threshold_read(const char *path)
     kw_threshold_list *all = NULL;
     char line[4096];
     const char *wrong;
-    int number = 0;
+    int number = 0, next;
     FILE *file = fopen(path, "r");
     if (!file) {
         const char *given = getenv("KW_THRESHOLDS");
@@ -119,10 +120,15 @@ static inline kw_threshold_list *kw_threshold_read(const char *path)
     }
     while (fgets(line, sizeof line, file)) {
         number++;
-        wrong = kw_threshold_line(&all, line);
+        if (!strchr(line, '\n')) /* what does not fit belongs to no other line */
+            while ((next = fgetc(file)) != EOF && next != '\n')
+                ;
+        wrong = kw_threshold_line(&all, number == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0 ? line + 3 : line);
         if (wrong)
             fprintf(stderr, "kernelwright: %s, line %d: %s: %.*s\n", path, number, wrong, (int)strcspn(line, "\r\n"), line);
     }
+    if (ferror(file))
+        fprintf(stderr, "kernelwright: %s cannot be read (%s)%s\n", path, strerror(errno), all ? "" : ": no guard is taken");
     fclose(file);
     return all;
 }

@@ -9,6 +9,7 @@ is that, and the files that it is known to write. A run is ended when it takes t
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import signal
@@ -34,7 +35,14 @@ from kernelwright.evaluate.workload.program_case import (
 )
 from kernelwright.versions.program import Ran, Thresholds
 from kernelwright.versions.running.checked_program import Answer
-from kernelwright.versions.running.line_protocol import ENVIRONMENT, comparisons, dispatch_us, threshold_lines, time_us
+from kernelwright.versions.running.line_protocol import (
+    ENVIRONMENT,
+    comparisons,
+    dispatch_us,
+    threshold_lines,
+    time_us,
+    unreadable_line,
+)
 
 DATA, THRESHOLDS, TIMES, OUTPUTS = "{data}", "{thresholds}", "{times}", "{outputs}"
 PATIENCE = 10.0
@@ -96,6 +104,8 @@ class ExternalProgram:
         self._best_s: dict[str, float] = {}
         self.dispatch_us: dict[str, float] = {}
         """What deciding costs per call, in microseconds, by dataset, where the program says so."""
+        self.unreadable: dict[str, str] = {}
+        """By dataset, a line on standard error that seems to be of the protocol and cannot be read."""
 
     def answer(self, dataset: str, thresholds: Thresholds) -> Answer:
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as folder:
@@ -131,13 +141,18 @@ class ExternalProgram:
         if code:
             failure = Rejected("crash" if code < 0 else "program", how_it_ended(code, complained, said))
         compared = comparisons(text, thresholds)
+        if line := unreadable_line(text):
+            self.unreadable[dataset] = line
         if failure is not None:
             return Answer(Ran(compared, None, failure), {})
         self._best_s[dataset] = min(seconds, self._best_s.get(dataset, seconds))
         dispatch = dispatch_us(text)
         if dispatch is not None:
             self.dispatch_us[dataset] = dispatch
-        took = _mean(times) if times.exists() else time_us(text)
+        try:
+            took = _mean(times) if times.exists() else time_us(text)
+        except ValueError as error:
+            return Answer(Ran(compared, None, Rejected("program", str(error))), {})
         unwritten = next((path for name, path in paths.items() if _stamp(path) == before[name]), None)
         if unwritten is not None:
             return Answer(Ran(compared, None, Rejected("program", f"it wrote no {unwritten}")), {})
@@ -166,11 +181,16 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
 
 
 def _mean(times: Path) -> float | None:
-    """The mean of the numbers in a file; None where there is none."""
-    try:
-        found = [float(word) for word in times.read_text(errors="replace").split()]
-    except ValueError:
-        return None
+    """The mean of the numbers in a file; None where there is none. Raises ``ValueError`` for what is no time."""
+    found = []
+    for word in times.read_text(errors="replace").split():
+        try:
+            number = float(word)
+        except ValueError:
+            number = math.nan
+        if not 0 <= number < math.inf:
+            raise ValueError(f"among its times stands {word[:40]!r}, which is no number of microseconds")
+        found.append(number)
     return statistics.fmean(found) if found else None
 
 

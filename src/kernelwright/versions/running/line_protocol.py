@@ -20,8 +20,8 @@ from kernelwright.versions.program import INFINITE, Compared, Thresholds
 ENVIRONMENT = "KW_THRESHOLDS"
 _COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false))?\.?\s*$", re.M)
 _TOOK = re.compile(r"^Took (\d+(?:\.\d*)?(?:[eE][-+]?\d+)?) us\.?\s*$", re.M)
-
 _DISPATCH = re.compile(r"^Dispatch (?:(\S+) )?(\d+(?:\.\d*)?) us\.?\s*$", re.M)
+_MEANT = re.compile(r"^(?:Compared\b.*<=.*|(?:Took|Dispatch)\b.*\bus\.?\s*)$", re.M)
 
 
 def comparisons(said: str, thresholds: Thresholds) -> tuple[Compared, ...]:
@@ -45,6 +45,12 @@ def dispatch_us(said: str) -> float | None:
     """What deciding costs per call, in microseconds; None where the program does not say. A guard that says it twice counts once."""
     found = {name: float(cost) for name, cost in reversed(_DISPATCH.findall(said))}
     return sum(found.values()) if found else None
+
+
+def unreadable_line(said: str) -> str:
+    """The first line that seems to be one of these and is none, as a name with blanks makes it; empty where there is none."""
+    lines = (line.strip() for line in _MEANT.findall(said))
+    return next((line for line in lines if not any(p.match(line) for p in (_COMPARED, _TOOK, _DISPATCH))), "")
 
 
 def threshold_lines(thresholds: Thresholds) -> str:

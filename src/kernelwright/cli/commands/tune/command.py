@@ -36,9 +36,17 @@ from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
-from kernelwright.stories.tune import Subject, create_run, explained, opened_run, refuse_changed, tune_program
+from kernelwright.stories.tune import (
+    Subject,
+    create_run,
+    explained,
+    opened_run,
+    refuse_changed,
+    refuse_files,
+    tune_program,
+)
 from kernelwright.versions.explanation import as_json, conflict_lines, never_reached_lines, trouble_lines
-from kernelwright.versions.program import INFINITE
+from kernelwright.versions.program import INFINITE, times_as_much
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.thresholds import DatasetResult, Tuning
 
@@ -107,6 +115,7 @@ def command(
     subject = subject_of(asked, _build)
     rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(asked.resolution, asked.runs)
     if resume is None:
+        refuse_files(subject, fresh=asked.fresh)
         run = create_run(new_folder(asked.stem), subject, asked.as_json())
     with run, saying_how_to_resume(run):
         refuse_changed(run, subject)
@@ -118,11 +127,13 @@ def command(
 
 
 def _result(dataset: DatasetResult) -> str:
+    if not math.isfinite(dataset.best_us):
+        return f"fails in every version; leave it out with --forget {shlex.quote(dataset.name)}"
     if not math.isfinite(dataset.tuned_us):
         return "fails with these thresholds"
     if not math.isfinite(dataset.untuned_us):
         return f"{dataset.tuned_us:.6g} us tuned; untuned it fails"
-    share = dataset.untuned_us / dataset.tuned_us
+    share = times_as_much(dataset.untuned_us, dataset.tuned_us)
     return f"{dataset.tuned_us:.6g} us tuned, {share:.3g} times as fast as untuned"
 
 
@@ -139,9 +150,9 @@ def _explain(path: Path, as_object: bool, plot: Path | None) -> None:
         if not rows:
             raise Misuse("there is nothing to plot: fewer than three datasets were tuned on", hint="kw tune --data ...")
         from kernelwright.report.figures import left_out
+        from kernelwright.report.tuning import left_out_shares
 
-        shares = [(row["name"], row["found_us"] and row["found_us"] / row["best_us"]) for row in rows]
-        write_atomically(plot, left_out(shares).encode())
+        write_atomically(plot, left_out(left_out_shares(rows)).encode())
     print(json.dumps({"file": str(path), **found}) if as_object else "\n".join(found["lines"]))
 
 

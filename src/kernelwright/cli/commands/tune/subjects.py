@@ -223,7 +223,16 @@ def _subject(
     digest: Callable[[str], str] = lambda dataset: file_digest(dataset) or "",
 ) -> Subject:
     checked = CheckedProgram(program, wanted.rule, lambda dataset: _oracle_output(wanted.oracle, dataset))
-    return Subject(checked, identity, path, _declared(wanted.forest), digest, program.dispatch_us, checked.remarks)
+    return Subject(
+        checked,
+        identity,
+        path,
+        _declared(wanted.forest),
+        digest,
+        program.dispatch_us,
+        program.unreadable,
+        checked.remarks,
+    )
 
 
 def _here(wanted: Wanted) -> str:
