@@ -25,6 +25,8 @@ LEAVES: dict[str, tuple[str, dict[str, int], Callable[[Backbone], WrittenLeaf]]]
     "naive": ("matmul", {"m": 256, "n": 256, "k": 256}, naive_matmul),
     "strided": ("matmul_strided", {"m": 256, "n": 256, "k": 256}, naive_matmul),
     "tiled": ("matmul", {"m": 256, "n": 256, "k": 256}, tiled_matmul),
+    "naive, partly there": ("matmul", {"m": 100, "n": 81, "k": 50}, naive_matmul),
+    "tiled, partly there": ("matmul", {"m": 90, "n": 100, "k": 52}, tiled_matmul),
 }
 
 

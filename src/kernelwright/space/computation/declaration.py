@@ -235,7 +235,7 @@ class _Builder:
 
     def __init__(self, computation: Computation) -> None:
         self.computation = computation
-        self.sizes = {loop: tile_sizes(loop) for loop in computation.loops.values()}
+        self.sizes = tile_sizes(computation.loops.values())
         self.instructions: dict[str, Instruction] = {}
         self.pairs: list[DimPair] = []
         self.temporaries: list[Temporary] = []
