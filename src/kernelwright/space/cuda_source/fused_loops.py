@@ -64,6 +64,9 @@ class FusedLoops:
         """The loops that an instruction is in, its own and others'."""
         return [f for f in self.all if self.leaf.value("order", instruction, f.dims[0]) == "INNER"]
 
+    def is_inside(self, inner: FusedLoop, outer: FusedLoop) -> bool:
+        return inner is not outer and self.leaf.value("order", inner.dims[0], outer.dims[0]) == "INNER"
+
     def _groups(self, dims: list[Dim]) -> list[list[Dim]]:
         groups: list[list[Dim]] = []
         for dim in dims:

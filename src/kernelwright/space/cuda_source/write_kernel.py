@@ -11,7 +11,8 @@ from kernelwright.space.cuda_source.barriers import place_barriers
 from kernelwright.space.cuda_source.conditions import access_condition, reduction_condition
 from kernelwright.space.cuda_source.fused_loops import AXES, FusedLoops
 from kernelwright.space.cuda_source.generated import GeneratedKernel
-from kernelwright.space.cuda_source.loop_tree import Barrier, Sequence, loop_tree
+from kernelwright.space.cuda_source.joined_threads import joined_threads, shared_reductions
+from kernelwright.space.cuda_source.loop_tree import Barrier, Join, Sequence, loop_tree
 from kernelwright.space.cuda_source.registers import RegisterFile
 from kernelwright.space.cuda_source.shared_arrays import shared_arrays, vector_loop
 
@@ -35,7 +36,11 @@ class _Writer:
         self.backbone, self.leaf = backbone, leaf
         self.loops = FusedLoops(backbone, leaf)
         self.registers = RegisterFile(self.loops)
-        self.shared = shared_arrays(self.loops, shared_limit)
+        shared = (r for reductions in shared_reductions(self.loops).values() for r in reductions)
+        self.joined = {r.instruction.name: joined_threads(self.loops, self.registers, r) for r in shared}
+        parts = 4 * sum(j.elements for j in self.joined.values())
+        self.shared = shared_arrays(self.loops, shared_limit - parts)
+        self.shared_bytes = parts + sum(a.bytes for a in self.shared.values())
         self.lines: list[str] = []
 
     def write(self) -> GeneratedKernel:
@@ -44,10 +49,13 @@ class _Writer:
             raise Misuse(f"a block of {prod(block)} threads: at most {THREAD_LIMIT}")
         tree = loop_tree(self.loops)
         used = [a.temporary for a in self.shared.values()]
-        barriers = place_barriers(tree, used) if prod(block) > 1 else 0
+        self.barriers = place_barriers(tree, used) if prod(block) > 1 else 0
         blocks = self._indices()
         for array in self.shared.values():
             self._line(1, f"__shared__ __align__(16) float {array.temporary}[{array.elements}];")
+        for joined in self.joined.values():
+            if joined.elements:
+                self._line(1, f"__shared__ float {joined.array}[{joined.elements}];")
         for each in self.registers.of.values():
             self._line(1, each.declaration())
         self._sequence(tree, 1)
@@ -56,8 +64,8 @@ class _Writer:
             "\n".join([*self._head(prod(block)), *self.lines, "}", ""]),
             (blocks, 1, 1),
             block,
-            sum(a.bytes for a in self.shared.values()),
-            barriers,
+            self.shared_bytes,
+            self.barriers,
             sum(prod(r.sizes) for r in self.registers.of.values()),
             tuple(a.name for a in self.backbone.arrays),
             self.backbone.scalars,
@@ -106,6 +114,11 @@ class _Writer:
                 self._line(depth, "__syncthreads();")
             elif isinstance(member, Instruction):
                 for line in self._instruction(member):
+                    self._line(depth, line)
+            elif isinstance(member, Join):
+                joined, repeats = self.joined[member.reduction.instruction.name], sequence.loop is not None
+                self.barriers += joined.barriers(repeats=repeats)
+                for line in joined.lines(repeats=repeats):
                     self._line(depth, line)
             else:
                 loop = member.loop
