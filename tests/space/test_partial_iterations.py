@@ -79,14 +79,15 @@ def test_a_maximum_is_of_what_is_there(name: str, guarded: bool, tmp_path: Path)
     result = next(i.name for i in backbone.instructions if i.operation == "reduce")
     body: list[Nest | str] = [
         f"{result}_init",
-        Nest("LOOP", dims(f"x {result}", "n0"), [Nest("UNROLL", dims(f"x {result}", "n1"), ["x", result])]),
+        Nest("LOOP", dims(f"x {result}", "n0"), [
+            Nest("LOOP", dims(f"x {result}", "n1"), [Nest("UNROLL", dims(f"x {result}", "n2"), ["x", result])])]),
         "st",
-    ]
+    ]  # fmt: skip
     around = f"x {result}_init {result} st"
     for level in ("m2", "m1", "m0"):
         body = [Nest("THREAD" if level == "m1" else "LOOP", dims(around, level), body, 0 if level == "m1" else None)]
-    kernel = generate(backbone, WrittenLeaf(backbone, body, {"m1": 2, "m2": 2, "n1": 4}))
-    assert ("if (n0 * 4 + n1 < 11) {\n" in kernel.source) == guarded
+    kernel = generate(backbone, WrittenLeaf(backbone, body, {"m1": 2, "m2": 2, "n1": 2, "n2": 2}))
+    assert ("if (n0 * 4 + n1 * 2 + n2 < 11) {\n" in kernel.source) == guarded
     negative = Family(name, entry.sizes, entry.declare, entry.oracle, entry.scalars)
 
     class Below(Family):

@@ -96,6 +96,22 @@ def test_what_is_excluded_is_told() -> None:
     assert "parts_are_of_neighbours" in plan.why("thread_mapping(total.n1, total.m1) = OUT")
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes", "kinds"),
+    [
+        ("mv", {"m": 65_536, "n": 64}, ["LOOP", "UNROLL", "THREAD"]),  # each element of the matrix is for one result
+        ("matmul", {"m": 256, "n": 256, "k": 32}, ["LOOP", "UNROLL"]),
+        ("matmul", {"m": 64, "n": 64, "k": 4096}, ["LOOP", "UNROLL", "THREAD"]),  # few results
+    ],
+)
+def test_threads_share_where_nothing_is_used_again(name: str, sizes: dict[str, int], kinds: list[str]) -> None:
+    plan = expert(name, sizes, device="h200")
+    reduced = "mad.n1" if name == "mv" else "mad.k1"
+    assert plan.left("dim_kind", reduced) == kinds
+    if "THREAD" not in kinds:
+        assert "results_that_share_operands_are_enough" in plan.why(f"dim_kind({reduced}) = THREAD")
+
+
 def test_the_engine_does_what_the_oracle_does() -> None:
     backbone = example("row_sum").computation(m=6, n=20).backbone()
     root = Partial.root(gpu_space(backbone))
@@ -114,8 +130,8 @@ def test_the_papers_space_has_neither() -> None:
     total = backbone.dim("total.n1")
     paper = Partial.root(gpu_space(backbone, space=PAPER))
     assert paper.values("dim_kind", total) == ["LOOP", "UNROLL"]
-    assert paper.values("size", total) == [2, 4, 5, 10, 20, 25]
-    assert 32 in Partial.root(gpu_space(backbone)).values("size", total)
+    assert paper.values("size", total) == [2, 5, 10, 25, 50]
+    assert 16 in Partial.root(gpu_space(backbone)).values("size", total)
 
 
 def test_a_chain_is_as_long_as_a_threads_share() -> None:

@@ -34,6 +34,8 @@ class Dim(Named):
     """Sizes at which the instruction can be one vector access along this dim."""
     temporary: str | None = None
     """The temporary that it belongs to: it exists only where that does."""
+    is_shareable: bool = False
+    """Of a dim that a reduction runs over: whether it is worth while that threads share it."""
 
     @property
     def is_static(self) -> bool:

@@ -20,6 +20,18 @@ def reductions_stay_in_a_block(d: Dim) -> Condition:
     return is_parallel(d) | dim_kind(d).is_in("LOOP", "UNROLL", "THREAD")
 
 
+@GPU.fact
+def is_shareable(d: Dim) -> bool:
+    return bool(d.is_shareable)
+
+
+@GPU.rule
+def results_that_share_operands_are_enough(d: Dim) -> Condition:
+    """Threads share a reduction where each term is loaded for one result alone, or where results are few: else what is loaded is used
+    again, and there are results for all threads."""
+    return is_parallel(d) | is_shareable(d) | ~dim_kind(d).THREAD
+
+
 @GPU.clause
 def parts_are_joined_by_halves(d: StaticDim) -> Iterator[Condition]:
     """Threads that share a reduction are a power of two: half of them give their parts to the other half, and so on."""
