@@ -39,6 +39,20 @@ def test_a_contradiction_leaves_the_plan_as_it_was(axpy: Expert) -> None:
     assert axpy.decisions == (*before, "dim_kind(x.n0) = LOOP")
 
 
+def test_what_is_never_possible_is_no_matter_of_other_decisions(axpy: Expert) -> None:
+    with pytest.raises(Misuse, match=r"dim_kind\(st.n0\) = VECTOR, is never possible") as told:
+        axpy.decide("dim_kind(st.n0) = VECTOR")
+    hint = str(told.value.hint)
+    assert "in the whole space" in hint and "only_tiles_have_a_known_size" in hint and len(hint.splitlines()) < 5
+
+
+def test_a_value_that_is_gone_is_told_without_what_it_would_have_led_to(axpy: Expert) -> None:
+    with pytest.raises(Misuse, match="contradicts those before it") as told:
+        axpy.decide("size(y.n1) = 64")
+    assert str(told.value.hint).startswith("size(y.n1) is 64 is impossible with\n  size(")
+    assert "fused_rests_have_one_size" in str(told.value.hint)
+
+
 @pytest.mark.parametrize(
     ("said", "wrong"),
     [

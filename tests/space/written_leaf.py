@@ -155,3 +155,16 @@ def vector_axpy(backbone: Backbone, threads: int = 256, cache: str = "NONE") -> 
     body = [Nest("THREAD", dims("x y mad st", "n1"), body, 0)]
     body = [Nest("BLOCK", dims("x y mad st", "n0"), body)]
     return WrittenLeaf(backbone, body, {"n1": threads, "n2": 4}, dict.fromkeys(("x", "y", "st"), cache))
+
+
+def shared_row_sum(backbone: Backbone, threads: int = 32, rows: int = 4) -> WrittenLeaf:
+    """Each row added up by neighbouring threads, two rows for each of them; ``rows`` of such pairs in a block."""
+    begin = Nest("THREAD", dims("total_init", "m1"), [Nest("UNROLL", dims("total_init", "m2"), ["total_init"])], 1)
+    term: list[Nest | str] = ["x", "total"]
+    if "total.n2" in backbone.by_name:
+        term = [Nest("UNROLL", dims("x total", "n2"), term)]
+    terms = Nest("LOOP", dims("x total", "n0"), [Nest("UNROLL", dims("x total", "m2"), term)])
+    add = Nest("THREAD", dims("x total", "m1"), [Nest("THREAD", dims("x total", "n1"), [terms], 0)], 1)
+    end = Nest("THREAD", dims("st", "m1"), [Nest("UNROLL", dims("st", "m2"), ["st"])], 1)
+    body: list[Nest | str] = [Nest("BLOCK", dims("x total_init total st", "m0"), [begin, add, end])]
+    return WrittenLeaf(backbone, body, {"m1": rows, "m2": 2, "n1": threads, "n2": 4})

@@ -80,17 +80,21 @@ class KernelSpace:
         state = self.solver.root()
         if state is None:
             raise Misuse(f"{self.subject} has no implementation")
-        taken: list[tuple[int, int]] = []
+        whole, taken = state.copy(), list[tuple[int, int]]()
         for number, text in enumerate(decisions):
             try:
                 variable, mask = self.mask_of(text)
             except Misuse as error:
                 about = "" if text in error.message else f"{text}: "
                 raise Misuse(f"decision {number + 1}, {about}{error.message}", hint=error.hint) from error
-            if not int(state[variable]) & mask or not self.solver.restrict(state, variable, mask):
-                raise Misuse(
-                    f"decision {number + 1}, {text}, contradicts those before it", hint=self._why(taken, variable, mask)
-                )
+            if not int(whole[variable]) & mask:
+                raise Misuse(f"decision {number + 1}, {text}, is never possible", hint=self._gone((), variable, mask))
+            if not int(state[variable]) & mask:
+                why = self._gone(taken, variable, mask)
+                raise Misuse(f"decision {number + 1}, {text}, contradicts those before it", hint=why)
+            if not self.solver.restrict(state, variable, mask):
+                clash = Reasons(self.ground, self.solver).clash([*taken, (variable, mask)])
+                raise Misuse(f"decision {number + 1}, {text}, contradicts those before it", hint=str(clash))
             taken.append((variable, mask))
         return state
 
@@ -99,11 +103,9 @@ class KernelSpace:
         choice, names, value = parts_of(decision)
         return self.ground.value_mask(choice, [self.named(choice, name, decision) for name in names], value)
 
-    def _why(self, taken: Sequence[tuple[int, int]], variable: int, mask: int) -> str:
-        """Which decisions and rules exclude a value, or together with it everything."""
-        reasons = Reasons(self.ground, self.solver)
-        clash = reasons.clash([*taken, (variable, mask)])
-        return str(clash if clash is not None else reasons.why(taken, variable, mask))
+    def _gone(self, taken: Sequence[tuple[int, int]], variable: int, mask: int) -> str:
+        """Which decisions and rules exclude a value."""
+        return str(Reasons(self.ground, self.solver).why(taken, variable, mask))
 
     def named(self, choice: str, name: str, text: str) -> Any:
         """The object of a choice by its name; ``text``: what is being read. Raises ``Misuse``."""

@@ -33,6 +33,13 @@ def naive_decisions(space: KernelSpace) -> Decisions:
     if root is None:
         raise Misuse(f"{space.subject} has no implementation")
     path: list[tuple[int, int]] = []
+    for dim in (d for r in space.subject.backbone.reductions for d in r.dims if d.is_static):
+        variable, mask = space.ground.value_mask("dim_kind", (dim,), "LOOP")
+        kept = root.copy()
+        if int(root[variable]) != mask and space.solver.restrict(root, variable, mask):
+            path.append((variable, mask))
+        else:
+            root = kept
     for temporary in space.subject.backbone.temporaries:
         variable, mask = space.ground.value_mask("exists", (temporary,), "NO")
         kept = root.copy()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import math
 import random
+from collections.abc import Callable
 
 import numpy as np
 
@@ -17,6 +18,9 @@ from kernelwright.space.engine.constraints import Integers, Masks
 from kernelwright.space.engine.solver import Solver
 
 Z_95 = 1.96
+WATCHED_WALKS = 500
+Watch = Callable[[int], None]
+"""Told how many walks or repetitions are done."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +44,13 @@ class WalkEstimates:
     median_depth: int
 
 
-def knuth(solver: Solver, start: Masks, order: Integers, walks: int) -> WalkEstimates:
+def knuth(solver: Solver, start: Masks, order: Integers, walks: int, watch: Watch = lambda done: None) -> WalkEstimates:
     """From ``walks`` random walks below ``start`` that take the choices in the given order."""
-    depths, log_sizes = solver.walks(start, order, walks)
+    parts = []
+    for first in range(0, walks, WATCHED_WALKS):
+        parts.append(solver.walks(start, order, min(WATCHED_WALKS, walks - first)))
+        watch(min(first + WATCHED_WALKS, walks))
+    depths, log_sizes = (np.concatenate(each) for each in zip(*parts, strict=True))
     alive = depths >= 0
     sizes = np.where(alive, 10.0**log_sizes, 0.0)
     return WalkEstimates(
@@ -50,10 +58,20 @@ def knuth(solver: Solver, start: Masks, order: Integers, walks: int) -> WalkEsti
     )
 
 
-def chen(solver: Solver, start: Masks, order: Integers, repetitions: int, seed: int = 0) -> Estimate:
+def chen(
+    solver: Solver,
+    start: Masks,
+    order: Integers,
+    repetitions: int,
+    seed: int = 0,
+    watch: Watch = lambda done: None,
+) -> Estimate:
     """The number of leaves, from heuristic sampling with strata (depth, open choices)."""
-    draw = random.Random(seed)
-    return _estimate(np.array([_one_chen(solver, start, order, draw) for _ in range(repetitions)]))
+    draw, found = random.Random(seed), []
+    for number in range(repetitions):
+        found.append(_one_chen(solver, start, order, draw))
+        watch(number + 1)
+    return _estimate(np.array(found))
 
 
 def _one_chen(solver: Solver, start: Masks, order: Integers, draw: random.Random) -> float:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import pickle
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +16,13 @@ from kernelwright.space.computation import interpretation
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.declaration import Computation
 from kernelwright.space.computation.expressions import maximum
-from kernelwright.space.computation.strip_mining import tile_sizes, vector_widths
+from kernelwright.space.computation.strip_mining import (
+    can_cut,
+    may_be_partly_there,
+    rest_of,
+    tile_sizes,
+    vector_widths,
+)
 from kernelwright.space.library import EXAMPLES, example
 
 SMALL = {"n": 64, "m": 64, "k": 64, "batch": 4, "filters": 8, "channels": 4, "size": 16, "window": 3, "p": 64}
@@ -93,12 +101,39 @@ def test_objects_mean_the_same_in_another_process() -> None:
     assert outer().backbone().pairs == backbone.pairs
 
 
-def test_tile_sizes_are_divisors() -> None:
-    assert tile_sizes(Loop("m", 12, (32, 4))) == [(2, 3, 4, 6, 12), (2, 3, 4)]
-    assert tile_sizes(Loop("m", 7, (4, 7))) == [(7,)]
-    assert tile_sizes(Loop("m", 1, (4,))) == []
-    assert tile_sizes(Loop("m", 3, (32, 4))) == [(3,)]  # two tiles of 3 would be nine iterations
-    assert len(tile_sizes(Loop("m", 5040, (5040,)))[0]) == 16
+def sizes_of(*loops: Loop) -> list[list[tuple[int, ...]]]:
+    return list(tile_sizes(loops).values())
+
+
+def test_tile_sizes_are_divisors_and_powers_of_two() -> None:
+    assert sizes_of(Loop("m", 12, (32, 4))) == [[(2, 3, 4, 6, 8, 12), (2, 3, 4)]]
+    assert sizes_of(Loop("m", 64, (32, 4))) == [[(2, 4, 8, 16, 32), (2, 4)]]
+    assert sizes_of(Loop("m", 7, (4, 7))) == [[(2, 4), (2, 4, 7)]]
+    assert sizes_of(Loop("m", 1, (4,))) == [[]]
+    assert sizes_of(Loop("m", 3, (32, 4))) == [[(2, 3)]]  # two tiles of 2 would be four iterations
+    assert sizes_of(Loop("m", 1009, (32,))) == [[(2, 4, 8, 16, 32)]]
+
+
+def test_all_loops_together_have_sixteen_sizes() -> None:
+    """Powers of two are kept; of the divisors, those of two loops before those of one."""
+    (first,), (second,), (third,) = sizes_of(Loop("m", 720, (32,)), Loop("n", 1000, (32,)), Loop("k", 1024, (32,)))
+    assert len({*first, *second, *third}) == 16
+    assert {2, 4, 8, 16, 32} <= set(first) & set(second) and third == (2, 4, 8, 16, 32)
+    assert {5, 10, 20} <= set(first) & set(second) and 30 not in first
+    assert len(sizes_of(Loop("m", 5040, (5040,)))[0][0]) == 16
+
+
+@pytest.mark.parametrize("extent", [2, 3, 7, 12, 31, 100, 1000])
+def test_tiles_cover_their_loop_without_a_whole_idle_iteration(extent: int) -> None:
+    (tiles,) = sizes_of(Loop("m", extent, (32, 4)))
+    partial = 0
+    for sizes in itertools.product(*tiles):
+        if can_cut(extent, sizes):
+            product = math.prod(sizes)
+            covered = rest_of(extent, sizes) * product
+            assert extent <= covered < extent + product
+            partial += covered > extent
+    assert bool(partial) == may_be_partly_there(extent, tiles)
 
 
 def test_vectors_are_contiguous_and_aligned() -> None:
@@ -110,6 +145,8 @@ def test_vectors_are_contiguous_and_aligned() -> None:
     assert vector_widths(strided[m, n], n, (2, 4)) == ()
     assert vector_widths(rows[n, m], n, (2, 4)) == ()
     assert vector_widths(c.input("E", (8, 10))[m, n + 1], n, (2, 4)) == ()
+    six = c.loop("p", 6, (4,))
+    assert vector_widths(c.input("F", (8, 8))[m, six], six, (2, 4)) == (2,)  # the second four would be half there
 
 
 def wrong_loop(c: Computation) -> None:

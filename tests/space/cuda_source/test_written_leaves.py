@@ -62,15 +62,18 @@ def test_a_store_is_left_to_one_of_the_threads_that_share_it(tmp_path: Path, dev
     backbone = computation.backbone()
     shared = Nest("THREAD", dims("x x_to_total_put", "m1"), [
         Nest("UNROLL", dims("x x_to_total_put", "m2"), [
-            Nest("THREAD", dims("x x_to_total_put", "n1"), ["x", "x_to_total_put"], 0)])], 1)  # fmt: skip
+            Nest("THREAD", dims("x x_to_total_put", "n1"), [
+                Nest("UNROLL", dims("x x_to_total_put", "n2"), ["x", "x_to_total_put"])], 0)])], 1)  # fmt: skip
     total = Nest("THREAD", dims("x_to_total_get total", "m1"), [
         Nest("UNROLL", dims("x_to_total_get total", "m2"), [
-            Nest("UNROLL", dims("x_to_total_get total", "n1"), ["x_to_total_get", "total"])])], 1)  # fmt: skip
+            Nest("UNROLL", dims("x_to_total_get total", "n1"), [
+                Nest("UNROLL", dims("x_to_total_get total", "n2"), ["x_to_total_get", "total"])])])], 1)  # fmt: skip
     begin = Nest("THREAD", dims("total_init", "m1"), [Nest("UNROLL", dims("total_init", "m2"), ["total_init"])], 1)
     end = Nest("THREAD", dims("st", "m1"), [Nest("UNROLL", dims("st", "m2"), ["st"])], 1)
     body: list[Nest | str] = [begin, Nest("LOOP", dims("x total", "n0"), [shared, total]), end]
     body = [Nest("BLOCK", dims("x total_init total st", "m0"), body)]
-    leaf = WrittenLeaf(backbone, body, {"m1": 4, "m2": 2, "n1": 8}, layouts={"x_to_total": ["m1", "m2", "n1"]})
+    sizes, layouts = {"m1": 4, "m2": 2, "n1": 8, "n2": 2}, {"x_to_total": ["m1", "m2", "n1", "n2"]}
+    leaf = WrittenLeaf(backbone, body, sizes, layouts=layouts)
     kernel = generate(backbone, leaf)
     assert "if (thread_x == 0)" in kernel.source
     run(entry, computation, kernel, tmp_path, device)

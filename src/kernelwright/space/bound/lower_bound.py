@@ -29,7 +29,7 @@ from kernelwright.target import Gpu
 
 State = npt.NDArray[np.uint16]
 
-MOST_DIMS, MOST_INSTRUCTIONS, MOST_ARRAYS, SIZES = 512, 128, 32, 16
+MOST_DIMS, MOST_INSTRUCTIONS, MOST_ARRAYS, MOST_LOOPS, SIZES = 512, 128, 32, 64, 16
 OPERATIONS = {"load": 0, "store": 1, "put": 2, "get": 3}
 OTHER = 4
 
@@ -57,8 +57,9 @@ KINDS = ("LOOP", "UNROLL", "VECTOR", "BLOCK", "THREAD")
 ORDERS = ("OUTER", "INNER", "MERGED")
 AXES = ("MAPPED", "NOT")
 TABLES = (
-    "kind", "size", "of", "value", "extent", "tile_first", "tile", "pair", "inside", "axes", "own", "loop_first", "loop",
+    "kind", "size", "of", "value", "extent", "tile_first", "tile", "partial", "reduced",
 )  # fmt: skip
+MORE_TABLES = ("pair", "inside", "axes", "own", "loop_first", "loop")
 
 
 class _Figures(ctypes.Structure):
@@ -69,6 +70,8 @@ class _Bound(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int32) for name in (*COUNTS, *KINDS, *ORDERS, *AXES, "reuses")),
         *((name, ctypes.c_void_p) for name in TABLES),
+        ("partial_loops", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in MORE_TABLES),
         ("loops", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("instruction", "step", "temporary", "reuse", "reuse_dim")),
         ("machine", _Figures),
@@ -107,12 +110,14 @@ class LowerBound:
     ) -> None:
         """``overlap``: take parts of the machine to overlap perfectly, as no model can exclude; else as the timing model does.
 
-        Raises ``Misuse`` for a computation with more than 512 dims, 128 instructions or 32 arrays, ``ToolError`` when C cannot be compiled.
+        Raises ``Misuse`` for a computation with more than 512 dims, 128 instructions, 32 arrays or 64 loops, ``ToolError`` when C cannot
+        be compiled.
         """
         for things, most, what in (
             (backbone.dims, MOST_DIMS, "dims"),
             (backbone.instructions, MOST_INSTRUCTIONS, "instructions"),
             (backbone.arrays, MOST_ARRAYS, "arrays"),
+            (backbone.loops, MOST_LOOPS, "loops"),
         ):
             if len(things) > most:
                 raise Misuse(f"{backbone.name} has {len(things)} {what}: at most {most} can be bounded")
@@ -129,6 +134,7 @@ class LowerBound:
             "store": next(n for n, i in enumerate(backbone.instructions) if i.operation == "store"),
             "reuses": len(reuses(backbone)),
             "loops": len(self._arrays["loop_first"]) - 1,
+            "partial_loops": len(backbone.partial_loops),
         }
         figures = _Figures(**{name: float(getattr(self.machine, name)) for name in FIGURES})
         addresses = {name: array.ctypes.data for name, array in self._arrays.items()}
@@ -195,6 +201,7 @@ def _bits(backbone: Backbone, numbering: Numbering) -> dict[str, int]:
 
 def _tables(backbone: Backbone, numbering: Numbering) -> dict[str, npt.NDArray[Any]]:
     number = {d: n for n, d in enumerate(backbone.dims)}
+    partial = {loop: n for n, loop in enumerate(backbone.partial_loops, 1)}
     of = {i.name: n for n, i in enumerate(backbone.instructions)}
     value = np.zeros((len(number), SIZES))
     for d, n in number.items():
@@ -226,6 +233,8 @@ def _tables(backbone: Backbone, numbering: Numbering) -> dict[str, npt.NDArray[A
         "of": [of[d.instruction] for d in backbone.dims],
         "tile_first": _starts(tiles),
         "tile": [number[t] for each in tiles for t in each],
+        "partial": [partial.get(d.loop, 0) for d in backbone.dims],
+        "reduced": [int(not d.is_parallel) for d in backbone.dims],
         "pair": [_order(numbering, a, b) for a in backbone.dims for b in backbone.dims],
         "axes": [
             numbering.variable("thread_mapping", a, b)[0] if a != b and a.is_static and b.is_static else -1

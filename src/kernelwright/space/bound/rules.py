@@ -66,6 +66,8 @@ class _Candidate:
         self.dims = [d for i, _ in self.instructions for d in i.dims]
         self.kinds = {d: self.values("dim_kind", d) for d in self.dims}
         self.sizes: dict[Dim, tuple[float, float]] = {}
+        self.there = dict.fromkeys(backbone.partial_loops, 1.0)
+        """Of loops with iterations that may be only partly there: the share of all that is there, at least."""
         for d in self.dims:
             if d.is_static:
                 sizes = [float(v) for v in self.values("size", d)]
@@ -75,6 +77,11 @@ class _Candidate:
                 tiles = [t for t in backbone.instruction(d.instruction).dims if t.loop == d.loop and t.is_static]
                 most, least = (prod(self.sizes[t][end] for t in tiles) for end in (1, 0))
                 self.sizes[d] = max(1.0, d.loop.extent / most), max(1.0, d.loop.extent / least)
+                if d.loop in self.there:
+                    fewest, largest = (float(ceil(n)) for n in self.sizes[d])
+                    self.sizes[d] = fewest, largest
+                    padded = fewest * most if most == least else d.loop.extent + most - 1
+                    self.there[d.loop] = min(self.there[d.loop], d.loop.extent / padded)
         self.in_all_threads = {
             backbone.instructions[reuse.reduction].name for reuse in bound.reuses if self._stays_a_loop(reuse)
         }
@@ -105,9 +112,10 @@ class _Candidate:
             special += warps * work.special
             wide = self._joined(i)
             inside = self.bound.backbone.own_dims(i)
-            sequential = prod(self.sizes[d][0] for d in inside if self.kinds[d] <= {"LOOP", "UNROLL"}) * again
+            share = self._share(inside) * again
+            sequential = prod(self.sizes[d][0] for d in inside if self.kinds[d] <= {"LOOP", "UNROLL"}) * share
             real = [d for d in inside if self._is_real_loop(d)]
-            looped = prod(self.sizes[d][0] for d in inside if d in real or self._is_around(d, real)) * again
+            looped = prod(self.sizes[d][0] for d in inside if d in real or self._is_around(d, real)) * share
             if i.operation in ("load", "store"):
                 requests = max(warps / wide, again_read.of_loads.get(i.name, 0.0))
                 reads = work.executions * blocks
@@ -133,7 +141,10 @@ class _Candidate:
             else:
                 issued += warps * work.issue
                 steps += sequential * work.issue
-                chain = max(chain, work.chain * again * m.add_latency)
+                threads_of_sum = prod(
+                    self.sizes[d][1] for d in inside if not d.is_parallel and "THREAD" in self.kinds[d]
+                )
+                chain = max(chain, work.chain / threads_of_sum * again * m.add_latency)
         requests, l1_sectors, l2_sectors, bytes_moved = per_array.sum(axis=0).tolist()
         either = sum(max(0.0, n - per_array[array, 0]) for array, n in again_read.of_either.items())
         issued += requests + either
@@ -143,7 +154,7 @@ class _Candidate:
         if fewest_blocks == most_blocks:
             busy = most_blocks / ceil(most_blocks / m.multiprocessors)
         resident = min(m.blocks, m.warps // ceil(threads / LANES))
-        rounds = ceil(ceil(fewest_blocks / m.multiprocessors) / resident)
+        rounds = ceil(ceil(fewest_blocks * prod(self.there.values()) / m.multiprocessors) / resident)
         barriers = self._barriers(threads) * m.barrier
         cycles = (
             issued * m.issue / busy,
@@ -172,8 +183,15 @@ class _Candidate:
         least = 1 / min(LANES, spread)
         if i.operation in ("store", "put"):
             return least
-        in_all = ceil(threads / LANES) / min(spread, THREADS) if i.name in self.in_all_threads else 0.0
-        return max(least, around / LANES, in_all)
+        if i.name not in self.in_all_threads:
+            return max(least, around / LANES)
+        # Warps without an iteration that is there read nothing.
+        warps = threads / LANES if self.there else ceil(threads / LANES)
+        return max(least, around / LANES, warps / min(spread, THREADS))
+
+    def _share(self, dims: list[Dim]) -> float:
+        """Of the iterations of dims, how many are there at least: those of a thread on average, or of repetitions."""
+        return prod(self.there.get(loop, 1.0) for loop in dict.fromkeys(d.loop for d in dims))
 
     def _blocks(self) -> tuple[float, float]:
         """Fewest and most blocks: a BLOCK loop is around everything, so a store has a dim of its own in each."""
@@ -183,7 +201,11 @@ class _Candidate:
         for loop in dict.fromkeys(d.loop for d in store.dims):
             levels = [d for d in store.dims if d.loop == loop]
             others = prod(self.sizes[d][0] for d in levels if "BLOCK" not in self.kinds[d])
-            most *= max(1.0, loop.extent / others)
+            spread = max(1.0, loop.extent / others)
+            if loop in self.there:
+                tiles = [d for d in levels if d.is_static and "BLOCK" in self.kinds[d]]
+                spread = spread + prod(self.sizes[d][1] for d in tiles) if tiles else float(ceil(spread))
+            most *= spread
         return fewest, most
 
     def _repetitions(self, i: Instruction) -> tuple[float, float, float]:
@@ -207,7 +229,12 @@ class _Candidate:
             else:
                 continue
             counted.append(d)
-        return blocks, around, again
+        share = self._share(counted)
+        return (
+            (max(1.0, blocks * share), max(1.0, around * share), max(1.0, again * share))
+            if share < 1
+            else (blocks, around, again)
+        )
 
     def _read_again(self, threads: float) -> _ReadAgain:
         """Requests that read operands of reductions again (``Reuse``)."""

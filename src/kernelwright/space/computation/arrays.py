@@ -26,7 +26,7 @@ class Loop(Named):
     """A loop of the computation as declared: ``extent`` iterations, strip-mined into at most ``len(tiles)`` tiles.
 
     ``tiles`` are upper limits of the tile sizes, outermost tile first; a tile's candidate sizes are the divisors of the
-    extent from 2 to its limit. What the tiles leave is the *rest*, the outermost level.
+    extent and the powers of two, from 2 to its limit (``strip_mining.py``). What the tiles leave is the *rest*, the outermost level.
     """
 
     name: str

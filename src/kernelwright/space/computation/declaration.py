@@ -13,6 +13,8 @@ the loops it runs over, and decisions say which of them become one loop.
 
 from __future__ import annotations
 
+from math import prod
+
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Access, Array, Loop
@@ -30,6 +32,9 @@ from kernelwright.space.computation.strip_mining import VECTOR_WIDTHS, tile_size
 
 COMBINE = {"sum": ("add", 0.0), "max": ("max", -3.0e38)}
 """Reductions: how two values become one, and the value to begin with."""
+
+FEW_RESULTS = 1 << 14
+"""Of a reduction: so few that the threads of a GPU are not all busy with one each."""
 
 _WORDS = """
 alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const constexpr continue decltype default delete
@@ -235,7 +240,7 @@ class _Builder:
 
     def __init__(self, computation: Computation) -> None:
         self.computation = computation
-        self.sizes = {loop: tile_sizes(loop) for loop in computation.loops.values()}
+        self.sizes = tile_sizes(computation.loops.values())
         self.instructions: dict[str, Instruction] = {}
         self.pairs: list[DimPair] = []
         self.temporaries: list[Temporary] = []
@@ -286,15 +291,34 @@ class _Builder:
         *,
         access: Access | None = None,
         reduced: tuple[Loop, ...] = (),
+        shareable: bool = False,
     ) -> tuple[Dim, ...]:
         found = []
         for loop in loops:
-            sizes = self.sizes[loop]
-            found.append(Dim(f"{name}.{loop}0", loop, 0, (), loop not in reduced, name))
+            sizes, parallel = self.sizes[loop], loop not in reduced
+            found.append(Dim(f"{name}.{loop}0", loop, 0, (), parallel, name))
             for level, universe in enumerate(sizes, 1):
                 widths = vector_widths(access, loop, universe) if access and level == len(sizes) else ()
-                found.append(Dim(f"{name}.{loop}{level}", loop, level, universe, loop not in reduced, name, widths))
+                shared = shareable and not parallel
+                found.append(
+                    Dim(f"{name}.{loop}{level}", loop, level, universe, parallel, name, widths, is_shareable=shared)
+                )
         return tuple(found)
+
+    def _loads_each_term_once(self, term: Expression, loops: tuple[Loop, ...]) -> bool:
+        """Whether some operand is loaded for one term of one result: there is nothing to use again."""
+        varying = {loop for loop in loops if loop.extent > 1}
+        for operand in term.operands:
+            i = self.instructions[operand]
+            if i.access is not None and varying <= set(i.access.loops):
+                return True
+            if (
+                i.operation == "compute"
+                and i.expression is not None
+                and self._loads_each_term_once(i.expression, loops)
+            ):
+                return True
+        return False
 
     def _reduction(self, statement: DeclaredStatement) -> None:
         init = self._add(
@@ -306,11 +330,13 @@ class _Builder:
             )
         )
         assert statement.expression is not None
+        few = prod(loop.extent for loop in statement.value_loops) <= FEW_RESULTS
+        shareable = few or self._loads_each_term_once(statement.expression, statement.loops)
         reduce = self._add(
             Instruction(
                 statement.name,
                 "reduce",
-                self._dims(statement.name, statement.loops, reduced=statement.reduced),
+                self._dims(statement.name, statement.loops, reduced=statement.reduced, shareable=shareable),
                 statement.expression.operands,
                 Expression(
                     COMBINE[statement.operation][0], (Expression("value", name=init.name), statement.expression)

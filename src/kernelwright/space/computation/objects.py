@@ -14,6 +14,7 @@ from typing import Protocol
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Access, Array, Loop, Named
 from kernelwright.space.computation.expressions import Expression
+from kernelwright.space.computation.strip_mining import may_be_partly_there
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,8 @@ class Dim(Named):
     """Sizes at which the instruction can be one vector access along this dim."""
     temporary: str | None = None
     """The temporary that it belongs to: it exists only where that does."""
+    is_shareable: bool = False
+    """Of a dim that a reduction runs over: whether it is worth while that threads share it."""
 
     @property
     def is_static(self) -> bool:
@@ -143,6 +146,19 @@ class Backbone:
     @property
     def statements(self) -> tuple[Statement, ...]:
         return (*self.dims, *self.instructions)
+
+    @cached_property
+    def partial_loops(self) -> tuple[Loop, ...]:
+        """Loops of which some sizes of their tiles leave an iteration that is only partly there."""
+        found = []
+        for loop in self.loops:
+            around = next(
+                (i for i in self.instructions if i.temporary is None and any(d.loop == loop for d in i.dims)), None
+            )
+            tiles = [d.universe for d in around.dims if d.loop == loop and d.is_static] if around is not None else []
+            if may_be_partly_there(loop.extent, tiles):
+                found.append(loop)
+        return tuple(found)
 
     @cached_property
     def static_dims(self) -> tuple[Dim, ...]:

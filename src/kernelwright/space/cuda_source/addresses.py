@@ -38,6 +38,11 @@ def global_address(loops: FusedLoops, instruction: Instruction) -> Address:
     return Address(tuple(terms), instruction.access.offset)
 
 
+def index_of(loops: FusedLoops, instruction: Instruction, loop: Loop) -> Address:
+    """The iteration of a loop that an instruction is in."""
+    return Address(tuple(_terms(loops, instruction, loop, 1)))
+
+
 def _terms(loops: FusedLoops, instruction: Instruction, loop: Loop, stride: int) -> Iterable[tuple[FusedLoop, int]]:
     levels = sorted((d for d in instruction.dims if d.loop == loop), key=lambda d: -d.level)
     for dim in levels:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from kernelwright.space.computation.objects import Instruction, Temporary
-from kernelwright.space.cuda_source.loop_tree import Barrier, Sequence
+from kernelwright.space.cuda_source.loop_tree import Barrier, Join, Sequence
 
 
 def place_barriers(root: Sequence, temporaries: Iterable[Temporary]) -> int:
@@ -48,7 +48,7 @@ def _meeting(sequence: Sequence, put: Instruction, get: Instruction) -> tuple[Se
     return sequence, first, second
 
 
-def _holds(member: Sequence | Instruction | Barrier, instruction: Instruction) -> bool:
+def _holds(member: Sequence | Instruction | Barrier | Join, instruction: Instruction) -> bool:
     if isinstance(member, Sequence):
         return any(_holds(inner, instruction) for inner in member.body)
     return member is instruction

@@ -7,7 +7,9 @@ from functools import cmp_to_key
 
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.objects import Backbone, Dim, Instruction, Leaf
+from kernelwright.space.computation.strip_mining import can_cut, divides, rest_of
 
 AXES = ("x", "y", "z")
 IN_REGISTERS = ("UNROLL", "VECTOR")
@@ -62,6 +64,9 @@ class FusedLoops:
         """The loops that an instruction is in, its own and others'."""
         return [f for f in self.all if self.leaf.value("order", instruction, f.dims[0]) == "INNER"]
 
+    def is_inside(self, inner: FusedLoop, outer: FusedLoop) -> bool:
+        return inner is not outer and self.leaf.value("order", inner.dims[0], outer.dims[0]) == "INNER"
+
     def _groups(self, dims: list[Dim]) -> list[list[Dim]]:
         groups: list[list[Dim]] = []
         for dim in dims:
@@ -87,14 +92,20 @@ class FusedLoops:
     def _dim_size(self, dim: Dim) -> int:
         if dim.is_static:
             return int(self.leaf.value("size", dim))
-        left = dim.loop.extent
-        for tile in self.backbone.instruction(dim.instruction).dims:
-            if tile.loop == dim.loop and tile.is_static:
-                size = int(self.leaf.value("size", tile))
-                if left % size:
-                    raise Misuse(f"the tiles of {dim.loop} around {dim.instruction} do not divide {dim.loop.extent}")
-                left //= size
-        return left
+        tiles = self._tiles(self.backbone.instruction(dim.instruction), dim.loop)
+        if not can_cut(dim.loop.extent, tiles):
+            raise Misuse(
+                f"the tiles of {dim.loop} around {dim.instruction} do not divide {dim.loop.extent},"
+                " and are no powers of two within it"
+            )
+        return rest_of(dim.loop.extent, tiles)
+
+    def _tiles(self, instruction: Instruction, loop: Loop) -> list[int]:
+        return [int(self.leaf.value("size", d)) for d in instruction.dims if d.loop == loop and d.is_static]
+
+    def has_partial_iteration(self, instruction: Instruction, loop: Loop) -> bool:
+        """Whether the last iteration of what the tiles of a loop leave is only partly there."""
+        return not divides(loop.extent, self._tiles(instruction, loop))
 
     def _thread_axes(self, groups: list[list[Dim]]) -> list[list[Dim]]:
         """The dims of each axis of the block, ``threadIdx.x`` first: the innermost in ``thread_mapping``."""

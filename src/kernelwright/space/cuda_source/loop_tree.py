@@ -1,7 +1,7 @@
 """The loops of a leaf as a tree of what is executed in sequence: LOOP and UNROLL loops, and instructions.
 
 BLOCK, THREAD and VECTOR loops and loops of one iteration are no nodes: their body stands in their place, since every thread
-executes the whole text.
+executes the whole text. Behind the outermost loop of a reduction that threads share, its parts are joined.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from dataclasses import field
 from functools import cmp_to_key
 
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.space.computation.objects import Instruction, Statement
+from kernelwright.space.computation.objects import Instruction, Reduction, Statement
 from kernelwright.space.cuda_source.fused_loops import FusedLoop, FusedLoops
+from kernelwright.space.cuda_source.joined_threads import shared_reductions
 
 
 @dataclass(eq=False)
@@ -20,15 +21,22 @@ class Barrier:
 
 
 @dataclass(eq=False)
+class Join:
+    """The threads that share a reduction put their parts together."""
+
+    reduction: Reduction
+
+
+@dataclass(eq=False)
 class Sequence:
     """The body of a loop, or of the kernel where ``loop`` is None."""
 
     loop: FusedLoop | None
-    body: list[Sequence | Instruction | Barrier] = field(default_factory=list)
+    body: list[Sequence | Instruction | Barrier | Join] = field(default_factory=list)
 
 
 def loop_tree(loops: FusedLoops) -> Sequence:
-    leaf = loops.leaf
+    leaf, shared = loops.leaf, shared_reductions(loops)
     nodes: list[FusedLoop | Instruction] = [*loops.all, *loops.instructions]
 
     # A loop is where its first dim is.
@@ -51,10 +59,12 @@ def loop_tree(loops: FusedLoops) -> Sequence:
         for node in sorted(children.get(parent, []), key=cmp_to_key(precedes)):
             if isinstance(node, Instruction):
                 sequence.body.append(node)
-            elif node.kind in ("LOOP", "UNROLL") and node.size > 1:
+                continue
+            if node.kind in ("LOOP", "UNROLL") and node.size > 1:
                 sequence.body.append(fill(Sequence(node), node))
             else:
                 fill(sequence, node)
+            sequence.body += [Join(reduction) for reduction in shared.get(node, ())]
         return sequence
 
     return fill(Sequence(None), None)

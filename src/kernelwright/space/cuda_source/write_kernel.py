@@ -8,9 +8,11 @@ from kernelwright.errors import Misuse
 from kernelwright.space.computation.objects import Backbone, Instruction, Leaf
 from kernelwright.space.cuda_source.addresses import Address, global_address
 from kernelwright.space.cuda_source.barriers import place_barriers
+from kernelwright.space.cuda_source.conditions import access_condition, reduction_condition
 from kernelwright.space.cuda_source.fused_loops import AXES, FusedLoops
 from kernelwright.space.cuda_source.generated import GeneratedKernel
-from kernelwright.space.cuda_source.loop_tree import Barrier, Sequence, loop_tree
+from kernelwright.space.cuda_source.joined_threads import joined_threads, shared_reductions
+from kernelwright.space.cuda_source.loop_tree import Barrier, Join, Sequence, loop_tree
 from kernelwright.space.cuda_source.registers import RegisterFile
 from kernelwright.space.cuda_source.shared_arrays import shared_arrays, vector_loop
 
@@ -34,7 +36,11 @@ class _Writer:
         self.backbone, self.leaf = backbone, leaf
         self.loops = FusedLoops(backbone, leaf)
         self.registers = RegisterFile(self.loops)
-        self.shared = shared_arrays(self.loops, shared_limit)
+        shared = (r for reductions in shared_reductions(self.loops).values() for r in reductions)
+        self.joined = {r.instruction.name: joined_threads(self.loops, self.registers, r) for r in shared}
+        parts = 4 * sum(j.elements for j in self.joined.values())
+        self.shared = shared_arrays(self.loops, shared_limit - parts)
+        self.shared_bytes = parts + sum(a.bytes for a in self.shared.values())
         self.lines: list[str] = []
 
     def write(self) -> GeneratedKernel:
@@ -43,10 +49,13 @@ class _Writer:
             raise Misuse(f"a block of {prod(block)} threads: at most {THREAD_LIMIT}")
         tree = loop_tree(self.loops)
         used = [a.temporary for a in self.shared.values()]
-        barriers = place_barriers(tree, used) if prod(block) > 1 else 0
+        self.barriers = place_barriers(tree, used) if prod(block) > 1 else 0
         blocks = self._indices()
         for array in self.shared.values():
             self._line(1, f"__shared__ __align__(16) float {array.temporary}[{array.elements}];")
+        for joined in self.joined.values():
+            if joined.elements:
+                self._line(1, f"__shared__ float {joined.array}[{joined.elements}];")
         for each in self.registers.of.values():
             self._line(1, each.declaration())
         self._sequence(tree, 1)
@@ -55,8 +64,8 @@ class _Writer:
             "\n".join([*self._head(prod(block)), *self.lines, "}", ""]),
             (blocks, 1, 1),
             block,
-            sum(a.bytes for a in self.shared.values()),
-            barriers,
+            self.shared_bytes,
+            self.barriers,
             sum(prod(r.sizes) for r in self.registers.of.values()),
             tuple(a.name for a in self.backbone.arrays),
             self.backbone.scalars,
@@ -106,6 +115,11 @@ class _Writer:
             elif isinstance(member, Instruction):
                 for line in self._instruction(member):
                     self._line(depth, line)
+            elif isinstance(member, Join):
+                joined, repeats = self.joined[member.reduction.instruction.name], sequence.loop is not None
+                self.barriers += joined.barriers(repeats=repeats)
+                for line in joined.lines(repeats=repeats):
+                    self._line(depth, line)
             else:
                 loop = member.loop
                 assert loop is not None
@@ -117,16 +131,19 @@ class _Writer:
 
     def _instruction(self, i: Instruction) -> list[str]:
         match i.operation:
-            case "load":
-                lines = self._move(i, i.access.array.name, global_address(self.loops, i), reads=True)  # type: ignore[union-attr]
-            case "store":
-                lines = self._move(i, i.access.array.name, global_address(self.loops, i), reads=False)  # type: ignore[union-attr]
+            case "load" | "store":
+                assert i.access is not None
+                condition = access_condition(self.loops, i, vector_loop(self.loops, i.dims))
+                address, reads = global_address(self.loops, i), i.operation == "load"
+                lines = self._move(i, i.access.array.name, address, reads=reads, condition=condition)
             case "put" | "get":
                 array = self.shared[str(i.temporary)]
                 address = array.address(self.loops, writes=i.operation == "put")
                 lines = self._move(i, array.temporary.name, address, reads=i.operation == "get")
             case _:
                 lines = [f"{self.registers.written(i)} = {self._expression(i)};"]
+                if i.operation == "reduce":
+                    lines = _where(reduction_condition(self.loops, i), lines)
         return self._by_one_thread(i, lines) if i.operation in ("store", "put") else lines
 
     def _expression(self, i: Instruction) -> str:
@@ -139,7 +156,8 @@ class _Writer:
         text = i.expression.c(texts)
         return text[1:-1] if text.startswith("(") and i.expression.kind in ("add", "sub", "mul", "div") else text
 
-    def _move(self, i: Instruction, array: str, address: Address, *, reads: bool) -> list[str]:
+    def _move(self, i: Instruction, array: str, address: Address, *, reads: bool, condition: str = "") -> list[str]:
+        """``condition``: of an access to an argument, when it is there."""
         vector = vector_loop(self.loops, i.dims)
         place = f"{array}[{address.without(vector).text()}]"
         width = vector.size if vector is not None else 1
@@ -155,16 +173,18 @@ class _Writer:
         hint = self._hint(i)
         if vector is None:
             if reads:
-                return [f"{registers[0]} = {f'{hint}(&{place})' if hint else place};"]
-            return [f"{hint}(&{place}, {registers[0]});" if hint else f"{place} = {registers[0]};"]
+                read = f"{hint}(&{place})" if hint else place
+                return [f"{registers[0]} = {_chosen(condition, read, '0.0f')};"]
+            return _where(condition, [f"{hint}(&{place}, {registers[0]});" if hint else f"{place} = {registers[0]};"])
         kind = f"float{width}"
         if reads:
-            whole = f"*(const {kind} *)&{place}"
+            read = f"{hint}((const {kind} *)&{place})" if hint else f"*(const {kind} *)&{place}"
+            zeros = f"make_{kind}({', '.join(['0.0f'] * width)})"
             parts = [f"{r} = vector.{p};" for r, p in zip(registers, PARTS, strict=False)]
-            return ["{", f"    const {kind} vector = {f'{hint}((const {kind} *)&{place})' if hint else whole};",
+            return ["{", f"    const {kind} vector = {_chosen(condition, read, zeros)};",
                     *(f"    {part}" for part in parts), "}"]  # fmt: skip
         made = f"make_{kind}({', '.join(registers)})"
-        return [f"{hint}(({kind} *)&{place}, {made});" if hint else f"*({kind} *)&{place} = {made};"]
+        return _where(condition, [f"{hint}(({kind} *)&{place}, {made});" if hint else f"*({kind} *)&{place} = {made};"])
 
     def _hint(self, i: Instruction) -> str | None:
         if not i.is_global_access:
@@ -180,5 +200,12 @@ class _Writer:
         others = [f"thread_{AXES[axis]}" for axis, n in enumerate(self.loops.block) if n > 1 and axis not in own]
         if not others:
             return lines
-        condition = " && ".join(f"{name} == 0" for name in others)
-        return [f"if ({condition}) {{", *(f"    {line}" for line in lines), "}"]
+        return _where(" && ".join(f"{name} == 0" for name in others), lines)
+
+
+def _where(condition: str, lines: list[str]) -> list[str]:
+    return [f"if ({condition}) {{", *(f"    {line}" for line in lines), "}"] if condition else lines
+
+
+def _chosen(condition: str, value: str, otherwise: str) -> str:
+    return f"{condition} ? {value} : {otherwise}" if condition else value

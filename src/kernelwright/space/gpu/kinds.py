@@ -37,12 +37,6 @@ def only_tiles_have_a_known_size(d: Dim) -> Condition:
 
 
 @GPU.rule
-def reductions_are_sequential(d: Dim) -> Condition:
-    """A dim that a reduction runs over is executed in sequence: by one thread, in one block, no vector."""
-    return is_parallel(d) | dim_kind(d).is_in("LOOP", "UNROLL")
-
-
-@GPU.rule
 def unrolled_bodies_are_unrolled(a: Dim, b: Dim) -> Condition:
     """Inside an unrolled loop every loop is unrolled or a vector."""
     return (order(a, b).INNER & dim_kind(b).UNROLL) >> dim_kind(a).is_in("UNROLL", "VECTOR")

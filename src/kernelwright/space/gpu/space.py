@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.objects import Backbone, Dim, DimPair, Temporary
-from kernelwright.space.gpu import communication, kinds, memory, sets, structure, threads  # noqa: F401  their rules
+from kernelwright.space.gpu import communication, kinds, memory, reductions, sets, structure, threads  # noqa: F401  their rules
 from kernelwright.space.lang.declaration import Space
 from kernelwright.space.lang.ground_space import GroundSpace
 from kernelwright.space.lang.grounding import ground

@@ -1,8 +1,8 @@
 """Rules of the control structure: sequence, nesting, fusion, dependences (paper 004, section 4.1)."""
 
-import math
 from collections.abc import Iterator
 
+from kernelwright.space.computation.strip_mining import can_cut
 from kernelwright.space.gpu.sets import GPU, Cut, Dim, Instruction, Reduction, Statement, StaticDim, order, size
 from kernelwright.space.lang.choices import related
 from kernelwright.space.lang.conditions import Condition, any_of
@@ -109,11 +109,11 @@ def fused_rests_have_one_size(a: Cut, b: Cut) -> Iterator[Condition]:
 
 
 @GPU.clause
-def tiles_divide_their_loop(c: Cut) -> Iterator[Condition]:
-    """The sizes of the tiles of a loop divide its extent."""
+def tiles_fit_their_loop(c: Cut) -> Iterator[Condition]:
+    """The sizes of the tiles of a loop divide its extent, or they are powers of two whose product is no more than it."""
     extent = c.loop.extent
     if c.tiles:
-        yield related(lambda *sizes: extent % math.prod(sizes) == 0, *(size(t) for t in c.tiles))
+        yield related(lambda *sizes: can_cut(extent, sizes), *(size(t) for t in c.tiles))
 
 
 @GPU.clause

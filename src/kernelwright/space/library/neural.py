@@ -11,6 +11,9 @@ from kernelwright.space.computation.declaration import Computation
 from kernelwright.space.computation.expressions import exp
 from kernelwright.space.computation.family import Arrays, Family
 
+ROW = (256, 4)
+"""Tiles of a row: threads that share it, and what each of them loads at once."""
+
 
 def _conv(filters: int, channels: int, size: int, window: int) -> Computation:
     """One image, channels first, no padding: ``size`` is the side of the result, ``window`` that of the filter."""
@@ -33,7 +36,7 @@ def _conv_oracle(arrays: Arrays, scalars: Mapping[str, float]) -> dict[str, Any]
 
 def _row_sum(m: int, n: int) -> Computation:
     c = Computation("row_sum")
-    i, j = c.loop("m", m, (128, 4)), c.loop("n", n, (32,))
+    i, j = c.loop("m", m, (128, 4)), c.loop("n", n, ROW)
     x, y = c.input("X", (m, n)), c.output("Y", (m,))
     c.store("st", y[i], c.sum("total", c.load("x", x[i, j]), over=j))
     return c
@@ -41,7 +44,7 @@ def _row_sum(m: int, n: int) -> Computation:
 
 def _row_max(m: int, n: int) -> Computation:
     c = Computation("row_max")
-    i, j = c.loop("m", m, (128, 4)), c.loop("n", n, (32,))
+    i, j = c.loop("m", m, (128, 4)), c.loop("n", n, ROW)
     x, y = c.input("X", (m, n)), c.output("Y", (m,))
     c.store("st", y[i], c.max("largest", c.load("x", x[i, j]), over=j))
     return c
@@ -50,7 +53,7 @@ def _row_max(m: int, n: int) -> Computation:
 def _softmax(m: int, n: int) -> Computation:
     """Each row less its maximum, so that no exponential overflows; X is read three times, the exponentials computed twice."""
     c = Computation("softmax")
-    i, j = c.loop("m", m, (128,)), c.loop("n", n, (32,))
+    i, j = c.loop("m", m, (128,)), c.loop("n", n, ROW[:1])
     x, y = c.input("X", (m, n)), c.output("Y", (m, n))
     largest = c.max("largest", c.load("x_max", x[i, j]), over=j)
     total = c.sum("total", exp(c.load("x_sum", x[i, j]) - largest), over=j)

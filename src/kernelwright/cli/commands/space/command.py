@@ -8,7 +8,9 @@ kw space check my_rules.py                            dead rules, impossible obj
 from __future__ import annotations
 
 import json
+import sys
 import time
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +26,7 @@ from kernelwright.exploration.subject import Subject
 from kernelwright.space.estimate import Estimate, chen, knuth
 
 ACTIONS = ("size", "tree", "check")
+EVERY_S = 2.0
 
 
 def command(
@@ -67,9 +70,9 @@ def size_of(space: KernelSpace, walks: int, repetitions: int, seed: int) -> dict
         raise Misuse(f"the space of {space.subject} is empty: its rules exclude every implementation")
     begin = time.perf_counter()
     space.solver.seed(seed)
-    by_knuth = knuth(space.solver, start, space.order, walks)
+    by_knuth = knuth(space.solver, start, space.order, walks, _told("random walks", walks))
     between = time.perf_counter()
-    by_chen = chen(space.solver, start, space.order, repetitions, seed)
+    by_chen = chen(space.solver, start, space.order, repetitions, seed, _told("repetitions of Chen's", repetitions))
     return {
         **space.subject.as_json(),
         "seed": seed,
@@ -78,6 +81,21 @@ def size_of(space: KernelSpace, walks: int, repetitions: int, seed: int) -> dict
         "dead_ends": _estimate(by_knuth.dead_ends, between - begin),
         "median_depth": by_knuth.median_depth,
     }
+
+
+def _told(what: str, total: int) -> Callable[[int], None]:
+    """Says on standard error how far it is, every two seconds."""
+    begin = said = time.perf_counter()
+
+    def watch(done: int) -> None:
+        nonlocal said
+        now = time.perf_counter()
+        if now - said >= EVERY_S and done < total:
+            left = (now - begin) / done * (total - done)
+            print(f"kw: {done} of {total} {what}, {left:.0f} s left", file=sys.stderr)
+            said = now
+
+    return watch
 
 
 def _estimate(found: Estimate, seconds: float) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdint.h>
 
-enum { MOST_DIMS = 512, MOST_INSTRUCTIONS = 128, MOST_ARRAYS = 32, VALUES = 16 };
+enum { MOST_DIMS = 512, MOST_INSTRUCTIONS = 128, MOST_ARRAYS = 32, MOST_LOOPS = 64, VALUES = 16 };
 enum { LOAD, STORE, PUT, GET, OTHER };
 enum { LANES = 32, WIDEST = 4, THREADS = 1024, SECTOR_ELEMENTS = 8, REAL_LOOP = 3 };
 enum { ISSUE, FMA, XU, L1, L2, MEMORY, LATENCY, TERMS };
@@ -40,6 +40,8 @@ typedef struct {
     const int32_t *kind, *size, *of;       // per dim: its variables (size -1: a rest), its instruction
     const double *value, *extent;          // candidate sizes, 16 for each dim; the loop's extent
     const int32_t *tile_first, *tile;      // of a rest: the tiles it is left by
+    const int32_t *partial, *reduced;      // per dim: its loop's number from 1 where iterations may be only partly there; whether it is reduced
+    int64_t partial_loops;
     const int32_t *pair, *inside;          // orders: dim to dim, dim to instruction; variable * 2 + (the other way round)
     const int32_t *axes;                   // whether two tiles are one axis of threads; -1: a rest
     const int32_t *own, *loop_first;       // dims of the store by loop: loop_first[l] to loop_first[l + 1] in `loop`
@@ -108,6 +110,9 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
             high[d] = b->value[d * VALUES + 31 - __builtin_clz(mask)];
         }
     }
+    // Of loops with iterations that may be only partly there: the share of all that is there, at least. 0 is every other loop.
+    double there[MOST_LOOPS + 1], all_there = 1;
+    for (int l = 0; l <= b->partial_loops; l++) there[l] = 1;
     for (int d = 0; d < b->dims; d++) {
         if (!present[d]) continue;
         if (b->size[d] < 0) {
@@ -115,9 +120,16 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
             for (int t = b->tile_first[d]; t < b->tile_first[d + 1]; t++) most *= high[b->tile[t]], least *= low[b->tile[t]];
             low[d] = fmax(1, b->extent[d] / most);
             high[d] = fmax(1, b->extent[d] / least);
+            int l = b->partial[d];
+            if (l) {
+                low[d] = ceil(low[d]), high[d] = ceil(high[d]);
+                there[l] = fmin(there[l], b->extent[d] / (most == least ? low[d] * most : b->extent[d] + most - 1));
+            }
         }
         if (kind[d] == BLOCK || kind[d] == THREAD || kind[d] == LOOP) fixed[fixed_count++] = d;
     }
+
+    for (int l = 1; l <= b->partial_loops; l++) all_there *= there[l];
 
     double threads = 0;
     int axes[MOST_DIMS], axis_count = 0, widest = -1;
@@ -144,11 +156,16 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
     for (int d = store->first; d < store->last; d++)
         if (kind[d] == BLOCK) fewest_blocks *= low[d];
     for (int l = 0; l < b->loops; l++) {
-        double others = 1;
+        double others = 1, tiles = 0;
         int first = b->loop_first[l], last = b->loop_first[l + 1];
-        for (int n = first; n < last; n++)
-            if (!(kind[b->loop[n]] & BLOCK)) others *= low[b->loop[n]];
-        most_blocks *= fmax(1, b->extent[b->loop[first]] / others);
+        for (int n = first; n < last; n++) {
+            int d = b->loop[n];
+            if (!(kind[d] & BLOCK)) others *= low[d];
+            else if (b->size[d] >= 0) tiles = fmax(1, tiles) * high[d];
+        }
+        double spread = fmax(1, b->extent[b->loop[first]] / others);
+        if (b->partial[b->loop[first]]) spread = tiles > 0 ? spread + tiles : ceil(spread);
+        most_blocks *= spread;
     }
 
     // Nothing moves a reduction out of a loop that stays one.
@@ -163,7 +180,9 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
     for (int i = 0; i < b->instructions; i++) {
         const Instruction *x = b->instruction + i;
         if (x->exists >= 0 && state[x->exists] != x->yes) continue;
-        double around = 1, sequential = 1, looped = 1, joined = 1, spread = 1, blocks = 1, again = 1;
+        double around = 1, sequential = 1, looped = 1, joined = 1, spread = 1, blocks = 1, again = 1, share = 1;
+        uint8_t seen[MOST_LOOPS + 1];
+        for (int l = 0; l <= b->partial_loops; l++) seen[l] = 0;
         int own_loops[MOST_DIMS], own_loop_count = 0;
         for (int n = x->own_first; n < x->own_last; n++) {
             int d = b->own[n];
@@ -192,15 +211,26 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
             for (int n = 0; n < count && other; n++) other = !may_merge(b, state, b->pair[d * b->dims + counted[n]]);
             if (!other) continue;
             counted[count++] = d;
+            if (!seen[b->partial[d]]) seen[b->partial[d]] = 1, share *= there[b->partial[d]];
             if (kind[d] == BLOCK) blocks *= low[d];
             else if (kind[d] == THREAD) around *= low[d];
             else again *= low[d];
         }
+        if (share < 1) blocks = fmax(1, blocks * share), around = fmax(1, around * share), again = fmax(1, again * share);
+        // Of the iterations that a thread runs, those that are there on average.
+        double own_share = again;
+        for (int l = 0; l <= b->partial_loops; l++) seen[l] = 0;
+        for (int n = x->own_first; n < x->own_last; n++) {
+            int l = b->partial[b->own[n]];
+            if (!seen[l]) seen[l] = 1, own_share *= there[l];
+        }
         Repetition *r = of + i;
         r->blocks = blocks, r->again = again, r->warps = 1 / fmin(LANES, spread);
         if (x->operation != STORE && x->operation != PUT) r->warps = fmax(r->warps, around / LANES);
-        if (in_all_threads[i]) r->warps = fmax(r->warps, ceil(threads / LANES) / fmin(spread, THREADS));
-        r->sequential = sequential * again, r->looped = looped * again;
+        // Warps without an iteration that is there read nothing.
+        double all_warps = b->partial_loops ? threads / LANES : ceil(threads / LANES);
+        if (in_all_threads[i]) r->warps = fmax(r->warps, all_warps / fmin(spread, THREADS));
+        r->sequential = sequential * own_share, r->looped = looped * own_share;
         r->joined = x->unit_stride ? fmin(WIDEST, joined) : 1;
         again_read[i] = 0;
     }
@@ -256,7 +286,10 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
         } else {
             issued += warps * x->issue;
             steps += sequential * x->issue;
-            chain = fmax(chain, x->chain * again * m->add_latency);
+            double parts = 1;
+            for (int n = x->own_first; n < x->own_last; n++)
+                if (b->reduced[b->own[n]] && kind[b->own[n]] & THREAD) parts *= high[b->own[n]];
+            chain = fmax(chain, x->chain / parts * again * m->add_latency);
         }
     }
 
@@ -291,7 +324,7 @@ double bound_terms(const Bound *b, const uint16_t *state, double norm, double *c
     double busy = fmin(most_blocks, m->multiprocessors);
     if (fewest_blocks == most_blocks) busy = most_blocks / ceil(most_blocks / m->multiprocessors);
     double resident = fmin(m->blocks, floor(m->warps / ceil(threads / LANES)));
-    double rounds = ceil(ceil(fewest_blocks / m->multiprocessors) / resident);
+    double rounds = ceil(ceil(fewest_blocks * all_there / m->multiprocessors) / resident);
     cycles[ISSUE] = issued * m->issue / busy;
     cycles[FMA] = fma_ * m->fma / busy;
     cycles[XU] = special * m->xu / busy;
