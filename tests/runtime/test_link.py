@@ -119,7 +119,7 @@ def refused(builder: Builder, sources: dict[str, str]) -> CompileError:
     return told.value
 
 
-DECLARED = 'extern "C" int cudaGraphLaunch(void *, void *), cudaIpcOpenMemHandle(void), cublasSgemm_v2(void), cuInit(unsigned);\n'
+DECLARED = 'extern "C" int cudaGraphLaunch(void *, void *), cudaIpcOpenMemHandle(void), cusparseCreate(void), cublasXtSgemm(void), cuInit(unsigned);\n'
 
 
 def test_a_call_we_do_not_implement(fresh: Builder) -> None:
@@ -143,7 +143,7 @@ def test_several_calls_in_several_files(fresh: Builder) -> None:
 
 @pytest.mark.parametrize(
     ("call", "whose", "library"),
-    [("cublasSgemm_v2()", "cuBLAS", "cublas"), ("cuInit(0)", "the CUDA driver", "cuda")],
+    [("cusparseCreate()", "cuSPARSE", "cusparse"), ("cuInit(0)", "the CUDA driver", "cuda")],
 )
 def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, library: str) -> None:
     sources = {"app.cpp": DECLARED + f"int main() {{ return {call}; }}\n"}
@@ -372,3 +372,17 @@ def test_hermetic_managed_variables(tmp_path: Path) -> None:
     with FakeWorker(tmp_path / "socket") as worker:
         ran = run(program, ["managed"], KERNELWRIGHT_SOCKET=str(worker.path))
     assert ran.lines == ["42 3", "42 3", "50 3 1 50"]
+
+
+@pytest.mark.parametrize("libraries", [(), ("cublas",)])
+def test_what_our_cublas_lacks_is_refused_with_or_without_the_library(
+    fresh: Builder, libraries: tuple[str, ...]
+) -> None:
+    fresh.write("app.cpp", DECLARED + "int main() { return cublasXtSgemm(); }\n")
+    with pytest.raises(
+        CompileError, match=r"uses cublasXtSgemm, of cuBLAS, which our CUDA runtime does not implement"
+    ) as told:
+        fresh.program(
+            {"app.cpp": DECLARED + "int main() { return cublasXtSgemm(); }\n"}, link=LinkOptions(libraries=libraries)
+        )
+    assert told.value.hint == "cublas_api.h declares what it implements"
