@@ -43,7 +43,7 @@ _FLAGS = (
 
 _FOR_NVIDIA = frozenset({"nvcc.c"})
 """Only where objects were compiled with NVIDIA's headers."""
-_PUBLIC = ("cuda", "__cuda", "cublas")
+_PUBLIC = ("cuda", "__cuda", "cublas", "curand")
 """How the functions begin that programs may call."""
 _APART = frozenset({"managed_end.c"})
 """Not in the archive: linked last, by name, into programs that need it."""

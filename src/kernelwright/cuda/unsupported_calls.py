@@ -34,7 +34,7 @@ _LIBRARIES: tuple[tuple[str, str, str], ...] = (
 )
 
 # Those of which our runtime has the common functions, and the header that says which: the rest is refused, -l or not.
-_PARTLY_OURS: dict[str, str] = {"cublas": "cublas_api.h"}
+_PARTLY_OURS: dict[str, str] = {"cublas": "cublas_api.h", "curand": "curand.h"}
 
 # What to do instead, by family of runtime functions. First match wins.
 _INSTEAD: tuple[tuple[str, str], ...] = (

@@ -15,6 +15,7 @@ import numpy as np
 from kernelwright.cuda.wire.protocol import Argument
 from kernelwright.device.arena import Arena
 from kernelwright.device.libraries.blas_table import BLAS_ROUTINES
+from kernelwright.device.libraries.random_numbers import RANDOM_ROUTINES
 from kernelwright.device.libraries.roofline import estimate
 from kernelwright.device.libraries.routine_call import Call
 from kernelwright.target import Gpu
@@ -27,9 +28,10 @@ class NoRoutine(Exception):
 def carry_out(name: str, arguments: Sequence[Argument], arena: Arena, stream: int, gpu: Gpu) -> Call:
     """Raises ``NoRoutine``; ``MemoryFault`` for operands outside device memory, with nothing computed of the matrix concerned."""
     public = name.removesuffix("_v2")
-    if public not in BLAS_ROUTINES:
+    found = BLAS_ROUTINES.get(public) or RANDOM_ROUTINES.get(public)
+    if found is None:
         raise NoRoutine(public)
-    run, type = BLAS_ROUTINES[public]
+    run, type = found
     call = Call(public, arena, stream)
     # Overflow and division by zero give infinities, as on a GPU.
     with np.errstate(all="ignore"):
