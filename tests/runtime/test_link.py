@@ -119,24 +119,26 @@ def refused(builder: Builder, sources: dict[str, str]) -> CompileError:
     return told.value
 
 
-DECLARED = 'extern "C" int cudaGraphLaunch(void *, void *), cudaIpcOpenMemHandle(void), cusparseCreate(void), cublasXtSgemm(void), cuInit(unsigned);\n'
+DECLARED = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *), cudaIpcOpenMemHandle(void), cusparseCreate(void), cublasXtSgemm(void), cuInit(unsigned);\n'
 
 
 def test_a_call_we_do_not_implement(fresh: Builder) -> None:
-    error = refused(fresh, {"app.cu": DECLARED + "int main() {\n    return cudaGraphLaunch(0, 0);\n}\n"})
+    error = refused(fresh, {"app.cu": DECLARED + "int main() {\n    return cudaGraphAddMemAllocNode(0, 0);\n}\n"})
     source = fresh.folder / "app.cu"
-    assert error.message == f"{source} uses cudaGraphLaunch, which our CUDA runtime does not implement"
-    assert error.hint == "launch the kernels one by one, without a graph"
+    assert error.message == f"{source} uses cudaGraphAddMemAllocNode, which our CUDA runtime does not implement"
+    assert error.hint == "graphs have nodes for kernels, copies, fills, functions of the host and graphs"
     # The declaration is the first line that has the name.
     assert error.place is not None and (error.place.file, error.place.line) == (str(source), 1)
 
 
 def test_several_calls_in_several_files(fresh: Builder) -> None:
-    other = DECLARED + "int other() { return cudaIpcOpenMemHandle() + cudaGraphLaunch(0, 0); }\n"
-    error = refused(fresh, {"app.cpp": DECLARED + "int main() { return cudaGraphLaunch(0, 0); }\n", "other.cpp": other})
+    other = DECLARED + "int other() { return cudaIpcOpenMemHandle() + cudaGraphAddMemAllocNode(0, 0); }\n"
+    error = refused(
+        fresh, {"app.cpp": DECLARED + "int main() { return cudaGraphAddMemAllocNode(0, 0); }\n", "other.cpp": other}
+    )
     app, second = fresh.folder / "app.cpp", fresh.folder / "other.cpp"
     assert error.message == (
-        f"{app} uses cudaGraphLaunch, {second} uses cudaIpcOpenMemHandle and cudaGraphLaunch: "
+        f"{app} uses cudaGraphAddMemAllocNode, {second} uses cudaIpcOpenMemHandle and cudaGraphAddMemAllocNode: "
         "our CUDA runtime does not implement them"
     )
 
@@ -158,21 +160,25 @@ def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, l
 
 
 def test_a_program_may_define_the_function_itself(fresh: Builder) -> None:
-    own = 'extern "C" int cudaGraphLaunch(void *, void *) { return 5; }\n'
+    own = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *) { return 5; }\n'
     assert (
         run(
-            fresh.program({"app.cpp": DECLARED + "int main() { return cudaGraphLaunch(0, 0); }\n", "own.cpp": own})
+            fresh.program(
+                {"app.cpp": DECLARED + "int main() { return cudaGraphAddMemAllocNode(0, 0); }\n", "own.cpp": own}
+            )
         ).status
         == 5
     )
 
 
 def test_a_library_may_define_the_function(fresh: Builder) -> None:
-    own = fresh.compile("own.cpp", 'extern "C" int cudaGraphLaunch(void *, void *) { return 6; }\n')
+    own = fresh.compile("own.cpp", 'extern "C" int cudaGraphAddMemAllocNode(void *, void *) { return 6; }\n')
     archive = fresh.folder / "libown.a"
     subprocess.run([str(ziglang_folder() / "zig"), "ar", "rcs", str(archive), str(own.path)], check=True)
     options = LinkOptions(extra=(str(archive),))
-    program = fresh.program({"app.cpp": DECLARED + "int main() { return cudaGraphLaunch(0, 0); }\n"}, link=options)
+    program = fresh.program(
+        {"app.cpp": DECLARED + "int main() { return cudaGraphAddMemAllocNode(0, 0); }\n"}, link=options
+    )
     assert run(program).status == 6
 
 

@@ -56,7 +56,7 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"file not found", "name the folder that holds it with -I"),
     (
         r"(undeclared identifier|unknown type name) 'cuda\w*(Graph|Capture)",
-        "CUDA graphs are not supported: launch the kernels one by one",
+        "graphs have nodes for kernels, copies, fills, functions of the host and graphs; see docs/run.md",
     ),
     (
         r"kernel launch from __device__ or __global__ function",

@@ -1,9 +1,9 @@
 """CUDA calls that a program makes and our runtime does not have: refused by name, with the line, before the link.
 
-app.cu:12:5: app.cu uses cudaGraphLaunch, which our CUDA runtime does not implement
-    cudaGraphLaunch(exec, stream);
+app.cu:12:5: app.cu uses cudaGraphAddMemAllocNode, which our CUDA runtime does not implement
+    cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &params);
     ^
-next: launch the kernels one by one, without a graph
+next: graphs have nodes for kernels, copies, fills, functions of the host and graphs
 """
 
 from __future__ import annotations
@@ -38,7 +38,10 @@ _PARTLY_OURS: dict[str, str] = {"cublas": "cublas_api.h", "curand": "curand.h"}
 
 # What to do instead, by family of runtime functions. First match wins.
 _INSTEAD: tuple[tuple[str, str], ...] = (
-    (r"cuda\w*Graph|cudaStream(Begin|End|Is|Get)\w*Capt", "launch the kernels one by one, without a graph"),
+    (
+        r"cuda\w*Graph|cudaStream(Begin|End|Is|Get)\w*Capt",
+        "graphs have nodes for kernels, copies, fills, functions of the host and graphs",
+    ),
     (r"cuda\w*Cooperative|cudaCG", "kernels that wait for their whole grid are not supported: split them at the wait"),
     (r"cudaIpc", "memory cannot be shared between processes: copy it through the host"),
     (r"cuda\w*Surface", "write to linear memory instead of a surface"),

@@ -1,4 +1,5 @@
 #include "library.h"
+#include "../graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,24 @@ int kw_library(const char *name, cudaStream_t stream, const struct kw_argument *
         result = kw_stream_number(stream, &number);
     if (result)
         return result;
+    if (kw_is_capturing()) {
+        int waits = 0;
+        for (uint32_t i = 0; i < count; i++)
+            waits |= argument[i].kind == KW_ARGUMENT_ANSWER;
+        if (waits && (result = kw_not_while_captured(number)))
+            return result; /* a number for the host is not there before the graph runs */
+        struct kw_work work = {.type = cudaGraphNodeTypeKernel, .is_library = 1};
+        work.library.name = strdup(name);
+        work.library.argument = malloc(count * sizeof *argument);
+        work.library.count = count;
+        work.library.send = kw_library;
+        if (!work.library.name || !work.library.argument)
+            return cudaErrorMemoryAllocation;
+        memcpy(work.library.argument, argument, count * sizeof *argument);
+        if (kw_captured(number, work, &result))
+            return result;
+        kw_free_work(&work);
+    }
     struct kw_library_call call = {.stream = number, .name_size = (uint32_t)strlen(name) + 1, .count = count};
     size_t size = call.name_size + count * sizeof *argument;
     char *tail = malloc(size);

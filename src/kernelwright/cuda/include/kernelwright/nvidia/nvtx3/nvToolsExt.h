@@ -1,2 +1,0 @@
-// With NVIDIA's CUDA headers, too.
-#include "../../../nvToolsExt.h"
