@@ -169,3 +169,4 @@ Decided  # the state of a space as code generation reads it
 _.decide
 _.completed
 _.rich_help_panel  # read by typer where it lists commands
+_.ANSWER  # as the wire has it; a library's answers are those that are none of the others

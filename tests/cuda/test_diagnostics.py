@@ -39,7 +39,12 @@ from kernelwright.errors import CompileError, ToolError
             "surf2Dwrite",
             "surfaces are not supported",
         ),
-        ("a.cu:1:2: error: unknown type name 'cudaGraph_t'\n", CompileError, "cudaGraph_t", "CUDA graphs are not"),
+        (
+            "a.cu:1:2: error: unknown type name 'cudaGraphConditionalHandle'\n",
+            CompileError,
+            "cudaGraphC",
+            "graphs have nodes",
+        ),
         (
             "a.cu:1:2: error: kernel launch from __device__ or __global__ function requires relocatable device code\n",
             CompileError,

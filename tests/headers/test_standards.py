@@ -118,7 +118,7 @@ def test_what_nvcc_includes_we_include(compile_cuda: CudaCompiler) -> None:
 
 
 def test_the_usual_names_are_the_main_header(compile_cuda: CudaCompiler) -> None:
-    skip = ("thrust", "cub", "kernelwright", "curand.h")
+    skip = ("thrust", "cub", "kernelwright")
     headers = sorted(str(h.relative_to(HEADERS)) for h in HEADERS.rglob("*.h"))
     headers = [h for h in headers if not h.startswith(skip)]
     for known in (

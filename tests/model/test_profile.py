@@ -124,7 +124,7 @@ def test_launches_without_an_estimate_say_why() -> None:
 
 def test_every_key_is_explained() -> None:
     (row,) = profile_rows([launches("k", 10, [1.0])])
-    assert set(row) == set(KEYS) - {"trouble"}
+    assert set(row) == set(KEYS) - {"trouble", "roofline"}
 
 
 def test_a_kernel_that_really_ran(device: Device) -> None:

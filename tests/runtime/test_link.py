@@ -119,31 +119,33 @@ def refused(builder: Builder, sources: dict[str, str]) -> CompileError:
     return told.value
 
 
-DECLARED = 'extern "C" int cudaGraphLaunch(void *, void *), cudaIpcOpenMemHandle(void), cublasSgemm_v2(void), cuInit(unsigned);\n'
+DECLARED = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *), cudaIpcOpenMemHandle(void), cusparseCreate(void), cublasXtSgemm(void), cuInit(unsigned);\n'
 
 
 def test_a_call_we_do_not_implement(fresh: Builder) -> None:
-    error = refused(fresh, {"app.cu": DECLARED + "int main() {\n    return cudaGraphLaunch(0, 0);\n}\n"})
+    error = refused(fresh, {"app.cu": DECLARED + "int main() {\n    return cudaGraphAddMemAllocNode(0, 0);\n}\n"})
     source = fresh.folder / "app.cu"
-    assert error.message == f"{source} uses cudaGraphLaunch, which our CUDA runtime does not implement"
-    assert error.hint == "launch the kernels one by one, without a graph"
+    assert error.message == f"{source} uses cudaGraphAddMemAllocNode, which our CUDA runtime does not implement"
+    assert error.hint == "graphs have nodes for kernels, copies, fills, functions of the host and graphs"
     # The declaration is the first line that has the name.
     assert error.place is not None and (error.place.file, error.place.line) == (str(source), 1)
 
 
 def test_several_calls_in_several_files(fresh: Builder) -> None:
-    other = DECLARED + "int other() { return cudaIpcOpenMemHandle() + cudaGraphLaunch(0, 0); }\n"
-    error = refused(fresh, {"app.cpp": DECLARED + "int main() { return cudaGraphLaunch(0, 0); }\n", "other.cpp": other})
+    other = DECLARED + "int other() { return cudaIpcOpenMemHandle() + cudaGraphAddMemAllocNode(0, 0); }\n"
+    error = refused(
+        fresh, {"app.cpp": DECLARED + "int main() { return cudaGraphAddMemAllocNode(0, 0); }\n", "other.cpp": other}
+    )
     app, second = fresh.folder / "app.cpp", fresh.folder / "other.cpp"
     assert error.message == (
-        f"{app} uses cudaGraphLaunch, {second} uses cudaIpcOpenMemHandle and cudaGraphLaunch: "
+        f"{app} uses cudaGraphAddMemAllocNode, {second} uses cudaIpcOpenMemHandle and cudaGraphAddMemAllocNode: "
         "our CUDA runtime does not implement them"
     )
 
 
 @pytest.mark.parametrize(
     ("call", "whose", "library"),
-    [("cublasSgemm_v2()", "cuBLAS", "cublas"), ("cuInit(0)", "the CUDA driver", "cuda")],
+    [("cusparseCreate()", "cuSPARSE", "cusparse"), ("cuInit(0)", "the CUDA driver", "cuda")],
 )
 def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, library: str) -> None:
     sources = {"app.cpp": DECLARED + f"int main() {{ return {call}; }}\n"}
@@ -158,21 +160,25 @@ def test_another_library_of_the_toolkit(fresh: Builder, call: str, whose: str, l
 
 
 def test_a_program_may_define_the_function_itself(fresh: Builder) -> None:
-    own = 'extern "C" int cudaGraphLaunch(void *, void *) { return 5; }\n'
+    own = 'extern "C" int cudaGraphAddMemAllocNode(void *, void *) { return 5; }\n'
     assert (
         run(
-            fresh.program({"app.cpp": DECLARED + "int main() { return cudaGraphLaunch(0, 0); }\n", "own.cpp": own})
+            fresh.program(
+                {"app.cpp": DECLARED + "int main() { return cudaGraphAddMemAllocNode(0, 0); }\n", "own.cpp": own}
+            )
         ).status
         == 5
     )
 
 
 def test_a_library_may_define_the_function(fresh: Builder) -> None:
-    own = fresh.compile("own.cpp", 'extern "C" int cudaGraphLaunch(void *, void *) { return 6; }\n')
+    own = fresh.compile("own.cpp", 'extern "C" int cudaGraphAddMemAllocNode(void *, void *) { return 6; }\n')
     archive = fresh.folder / "libown.a"
     subprocess.run([str(ziglang_folder() / "zig"), "ar", "rcs", str(archive), str(own.path)], check=True)
     options = LinkOptions(extra=(str(archive),))
-    program = fresh.program({"app.cpp": DECLARED + "int main() { return cudaGraphLaunch(0, 0); }\n"}, link=options)
+    program = fresh.program(
+        {"app.cpp": DECLARED + "int main() { return cudaGraphAddMemAllocNode(0, 0); }\n"}, link=options
+    )
     assert run(program).status == 6
 
 
@@ -372,3 +378,17 @@ def test_hermetic_managed_variables(tmp_path: Path) -> None:
     with FakeWorker(tmp_path / "socket") as worker:
         ran = run(program, ["managed"], KERNELWRIGHT_SOCKET=str(worker.path))
     assert ran.lines == ["42 3", "42 3", "50 3 1 50"]
+
+
+@pytest.mark.parametrize("libraries", [(), ("cublas",)])
+def test_what_our_cublas_lacks_is_refused_with_or_without_the_library(
+    fresh: Builder, libraries: tuple[str, ...]
+) -> None:
+    fresh.write("app.cpp", DECLARED + "int main() { return cublasXtSgemm(); }\n")
+    with pytest.raises(
+        CompileError, match=r"uses cublasXtSgemm, of cuBLAS, which our CUDA runtime does not implement"
+    ) as told:
+        fresh.program(
+            {"app.cpp": DECLARED + "int main() { return cublasXtSgemm(); }\n"}, link=LinkOptions(libraries=libraries)
+        )
+    assert told.value.hint == "cublas_api.h declares what it implements"

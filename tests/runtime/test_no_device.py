@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from kernelwright.cuda.clang import HEADERS
+from kernelwright.cuda.clang import HEADERS, Clang
 from kernelwright.cuda.runtime_library import static_runtime
 
 from .conftest import Builder, run
 
-API = (HEADERS / "cuda_runtime_api.h").read_text()
+API = "".join((HEADERS / name).read_text() for name in ("cuda_runtime_api.h", "kernelwright/graph_api.h"))
 PROTOTYPE = re.compile(
     r"^(?:cudaError_t|const char \*|struct \w+|void|void \*\*|unsigned int) ?\**(\w+)\(([^;]*)\);", re.M
 )
@@ -26,6 +27,18 @@ OTHER: dict[str, str] = {
     "cudaDriverGetVersion": "cudaErrorInvalidValue",
     "cudaRuntimeGetVersion": "cudaErrorInvalidValue",
     "cudaGetDeviceCount": "cudaErrorInvalidValue",
+    **dict.fromkeys(
+        (
+            "cudaGraphDestroy",
+            "cudaGraphClone",
+            "cudaGraphGetNodes",
+            "cudaGraphGetRootNodes",
+            "cudaGraphNodeGetType",
+            "cudaGraphExecDestroy",
+            "cudaThreadExchangeStreamCaptureMode",
+        ),
+        "cudaErrorInvalidValue",
+    ),
 }
 
 
@@ -70,11 +83,20 @@ def test_every_function_says_that_there_is_no_device(said: dict[str, str], name:
     assert said[name] == OTHER.get(name, NO_DEVICE)
 
 
-def test_the_library_has_what_the_header_declares_and_nothing_else() -> None:
+def test_the_library_has_what_the_header_declares_and_nothing_else(clang: Clang) -> None:
     declared = set(re.findall(r"\b((?:__)?cuda[A-Z]\w*)\(", re.sub(r"/\*.*?\*/", "", API, flags=re.S)))
     # Called by compiled host code; the compiler declares them itself.
     by_compiler = {"__cudaRegisterFunction", "__cudaRegisterVar", "__cudaRegisterTexture"}
-    assert static_runtime().exports == declared | by_compiler
+    assert static_runtime().exports == declared | by_compiler | of_libraries(clang)
+
+
+def of_libraries(clang: Clang) -> set[str]:
+    """What the headers of cuBLAS and cuRAND declare for C++, their macros expanded."""
+    command = [*clang.command, *clang.header_flags, "-isystem", str(HEADERS), "-x", "c++", "-E", "-P", "-"]
+    text = subprocess.run(
+        command, input="#include <cublas_api.h>\n#include <curand.h>\n", capture_output=True, text=True, check=True
+    ).stdout
+    return set(re.findall(r"\b(?:cublasStatus_t|curandStatus_t|size_t|char \*) ?(cu(?:blas|rand)\w+)\(", text))
 
 
 BASIC = """

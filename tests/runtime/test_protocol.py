@@ -29,6 +29,7 @@ ENUMS: dict[type[IntEnum], str] = {
     protocol.ModuleFormat: "kw_module_format",
     protocol.SymbolFlags: "kw_symbol_flags",  # type: ignore[dict-item]
     protocol.MemoryKind: "kw_memory_kind",
+    protocol.ArgumentKind: "kw_argument_kind",
 }
 PREFIX = {
     "kw_message": "KW_",
@@ -36,6 +37,7 @@ PREFIX = {
     "kw_module_format": "KW_FORMAT_",
     "kw_symbol_flags": "KW_SYMBOL_",
     "kw_memory_kind": "KW_MEMORY_",
+    "kw_argument_kind": "KW_ARGUMENT_",
 }
 
 

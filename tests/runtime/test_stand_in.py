@@ -120,14 +120,14 @@ def test_per_thread_default_streams(nvcc_folder: Path, stand_ins: Path, tmp_path
 
 def test_what_a_program_lacks(nvcc_folder: Path) -> None:
     (nvcc_folder / "graph.cu").write_text(
-        "int main() { cudaGraph_t g; cudaGraphCreate(&g, 0); void *p; return cudaMalloc(&p, 4); }\n"
+        'int main() { cudaGraph_t g; cudaGraphCreate(&g, 0); cudaGraphDebugDotPrint(g, "g", 0); void *p; return cudaMalloc(&p, 4); }\n'
     )
     assert NVCC is not None
     built = nvcc_folder / "graph"
     subprocess.run(
         [NVCC, "-cudart", "shared", str(nvcc_folder / "graph.cu"), "-o", str(built)], check=True, capture_output=True
     )
-    assert missing_imports(built).missing == ("cudaGraphCreate",)
+    assert missing_imports(built).missing == ("cudaGraphDebugDotPrint",)
 
 
 def test_programs_without_a_shared_runtime(nvcc_folder: Path, builder: Builder) -> None:

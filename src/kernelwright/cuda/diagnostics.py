@@ -46,13 +46,17 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"undeclared identifier 'noinline'", f"this clang is too old for these CUDA headers; {_BUNDLED}"),
     (r"unsupported CUDA gpu architecture", f"this clang does not know it: {_BUNDLED}, or choose another --arch"),
     (
+        r"'(cublasLt|cublasXt|cublas)\.h' file not found",
+        "of cuBLAS there is cublas_v2.h; docs/libraries.md says what is in it",
+    ),
+    (
         r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi|nvrtc|nvToolsExt|nvtx|nvml|npp).*' file not found",
         "programs that call this library are not supported",
     ),
     (r"file not found", "name the folder that holds it with -I"),
     (
         r"(undeclared identifier|unknown type name) 'cuda\w*(Graph|Capture)",
-        "CUDA graphs are not supported: launch the kernels one by one",
+        "graphs have nodes for kernels, copies, fills, functions of the host and graphs; see docs/run.md",
     ),
     (
         r"kernel launch from __device__ or __global__ function",

@@ -38,6 +38,10 @@ _CXX = re.compile(
 _OPENMP = ("gomp", "omp", "iomp5")
 """Libraries that our ``omp.h`` takes the place of: its functions are in the header."""
 
+_OURS = ("cublas", "cublas_static", "cublasLt", "cublasLt_static", "culibos", "curand", "curand_static", "nvToolsExt")
+"""Libraries of NVIDIA's whose functions our runtime has. What it lacks of them is refused before: NVIDIA's own would not
+know the worker's memory."""
+
 _NO_ROOM = "the disk is full, or the file is too large for it"
 _ANNOUNCE_AFTER_S = 2.0
 _ANNOUNCE_EVERY_S = 10.0
@@ -90,7 +94,7 @@ def link_executable(
             raise _cannot_write(output, e) from None
         driver, slow = _driver(clang, symbols.values())
         command = [*driver, *inputs, *options.extra, *(f"-L{f}" for f in options.library_folders)]
-        named = [name for name in options.libraries if name not in _OPENMP]
+        named = [name for name in options.libraries if name not in (*_OPENMP, *_OURS)]
         command += [*(f"-l{name}" for name in named), "-lpthread", "-ldl", "-lm", "-o", str(made)]
         status, said = _run(command, slow, progress)
         if status or not made.is_file():

@@ -21,6 +21,8 @@ from kernelwright.errors import ToolError
 from kernelwright.lazy_dataclasses import dataclass
 
 SOURCES = Path(__file__).parent / "runtime"
+LIBRARIES = SOURCES / "libraries"
+"""cuBLAS and the like: in the static runtime alone, since NVIDIA has other shared libraries for them."""
 
 # The oldest C library that has all we call; programs then run wherever their own C++ library does.
 TARGET = "x86_64-linux-gnu.2.17"
@@ -41,6 +43,8 @@ _FLAGS = (
 
 _FOR_NVIDIA = frozenset({"nvcc.c"})
 """Only where objects were compiled with NVIDIA's headers."""
+_PUBLIC = ("cuda", "__cuda", "cublas", "curand")
+"""How the functions begin that programs may call."""
 _APART = frozenset({"managed_end.c"})
 """Not in the archive: linked last, by name, into programs that need it."""
 
@@ -80,7 +84,7 @@ def static_runtime(cache: Cache | None = None, nvidia: int | None = None) -> Sta
     if archive is None or end is None:
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
             folder = Path(scratch)
-            objects = _compile_all(folder, nvidia)
+            objects = [*_compile_all(folder, nvidia), *_compile(sorted(LIBRARIES.glob("*.c")), folder, ())]
             made = folder / "libkwcudart.a"
             _zig(["ar", "rcsD", str(made), *map(str, objects)], "packing")
             archive = made.read_bytes()
@@ -190,7 +194,7 @@ def exported_functions(archive: bytes) -> frozenset[str]:
     names: set[str] = set()
     for member, data in archive_members(archive, "the CUDA runtime"):
         names.update(s.name for s in Elf(data, member).symbols() if s.is_defined and s.binding == "global")
-    return frozenset(n for n in names if n.startswith(("cuda", "__cuda")))
+    return frozenset(n for n in names if n.startswith(_PUBLIC))
 
 
 def _sources() -> list[Path]:
@@ -200,20 +204,33 @@ def _sources() -> list[Path]:
 def _ingredients() -> list[bytes | str]:
     """All that the built libraries depend on: our sources and the headers they include, flags, and the compiler."""
     texts: dict[Path, bytes] = {}
-    queue = _sources()
+    queue = [*_sources(), *sorted(LIBRARIES.glob("*.c"))]
     while queue:
         path = queue.pop()
         if path not in texts and path.is_file():
             texts[path] = path.read_bytes()
             names = re.findall(rb'^#include "([^"]+)"', texts[path], re.M)
-            queue += [folder / name.decode() for name in names for folder in (SOURCES, HEADERS)]
+            queue += [folder / name.decode() for name in names for folder in (SOURCES, LIBRARIES, HEADERS)]
     zig = (ziglang_folder() / "zig").stat()
     return [f"{zig.st_size} {zig.st_mtime_ns}", TARGET, *_FLAGS, *(texts[path] for path in sorted(texts))]
 
 
 def _compile(sources: Sequence[Path], folder: Path, defines: Sequence[str]) -> list[Path]:
     objects = []
-    flags = ["cc", "-target", TARGET, *_FLAGS, *defines, "-I", str(SOURCES), "-I", str(HEADERS), "-c"]
+    flags = [
+        "cc",
+        "-target",
+        TARGET,
+        *_FLAGS,
+        *defines,
+        "-I",
+        str(SOURCES),
+        "-I",
+        str(LIBRARIES),
+        "-I",
+        str(HEADERS),
+        "-c",
+    ]
     for source in sources:
         made = folder / f"{source.stem}.o"
         _zig([*flags, str(source), "-o", str(made)], f"compiling {source.name}")

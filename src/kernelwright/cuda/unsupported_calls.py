@@ -1,9 +1,9 @@
 """CUDA calls that a program makes and our runtime does not have: refused by name, with the line, before the link.
 
-app.cu:12:5: app.cu uses cudaGraphLaunch, which our CUDA runtime does not implement
-    cudaGraphLaunch(exec, stream);
+app.cu:12:5: app.cu uses cudaGraphAddMemAllocNode, which our CUDA runtime does not implement
+    cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &params);
     ^
-next: launch the kernels one by one, without a graph
+next: graphs have nodes for kernels, copies, fills, functions of the host and graphs
 """
 
 from __future__ import annotations
@@ -33,9 +33,15 @@ _LIBRARIES: tuple[tuple[str, str, str], ...] = (
     (r"cu[A-Z]\w*", "the CUDA driver", "cuda"),
 )
 
+# Those of which our runtime has the common functions, and the header that says which: the rest is refused, -l or not.
+_PARTLY_OURS: dict[str, str] = {"cublas": "cublas_api.h", "curand": "curand.h"}
+
 # What to do instead, by family of runtime functions. First match wins.
 _INSTEAD: tuple[tuple[str, str], ...] = (
-    (r"cuda\w*Graph|cudaStream(Begin|End|Is|Get)\w*Capt", "launch the kernels one by one, without a graph"),
+    (
+        r"cuda\w*Graph|cudaStream(Begin|End|Is|Get)\w*Capt",
+        "graphs have nodes for kernels, copies, fills, functions of the host and graphs",
+    ),
     (r"cuda\w*Cooperative|cudaCG", "kernels that wait for their whole grid are not supported: split them at the wait"),
     (r"cudaIpc", "memory cannot be shared between processes: copy it through the host"),
     (r"cuda\w*Surface", "write to linear memory instead of a surface"),
@@ -77,10 +83,14 @@ def refuse_unknown_calls(
         if whose is None and one
         else f"{uses}: our CUDA runtime does not implement {'it' if one else 'them'}"
         if whose is None
+        else f"{uses}, of {whose[0]}, {'which our CUDA runtime does not implement' if one else 'which our CUDA runtime lacks'}"
+        if whose[1] in _PARTLY_OURS
         else f"{uses}, of {whose[0]}, which is not part of our CUDA runtime"
     )
     hint = (
-        f"link NVIDIA's library with -l{whose[1]}, where there is one"
+        f"{_PARTLY_OURS[whose[1]]} declares what it implements"
+        if whose and whose[1] in _PARTLY_OURS
+        else f"link NVIDIA's library with -l{whose[1]}, where there is one"
         if whose
         else next(
             (h for pattern, h in _INSTEAD if re.match(pattern, names[0])),
@@ -93,7 +103,7 @@ def refuse_unknown_calls(
 def _belongs(name: str, libraries: Sequence[str]) -> bool:
     """Whether a missing function is CUDA's to refuse: the rest is for the linker to find or to miss."""
     whose = _library_of(name)
-    return bool(_RUNTIME.match(name)) if whose is None else whose[1] not in libraries
+    return bool(_RUNTIME.match(name)) if whose is None else whose[1] in _PARTLY_OURS or whose[1] not in libraries
 
 
 def _library_of(name: str) -> tuple[str, str] | None:

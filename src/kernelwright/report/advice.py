@@ -95,4 +95,4 @@ RULES: tuple[Rule, ...] = (
 
 def advice(row: Row) -> list[str]:
     """Sentences, in the order of the table; none where there was no estimate."""
-    return [] if "trouble" in row else [rule.words(row) for rule in RULES if rule.holds(row)]
+    return [] if "trouble" in row or "roofline" in row else [rule.words(row) for rule in RULES if rule.holds(row)]

@@ -27,7 +27,8 @@ PAGE = """<!doctype html>
 {% for r in rows %}<section><h2>{{ r.kernel }}</h2>
 <p class="note">grid {{ r.grid|join(" × ") }}, block {{ r.block|join(" × ") }},
 {{ r.dynamic_shared_bytes }} bytes of dynamic shared memory</p>
-{% if r.trouble %}<p>No estimate: {{ r.trouble }}</p>{% else %}
+{% if r.trouble %}<p>No estimate: {{ r.trouble }}</p>
+{% elif r.roofline %}<p>A library's routine: {{ "%.3g"|format(r.mean_us) }} µs a call, {{ r.roofline }}.</p>{% else %}
 {% for sentence in advice(r) %}{% if loop.first %}<h3>What the figures suggest</h3><ul>{% endif %}
 <li>{{ sentence }}</li>{% if loop.last %}</ul>{% endif %}{% endfor %}
 <h3>Figures</h3>

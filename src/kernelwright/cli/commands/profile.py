@@ -101,6 +101,9 @@ def _print(rows: list[dict[str, Any]], gpu: str) -> None:
         if "trouble" in row:
             print(f"{row['kernel']}: no estimate: {row['trouble']}\n")
             continue
+        if "roofline" in row:
+            print(f"{row['kernel']}, a library's routine: {row['mean_us']:.3g} us a call, {row['roofline']}\n")
+            continue
         print(f"{row['kernel']}, one launch:")
         for what, value in facts(row):
             print(f"    {what:30} {value}")

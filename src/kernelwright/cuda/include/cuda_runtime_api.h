@@ -212,3 +212,5 @@ cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *sharedBy
 #if defined(__cplusplus)
 }
 #endif
+
+#include "kernelwright/graph_api.h"

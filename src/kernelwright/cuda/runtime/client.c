@@ -251,7 +251,7 @@ int kw_command(uint16_t type, const void *body, size_t body_size, const void *ta
     /* A note is no work to wait for. */
     if (type != KW_HOST_ACCESS && type != KW_NOTE_ERROR)
         busy = 1;
-    if (type == KW_LAUNCH || type == KW_COPY || type == KW_FILL)
+    if (type == KW_LAUNCH || type == KW_COPY || type == KW_FILL || type == KW_LIBRARY_CALL)
         kw_guard_close();
     int result = send_message(type, body, body_size, tail, tail_size);
     pthread_mutex_unlock(&wire);
@@ -262,14 +262,15 @@ int kw_command(uint16_t type, const void *body, size_t body_size, const void *ta
 static int is_wait(uint16_t type)
 {
     return type == KW_DEVICE_SYNCHRONIZE || type == KW_STREAM_SYNCHRONIZE || type == KW_EVENT_SYNCHRONIZE ||
-           type == KW_STREAM_QUERY || type == KW_EVENT_QUERY || type == KW_FREE || type == KW_DEVICE_RESET;
+           type == KW_STREAM_QUERY || type == KW_EVENT_QUERY || type == KW_FREE || type == KW_DEVICE_RESET ||
+           type == KW_LIBRARY_QUESTION;
 }
 
-int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size, void **tail,
-                    size_t *tail_size)
+static int ask(uint16_t type, const void *body, size_t body_size, const void *sent, size_t sent_size, void *reply,
+               size_t reply_size, void **tail, size_t *tail_size)
 {
     pthread_mutex_lock(&wire);
-    int result = send_message(type, body, body_size, NULL, 0);
+    int result = send_message(type, body, body_size, sent, sent_size);
     if (!result)
         result = receive_reply(type, reply, reply_size, tail, tail_size, NULL);
     /* Under the lock, so that a launch by another thread is either waited for or still counted. */
@@ -281,9 +282,21 @@ int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *rep
     return result;
 }
 
+int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size, void **tail,
+                    size_t *tail_size)
+{
+    return ask(type, body, body_size, NULL, 0, reply, reply_size, tail, tail_size);
+}
+
 int kw_request(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size)
 {
-    return kw_request_tail(type, body, body_size, reply, reply_size, NULL, NULL);
+    return ask(type, body, body_size, NULL, 0, reply, reply_size, NULL, NULL);
+}
+
+int kw_request_with(uint16_t type, const void *body, size_t body_size, const void *tail, size_t tail_size, void *reply,
+                    size_t reply_size)
+{
+    return ask(type, body, body_size, tail, tail_size, reply, reply_size, NULL, NULL);
 }
 
 /* ---- starting ---- */

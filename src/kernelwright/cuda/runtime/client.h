@@ -55,6 +55,10 @@ int kw_request(uint16_t type, const void *body, size_t body_size, void *reply, s
 int kw_request_tail(uint16_t type, const void *body, size_t body_size, void *reply, size_t reply_size, void **tail,
                     size_t *tail_size);
 
+/* As kw_request; `tail` goes with the request. */
+int kw_request_with(uint16_t type, const void *body, size_t body_size, const void *tail, size_t tail_size, void *reply,
+                    size_t reply_size);
+
 /* Tells the user, on standard error, with the project's name in front. */
 void kw_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -1,5 +1,5 @@
 /* Copying and filling, to and from memory, symbols and pitched memory. */
-#include "client.h"
+#include "graph.h"
 
 #include <string.h>
 
@@ -166,6 +166,11 @@ int kw_copy_box(const struct kw_box *given, enum cudaMemcpyKind kind, cudaStream
     int result = kw_stream_number(stream, &number);
     if (result || !given->width || !given->height || !given->depth)
         return result;
+    struct kw_work work = {.type = cudaGraphNodeTypeMemcpy};
+    work.copy.box = *given;
+    work.copy.kind = kind;
+    if (kw_captured(number, work, &result))
+        return result;
     struct kw_box box = *given;
     box.to = (void *)kw_managed_address((uint64_t)box.to);
     box.from = (const void *)kw_managed_address((uint64_t)box.from);
@@ -282,7 +287,7 @@ static int find_end(const struct cudaArray *array, struct cudaPitchedPtr memory,
     return 0;
 }
 
-static int copy_3d(const struct cudaMemcpy3DParms *copy, cudaStream_t stream, int wait)
+int kw_box_of_3d(const struct cudaMemcpy3DParms *copy, struct kw_box *box)
 {
     if (!copy)
         return cudaErrorInvalidValue;
@@ -300,9 +305,16 @@ static int copy_3d(const struct cudaMemcpy3DParms *copy, cudaStream_t stream, in
         result = find_end(copy->srcArray, copy->srcPtr, copy->srcPos, bytes, &from);
     if (result)
         return result;
-    struct kw_box box = {to.start,   from.start,   to.pitch,    from.pitch, to.slice,
-                         from.slice, bytes.width, bytes.height, bytes.depth};
-    return kw_copy_box(&box, copy->kind, stream, wait);
+    *box = (struct kw_box){to.start,   from.start,  to.pitch,     from.pitch, to.slice,
+                           from.slice, bytes.width, bytes.height, bytes.depth};
+    return 0;
+}
+
+static int copy_3d(const struct cudaMemcpy3DParms *copy, cudaStream_t stream, int wait)
+{
+    struct kw_box box;
+    int result = kw_box_of_3d(copy, &box);
+    return result ? result : kw_copy_box(&box, copy->kind, stream, wait);
 }
 
 KW_API cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *copy)
@@ -319,7 +331,7 @@ KW_API cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *copy, cudaS
 
 /* ---- fills ---- */
 
-static int fill(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream, int wait)
+int kw_fill(void *pointer, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream, int wait)
 {
     uint64_t number;
     enum side side;
@@ -328,6 +340,10 @@ static int fill(void *pointer, size_t pitch, int value, size_t width, size_t hei
         return result;
     if (height > 1 && width > pitch)
         return cudaErrorInvalidPitchValue;
+    struct kw_work work = {.type = cudaGraphNodeTypeMemset};
+    work.fill = (struct cudaMemsetParams){pointer, pitch, (uint8_t)value, 1, width, height};
+    if (kw_captured(number, work, &result))
+        return result;
     pointer = (void *)kw_managed_address((uint64_t)pointer);
     result = find_side(pointer, reach(width, height, 1, pitch, 0), &side);
     if (result || side == HOST)
@@ -347,26 +363,26 @@ static int fill(void *pointer, size_t pitch, int value, size_t width, size_t hei
 KW_API cudaError_t cudaMemset(void *pointer, int value, size_t bytes)
 {
     KW_ENTER();
-    return kw_done(fill(pointer, bytes, value, bytes, 1, 0, 1));
+    return kw_done(kw_fill(pointer, bytes, value, bytes, 1, 0, 1));
 }
 
 KW_API cudaError_t cudaMemsetAsync(void *pointer, int value, size_t bytes, cudaStream_t stream)
 {
     KW_ENTER();
-    return kw_done(fill(pointer, bytes, value, bytes, 1, stream, 0));
+    return kw_done(kw_fill(pointer, bytes, value, bytes, 1, stream, 0));
 }
 
 KW_API cudaError_t cudaMemset2D(void *pointer, size_t pitch, int value, size_t width, size_t height)
 {
     KW_ENTER();
-    return kw_done(fill(pointer, pitch, value, width, height, 0, 1));
+    return kw_done(kw_fill(pointer, pitch, value, width, height, 0, 1));
 }
 
 KW_API cudaError_t cudaMemset2DAsync(void *pointer, size_t pitch, int value, size_t width, size_t height,
                                      cudaStream_t stream)
 {
     KW_ENTER();
-    return kw_done(fill(pointer, pitch, value, width, height, stream, 0));
+    return kw_done(kw_fill(pointer, pitch, value, width, height, stream, 0));
 }
 
 KW_API cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct cudaExtent extent)
@@ -374,7 +390,7 @@ KW_API cudaError_t cudaMemset3D(struct cudaPitchedPtr memory, int value, struct 
     KW_ENTER();
     int result = 0;
     for (size_t z = 0; z < extent.depth && !result; z++)
-        result = fill((char *)memory.ptr + z * memory.pitch * memory.ysize, memory.pitch, value, extent.width,
+        result = kw_fill((char *)memory.ptr + z * memory.pitch * memory.ysize, memory.pitch, value, extent.width,
                       extent.height, 0, 1);
     return kw_done(result);
 }

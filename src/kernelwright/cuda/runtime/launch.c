@@ -1,5 +1,5 @@
 /* Launching kernels, and what is known about them. */
-#include "client.h"
+#include "graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,24 +133,24 @@ static void pack(const struct kw_kernel *kernel, void *const *arguments, char *p
     }
 }
 
-static int launch(const void *host, dim3 grid, dim3 block, void *const *arguments, size_t shared_bytes,
-                  cudaStream_t stream)
+/* Whether a kernel may be launched so. */
+static int check_launch(const void *host, dim3 grid, dim3 block, void *const *arguments, size_t shared_bytes,
+                        struct kw_kernel **kernel)
 {
-    struct kw_kernel *kernel = kw_find_kernel(host);
-    if (!kernel)
+    *kernel = kw_find_kernel(host);
+    if (!*kernel)
         return cudaErrorInvalidDeviceFunction;
-    uint64_t number;
-    int result = kw_know_layout(kernel);
+    int result = kw_know_layout(*kernel);
     if (!result)
-        result = check_geometry(kernel, grid, block, shared_bytes);
-    if (!result)
-        result = kw_stream_number(stream, &number);
-    if (result)
-        return result;
-    if (kernel->arguments_size > ARGUMENTS || (kernel->parameter_count && !arguments))
-        return cudaErrorInvalidValue;
-    char packed[ARGUMENTS];
-    pack(kernel, arguments, packed);
+        result = check_geometry(*kernel, grid, block, shared_bytes);
+    if (!result && ((*kernel)->arguments_size > ARGUMENTS || ((*kernel)->parameter_count && !arguments)))
+        result = cudaErrorInvalidValue;
+    return result;
+}
+
+static int send_launch(struct kw_kernel *kernel, dim3 grid, dim3 block, const void *packed, size_t shared_bytes,
+                       uint64_t number)
+{
     struct kw_launch body = {
         .stream = number,
         .kernel = kernel->number,
@@ -159,10 +159,77 @@ static int launch(const void *host, dim3 grid, dim3 block, void *const *argument
         .shared_bytes = (uint32_t)shared_bytes,
         .arguments_size = kernel->arguments_size,
     };
-    result = kw_command(KW_LAUNCH, &body, sizeof body, packed, kernel->arguments_size);
+    int result = kw_command(KW_LAUNCH, &body, sizeof body, packed, kernel->arguments_size);
     if (!result)
         __atomic_fetch_add(&kernel->launches, 1, __ATOMIC_RELAXED);
     return result;
+}
+
+static struct kw_work kernel_work(const struct kw_kernel *kernel, dim3 grid, dim3 block, const void *packed,
+                                  size_t shared_bytes)
+{
+    struct kw_work work = {.type = cudaGraphNodeTypeKernel};
+    work.kernel.host = kernel->host;
+    work.kernel.grid = grid;
+    work.kernel.block = block;
+    work.kernel.shared_bytes = shared_bytes;
+    work.kernel.size = kernel->arguments_size;
+    work.kernel.packed = malloc(kernel->arguments_size + 1);
+    if (work.kernel.packed)
+        memcpy(work.kernel.packed, packed, kernel->arguments_size);
+    return work;
+}
+
+static int launch(const void *host, dim3 grid, dim3 block, void *const *arguments, size_t shared_bytes,
+                  cudaStream_t stream)
+{
+    struct kw_kernel *kernel;
+    uint64_t number;
+    int result = check_launch(host, grid, block, arguments, shared_bytes, &kernel);
+    if (!result)
+        result = kw_stream_number(stream, &number);
+    if (result)
+        return result;
+    char packed[ARGUMENTS];
+    pack(kernel, arguments, packed);
+    if (kw_is_capturing()) {
+        struct kw_work work = kernel_work(kernel, grid, block, packed, shared_bytes);
+        if (kw_captured(number, work, &result))
+            return result;
+        kw_free_work(&work);
+    }
+    return send_launch(kernel, grid, block, packed, shared_bytes, number);
+}
+
+int kw_make_kernel_work(const void *host, dim3 grid, dim3 block, void *const *arguments, size_t shared_bytes,
+                        struct kw_work *work)
+{
+    struct kw_kernel *kernel;
+    int result = check_launch(host, grid, block, arguments, shared_bytes, &kernel);
+    if (result)
+        return result;
+    char packed[ARGUMENTS];
+    pack(kernel, arguments, packed);
+    *work = kernel_work(kernel, grid, block, packed, shared_bytes);
+    return work->kernel.packed ? 0 : cudaErrorMemoryAllocation;
+}
+
+int kw_launch_work(const struct kw_work *work, cudaStream_t stream)
+{
+    uint64_t number;
+    int result = kw_stream_number(stream, &number);
+    struct kw_kernel *kernel = kw_find_kernel(work->kernel.host);
+    if (result || !kernel)
+        return result ? result : cudaErrorInvalidDeviceFunction;
+    if (kw_is_capturing()) {
+        struct kw_work again = kernel_work(kernel, work->kernel.grid, work->kernel.block, work->kernel.packed,
+                                           work->kernel.shared_bytes);
+        if (kw_captured(number, again, &result))
+            return result;
+        kw_free_work(&again);
+    }
+    return send_launch(kernel, work->kernel.grid, work->kernel.block, work->kernel.packed, work->kernel.shared_bytes,
+                       number);
 }
 
 /* A program that does not look at its errors would go on with results nobody computed: say it once. */

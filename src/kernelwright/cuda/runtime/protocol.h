@@ -33,7 +33,7 @@
 
 #include <stdint.h>
 
-#define KW_PROTOCOL_VERSION 2u
+#define KW_PROTOCOL_VERSION 3u
 #define KW_REPLY 0x8000u
 #define KW_MESSAGE_LIMIT 0xffff0000u /* bytes of one message, tail and header included */
 
@@ -62,6 +62,9 @@ enum kw_message {
     KW_FUNCTION_ATTRIBUTES = 42,     /* request  kw_handle                    -> kw_function_attributes */
     KW_SET_FUNCTION_ATTRIBUTE = 43,  /* request  kw_function_attribute        -> - */
     KW_OCCUPANCY = 44,               /* request  kw_occupancy                 -> kw_handle: resident blocks */
+    /* libraries: a routine by its public name, carried out by the worker */
+    KW_LIBRARY_CALL = 45,            /* command  kw_library_call: name NUL, kw_argument[] */
+    KW_LIBRARY_QUESTION = 46,        /* request  kw_library_call: the same    -> kw_library_answer */
     /* streams, events, device */
     KW_STREAM_CREATE = 50,           /* command  kw_stream */
     KW_STREAM_DESTROY = 51,          /* command  kw_handle */
@@ -250,6 +253,33 @@ struct kw_occupancy {
     uint64_t shared_bytes; /* dynamic */
     uint32_t kernel;
     uint32_t block_threads;
+};
+
+enum kw_argument_kind {
+    KW_ARGUMENT_WORD = 0,   /* an integer, an enumerator or a device address */
+    KW_ARGUMENT_VALUE = 1,  /* a number that the host gave: `size` bytes of `value` */
+    KW_ARGUMENT_DEVICE = 2, /* a number in device memory at `word` */
+    KW_ARGUMENT_ANSWER = 3, /* a number that the host is to get; `size` bytes of `value` are what it was before */
+};
+
+struct kw_library_call {
+    uint64_t stream;
+    uint32_t name_size; /* bytes, its NUL included */
+    uint32_t count;     /* of arguments */
+};
+
+struct kw_argument {
+    uint64_t word;
+    uint32_t kind; /* enum kw_argument_kind */
+    uint32_t size;
+    uint8_t value[40];
+};
+
+enum { KW_ANSWERS = 4 };
+
+/* What the arguments of kind KW_ARGUMENT_ANSWER are now, in their order, 40 bytes each. */
+struct kw_library_answer {
+    uint8_t value[160];
 };
 
 struct kw_stream {

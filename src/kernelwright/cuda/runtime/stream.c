@@ -1,5 +1,5 @@
 /* Streams, events, and functions of the host that run in stream order. */
-#include "client.h"
+#include "graph.h"
 
 #include <stdlib.h>
 
@@ -117,6 +117,8 @@ int kw_stream_wait(cudaStream_t stream)
 {
     struct CUstream_st found;
     int result = find_stream(stream, &found);
+    if (!result)
+        result = kw_not_while_captured(found.number);
     if (result)
         return result;
     /* Where every stream waits for stream 0, waiting for it is waiting for the device; and then we know it is idle. */
@@ -200,6 +202,8 @@ KW_API cudaError_t cudaStreamQuery(cudaStream_t stream)
     KW_ENTER();
     struct CUstream_st found;
     int result = find_stream(stream, &found);
+    if (!result)
+        result = kw_not_while_captured(found.number);
     return kw_done(result ? result : ask_device(found.device, KW_STREAM_QUERY, found.number));
 }
 
@@ -211,6 +215,8 @@ KW_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, u
     int result = flags & ~(unsigned)cudaEventWaitExternal ? cudaErrorInvalidValue : find_stream(stream, &waiting);
     if (!result)
         result = find_event(event, &awaited);
+    if (!result && kw_capture_wait(waiting.number, event, &result))
+        return kw_done(result);
     if (result || !awaited.is_recorded)
         return kw_done(result);
     struct kw_event body = {.event = awaited.number, .stream = waiting.number};
@@ -252,7 +258,13 @@ KW_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
 KW_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void *data)
 {
     KW_ENTER();
-    int result = function ? kw_stream_wait(stream) : cudaErrorInvalidValue;
+    uint64_t number;
+    struct kw_work work = {.type = cudaGraphNodeTypeHost, .host = {function, data}};
+    int result = function ? kw_stream_number(stream, &number) : cudaErrorInvalidValue;
+    if (!result && kw_captured(number, work, &result))
+        return kw_done(result);
+    if (!result)
+        result = kw_stream_wait(stream);
     if (!result)
         function(data);
     return kw_done(result);
@@ -343,7 +355,7 @@ KW_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stre
         result = find_event(event, &found);
     if (!result && found.device != in.device)
         result = cudaErrorInvalidResourceHandle;
-    if (result)
+    if (result || kw_capture_event(in.number, event, &result))
         return kw_done(result);
     struct kw_event body = {.event = found.number, .stream = in.number, .flags = found.flags};
     result = kw_command(KW_EVENT_RECORD, &body, sizeof body, NULL, 0);

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from enum import IntEnum, IntFlag
 
+from kernelwright.cuda.wire.library_messages import Argument as Argument
+from kernelwright.cuda.wire.library_messages import ArgumentKind as ArgumentKind
+from kernelwright.cuda.wire.library_messages import LibraryAnswer as LibraryAnswer
+from kernelwright.cuda.wire.library_messages import LibraryCall as LibraryCall
 from kernelwright.cuda.wire.structures import Body as Body  # for those who carry any of these
 from kernelwright.cuda.wire.structures import f64, i32, u8, u16, u32, u64
 from kernelwright.lazy_dataclasses import dataclass
 
-VERSION = 2
+VERSION = 3
 REPLY = 0x8000
 MESSAGE_LIMIT = 0xFFFF0000
 
@@ -40,6 +44,8 @@ class Message(IntEnum):
     FUNCTION_ATTRIBUTES = 42
     SET_FUNCTION_ATTRIBUTE = 43
     OCCUPANCY = 44
+    LIBRARY_CALL = 45
+    LIBRARY_QUESTION = 46
     STREAM_CREATE = 50
     STREAM_DESTROY = 51
     STREAM_SYNCHRONIZE = 52
@@ -463,6 +469,8 @@ MESSAGES: dict[Message, Kind] = {
     Message.FUNCTION_ATTRIBUTES: Kind(Handle, FunctionAttributes),
     Message.SET_FUNCTION_ATTRIBUTE: Kind(FunctionAttribute, Nothing),
     Message.OCCUPANCY: Kind(Occupancy, Handle),
+    Message.LIBRARY_CALL: Kind(LibraryCall),
+    Message.LIBRARY_QUESTION: Kind(LibraryCall, LibraryAnswer),
     Message.STREAM_CREATE: Kind(Stream),
     Message.STREAM_DESTROY: Kind(Handle),
     Message.STREAM_SYNCHRONIZE: Kind(Handle, Nothing),

@@ -31,6 +31,7 @@ from kernelwright.device.checking.touched_bytes import READ, STORED, Bytes, Touc
 from kernelwright.device.describe_access import plural
 from kernelwright.device.execution import Execution
 from kernelwright.device.fault import Fault
+from kernelwright.device.libraries.routine_call import Call
 from kernelwright.device.locations import location_of
 from kernelwright.device.overread import Overread
 from kernelwright.device.serving.errors import CudaError, Failure
@@ -328,6 +329,18 @@ class Checker(Observer):
             self._add_all(self._waiting.host(Work("the program itself", reads, writes)))
         else:
             self._add_all(self._waiting.issue(b.stream, Work("cudaMemcpy", reads, writes), waits=True))
+
+    def after_library_call(self, call: Call, seconds: float) -> None:
+        for address, size in call.writes:
+            self._touched.fill(self._arena, address, size)
+        reads, writes = (
+            [b for at, size in pieces for b in _box(self._arena, at, size)] for pieces in (call.reads, call.writes)
+        )
+        self._add_all(self._waiting.issue(call.stream, Work(call.name, reads, writes)))
+
+    def library_fault(self, routine: str, kind: str, message: str) -> None:
+        found, hint = _FAULTS[kind]
+        self.findings.add(CheckFinding(found, f"{routine}: {message}", hint, routine))
 
     def _add_all(self, found: list[CheckFinding]) -> None:
         for one in found:

@@ -62,6 +62,7 @@ KEYS: dict[str, str] = {
     "without_line": "share of the time for which no source line is known",
     "sources": "what the estimate was read from",
     "totals": "sums behind the figures above, for merging",
+    "roofline": "of a library's routine: how its time was estimated; then only names, calls, times and what bounds it are known",
     "trouble": "why there is no estimate; then only names, launches and geometries are known",
 }
 
@@ -82,6 +83,14 @@ class Profiled:
     lines: dict[tuple[str, int], float] = field(default_factory=dict)
     """Microseconds by file and line."""
     sources: dict[str, str] = field(default_factory=dict)
+    bounds: dict[str, float] = field(default_factory=dict)
+    """Of a library's routine: microseconds by what bounds it."""
+
+    def add_call(self, time_us: float, launch_us: float, bound_by: str) -> None:
+        """A call of a library's routine."""
+        self.times_us.append(time_us)
+        self.launch_us += launch_us
+        self.bounds[bound_by] = self.bounds.get(bound_by, 0.0) + time_us
 
     def add(self, found: Estimate, observed: Observed) -> None:
         """A launch that has an estimate."""
@@ -126,6 +135,8 @@ def _shape_row(each: Profiled) -> Row:
     }  # fmt: skip
     if not each.times_us:
         return {**row, "trouble": each.trouble or "nothing was estimated"}
+    if each.bounds:
+        return {**row, "least_us": min(each.times_us), "most_us": max(each.times_us), "bounds": each.bounds}
     lines = [{"file": file, "line": line, "us": us} for (file, line), us in each.lines.items()]
     return {
         **row, "least_us": min(each.times_us), "most_us": max(each.times_us), "totals": each.totals, "lines": lines,
@@ -191,6 +202,9 @@ def _kernel_row(rows: list[Row]) -> Row:
         "time_us": time, "launch_us": float(sum(row["launch_us"] for row in rows)), "share": 0.0, "geometries": geometries,
         **{key: usual[key] for key in ("grid", "block", "dynamic_shared_bytes")},
     }  # fmt: skip
+    routine = [row for row in rows if "bounds" in row]
+    if routine:
+        return {**made, **_routine_figures(routine, made)}
     timed = [row for row in rows if "totals" in row]
     if not timed:
         return {**made, "trouble": first["trouble"]}
@@ -228,6 +242,20 @@ def _kernel_row(rows: list[Row]) -> Row:
         "sources": {key: text for row in timed for key, text in row["sources"].items()},
         "totals": totals,
     }
+
+
+ROOFLINE = "the least time: each operand once through memory, or all arithmetic at full rate; the library's own kernels are unknown"
+
+
+def _routine_figures(rows: list[Row], made: Row) -> Row:
+    bounds: dict[str, float] = {}
+    for row in rows:
+        _add_totals(bounds, row["bounds"])
+    return {
+        "mean_us": made["time_us"] / made["launches"], "least_us": min(row["least_us"] for row in rows),
+        "most_us": max(row["most_us"] for row in rows), "bounds": bounds, "bound_by": max(bounds, key=lambda b: bounds[b]),
+        "roofline": ROOFLINE,
+    }  # fmt: skip
 
 
 def _geometries(rows: Iterable[Row]) -> list[Row]:

@@ -10,6 +10,7 @@ from kernelwright.device.virtual_gpu.launch_estimates import Timing
 
 if TYPE_CHECKING:
     from kernelwright.device.execution import Execution
+    from kernelwright.device.libraries.routine_call import Call
     from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 
 
@@ -32,3 +33,9 @@ class Profiler(Observer):
         else:
             row.add(launched.estimate, self._timing.last[0])
         return launched
+
+    def after_library_call(self, call: Call, seconds: float) -> None:
+        shape = (call.name, (1, 1, 1), (1, 1, 1), 0)
+        row = self.profiled.setdefault(shape, Profiled(shape))
+        row.launches += 1
+        row.add_call(call.time_us, call.launch_us, call.bound_by)

@@ -1,4 +1,4 @@
-"""What ``kw run --report`` shows: for each kernel, how often it ran and how long."""
+"""What ``kw run --report`` shows: for each kernel and each routine of a library, how often it ran and how long."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from kernelwright.lazy_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from kernelwright.device.execution import Execution
+    from kernelwright.device.libraries.routine_call import Call
     from kernelwright.device.virtual_gpu.gpu import Launched
 
 
@@ -43,6 +44,13 @@ class Tally(Observer):
         row.launch_us += launched.time_us - launched.kernel_us
         row.seconds += seconds
         row.faults += launched.fault is not None
+
+    def after_library_call(self, call: Call, seconds: float) -> None:
+        row = self.kernels.setdefault(call.name, KernelTally(call.name))
+        row.launches += 1
+        row.time_us += call.time_us
+        row.launch_us += call.launch_us
+        row.seconds += seconds
 
     def as_json(self) -> list[dict[str, Any]]:
         return [asdict(row) for row in self.kernels.values()]

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kernelwright.cuda.wire.channel import Received
     from kernelwright.device.arena import Arena
     from kernelwright.device.execution import Execution
+    from kernelwright.device.libraries.routine_call import Call
     from kernelwright.device.serving.errors import Failure
     from kernelwright.device.serving.replies import Answer
     from kernelwright.device.settings import Settings
@@ -60,6 +61,12 @@ class Observer:
 
     def after_launch(self, execution: Execution, launched: Launched, seconds: float) -> None:
         """The kernel has ended, perhaps with a fault. ``seconds``: how long this machine took."""
+
+    def after_library_call(self, call: Call, seconds: float) -> None:
+        """A library's routine has run; ``call`` has what it read and wrote and its estimated time. ``seconds``: as for launches."""
+
+    def library_fault(self, routine: str, kind: str, message: str) -> None:
+        """A library's routine was given memory that is none; ``kind`` as of ``device.fault``."""
 
     def host_access(self, address: int, size: int, written: bool) -> None:
         """The program has copied bytes to (``written``) or from device memory, or filled them."""

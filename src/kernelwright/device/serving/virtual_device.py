@@ -16,6 +16,7 @@ from kernelwright.cuda.wire.channel import Received
 from kernelwright.cuda.wire.launch_codec import read_launch
 from kernelwright.cuda.wire.protocol import Message, WelcomeFlags
 from kernelwright.device.arena import Arena
+from kernelwright.device.libraries.message import call_library
 from kernelwright.device.serving.allocations import Allocations
 from kernelwright.device.serving.engine import Engine
 from kernelwright.device.serving.errors import CudaError, Failure, Refused
@@ -269,6 +270,11 @@ class VirtualDevice:
         self.engine.registered.swap(name, message.tail[size : size + message.body.blob_size])
         self.engine.forget_prepared()
 
+    def _library_call(self, message: Received) -> Answer | Failure:
+        assert isinstance(message.body, wire.LibraryCall)
+        self._check_stream(message.body.stream)
+        return call_library(message, self.arena, self._settings.gpu, self._timeline, self._observers)
+
     # -- streams, events, device -----------------------------------------------------------------------------------
 
     def _check_stream(self, stream: int) -> None:
@@ -343,7 +349,7 @@ class VirtualDevice:
         """Whatever was asked before has been done."""
 
 
-TABLE: dict[Message, Callable[[VirtualDevice, Received], Answer | None]] = {
+TABLE: dict[Message, Callable[[VirtualDevice, Received], Answer | Failure | None]] = {
     Message.REGISTER_MODULE: VirtualDevice._register_module,
     Message.REGISTER_KERNEL: VirtualDevice._register_kernel,
     Message.REGISTER_VARIABLE: VirtualDevice._register_variable,
@@ -359,6 +365,8 @@ TABLE: dict[Message, Callable[[VirtualDevice, Received], Answer | None]] = {
     Message.FUNCTION_ATTRIBUTES: VirtualDevice._function_attributes,
     Message.SET_FUNCTION_ATTRIBUTE: VirtualDevice._set_function_attribute,
     Message.OCCUPANCY: VirtualDevice._occupancy,
+    Message.LIBRARY_CALL: VirtualDevice._library_call,
+    Message.LIBRARY_QUESTION: VirtualDevice._library_call,
     Message.STREAM_CREATE: VirtualDevice._stream_create,
     Message.STREAM_DESTROY: VirtualDevice._stream_destroy,
     Message.STREAM_SYNCHRONIZE: VirtualDevice._stream_synchronize,

@@ -15,6 +15,7 @@ from kernelwright.cuda.wire.channel import Received
 from kernelwright.cuda.wire.protocol import MemoryKind, Message
 from kernelwright.device.arena import Arena, Buffer, Snapshot
 from kernelwright.device.execution import Execution, Loaded
+from kernelwright.device.libraries.routine_call import Call
 from kernelwright.device.serving.errors import Failure
 from kernelwright.device.serving.observer import Observed, Observer
 from kernelwright.device.serving.replies import Answer
@@ -143,6 +144,14 @@ class Recorder(Observer):
                     body.from_, body.from_pitch, body.from_slice,
                 )
             )  # fmt: skip
+
+    def after_library_call(self, call: Call, seconds: float) -> None:
+        """What a library has written is to a recording what the program has written."""
+        for address, size in call.reads:
+            self._open.operation(Operation("read", address, size))
+        for address, size in call.writes:
+            self._changed(address, True)
+            self._open.operation(Operation("write", address, size), bytes(self._arena.bytes(address, size)))
 
     def _changed(self, address: int, is_written: bool) -> None:
         buffer = self._arena.find(address) if is_written else None

@@ -26,6 +26,21 @@ template <class T>
 static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t widthBytes, size_t height) {
     return ::cudaMallocPitch((void **)pointer, pitch, widthBytes, height);
 }
+// As CUDA 11 has them: messages that nobody writes.
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *errorNode,
+                                               char *log, size_t bytes) {
+    if (errorNode) *errorNode = 0;
+    if (log && bytes) *log = 0;
+    return ::cudaGraphInstantiate(exec, graph, 0);
+}
+static inline cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t *errorNode,
+                                              cudaGraphExecUpdateResult *result) {
+    cudaGraphExecUpdateResultInfo told;
+    cudaError_t error = ::cudaGraphExecUpdate(exec, graph, &told);
+    if (errorNode) *errorNode = told.errorNode;
+    if (result) *result = told.result;
+    return error;
+}
 // A place as CUDA 13 names it.
 static inline int __kw_device_at(cudaMemLocation place) {
     return place.type == cudaMemLocationTypeDevice ? place.id : cudaCpuDeviceId;

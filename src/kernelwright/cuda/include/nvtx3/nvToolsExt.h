@@ -1,0 +1,3 @@
+/* Where NVTX 3 has it. */
+#pragma once
+#include "../nvToolsExt.h"

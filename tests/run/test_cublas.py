@@ -1,0 +1,180 @@
+"""Programs that call cuBLAS, as people write them: one for each level, statuses, faults, and the tools on them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from .conftest import Here, kw
+
+LEVEL_1 = r"""
+#include <cublas_v2.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    float x[4] = {1, -7, 3, 4}, y[4] = {10, 20, 30, 40}, alpha = 2, *dx, *dy, dot, norm, *ddot;
+    int largest;
+    cublasHandle_t handle;
+    cudaStream_t stream, set;
+    cudaStreamCreate(&stream);
+    if (cublasCreate(&handle) != CUBLAS_STATUS_SUCCESS) return 1;
+    cublasSetStream(handle, stream);
+    cublasGetStream(handle, &set);
+    cudaMalloc((void **)&dx, sizeof x);
+    cudaMalloc((void **)&dy, sizeof y);
+    cudaMalloc((void **)&ddot, sizeof dot);
+    cublasSetVector(4, sizeof *x, x, 1, dx, 1);
+    cublasSetVectorAsync(4, sizeof *y, y, 1, dy, 1, stream);
+    cublasSaxpy(handle, 4, &alpha, dx, 1, dy, 1);
+    cublasSdot(handle, 4, dx, 1, dy, 1, &dot);
+    cublasSnrm2(handle, 2, dx + 2, 1, &norm);
+    cublasIsamax(handle, 4, dx, 1, &largest);
+    cublasSetPointerMode(handle, CUBLAS_POINTER_MODE_DEVICE);
+    cublasSdot(handle, 2, dx, 2, dx, 2, ddot);
+    cublasSscal(handle, 4, ddot, dy, 1);
+    cublasGetVector(2, sizeof *y, dy, 2, y, 1);
+    printf("%g %g %d, %g %g, %d\n", dot, norm, largest, y[0], y[1], set == stream);
+    return cublasDestroy(handle);
+}
+"""
+
+LEVEL_2_AND_3 = r"""
+#include <cublas_v2.h>
+#include <cuda_fp16.h>
+#include <cmath>
+#include <cstdio>
+#include <vector>
+__global__ void square(double *c) { c[threadIdx.x] *= c[threadIdx.x]; }
+template <typename T> T *give(const std::vector<T> &v)
+{
+    T *at;
+    cudaMalloc(&at, v.size() * sizeof(T));
+    cudaMemcpy(at, v.data(), v.size() * sizeof(T), cudaMemcpyHostToDevice);
+    return at;
+}
+template <typename T> void show(const char *what, const T *at, int n)
+{
+    std::vector<T> v(n);
+    cudaMemcpy(v.data(), at, n * sizeof(T), cudaMemcpyDeviceToHost);
+    printf("%s", what);
+    for (T x : v) printf(" %g", (double)(float)x);
+    puts("");
+}
+int main()
+{
+    cublasHandle_t handle;
+    cublasCreate(&handle);
+    double one = 1, zero = 0;
+    auto a = give<double>({2, 1, 0, 3}), x = give<double>({1, 2}), c = give<double>({NAN, NAN, NAN, NAN});
+    cublasDgemv(handle, CUBLAS_OP_T, 2, 2, &one, a, 2, x, 1, &zero, c, 1);
+    show("gemv", c, 2);
+    cublasDger(handle, 2, 2, &one, x, 1, x, 1, a, 2);
+    show("ger", a, 4);
+    cublasDtrsv(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, 2, a, 2, x, 1);
+    show("trsv", x, 2);
+    cublasDgemm(handle, CUBLAS_OP_N, CUBLAS_OP_T, 2, 2, 2, &one, a, 2, a, 2, &zero, c, 2);
+    square<<<1, 4>>>(c);
+    show("gemm", c, 4);
+    cublasDtrsm(handle, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_UPPER, CUBLAS_OP_N, CUBLAS_DIAG_UNIT, 2, 2, &one, a, 2, c, 2);
+    show("trsm", c, 4);
+    auto h = give<__half>({__float2half(1.f), __float2half(2.f), __float2half(3.f), __float2half(4.f)});
+    auto f = give<float>({0, 0, 0, 0});
+    float alpha = 0.5f, beta = 0;
+    printf("%d\n", cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 2, 2, 2, &alpha, h, CUDA_R_16F, 2, h, CUDA_R_16F, 2, &beta, f,
+                                CUDA_R_32F, 2, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+    show("gemmEx", f, 4);
+    printf("%d\n", cublasSgemmStridedBatched(handle, CUBLAS_OP_N, CUBLAS_OP_N, 1, 1, 2, &alpha, f, 1, 2, f, 2, 2, &beta, f, 1, 1, 2));
+    show("batched", f, 2);
+    return 0;
+}
+"""
+
+WRONG = r"""
+#include <cublas_v2.h>
+#include <stdio.h>
+int main(void)
+{
+    cublasHandle_t handle;
+    float one = 1, *a;
+    int version;
+    cudaMalloc((void **)&a, 64);
+    cudaMemset(a, 0, 64);
+    printf("%d", cublasSscal(NULL, 4, &one, a, 1));
+    cublasCreate(&handle);
+    printf(" %d", cublasGetVersion(handle, NULL));
+    printf(" %d", cublasSscal(handle, 4, NULL, a, 1));
+    printf(" %d", cublasSgemm(handle, CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, a, 3, a, 4, &one, a, 4));
+    printf(" %d", cublasSgemm(handle, 7, CUBLAS_OP_N, 4, 4, 4, &one, a, 4, a, 4, &one, a, 4));
+    printf(" %d", cublasSgemv(handle, CUBLAS_OP_N, -1, 4, &one, a, 4, a, 1, &one, a, 1));
+    printf(" %d", cublasSgemv(handle, CUBLAS_OP_N, 4, 4, &one, a, 4, a, 0, &one, a, 1));
+    printf(" %d", cublasGemmEx(handle, CUBLAS_OP_N, CUBLAS_OP_N, 4, 4, 4, &one, a, CUDA_R_16F, 4, a, CUDA_R_32F, 4, &one, a,
+                               CUDA_R_32F, 4, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+    printf(" %s %s\n", cublasGetStatusName(CUBLAS_STATUS_NOT_SUPPORTED), cublasGetStatusString(CUBLAS_STATUS_SUCCESS));
+    cublasGetVersion(handle, &version);
+    printf("%d %d\n", version == CUBLAS_VERSION, cublasSgemm(handle, 0, 0, 9, 2, 2, &one, a, 9, a, 2, &one, a, 9));
+    printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
+    printf("%d\n", cublasSscal(handle, 4, &one, a, 1));
+    return 0;
+}
+"""
+
+
+def test_level_1(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "app.c").write_text(LEVEL_1)
+    ran = run("app.c", "-lcublas")
+    assert (ran.code, ran.out, ran.err) == (0, "270 5 2, 120 360, 1\n", "")
+
+
+def test_level_2_and_3_with_kernels_between(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "app.cu").write_text(LEVEL_2_AND_3)
+    ran = run("app.cu")
+    assert ran.code == 0 and ran.err == ""
+    a = [[3, 2], [3, 7]]
+    products = [sum(a[i][k] * a[j][k] for k in range(2)) for j in range(2) for i in range(2)]
+    squares = [p * p for p in products]
+    solved = [squares[0] - 2 * squares[1], squares[1], squares[2] - 2 * squares[3], squares[3]]
+    assert ran.lines == [
+        "gemv 4 6",
+        "ger 3 3 2 7",
+        "trsv 0.333333 0.142857",
+        "gemm " + " ".join(f"{s:g}" for s in squares),
+        "trsm " + " ".join(f"{s:g}" for s in solved),
+        "0",
+        "gemmEx 3.5 5 7.5 11",
+        "0",
+        f"batched {(3.5 * 3.5 + 5 * 5) / 2:g} {(7.5 * 7.5 + 11 * 11) / 2:g}",
+    ]
+
+
+def test_wrong_arguments_and_a_fault(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "app.c").write_text(WRONG)
+    ran = run("app.c")
+    assert ran.lines == [
+        "1 7 7 7 7 7 7 15 CUBLAS_STATUS_NOT_SUPPORTED success",
+        "1 0",
+        "cudaErrorIllegalAddress",
+        "13",
+    ]
+    assert ran.err == (
+        "kw: cublasSgemm: C, a matrix of 9 x 2 float with leading dimension 9, takes 72 bytes at offset 0 of "
+        "'device allocation 1', which has 64: 8 too many\n"
+    )
+
+
+def test_profile_check_and_capture(tmp_path: Path) -> None:
+    (tmp_path / "app.cu").write_text(LEVEL_2_AND_3)
+    made = kw("compile", "app.cu", "--emit", "exe", "-o", "app", cwd=tmp_path)
+    assert made.code == 0, made.err
+    told = kw("profile", "app", "--json", cwd=tmp_path)
+    rows = {row["kernel"]: row for row in json.loads(told.out)["kernels"]}
+    assert rows["cublasDgemm"]["launches"] == 1 and rows["cublasDgemm"]["time_us"] > 0
+    assert rows["cublasDgemm"]["bound_by"] == "memory" and "roofline" in rows["cublasDgemm"]
+    assert "square" in rows
+    checked = kw("check", "app", cwd=tmp_path)
+    assert checked.code == 0, checked.out + checked.err
+    captured = kw("capture", "app", cwd=tmp_path)
+    assert captured.code == 0, captured.err
+    recording = next(path for path in tmp_path.iterdir() if path.name not in ("app", "app.cu"))
+    replayed = kw("replay", recording.name, cwd=tmp_path)
+    assert replayed.code == 0, replayed.out + replayed.err
