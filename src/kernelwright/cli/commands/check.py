@@ -35,6 +35,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
     ),
     Flag("seed", ("--seed",), "text", "Seed of those orders; default 0."),
     Flag(
+        "strict",
+        ("--strict",),
+        "switch",
+        "Races whose values happened to be the same this time are findings in global memory, too.",
+        False,
+    ),
+    Flag(
         "as_json",
         ("--json",),
         "switch",
@@ -61,6 +68,7 @@ def check_files(
     flags: CompileFlags,
     schedules: str | None = None,
     seed: str | None = None,
+    strict: bool = False,
     as_json: bool = False,
     sarif_file: str | None = None,
     junit_file: str | None = None,
@@ -79,7 +87,7 @@ def check_files(
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     def serve_connection(connection: socket.socket) -> bytes:
-        checker = Checker(orders, first, parameter_types)
+        checker = Checker(orders, first, parameter_types, strict)
         if serve(connection, lambda: given.settings, [checker], finish=True) is None:
             return b""
         return json.dumps(
