@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from tests.check.planted_kernels import ALL, PlantedKernel
+from kernelwright.bench.check.planted_kernels import ALL, PlantedKernel
 
 FOLLOWS = {"race": {"uninitialised"}}
 """A missing barrier also shows as memory that is not written yet."""

@@ -25,6 +25,7 @@ from kernelwright.cuda.wire.channel import Received
 from kernelwright.cuda.wire.protocol import MemoryKind, Message
 from kernelwright.device.arena import Arena
 from kernelwright.device.checking.findings import CheckFinding, End, Findings
+from kernelwright.device.checking.host_lines import HostLines
 from kernelwright.device.checking.launch_findings import WIDEST_FIRST, LaunchFindings
 from kernelwright.device.checking.reordering import Reordering
 from kernelwright.device.checking.touched_bytes import READ, STORED, Bytes, Touched
@@ -75,6 +76,7 @@ class Checker(Observer):
         self._strict = strict
         self._touched = Touched()
         self._waiting = Waiting()
+        self._lines = HostLines()
         self._told: set[str] = set()
         """Sentences of failures that have become findings."""
         self._session: CheckedSession | None = None
@@ -154,9 +156,6 @@ class Checker(Observer):
     def after_message(self, message: Received, outcome: Answer | Failure) -> None:
         body = message.body
         if isinstance(outcome, Failure):
-            if message.type is Message.FREE and outcome.sentence:
-                self._add_launch(f"cudaFree: {outcome.sentence}")
-                self._told.add(outcome.sentence)
             self._last_failure = outcome
             return
         if isinstance(body, wire.Allocate):
@@ -172,7 +171,7 @@ class Checker(Observer):
         elif isinstance(body, wire.NoteError):
             self._note_error(body.error, message.tail)
         elif isinstance(body, wire.HostAccess):
-            self._host(body)
+            self._host(body, message.tail)
         elif isinstance(body, wire.Copy):
             self._copy(body)
         elif isinstance(body, wire.Fill):
@@ -201,14 +200,16 @@ class Checker(Observer):
             writes += _box(arena, b.address + row * b.pitch, b.width)
         self._add_all(self._waiting.issue(b.stream, Work("cudaMemset", [], writes)))
 
-    def _host(self, b: wire.HostAccess) -> None:
+    def _host(self, b: wire.HostAccess, tail: bytes) -> None:
         if b.written & 1:
             self._touched.fill(self._arena, b.address, b.size)
         boxes = _box(self._arena, b.address, b.size)
         is_direct = bool(b.written & 2)
         reads, writes = ([], boxes) if b.written & 1 else (boxes, [])
         if is_direct:
-            self._add_all(self._waiting.host(Work("the program itself", reads, writes)))
+            found = self._waiting.host(Work("the program itself", reads, writes))
+            place = self._lines.first_of(tail.rstrip(b"\0").decode(errors="surrogateescape")) if found else None
+            self._add_all([_at(one, place) for one in found])
         else:
             self._add_all(self._waiting.issue(b.stream, Work("cudaMemcpy", reads, writes), waits=True))
 
@@ -229,15 +230,15 @@ class Checker(Observer):
 
     def _note_error(self, error: int, tail: bytes) -> None:
         """A call of the program has returned an error."""
-        sentence, kernel, why, *_ = [*tail.decode(errors="replace").split("\0"), "", "", ""]
+        sentence, kernel, why, stack, *_ = [*tail.decode(errors="surrogateescape").split("\0"), "", "", "", ""]
         last, self._last_failure = self._last_failure, None
         if error in _QUIET or (last is not None and last.error == error and last.sentence in self._told):
             return
         if last is not None and last.error == error and last.sentence:
             why = why or last.sentence
-        self._add_launch(f"{sentence}: {why}" if why else sentence, kernel=kernel)
+        self._add_launch(f"{sentence}: {why}" if why else sentence, kernel=kernel, stack=stack)
 
-    def _add_launch(self, sentence: str, execution: Execution | None = None, kernel: str = "") -> None:
+    def _add_launch(self, sentence: str, execution: Execution | None = None, kernel: str = "", stack: str = "") -> None:
         file, line = "", 0
         if execution is not None:
             place = self._definition(execution)
@@ -246,7 +247,16 @@ class Checker(Observer):
             found = self._session.definition(kernel)
             if found is not None:
                 file, line = found.file, found.line
-        self.findings.add(CheckFinding("launch", sentence, "launch", readable(kernel), file, line))
+        one = CheckFinding("launch", sentence, "launch", readable(kernel), file, line)
+        self.findings.add(_at(one, self._lines.first_of(stack)))
+
+
+def _at(one: CheckFinding, place: End | None) -> CheckFinding:
+    """A finding about a line of host code; where it had its line before is the other end."""
+    if place is None:
+        return one
+    other = End(one.file, one.line) if one.line else one.also
+    return replace(one, file=place.file, line=place.line, also=other)
 
 
 def _box(arena: Arena, address: int, size: int) -> list[Bytes]:

@@ -43,6 +43,7 @@ Hint = Literal[
     "barrier mask ended",
     "barrier shuffle absent",
     "order-dependent",
+    "order-dependent permuted",
     "launch",
     "launch endless",
     "launch assert",
@@ -97,6 +98,7 @@ HINTS: dict[Hint, str] = {
     "barrier mask ended": "name the lanes that are left, with a mask made by __ballot_sync before the others return",
     "barrier shuffle absent": "read from lanes that are there and in the mask, or use the value only where they are",
     "order-dependent": "find the race or the order that the code leans on: it may come out otherwise on the next run",
+    "order-dependent permuted": "nothing, as long as nobody relies on the places",
     "launch": "check what the call was given; cudaGetLastError() after each launch tells the program",
     "launch endless": "look at what ends the loop; a longer launch may be allowed with --budget and --timeout",
     "launch assert": "the condition does not hold for this thread: look at the values it compares",
@@ -137,6 +139,8 @@ class CheckFinding:
     buffer: str = ""
     benign: bool = False
     count: int = 1
+    permuted: bool = False
+    """Another order leaves the same elements in other places."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -144,6 +148,11 @@ class CheckFinding:
         ends = [(self.file, self.line), (self.also.file, self.also.line) if self.also else ("", 0)]
         what = self.message if self.kind == "launch" else ""
         return (self.kind, self.benign, self.kernel, *sorted(ends), self.buffer, what)
+
+    def excused(self) -> CheckFinding:
+        """A permutation that does not show in what the program gives: a note."""
+        message = f"{self.message}; the same elements in other places, and the program gives the same in other orders"
+        return replace(self, benign=True, message=message, hint="order-dependent permuted")
 
     @property
     def level(self) -> Level:

@@ -138,8 +138,11 @@ class Reordering:
         )
         if shown.kind == "f":
             message += f"; the largest relative difference is {_largest(a, b):.2g}"
+        permuted = bool(np.array_equal(np.sort(want.view(f"V{size}")), np.sort(got.view(f"V{size}"))))
         address = buffer.address + first * size
-        return CheckFinding("order-dependent", message, "order-dependent", address=address, buffer=buffer.name)
+        return CheckFinding(
+            "order-dependent", message, "order-dependent", address=address, buffer=buffer.name, permuted=permuted
+        )
 
     def _element_type(self, buffer: Buffer, execution: Execution) -> np.dtype[Any] | None:
         kernel = execution.loaded.module.functions[execution.launch.kernel]

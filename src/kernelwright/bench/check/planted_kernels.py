@@ -18,10 +18,11 @@ from pathlib import Path
 
 import numpy as np
 
-import kernelwright as kw
-from kernelwright.device.checking.checked_launches import CheckedLaunches
+from kernelwright.device.api import Device
+from kernelwright.device.checking.checked_launches import CheckedLaunches, CheckFailed, checked
 from kernelwright.device.checking.findings import HINTS, CheckFinding
 from kernelwright.pipeline import Program
+from kernelwright.pipeline import compile as compile_program
 
 FOLDER = Path(__file__).parent / "kernels"
 FILES = sorted(FOLDER.glob("*.cu"))
@@ -57,9 +58,9 @@ class PlantedKernel:
         """What comes of it, with arrays of its own."""
         a, b = np.arange(4096, dtype=np.int32), np.zeros(4096, np.int32)
         found = None
-        with kw.Device("h200") as device:
+        with Device("h200") as device:
             try:
-                with kw.checked(schedules=self.schedules, strict=strict) as found:
+                with checked(schedules=self.schedules, strict=strict) as found:
                     device.launch(
                         compiled(self.path).kernel(self.name),
                         self.grid,
@@ -67,7 +68,7 @@ class PlantedKernel:
                         (a, b, self.n),
                         shared_bytes=self.shared,
                     )
-            except kw.CheckFailed:
+            except CheckFailed:
                 pass
         assert found is not None
         return found
@@ -83,7 +84,7 @@ class PlantedKernel:
 
 @cache
 def compiled(path: Path) -> Program:
-    return kw.compile(path)
+    return compile_program(path)
 
 
 def read(path: Path) -> list[PlantedKernel]:
