@@ -132,11 +132,11 @@ def is_special(path: str | os.PathLike[str]) -> bool:
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+def write_atomically(path: str | os.PathLike[str], data: bytes, *, executable: bool = False) -> None:
     """Writes ``path`` whole or not at all. Raises ``OSError`` and leaves nothing behind when it cannot.
 
-    The file gets the permissions any program would give it. A link stays, what it names is written; a device or a pipe
-    takes the bytes as they come.
+    The file gets the permissions any program would give it; ``executable``: also to be run, from the moment it is there. A link
+    stays, what it names is written; a device or a pipe takes the bytes as they come.
     """
     if is_special(path):
         with open(path, "wb") as f:
@@ -149,6 +149,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     try:
         with open(temporary, "xb") as f:
             f.write(data)
+            if executable:
+                os.fchmod(f.fileno(), os.fstat(f.fileno()).st_mode | 0o111)
         os.replace(temporary, path)
     except BaseException:
         try:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from kernelwright.cache import write_atomically
 from tests.check.conftest import HERE, check, kw
 
 RACE = HERE / "planted" / "race_shared_inter_warp.cu"
@@ -120,3 +123,58 @@ def test_equal_values_beside_a_defect_are_no_note() -> None:
     """Lanes that all lose an update write one value; that does not make it harmless."""
     done = check(HERE / "planted" / "race_lost_update.cu")
     assert [f["kind"] for f in done.findings] == ["race"] and done.notes == []
+
+
+WORK_LIST = (HERE / "sound" / "work_list.cu").read_text()
+
+
+def test_a_permuted_list_is_a_note_where_the_program_gives_the_same(tmp_path: Path) -> None:
+    """Also where it prints how long it took, which is another text each time."""
+    timed = WORK_LIST.replace("#include <cstdio>", "#include <chrono>\n#include <cstdio>").replace(
+        "    return 0;\n",
+        '    printf("%lld ns\\n", (long long)std::chrono::steady_clock::now().time_since_epoch().count());\n    return 0;\n',
+    )
+    (tmp_path / "timed.cu").write_text(timed)
+    done = check(tmp_path / "timed.cu", "--schedules", "4")
+    assert done.exit_code == 0 and done.findings == [], done.stderr
+    assert {(f["kind"], f["also"]["line"]) for f in done.notes} == {("order-dependent", 12)}
+    assert all("gives the same in other orders" in f["message"] for f in done.notes)
+
+
+def test_a_permuted_list_is_a_finding_where_it_shows(tmp_path: Path) -> None:
+    """The sum weights nodes by their place in the last list."""
+    shown = WORK_LIST.replace(
+        "    long sum = 0;\n",
+        "    int last[n];\n    cudaMemcpy(last, next, sizeof last, cudaMemcpyDeviceToHost);\n    long sum = 0;\n"
+        "    for (int i = 0; i < 20; i++)\n        sum += last[i] * (i + 1);\n",
+    )
+    assert shown != WORK_LIST
+    (tmp_path / "shown.cu").write_text(shown)
+    done = check(tmp_path / "shown.cu", "--schedules", "4")
+    assert done.exit_code == 1 and {f["kind"] for f in done.findings} == {"order-dependent"}, done.stderr
+    assert all("atomics in line 11 and 12" in f["message"] for f in done.findings)
+
+
+def test_two_checks_of_one_source_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+    """Each puts the program into the cache again while others run it."""
+    (tmp_path / "several.cu").write_text(SEVERAL)
+    assert kw("check", "several.cu", cwd=tmp_path).returncode == 1
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: kw("check", "several.cu", cwd=tmp_path), range(12)))
+    assert {(one.returncode, one.stderr.count("2 findings in 6 launches")) for one in done} == {(1, 1)}
+
+
+def test_a_recalled_program_can_be_run_from_the_moment_it_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes = []
+    replaced = os.replace
+
+    def replace(old: str, new: str) -> None:
+        modes.append(os.stat(old).st_mode & 0o111)
+        replaced(old, new)
+
+    monkeypatch.setattr(os, "replace", replace)
+    write_atomically(tmp_path / "app", b"\x7fELF", executable=True)
+    write_atomically(tmp_path / "text", b"text")
+    assert modes == [0o111, 0]

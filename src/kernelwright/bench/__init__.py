@@ -16,6 +16,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.mutants",
         "Mutated kernels of the suite: the virtual GPU and the reference executor agree, and nothing crashes.",
     ),
+    "check": (
+        "kernelwright.bench.check.measure",
+        "Kernels with a known truth under kw check: planted defects found, and false alarms in sound look-alikes, by class.",
+    ),
     "edits": (
         "kernelwright.bench.edits",
         "Random edit sequences over the suite: LLVM accepts whatever comes out, and it comes out quickly.",

@@ -31,9 +31,13 @@ _TICK_NS = 50_000_000
 _RESERVED = re.compile(r"_|min\b|max\b")
 
 
+_HARMLESS = frozenset(["-gline-tables-only"])
+"""Flags that change nothing of what is read."""
+
+
 def can_use(define: Sequence[str], undefine: Sequence[str], extra: Sequence[str]) -> bool:
     """Whether the header means the same with these flags of the user's as without."""
-    return not undefine and not extra and not any(_RESERVED.match(d) for d in define)
+    return not undefine and not set(extra) - _HARMLESS and not any(_RESERVED.match(d) for d in define)
 
 
 def use_header(flags: Sequence[str], header: Path) -> list[str]:

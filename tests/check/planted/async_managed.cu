@@ -1,7 +1,7 @@
-// finds: async at KERNEL: the program reads managed memory before it has waited for the kernel
+// finds: async at DEFECT, with OTHER: the program reads managed memory before it has waited for the kernel
 #include <cstdio>
 
-__global__ void produce(int *data) // KERNEL
+__global__ void produce(int *data) // OTHER
 {
     data[threadIdx.x] = threadIdx.x;
 }
@@ -11,7 +11,7 @@ int main()
     int *data;
     cudaMallocManaged(&data, 32 * sizeof(int));
     produce<<<1, 32>>>(data);
-    printf("%d\n", data[5]);
+    printf("%d\n", data[5]); // DEFECT
     cudaDeviceSynchronize();
     return 0;
 }

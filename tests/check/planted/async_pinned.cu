@@ -1,4 +1,4 @@
-// finds: async: the program reads pinned memory before the copy into it has been waited for
+// finds: async at DEFECT: the program reads pinned memory before the copy into it has been waited for
 #include <cstdio>
 
 int main()
@@ -11,7 +11,7 @@ int main()
     cudaMallocHost(&host, 32 * sizeof(int));
     cudaDeviceSynchronize();
     cudaMemcpyAsync(host, data, 32 * sizeof(int), cudaMemcpyDeviceToHost, stream);
-    printf("%d\n", host[3]);
+    printf("%d\n", host[3]); // DEFECT
     cudaStreamSynchronize(stream);
     return 0;
 }

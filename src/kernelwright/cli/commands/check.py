@@ -18,9 +18,12 @@ from kernelwright.cli.support.streams import program_speaks_on_stderr
 from kernelwright.device.checking.check_report import CheckReport
 from kernelwright.device.checking.checker import Checker
 from kernelwright.device.checking.findings import Findings, unpack
+from kernelwright.device.checking.host_lines import LINES_FLAG
 from kernelwright.device.checking.junit import junit
+from kernelwright.device.checking.reordering import schedules as in_orders
 from kernelwright.device.checking.sarif import sarif
 from kernelwright.device.checking.suppressions import read_suppressions
+from kernelwright.device.checking.whole_runs import gives_the_same
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.errors import Misuse, ToolError
@@ -34,6 +37,13 @@ OWN_FLAGS: tuple[Flag, ...] = (
         "Run each launch again in this many other orders of blocks, warps and lanes.",
     ),
     Flag("seed", ("--seed",), "text", "Seed of those orders; default 0."),
+    Flag(
+        "strict",
+        ("--strict",),
+        "switch",
+        "Races whose values happened to be the same this time are findings in global memory, too.",
+        False,
+    ),
     Flag(
         "as_json",
         ("--json",),
@@ -61,6 +71,7 @@ def check_files(
     flags: CompileFlags,
     schedules: str | None = None,
     seed: str | None = None,
+    strict: bool = False,
     as_json: bool = False,
     sarif_file: str | None = None,
     junit_file: str | None = None,
@@ -71,7 +82,7 @@ def check_files(
 
     Raises ``Misuse`` for bad flags and suppressions, ``ToolError`` for a file that cannot be written.
     """
-    given = GivenProgram.of(paths, arguments, flags, own, virtual_for="kw check")
+    given = GivenProgram.of(paths, arguments, flags.with_host(LINES_FLAG), own, virtual_for="kw check")
     orders, first = _number("--schedules", schedules, MOST_SCHEDULES), _number("--seed", seed, 1 << 62)
     let_stand = read_suppressions(Path(suppressions)) if suppressions else ()
     _make_room(sarif_file, junit_file)
@@ -79,7 +90,7 @@ def check_files(
     name = str(executable) if given.is_executable else str(given.paths[0].with_suffix(""))
 
     def serve_connection(connection: socket.socket) -> bytes:
-        checker = Checker(orders, first, parameter_types)
+        checker = Checker(orders, first, parameter_types, strict)
         if serve(connection, lambda: given.settings, [checker], finish=True) is None:
             return b""
         return json.dumps(
@@ -99,9 +110,14 @@ def check_files(
         print("kw: interrupted, so nothing can be said; smaller inputs check sooner", file=sys.stderr)
         return ran.exit_code
     told = [json.loads(result) for result in ran.results if result]
+    findings = [unpack(row) for worker in told for row in worker["findings"]]
+    if any(one.permuted for one in findings) and gives_the_same(
+        command, given.settings, in_orders(orders, first), executable.absolute(), given.environment
+    ):
+        findings = [one.excused() if one.permuted else one for one in findings]
     report = CheckReport.of(
         str(given.paths[0]),
-        Findings(unpack(row) for worker in told for row in worker["findings"]),
+        Findings(findings),
         let_stand,
         launches=sum(worker["launches"] for worker in told),
         schedules=orders,

@@ -87,6 +87,11 @@ class CompileFlags:
             return self
         return replaced(self, options=replaced(self.options, source=replaced(self.options.source, arch=arch)))
 
+    def with_host(self, flag: str) -> CompileFlags:
+        """The same flags, and one more for the host's side."""
+        source = self.options.source
+        return replaced(self, options=replaced(self.options, source=replaced(source, host=(*source.host, flag))))
+
     @classmethod
     def of(cls, given: dict[str, Any]) -> CompileFlags:
         """From the values of ``COMPILE_FLAGS`` by name; takes them out of ``given``.

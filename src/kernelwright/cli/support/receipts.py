@@ -77,9 +77,8 @@ def recall(argv: list[str]) -> bool:
                 sys.stdout.buffer.write(data)
                 sys.stdout.flush()
             else:
-                write_atomically(path, data)
-                if data[:4] == b"\x7fELF" and not path.endswith(".cubin"):
-                    os.chmod(path, os.stat(path).st_mode | 0o111)
+                # Whoever runs the program of an earlier command finds it executable at any moment.
+                write_atomically(path, data, executable=data[:4] == b"\x7fELF" and not path.endswith(".cubin"))
     except BrokenPipeError:
         raise  # whoever reads has had enough
     except OSError:

@@ -65,6 +65,8 @@ class PointInfo:
     number: int = 0
     """The barrier's number, and how many threads it waits for; 0: all."""
     threads: int = 0
+    passing: Instruction | None = None
+    """In code that is checked: where a thread is that has passed the point by (``analyses/passing_by.py``)."""
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ def _tables(module: Module, program: Program, emitter: Emitter, text: str, optio
             )
             for a in program.accesses
         ),
-        points=tuple(_point(b, b in partial) for b in emitter.control.points),
+        points=tuple(_point(b, b in partial, emitter.control.passing.get(b)) for b in emitter.control.points),
         notes=tuple(NoteInfo(code, origin) for code, origin, _ in program.notes),
         symbols=tuple(program.symbols),
         parameter_bytes=program.parameter_bytes,
@@ -160,8 +162,8 @@ def _tables(module: Module, program: Program, emitter: Emitter, text: str, optio
     )  # fmt: skip
 
 
-def _point(block: Block, partial: bool) -> PointInfo:
+def _point(block: Block, partial: bool, passing: Instruction | None) -> PointInfo:
     detail = block.term.detail
     if block.term.code == "gather":
-        return PointInfo(block.term.origin, partial, str(detail))
-    return PointInfo(block.term.origin, partial, "", detail.number, detail.threads)
+        return PointInfo(block.term.origin, partial, str(detail), passing=passing)
+    return PointInfo(block.term.origin, partial, "", detail.number, detail.threads, passing)

@@ -21,6 +21,8 @@ class SimtOptions:
     """Record the blocks that watched warps run, in order."""
     split: bool = False
     """Allow schedules that split a warp into groups of lanes that do not run in step."""
+    checked: bool = False
+    """Tell the runtime who passes a barrier by, and which lanes take part in each operation of a warp: for ``kw check``."""
     uniform: bool = True
     """Keep values that all lanes share as one number. Off: everything is a vector, which tests the analysis."""
     level: int | None = None

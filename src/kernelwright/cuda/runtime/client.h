@@ -27,6 +27,13 @@
 #define kw_done(error) kw_done_in(__func__, error)
 cudaError_t kw_done_in(const char *function, int error);
 
+/* The call stack for KW_NOTE_ERROR and KW_HOST_ACCESS: FILE+0xOFFSET, by spaces; `first`, if any, in front. */
+size_t kw_stack(char *to, size_t room, const void *first);
+
+/* Where the launch that is under way is written in the program; NULL when none is. */
+const void *kw_launched_from(void);
+void kw_launch_is_over(void);
+
 /* Why the call that is about to fail will fail, for KW_NOTE_ERROR. `kernel` may be empty. */
 void kw_explain(const char *kernel, const char *reason);
 

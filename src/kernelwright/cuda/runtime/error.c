@@ -1,8 +1,13 @@
 /* Names and texts of the errors, and the last one of each thread. */
+#define _GNU_SOURCE
 #include "client.h"
 
+#include <dlfcn.h>
+#include <execinfo.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -28,16 +33,49 @@ void kw_explain(const char *kernel, const char *reason)
     explained = at + strlen(explanation + at) + 1;
 }
 
+/* Appends one address as "FILE+0xOFFSET ". */
+static size_t put_address(char *to, size_t room, const void *address)
+{
+    Dl_info found, program;
+    char itself[1024];
+    if (!address || !dladdr(address, &found) || !found.dli_fname)
+        return 0;
+    const char *name = found.dli_fname;
+    /* The program is known by the name it was called by, which need not be its file's. */
+    if (dladdr((const void *)getauxval(AT_PHDR), &program) && program.dli_fbase == found.dli_fbase) {
+        ssize_t length = readlink("/proc/self/exe", itself, sizeof itself - 1);
+        if (length > 0)
+            itself[length] = 0, name = itself;
+    }
+    int written = snprintf(to, room, "%s+0x%llx ", name,
+                           (unsigned long long)((const char *)address - (const char *)found.dli_fbase));
+    return written > 0 && (size_t)written < room ? (size_t)written : 0;
+}
+
+/* Where the program is, innermost first: what `first` says, then the calls around us. Returns the bytes with the NUL. */
+size_t kw_stack(char *to, size_t room, const void *first)
+{
+    void *calls[24];
+    int count = backtrace(calls, sizeof calls / sizeof *calls);
+    size_t at = put_address(to, room, first);
+    for (int i = 0; i < count; i++)
+        at += put_address(to + at, room - at, calls[i]);
+    to[at] = 0;
+    return at + 1;
+}
+
 static void note(const char *function, int error)
 {
     struct kw_note_error body = {.error = error};
-    char tail[sizeof explanation + 128] = "";
+    char tail[sizeof explanation + 128 + 4096] = "";
     /* Helpers of ours return what the call they belong to returns. */
     const char *call = strncmp(function, "cuda", 4) ? "a CUDA call" : function;
     snprintf(tail, 128, "%s returned %s", call, cudaGetErrorName((cudaError_t)error));
     size_t at = strlen(tail) + 1;
     memcpy(tail + at, explanation, explained);
-    kw_command(KW_NOTE_ERROR, &body, sizeof body, tail, at + (explained ? explained : 2));
+    at += explained ? explained : 2;
+    at += kw_stack(tail + at, sizeof tail - at, kw_launched_from());
+    kw_command(KW_NOTE_ERROR, &body, sizeof body, tail, at);
 }
 
 cudaError_t kw_done_in(const char *function, int error)
@@ -48,6 +86,7 @@ cudaError_t kw_done_in(const char *function, int error)
             note(function, error);
     }
     explained = 0;
+    kw_launch_is_over();
     return (cudaError_t)error;
 }
 

@@ -41,6 +41,16 @@ static int is_write(const void *context)
 #endif
 }
 
+/* Behind the instruction, as calls are told by where they return to. */
+static const void *interrupted_at(const void *context)
+{
+#ifdef __x86_64__
+    return (const char *)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] + 1;
+#else
+    return NULL;
+#endif
+}
+
 /* Only code of the program gets here, which holds none of our locks. */
 static void touched(int number, siginfo_t *info, void *context)
 {
@@ -50,7 +60,9 @@ static void touched(int number, siginfo_t *info, void *context)
         open_block((uint64_t)info->si_addr, 1);
         struct kw_host_access body = {
             .address = (uint64_t)info->si_addr, .size = 1, .written = 2u | (uint32_t)is_write(context)};
-        kw_command(KW_HOST_ACCESS, &body, sizeof body, NULL, 0);
+        char stack[2048];
+        size_t size = kw_stack(stack, sizeof stack, interrupted_at(context));
+        kw_command(KW_HOST_ACCESS, &body, sizeof body, stack, size);
         return;
     }
     /* Not ours: as if we had not been here. */
@@ -70,6 +82,9 @@ void kw_guard_close(void)
     if (!atomic_exchange(&is_ready, 1)) {
         struct sigaction ours = {.sa_sigaction = touched, .sa_flags = SA_SIGINFO | SA_NODEFER};
         sigaction(SIGSEGV, &ours, &before);
+        /* The first call loads what it needs, which a handler must not. */
+        char stack[64];
+        kw_stack(stack, sizeof stack, NULL);
     }
     kw_each_shared_block(close_block);
 }

@@ -19,12 +19,19 @@ enum {
 
 static _Thread_local struct configuration pushed[NESTING];
 static _Thread_local int depth;
+static _Thread_local const void *launched_from; /* the <<<>>> of the launch that is to come or under way */
+
+const void *kw_launched_from(void)
+{
+    return launched_from;
+}
 
 KW_API unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes, struct CUstream_st *stream)
 {
     if (depth == NESTING)
         return (unsigned)kw_done(cudaErrorInvalidConfiguration);
     pushed[depth++] = (struct configuration){grid, block, shared_bytes, stream};
+    launched_from = __builtin_return_address(0);
     return 0;
 }
 
@@ -38,6 +45,11 @@ KW_API cudaError_t __cudaPopCallConfiguration(dim3 *grid, dim3 *block, size_t *s
     *shared_bytes = top->shared_bytes;
     *(cudaStream_t *)stream = top->stream;
     return cudaSuccess;
+}
+
+void kw_launch_is_over(void)
+{
+    launched_from = NULL;
 }
 
 /* ---- launches ---- */

@@ -53,7 +53,7 @@ enum kw_message {
     KW_FREE = 21,                    /* request  kw_handle (an address)       -> -, after waiting for the device */
     KW_FILL = 22,                    /* command  kw_fill */
     KW_COPY = 23,                    /* command  kw_copy */
-    KW_HOST_ACCESS = 24,             /* command  kw_host_access: only when the welcome says KW_NOTE_HOST_ACCESS */
+    KW_HOST_ACCESS = 24,             /* command  kw_host_access: only when the welcome says KW_NOTE_HOST_ACCESS; + 2: call stack */
     KW_MEMORY_INFO = 25,             /* request  -                            -> kw_memory_info */
     KW_SYMBOL_ADDRESS = 26,          /* request  kw_handle (a variable)       -> kw_memory */
     /* kernels */
@@ -84,7 +84,7 @@ enum kw_message {
     KW_LAST_ERROR = 79,              /* request  -                            -> -; the oldest error not told yet */
     KW_SWAP_KERNEL = 80,             /* request  kw_swap: kernel name NUL, blob -> -; no blob restores the original */
     KW_COUNTERS = 81,                /* request  kw_handle: 1 resets          -> -: JSON text */
-    KW_NOTE_ERROR = 82,              /* command  kw_note_error: sentence NUL kernel NUL reason; with KW_NOTE_ERRORS */
+    KW_NOTE_ERROR = 82,              /* command  kw_note_error: sentence NUL kernel NUL reason NUL call stack; with KW_NOTE_ERRORS */
 };
 
 struct kw_header {

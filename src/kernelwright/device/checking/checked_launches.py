@@ -52,8 +52,10 @@ class CheckFailed(KernelwrightError, AssertionError):
 class CheckedLaunches:
     """What the launches of one ``kw.checked`` came to so far."""
 
-    def __init__(self, schedules: int = 0, seed: int = 0, suppressions: Sequence[Suppression] = ()) -> None:
-        self._schedules, self._seed, self._suppressions = schedules, seed, suppressions
+    def __init__(
+        self, schedules: int = 0, seed: int = 0, suppressions: Sequence[Suppression] = (), strict: bool = False
+    ) -> None:
+        self._schedules, self._seed, self._suppressions, self._strict = schedules, seed, suppressions, strict
         self._found = Findings()
         self._launches = 0
         self._incomplete: dict[str, None] = {}
@@ -84,7 +86,7 @@ class CheckedLaunches:
 
         def checked(execution: Execution, gpu: VirtualGpu, arena: Arena) -> Launched:
             # One for each launch: arrays are at the addresses of those before.
-            checker = Checker(self._schedules, self._seed, lambda _: element_types)
+            checker = Checker(self._schedules, self._seed, lambda _: element_types, self._strict)
             checker.attach(_Memory(arena))
             launched = checker.launch(execution, gpu)
             for one in checker.findings:
@@ -131,18 +133,19 @@ def watch(found: CheckedLaunches) -> Iterator[None]:
 
 @contextmanager
 def checked(
-    *, schedules: int = 0, seed: int = 0, suppressions: str | os.PathLike[str] | None = None
+    *, schedules: int = 0, seed: int = 0, suppressions: str | os.PathLike[str] | None = None, strict: bool = False
 ) -> Iterator[CheckedLaunches]:
     """Launches on virtual GPUs within are checked as ``kw check`` does; also a decorator of a function.
 
     ``schedules``: other orders to try for each launch, drawn from ``seed`` on; ``suppressions``: a file of findings that may stand
-    (docs/check.md). A checked launch has no time, and winners do not take part. Raises ``CheckFailed`` at the end when there are
+    (docs/check.md); ``strict``: races whose values happened to be the same are findings. A checked launch has
+    no time, and winners do not take part. Raises ``CheckFailed`` at the end when there are
     findings, ``Misuse`` when nothing was launched, for a bad file, and for a launch on a real GPU.
     """
     __tracebackhide__ = True
     if schedules < 0:
         raise Misuse(f"{schedules} orders cannot be tried", hint="as schedules=8")
-    found = CheckedLaunches(schedules, seed, read_suppressions(Path(suppressions)) if suppressions else ())
+    found = CheckedLaunches(schedules, seed, read_suppressions(Path(suppressions)) if suppressions else (), strict)
     with watch(found):
         yield found
         if not found.report.launches:

@@ -17,48 +17,30 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from kernelwright.codegen.memory_layout import parameter_layout, shared_layout
-from kernelwright.codegen.simt.launching.launch_result import Found
 from kernelwright.codegen.simt.launching.watching import Watch
-from kernelwright.cuda.names import base_name, readable
+from kernelwright.codegen.simt.options import SimtOptions
+from kernelwright.cuda.names import readable
 from kernelwright.cuda.wire import protocol as wire
 from kernelwright.cuda.wire.channel import Received
 from kernelwright.cuda.wire.protocol import MemoryKind, Message
-from kernelwright.device.arena import LOCAL_BASE, SHARED_BASE, WINDOW, Arena
-from kernelwright.device.checking.findings import CheckFinding, End, FindingKind, Findings, Hint
+from kernelwright.device.arena import Arena
+from kernelwright.device.checking.findings import CheckFinding, End, Findings
+from kernelwright.device.checking.host_lines import HostLines
+from kernelwright.device.checking.launch_findings import WIDEST_FIRST, LaunchFindings
 from kernelwright.device.checking.reordering import Reordering
 from kernelwright.device.checking.touched_bytes import READ, STORED, Bytes, Touched
-from kernelwright.device.describe_access import plural
 from kernelwright.device.execution import Execution
-from kernelwright.device.fault import Fault
 from kernelwright.device.libraries.routine_call import Call
-from kernelwright.device.locations import location_of
-from kernelwright.device.overread import Overread
 from kernelwright.device.serving.errors import CudaError, Failure
 from kernelwright.device.serving.observer import Observer
 from kernelwright.device.serving.replies import Answer
 from kernelwright.device.serving.stream_waits import Waiting, Work
-from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu, position
+from kernelwright.device.virtual_gpu.gpu import Launched, VirtualGpu
 from kernelwright.ir.debug import Location, function_location
 from kernelwright.ir.module import Function
-from kernelwright.ir.types import PointerType
 
-_FAULTS: dict[str, tuple[FindingKind, Hint]] = {
-    "out-of-bounds": ("out-of-bounds", "out-of-bounds"),
-    "misaligned": ("misaligned", "misaligned"),
-    "use-after-free": ("use-after-free", "use-after-free"),
-    "barrier": ("barrier", "barrier"),
-    "endless": ("launch", "launch endless"),
-    "assert": ("launch", "launch assert"),
-    "trap": ("launch", "launch assert"),
-    "stack": ("launch", "launch"),
-}
-_SCOPES: dict[str, tuple[str, Hint]] = {
-    "warp": ("lanes of one warp", "race warp"),
-    "block": ("different warps of a block", "race block"),
-    "grid": ("different blocks", "race grid"),
-}
-_WIDEST_FIRST = ("grid", "block", "warp")
+_OTHER_FILLER = 0x5A3C96E1
+"""What a shuffle gives in a second run for a lane that does not take part; 0 in the first."""
 _QUIET = frozenset({int(CudaError.NOT_READY)})
 """Errors that are answers."""
 
@@ -84,14 +66,18 @@ class Checker(Observer):
     tells = True
     welcome_flags = wire.WelcomeFlags.NOTE_ERRORS | wire.WelcomeFlags.NOTE_DIRECT_ACCESS
 
-    def __init__(self, schedules: int = 0, seed: int = 0, element_types: ElementTypes | None = None) -> None:
+    def __init__(
+        self, schedules: int = 0, seed: int = 0, element_types: ElementTypes | None = None, strict: bool = False
+    ) -> None:
         self.findings = Findings()
         self.launches = 0
         self.incomplete: list[str] = []
         """Kernels whose launches were too large to be followed to the end."""
         self._reordering = Reordering(schedules, seed, element_types)
+        self._strict = strict
         self._touched = Touched()
         self._waiting = Waiting()
+        self._lines = HostLines()
         self._told: set[str] = set()
         """Sentences of failures that have become findings."""
         self._session: CheckedSession | None = None
@@ -113,23 +99,37 @@ class Checker(Observer):
     def launch(self, execution: Execution, gpu: VirtualGpu) -> Launched:
         arena = self._arena
         self.launches += 1
+        describe = LaunchFindings(execution, arena, self._definition(execution), self._strict)
+        compiled = gpu.compile(
+            execution.loaded,
+            execution.launch.kernel,
+            execution.launch.block,
+            SimtOptions(checked=True),
+            split=execution.schedule.kind == "subwarp",
+        )
         flags = self._touched.follow(arena.buffers)
-        before = self._reordering.before(arena)
+        shuffles = any("shfl.sync" in str(note.origin) for note in compiled.kernel.notes)
+        before = self._reordering.before(arena, shuffles)
         follows = bool(before) or self._waiting.matters
         watch = Watch(races=True, unwritten=True, touched=follows, written=flags)
-        launched = gpu.run(execution, arena, watch=watch)
+        launched = gpu.run(execution, arena, compiled=compiled, watch=watch)
         if launched.fault is not None:
-            self.findings.add(self._of_fault(launched.fault, execution))
+            self.findings.add(describe.fault(launched.fault))
         for one in launched.overreads:
-            self.findings.add(self._of_overread(one, execution))
+            self.findings.add(describe.overread(one))
+        absent = [found for found in launched.result.found if found.kind == "absent"]
+        if absent and launched.fault is None:
+            again = replace(watch, filler=_OTHER_FILLER)
+            matters = self._reordering.differs(execution, gpu, arena, before, self._touched, compiled, again)
         # The widest scope of a race first: it says what helps.
-        for found in sorted(launched.result.found, key=lambda found: _WIDEST_FIRST.index(found.scope)):
-            self.findings.add(self._of_found(found, execution))
+        for found in sorted(launched.result.found, key=lambda found: WIDEST_FIRST.index(found.scope)):
+            if found.kind != "absent" or launched.fault is not None or matters:
+                self.findings.add(describe.found(found))
         if launched.result.incomplete and execution.launch.kernel not in self.incomplete:
             self.incomplete.append(execution.launch.kernel)
-        if before and launched.fault is None:
+        if launched.fault is None:
             for other in self._reordering.try_others(execution, gpu, arena, before, self._touched):
-                self.findings.add(self._about(execution, other))
+                self.findings.add(describe.about_all(other))
         if follows:
             self._issue(execution)
             self._touched.clear()
@@ -152,129 +152,11 @@ class Checker(Observer):
         place = function_location(execution.loaded.module.functions[execution.launch.kernel])
         return End(place.file, place.line) if place else End(execution.loaded.source)
 
-    def _about(self, execution: Execution, one: CheckFinding) -> CheckFinding:
-        """A finding about the launch as a whole, with names and the kernel's own line."""
-        place = self._definition(execution)
-        name = self._buffer_name(one.address, execution) if one.address else one.buffer
-        return replace(one, kernel=readable(execution.launch.kernel), file=place.file, line=place.line, buffer=name)
-
-    def _of_fault(self, fault: Fault, execution: Execution) -> CheckFinding:
-        kind, hint = _FAULTS.get(fault.kind, ("launch", "launch"))
-        other = fault.other
-        if kind == "barrier" and fault.where and "barrier.cta" not in fault.where.instruction:
-            hint = "barrier warp"
-        place = fault.where if fault.where and fault.where.line else self._definition(execution)
-        return CheckFinding(
-            kind,
-            fault.message,
-            hint,
-            kernel=readable(execution.launch.kernel),
-            file=place.file,
-            line=place.line,
-            also=End(other.file, other.line, fault.other_thread, fault.other_block) if other else None,
-            thread=fault.thread,
-            block=fault.block,
-            address=fault.address,
-            buffer=self._buffer_name(fault.address, execution) or fault.buffer,
-        )
-
-    def _of_overread(self, one: Overread, execution: Execution) -> CheckFinding:
-        """What a GPU lets pass is a defect all the same: the bytes are nobody's."""
-        place = one.where if one.where.line else self._definition(execution)
-        return CheckFinding(
-            "out-of-bounds",
-            one.message(self._arena),
-            "out-of-bounds",
-            kernel=readable(one.kernel),
-            file=place.file,
-            line=place.line,
-            thread=one.thread,
-            block=one.block,
-            address=one.address,
-            buffer=self._buffer_name(one.address, execution),
-            count=one.count,
-        )
-
-    def _of_found(self, found: Found, execution: Execution) -> CheckFinding:
-        where = location_of(found.origin)
-        thread, block = position(found.thread, execution.launch.block), position(found.block, execution.launch.grid)
-        also = None
-        hint: Hint = "uninitialised"
-        kind: FindingKind = "uninitialised"
-        name = self._buffer_name(found.address, execution)
-        if found.other is not None:
-            kind = "race"
-            other = location_of(found.other)
-            also = End(
-                other.file,
-                other.line,
-                position(found.other_thread, execution.launch.block),
-                position(found.other_block, execution.launch.grid),
-            )
-            who, hint = _SCOPES[found.scope]
-            if found.benign:
-                hint = "benign"
-            elif "atomic" in found.verbs and found.scope == "grid":
-                hint = "race atomic"
-            message = (
-                f"{found.verbs[0]} and {found.verbs[1]} of the same {plural(found.size, 'byte')} by {who}, "
-                f"and nothing orders them"
-            )
-        else:
-            message = f"reads {plural(found.size, 'byte')} that nobody has written"
-            if SHARED_BASE <= found.address < SHARED_BASE + WINDOW:
-                hint = "uninitialised shared"
-        return CheckFinding(
-            kind,
-            message,
-            hint,
-            kernel=readable(execution.launch.kernel),
-            file=where.file,
-            line=where.line,
-            also=also,
-            thread=thread,
-            block=block,
-            address=found.address,
-            buffer=name,
-            benign=found.benign,
-            count=found.count,
-        )
-
-    # -- names -----------------------------------------------------------------------------------------------------
-
-    def _buffer_name(self, address: int, execution: Execution) -> str:
-        """What lies at an address, as the kernel's author knows it: ``tile``, ``out (device allocation 3)``."""
-        kernel = execution.loaded.module.functions[execution.launch.kernel]
-        if SHARED_BASE <= address < SHARED_BASE + WINDOW:
-            offsets = shared_layout(kernel).offsets
-            below = [(o, n) for n, o in offsets.items() if o <= address - SHARED_BASE]
-            return f"{_variable(max(below)[1])} (shared memory)" if below else "shared memory"
-        if LOCAL_BASE <= address < LOCAL_BASE + WINDOW:
-            return "local memory"
-        arena = self._arena
-        buffer = arena.find(address) or arena.find_freed(address)
-        if buffer is None and arena.contains(address):
-            buffer = arena.nearest(address)
-        if buffer is None:
-            return ""
-        arguments = []
-        for argument, parameter in zip(kernel.arguments, parameter_layout(kernel).parameters, strict=True):
-            if isinstance(parameter.type, PointerType) and not parameter.byval:
-                raw = execution.launch.parameters[parameter.offset : parameter.offset + parameter.size]
-                if buffer.address <= int.from_bytes(raw, "little") < max(buffer.end, buffer.address + 1):
-                    arguments.append(argument.name)
-        name = _variable(buffer.name)
-        # Arrays from Python are named after the parameter already.
-        return f"{', '.join(arguments)} ({name})" if arguments and arguments != [name] else name
-
     # -- between launches ------------------------------------------------------------------------------------------
 
     def after_message(self, message: Received, outcome: Answer | Failure) -> None:
         body = message.body
         if isinstance(outcome, Failure):
-            if message.type is Message.FREE and outcome.sentence:
-                self._add_launch(f"cudaFree: {outcome.sentence}")
-                self._told.add(outcome.sentence)
             self._last_failure = outcome
             return
         if isinstance(body, wire.Allocate):
@@ -290,7 +172,7 @@ class Checker(Observer):
         elif isinstance(body, wire.NoteError):
             self._note_error(body.error, message.tail)
         elif isinstance(body, wire.HostAccess):
-            self._host(body)
+            self._host(body, message.tail)
         elif isinstance(body, wire.Copy):
             self._copy(body)
         elif isinstance(body, wire.Fill):
@@ -319,14 +201,16 @@ class Checker(Observer):
             writes += _box(arena, b.address + row * b.pitch, b.width)
         self._add_all(self._waiting.issue(b.stream, Work("cudaMemset", [], writes)))
 
-    def _host(self, b: wire.HostAccess) -> None:
+    def _host(self, b: wire.HostAccess, tail: bytes) -> None:
         if b.written & 1:
             self._touched.fill(self._arena, b.address, b.size)
         boxes = _box(self._arena, b.address, b.size)
         is_direct = bool(b.written & 2)
         reads, writes = ([], boxes) if b.written & 1 else (boxes, [])
         if is_direct:
-            self._add_all(self._waiting.host(Work("the program itself", reads, writes)))
+            found = self._waiting.host(Work("the program itself", reads, writes))
+            place = self._lines.first_of(tail.rstrip(b"\0").decode(errors="surrogateescape")) if found else None
+            self._add_all([_at(one, place) for one in found])
         else:
             self._add_all(self._waiting.issue(b.stream, Work("cudaMemcpy", reads, writes), waits=True))
 
@@ -359,15 +243,15 @@ class Checker(Observer):
 
     def _note_error(self, error: int, tail: bytes) -> None:
         """A call of the program has returned an error."""
-        sentence, kernel, why, *_ = [*tail.decode(errors="replace").split("\0"), "", "", ""]
+        sentence, kernel, why, stack, *_ = [*tail.decode(errors="surrogateescape").split("\0"), "", "", "", ""]
         last, self._last_failure = self._last_failure, None
         if error in _QUIET or (last is not None and last.error == error and last.sentence in self._told):
             return
         if last is not None and last.error == error and last.sentence:
             why = why or last.sentence
-        self._add_launch(f"{sentence}: {why}" if why else sentence, kernel=kernel)
+        self._add_launch(f"{sentence}: {why}" if why else sentence, kernel=kernel, stack=stack)
 
-    def _add_launch(self, sentence: str, execution: Execution | None = None, kernel: str = "") -> None:
+    def _add_launch(self, sentence: str, execution: Execution | None = None, kernel: str = "", stack: str = "") -> None:
         file, line = "", 0
         if execution is not None:
             place = self._definition(execution)
@@ -376,18 +260,18 @@ class Checker(Observer):
             found = self._session.definition(kernel)
             if found is not None:
                 file, line = found.file, found.line
-        self.findings.add(CheckFinding("launch", sentence, "launch", readable(kernel), file, line))
+        one = CheckFinding("launch", sentence, "launch", readable(kernel), file, line)
+        self.findings.add(_at(one, self._lines.first_of(stack)))
+
+
+def _at(one: CheckFinding, place: End | None) -> CheckFinding:
+    """A finding about a line of host code; where it had its line before is the other end."""
+    if place is None:
+        return one
+    other = End(one.file, one.line) if one.line else one.also
+    return replace(one, file=place.file, line=place.line, also=other)
 
 
 def _box(arena: Arena, address: int, size: int) -> list[Bytes]:
     buffer = arena.find(address)
     return [Bytes.box(buffer, address, size)] if buffer and size else []
-
-
-def _variable(mangled: str) -> str:
-    """``_ZZ4scanPfE4tile`` is ``tile``."""
-    if mangled.startswith("_ZZ"):
-        _, _, local = mangled.partition("E")
-        digits = len(local) - len(local.lstrip("0123456789"))
-        return local[digits : digits + int(local[:digits])] if digits else mangled
-    return base_name(mangled)

@@ -34,9 +34,16 @@ Hint = Literal[
     "race block",
     "race grid",
     "race atomic",
+    "race update",
+    "race threadIdx.y",
+    "race threadIdx.z",
+    "race blockIdx.y",
     "barrier",
     "barrier warp",
+    "barrier mask ended",
+    "barrier shuffle absent",
     "order-dependent",
+    "order-dependent permuted",
     "launch",
     "launch endless",
     "launch assert",
@@ -82,9 +89,16 @@ HINTS: dict[Hint, str] = {
     "race block": "put __syncthreads() between the two accesses, where every thread of the block passes it",
     "race grid": "use atomics, give each block memory of its own, or make it two launches: blocks run in any order",
     "race atomic": "make the other access atomic too, or put a barrier between them",
+    "race update": "several threads update one word: use an atomic (atomicAdd, atomicMax, ...), or give each a word of its own",
+    "race threadIdx.y": "the kernel does not look at threadIdx.y: launch blocks of one row, or use it in the index",
+    "race threadIdx.z": "the kernel does not look at threadIdx.z: launch blocks of one layer, or use it in the index",
+    "race blockIdx.y": "the kernel does not look at blockIdx.y: launch one row of blocks, or use it in the index",
     "barrier": "let every thread of the block reach the same barrier: move it out of the condition or the loop",
     "barrier warp": "name exactly the lanes that get there, with a mask made by __ballot_sync before the branch",
+    "barrier mask ended": "name the lanes that are left, with a mask made by __ballot_sync before the others return",
+    "barrier shuffle absent": "read from lanes that are there and in the mask, or use the value only where they are",
     "order-dependent": "find the race or the order that the code leans on: it may come out otherwise on the next run",
+    "order-dependent permuted": "nothing, as long as nobody relies on the places",
     "launch": "check what the call was given; cudaGetLastError() after each launch tells the program",
     "launch endless": "look at what ends the loop; a longer launch may be allowed with --budget and --timeout",
     "launch assert": "the condition does not hold for this thread: look at the values it compares",
@@ -125,6 +139,8 @@ class CheckFinding:
     buffer: str = ""
     benign: bool = False
     count: int = 1
+    permuted: bool = False
+    """Another order leaves the same elements in other places."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -132,6 +148,11 @@ class CheckFinding:
         ends = [(self.file, self.line), (self.also.file, self.also.line) if self.also else ("", 0)]
         what = self.message if self.kind == "launch" else ""
         return (self.kind, self.benign, self.kernel, *sorted(ends), self.buffer, what)
+
+    def excused(self) -> CheckFinding:
+        """A permutation that does not show in what the program gives: a note."""
+        message = f"{self.message}; the same elements in other places, and the program gives the same in other orders"
+        return replace(self, benign=True, message=message, hint="order-dependent permuted")
 
     @property
     def level(self) -> Level:

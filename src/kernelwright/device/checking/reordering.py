@@ -7,6 +7,7 @@ warps split into groups of lanes that do not run in step. What it wrote must com
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from kernelwright.codegen.memory_layout import parameter_layout
+from kernelwright.codegen.simt.launching.compiled_kernel import CompiledKernel
 from kernelwright.codegen.simt.launching.watching import Watch
 from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.checking.findings import CheckFinding
@@ -45,37 +47,66 @@ class Reordering:
         self._schedules = schedules(count, seed)
         self._element_types = element_types
 
-    def before(self, arena: Arena) -> Contents:
-        """What must be kept before a launch: every buffer, or nothing when no other order is tried."""
-        return {b.address: arena.view(b).copy() for b in arena.buffers} if self._schedules else {}
+    def before(self, arena: Arena, again: bool) -> Contents:
+        """What must be kept before a launch: every buffer, or nothing when no other order is tried and it is not run ``again``."""
+        return {b.address: arena.view(b).copy() for b in arena.buffers} if self._schedules or again else {}
+
+    def differs(
+        self,
+        execution: Execution,
+        gpu: VirtualGpu,
+        arena: Arena,
+        before: Contents,
+        touched: Touched,
+        compiled: CompiledKernel,
+        watch: Watch,
+    ) -> bool:
+        """Whether the launch writes something else, or fails, when it is watched by ``watch``. Memory stays as the launch left it."""
+        with self._kept(arena, touched) as (buffers, after, flags):
+            self._restore(arena, buffers, before, flags)
+            launched = gpu.run(execution, arena, compiled=compiled, watch=watch)
+            return launched.fault is not None or any(
+                (flags[b.address] & STORED).any() and not np.array_equal(after[b.address], arena.view(b))
+                for b in buffers
+            )
+
+    @contextmanager
+    def _kept(self, arena: Arena, touched: Touched) -> Iterator[tuple[Sequence[Buffer], Contents, dict[int, Any]]]:
+        """What a launch left, and puts it back at the end."""
+        buffers = arena.buffers
+        flags = touched.follow(buffers)
+        kept = {a: f.copy() for a, f in flags.items()}
+        after = {b.address: arena.view(b).copy() for b in buffers}
+        try:
+            yield buffers, after, flags
+        finally:
+            self._restore(arena, buffers, after, flags)
+            for address, flag in kept.items():
+                flags[address][:] = flag
 
     def try_others(
         self, execution: Execution, gpu: VirtualGpu, arena: Arena, before: Contents, touched: Touched
     ) -> Iterator[CheckFinding]:
         """Findings of kind ``order-dependent``, one per buffer at most; memory is afterwards as the launch left it."""
-        buffers = arena.buffers
-        flags = touched.follow(buffers)
-        kept = {a: f.copy() for a, f in flags.items()}
-        after = {b.address: arena.view(b).copy() for b in buffers}
+        if not self._schedules:
+            return
         known: set[int] = set()
-        for schedule in self._schedules:
-            self._restore(arena, buffers, before, flags)
-            watch = Watch(unwritten=True, touched=True, written=flags)
-            launched = gpu.run(replace(execution, schedule=schedule), arena, watch=watch)
-            if launched.fault is not None:
-                if -1 not in known:
-                    yield _stopped(launched.fault, schedule)
-                known.add(-1)
-                continue
-            for buffer in buffers:
-                if buffer.address not in known and (flags[buffer.address] & STORED).any():
-                    found = self._compared(buffer, after[buffer.address], arena.view(buffer), schedule, execution)
-                    if found is not None:
-                        known.add(buffer.address)
-                        yield found
-        self._restore(arena, buffers, after, flags)
-        for address, flag in kept.items():
-            flags[address][:] = flag
+        with self._kept(arena, touched) as (buffers, after, flags):
+            for schedule in self._schedules:
+                self._restore(arena, buffers, before, flags)
+                watch = Watch(unwritten=True, touched=True, written=flags)
+                launched = gpu.run(replace(execution, schedule=schedule), arena, watch=watch)
+                if launched.fault is not None:
+                    if -1 not in known:
+                        yield _stopped(launched.fault, schedule)
+                    known.add(-1)
+                    continue
+                for buffer in buffers:
+                    if buffer.address not in known and (flags[buffer.address] & STORED).any():
+                        found = self._compared(buffer, after[buffer.address], arena.view(buffer), schedule, execution)
+                        if found is not None:
+                            known.add(buffer.address)
+                            yield found
 
     def _restore(self, arena: Arena, buffers: Sequence[Buffer], to: Contents, flags: dict[int, Any]) -> None:
         """Only bytes that some run has written: the program may be writing others of pinned or managed memory meanwhile."""
@@ -107,8 +138,11 @@ class Reordering:
         )
         if shown.kind == "f":
             message += f"; the largest relative difference is {_largest(a, b):.2g}"
+        permuted = bool(np.array_equal(np.sort(want.view(f"V{size}")), np.sort(got.view(f"V{size}"))))
         address = buffer.address + first * size
-        return CheckFinding("order-dependent", message, "order-dependent", address=address, buffer=buffer.name)
+        return CheckFinding(
+            "order-dependent", message, "order-dependent", address=address, buffer=buffer.name, permuted=permuted
+        )
 
     def _element_type(self, buffer: Buffer, execution: Execution) -> np.dtype[Any] | None:
         kernel = execution.loaded.module.functions[execution.launch.kernel]

@@ -136,6 +136,8 @@ class Emitter:
                 pointer = e.top(f"getelementptr i8, ptr %f, i64 {struct_offsets.FRAME['start']}")
                 e.context_pointers[key] = e.top(f"load i32, ptr {pointer}")
             e.mask = e.context_pointers[key]
+        for point in self.control.passed.get(block, ()):
+            e.line(e.helper("passed", f"ptr %c, i32 {point}, i32 {e.whole_mask()}"))
         if e.options.counters:
             self._count(k)
         if e.options.trace:

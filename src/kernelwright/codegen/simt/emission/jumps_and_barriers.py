@@ -138,6 +138,7 @@ def gather(c: LaneControl, block: Block, term: Op) -> None:
     e.line(f"br i1 {here}, label %{together}, label %{wait}")
     e.label(together)
     kept = e.snapshot()
+    warp_cooperation.tell_members(e, term, c.points[block])
     warp_cooperation.HANDLERS[term.detail.name](e, term)
     after = block.succs[0]
     c.edge(after, e.mask)

@@ -6,6 +6,7 @@ What lanes wait where is a mask per block; where control is shared by all lanes 
 from __future__ import annotations
 
 from kernelwright.codegen.simt.analyses.divergence import Divergence
+from kernelwright.codegen.simt.analyses.passing_by import passing_by
 from kernelwright.codegen.simt.analyses.pending_lanes import Ids, Pending
 from kernelwright.codegen.simt.analyses.uniformity import V
 from kernelwright.codegen.simt.emission import struct_offsets
@@ -26,6 +27,13 @@ class LaneControl:
         blocks = e.program.blocks
         self.points = {b: i + 1 for i, b in enumerate(b for b in blocks if b.term.code in ("barrier", "gather"))}
         """Suspension points by the block they end, numbered from 1."""
+        passing = passing_by(e.program) if e.options.checked else {}
+        self.passing = {block: place for block, (_, place) in passing.items()}
+        """By a point's block: an instruction that a thread comes to only when it has passed the point by."""
+        self.passed: dict[Block, list[int]] = {}
+        """By the block of such an instruction: the points."""
+        for block, (behind, _) in passing.items():
+            self.passed.setdefault(behind, []).append(self.points[block])
         self.apart = [b for b in self.points if e.options.split or b.term.code == "gather"]
         """The points that lanes go on from as masks say, not all together."""
         self.frame_end = struct_offsets.FRAME_SAVED + (4 * len(self.points) + 63) // 64 * 64

@@ -165,7 +165,7 @@ def atomic(e: Lanes, op: Op) -> None:
     e.define(op.outs[0], [e.let(f"load {e.vector_type(access.type)}, ptr {data}, align 16")])
 
 
-def _own_access(e: Lanes, op: Op) -> str:
+def own_access(e: Lanes, op: Op) -> str:
     """The number under which a fault of an operation that is no plain access is found again."""
     e.program.notes.append((op.code, op.origin, op.detail))  # type: ignore[arg-type]
     return str(len(e.program.notes) - 1)
@@ -182,7 +182,7 @@ def fill(e: Lanes, op: Op) -> None:
 
 
 def _bulk(e: Lanes, op: Op, helper: str, second: str) -> None:
-    note = _own_access(e, op)
+    note = own_access(e, op)
     for i, type in enumerate(("i64", second, "i64")):
         e.line(f"store {e.vector_type(type)} {e.vector(op.args[i])}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" for i in range(3))
@@ -192,7 +192,7 @@ def _bulk(e: Lanes, op: Op, helper: str, second: str) -> None:
 
 def print_(e: Lanes, op: Op) -> None:
     """``args``: the format and the packed arguments; the result is the number of arguments."""
-    note = _own_access(e, op)
+    note = own_access(e, op)
     for i in range(2):
         e.line(f"store {e.vector_type('i64')} {e.vector(op.args[i])}, ptr {e.scratch(i)}, align 16")
     pointers = ", ".join(f"ptr {e.scratch(i)}" for i in range(3))
@@ -203,7 +203,7 @@ def print_(e: Lanes, op: Op) -> None:
 
 def stop(e: Lanes, kind: str, op: Op) -> None:
     """The active lanes end the launch: a trap, or a failed assertion with its message, file, line and function."""
-    note = _own_access(e, op)
+    note = own_access(e, op)
     for i, arg in enumerate(op.args[:4]):
         type = arg.type
         wide = e.vector(arg)
@@ -216,6 +216,6 @@ def stop(e: Lanes, kind: str, op: Op) -> None:
 
 def stray(e: Lanes, op: Op, lanes: str) -> None:
     """The lanes of a mask end the launch: they take part in a warp operation that is not theirs."""
-    note, nothing = _own_access(e, op), ", ".join(["ptr null"] * 4)
+    note, nothing = own_access(e, op), ", ".join(["ptr null"] * 4)
     e.line(e.helper("stop", f"ptr %c, i32 {note}, i32 {lanes}, i32 {STOPS['stray']}, {nothing}"))
     e.line("br label %abort")

@@ -73,7 +73,17 @@ def operation(e: Lanes, op: Op) -> None:
     """Write a warp operation whose lanes are all here."""
     if op.detail.name not in ("activemask", "yield"):
         _check_members(e, op)
+        tell_members(e, op, 0)
     HANDLERS[op.detail.name](e, op)
+
+
+def tell_members(e: Lanes, op: Op, point: int) -> None:
+    """Who watches is told which lanes are here and whom each of them names. ``point``: where they would wait, 0: nowhere."""
+    if not e.options.checked:
+        return
+    note = memory_access.own_access(e, op)
+    e.line(f"store {e.vector_type('i32')} {e.vector(op.args[0])}, ptr {e.scratch(0)}, align 16")
+    e.line(e.helper("together", f"ptr %c, i32 {note}, i32 {point}, i32 {e.whole_mask()}, ptr {e.scratch(0)}"))
 
 
 def _check_members(e: Lanes, op: Op) -> None:
@@ -266,7 +276,7 @@ def _constant_shuffle(e: Lanes, op: Op, step: int, clamp: int) -> None:
         moved = e.let(f"shufflevector {type} {row}, {type} {zero}, <{e.lanes} x i32> <{picks}>")
         if not members.everyone:
             moved = _only_members(e, members, moved, value.type, reads)
-        e.define(out, [moved])
+        e.define(out, [_told_of_absent(e, op, moved)])
     if op.detail.pair:
         bits = ", ".join(f"i1 {'true' if inside else 'false'}" for _, inside in reads)
         e.define(op.outs[1], [f"<{bits}>"])
@@ -285,6 +295,23 @@ def _only_members(e: Lanes, members: Members, moved: str, type: str, reads: list
     else:
         chosen = _has_lane(e, members.vector, f"<{lanes}>")
     return e.let(f"select <{e.lanes} x i1> {chosen}, {t} {moved}, {t} zeroinitializer")
+
+
+def _told_of_absent(e: Lanes, op: Op, moved: str) -> str:
+    """What a shuffle gives, with the watcher's choice for lanes that read one that does not take part."""
+    if not e.options.checked:
+        return moved
+    note, mode = memory_access.own_access(e, op), MODES.index(op.detail.mode)
+    for i, arg in enumerate((op.args[0], *op.args[2:4])):
+        e.line(f"store {e.vector_type('i32')} {e.vector(arg)}, ptr {e.scratch(i)}, align 16")
+    pointers = ", ".join(f"ptr {e.scratch(i)}" for i in range(3))
+    told = e.let(e.helper("shuffled", f"ptr %c, i32 {note}, i32 {e.whole_mask()}, i32 {mode}, {pointers}", "i64"))
+    absent = e.as_vector(e.let(f"trunc i64 {told} to i32"))
+    word = e.let(f"trunc i64 {e.let(f'lshr i64 {told}, 32')} to i32")
+    type = op.args[1].type
+    filler = word if type == "i32" else e.let(f"bitcast i32 {word} to {type}")
+    t = e.vector_type(type)
+    return e.let(f"select <{e.lanes} x i1> {absent}, {t} {e.spread(type, [filler])}, {t} {moved}")
 
 
 def _has_lane(e: Lanes, masks: str, lanes: str) -> str:
@@ -325,6 +352,7 @@ def _variable_shuffle(e: Lanes, op: Op) -> None:
         chosen = _has_lane(e, members.as_vector(), source)
         whole = e.vector_type(value.type)
         moved = e.let(f"select <{e.lanes} x i1> {chosen}, {whole} {moved}, {whole} zeroinitializer")
+    moved = _told_of_absent(e, op, moved)
     if out.shape is not V:
         moved = e.let(f"extractelement {e.vector_type(value.type)} {moved}, i64 0")
     e.define(out, [moved])

@@ -406,6 +406,12 @@ def _access_table(kernel: HostKernel) -> npt.NDArray[Any]:
     table["is_float"] = [FLOATS.get(type, 0) for type, _, _ in types]
     table["several"] = [int(several or 1) for _, _, several in types]
     table["is_volatile"] = [a.volatile for a in accesses]
+    seen: set[int] = set()
+    for number, a in enumerate(accesses):
+        if a.origin.opcode in ("load", "store") and id(a.origin) not in seen:
+            stated = min(a.origin.align, 16)
+            table["stated"][number] = stated if stated > a.align else 0
+        seen.add(id(a.origin))
     table["is_constant"] = [a.constant for a in accesses]
     for name in {name for a in accesses for name in a.form}:
         table[name] = [a.form.get(name, 0) for a in accesses]

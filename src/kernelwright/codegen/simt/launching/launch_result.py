@@ -40,11 +40,16 @@ class HostFault:
     """``misaligned`` bulk copies: what the address is no multiple of."""
 
 
+FOUND = ("race", "uninitialised", "passed", "ended", "masks", "absent", "askew")
+"""What can be noticed, by number as ``runtime/check.h`` has it and explains it."""
+
+
 @dataclass(frozen=True)
 class Found:
-    """Something a watched launch noticed without stopping: ``race`` or ``uninitialised``; ``count`` times at this place.
+    """Something a watched launch noticed without stopping, one of ``FOUND``; ``count`` times at this place.
 
-    ``other_*`` is the earlier end of a race, ``scope`` how far its threads are apart: warp, block or grid.
+    ``other_*`` is the earlier end of a race, or the thread that a barrier or a warp operation misses; ``scope`` how far both are
+    apart: warp, block or grid.
     """
 
     kind: str

@@ -11,7 +11,8 @@ ACCESS = np.dtype(
     [
         ("kind", "u1"), ("space", "u1"), ("size", "u1"), ("components", "u1"), ("align", "u1"), ("form", "u1"),
         ("zero_extend", "u1"), ("segments", "u1"), ("segment_lanes", "u1"), ("spread", "u1"), ("operation", "u1"),
-        ("is_volatile", "u1"), ("is_float", "u1"), ("several", "u1"), ("is_constant", "u1"), ("footprint", "<u4"), ("stride", "<i8"),
+        ("is_volatile", "u1"), ("is_float", "u1"), ("several", "u1"), ("stated", "u1"), ("is_constant", "u1"),
+        ("footprint", "<u4"), ("stride", "<i8"),
         ("coefficient", "<i8"), ("root_stride", "<i8"),
     ],
     align=True,
@@ -105,7 +106,8 @@ class Check(ctypes.Structure):
         ("races", ctypes.c_uint32), ("unwritten", ctypes.c_uint32), ("written", ctypes.c_void_p),
         ("shared_written", ctypes.c_void_p), ("local_written", ctypes.c_void_p), ("findings", ctypes.c_void_p),
         ("n_findings", ctypes.c_uint32), ("max_findings", ctypes.c_uint32), ("incomplete", ctypes.c_uint32),
-        ("touched", ctypes.c_uint32),
+        ("touched", ctypes.c_uint32), ("n_threads", ctypes.c_uint32), ("n_points", ctypes.c_uint32),
+        ("filler", ctypes.c_uint32), ("pad", ctypes.c_uint32), ("passed", ctypes.c_void_p),
     ]  # fmt: skip
 
 

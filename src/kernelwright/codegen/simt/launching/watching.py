@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.codegen.simt.launching.launch_result import Found
+from kernelwright.codegen.simt.launching.launch_result import FOUND, Found
 from kernelwright.codegen.simt.launching.runtime_library import runtime
 from kernelwright.codegen.simt.launching.runtime_structs import FINDING, Check, LaunchStruct
 from kernelwright.codegen.simt.lower import HostKernel
@@ -48,6 +48,8 @@ class Watch:
     caches: Caches | None = None
     weak: int | None = None
     """Memory is weak (``runtime/weak.c``), with choices drawn from this seed; None: it is sequentially consistent."""
+    filler: int = 0
+    """The word that a shuffle gives which reads a lane that does not take part, where that is told (``SimtOptions.checked``)."""
     memory_limit: int = 4 << 30
     """Bytes that following accesses may take."""
     most_findings: int = 1000
@@ -74,6 +76,10 @@ class Watching:
             )
             if watch.unwritten:
                 self._follow_written(launch, bounds)
+            passed = np.zeros((launch.n_warps, launch.n_points + 1), np.uint32)
+            record = Check.from_address(self.check)
+            record.n_points, record.passed, record.filler = launch.n_points + 1, passed.ctypes.data, watch.filler
+            self._keep.append(passed)
             context.check = self.check
         if watch.weak is not None:
             new = self._library.simt_weak_new
@@ -153,17 +159,22 @@ def _found(row: Any, kernel: HostKernel) -> Found:
     def origin(site: int) -> Any:
         if site >> 31:
             return kernel.notes[~site & 0xFFFFFFFF].origin
+        if site >> 30:
+            return kernel.points[(site & 0x3FFFFFFF) - 1].origin
         return kernel.accesses[site].origin
 
     def verb(write: int, atomic: int) -> str:
         return "atomic" if atomic else "write" if write else "read"
 
-    race = int(row["kind"]) == 0
+    kind, site = FOUND[int(row["kind"])], int(row["site"])
+    other = origin(int(row["other_site"])) if kind == "race" else None
+    if kind == "passed":
+        other = kernel.points[(site & 0x3FFFFFFF) - 1].passing
     return Found(
-        kind="race" if race else "uninitialised",
+        kind=kind,
         scope=("warp", "block", "grid")[int(row["scope"])],
-        origin=origin(int(row["site"])),
-        other=origin(int(row["other_site"])) if race else None,
+        origin=origin(site),
+        other=other,
         block=int(row["block"]),
         thread=int(row["thread"]),
         other_block=int(row["other_block"]),

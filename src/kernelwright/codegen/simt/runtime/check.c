@@ -209,6 +209,7 @@ void simt_check_block(simt_context *c) {
   memset(k->times, 0, k->n_threads * sizeof *k->times);
   memset(k->knows, 0, k->n_threads * sizeof *k->knows);
   memset(k->known, 0, (u64)(k->n_threads + 31) / 32 * 1024 * sizeof *k->known);
+  if (k->passed) memset(k->passed, 0, (u64)(k->n_threads + 31) / 32 * k->n_points * sizeof *k->passed);
   if (k->shared_written) memset(k->shared_written, 0, c->shared_size);
   if (k->local_written) memset(k->local_written, 0, (u64)k->n_threads * c->local_size);
   /* Shared memory begins anew: its cells are those of the block before. */
@@ -246,7 +247,7 @@ void simt_check_warp(simt_context *c, u32 lanes) {
 
 /* -- findings -------------------------------------------------------------------------------------------------------- */
 
-static void found(simt_check *k, const simt_finding *f) {
+void simt_check_found(simt_check *k, const simt_finding *f) {
   for (u32 i = 0; i < k->n_findings; i++) {
     simt_finding *g = &k->findings[i];
     if (g->kind != f->kind || g->scope != f->scope) continue;
@@ -274,7 +275,7 @@ static void compare(simt_context *c, simt_check *k, const simt_record *a, u32 a_
                     now->site, a->site, now->block, now->thread, a->block, a->thread, address, size,
                     (now->flags & IS_WRITE) != 0, (a->flags & IS_WRITE) != 0, benign,
                     (now->flags & IS_ATOMIC) != 0, (a->flags & IS_ATOMIC) != 0, 0};
-  found(k, &f);
+  simt_check_found(k, &f);
 }
 
 /* -- accesses -------------------------------------------------------------------------------------------------------- */
@@ -378,7 +379,7 @@ static void one(simt_context *c, simt_check *k, u32 site, u32 lane, u64 generic,
       for (u32 i = 0; i < bytes; i++) all &= flags[i] & FLAG_WRITTEN;
       if (!all) {
         simt_finding f = {FIND_UNWRITTEN, 0, site, site, c->block_linear, thread, 0, 0, generic, bytes, 0, 0, 0, 0, 0, 0};
-        found(k, &f);
+        simt_check_found(k, &f);
       }
     }
     u8 set = (u8)((kind != LOAD ? FLAG_WRITTEN : 0) | (!k->touched ? 0 : kind == LOAD ? FLAG_READ : kind == STORE ? FLAG_STORED : FLAG_READ | FLAG_STORED));
@@ -402,6 +403,10 @@ void simt_check_access(simt_context *c, simt_site *s, const u64 *address, u8 *co
     u64 generic = base + address[l];
     u32 local = generic - LOCAL_BASE < WINDOW, shared = generic - SHARED_BASE < WINDOW;
     if (generic - c->by_value_host < c->by_value_size || simt_overread_holds(c, host[l])) continue;
+    if (a->stated && generic % a->stated) {
+      simt_finding f = {FIND_ASKEW, 0, s->index, s->index, c->block_linear, thread_of(c, l), 0, 0, generic, bytes, 0, 0, 0, 0, 0, 0};
+      simt_check_found(k, &f);
+    }
     u32 atomic = a->kind == ATOMIC || (a->is_volatile && !shared && !local);
     u8 fresh[256];
     if (a->kind == STORE && !local)

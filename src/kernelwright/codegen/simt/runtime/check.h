@@ -4,7 +4,11 @@
 
 #include "simt.h"
 
-enum { FIND_RACE, FIND_UNWRITTEN };
+/* PASSED: somebody waits for threads that have gone on; ENDED: a mask names lanes that have ended, which nobody waits for; MASKS: lanes
+   that meet name different ones; ABSENT: a shuffle reads a lane that does not take part; ASKEW: an address is not what the program
+   states, which a GPU may let pass. */
+enum { FIND_RACE, FIND_UNWRITTEN, FIND_PASSED, FIND_ENDED, FIND_MASKS, FIND_ABSENT, FIND_ASKEW };
+#define AT_POINT 0x40000000u /* a finding's site is a suspension point */
 enum { SCOPE_WARP, SCOPE_BLOCK, SCOPE_GRID };
 
 /* Something that is wrong: one for each pair of accesses, not for each byte. */
@@ -65,6 +69,10 @@ typedef struct simt_check {
   u32 incomplete; /* memory ran out, or it took too long: not everything was followed */
   u32 touched;    /* also note in the flags which bytes are read and written */
   u32 n_threads;
+  u32 n_points;
+  u32 filler;   /* what a shuffle gives that reads a lane which does not take part */
+  u32 pad;
+  u32 *passed;  /* per warp and suspension point from 0: the lanes that have passed it by */
   u64 limit, used; /* bytes of shadow */
   /* inside */
   u32 epoch;
@@ -82,5 +90,7 @@ typedef struct simt_check {
   u64 stamp;
   u64 steps; /* in search of what somebody knows */
 } simt_check;
+
+void simt_check_found(simt_check *k, const simt_finding *f);
 
 #endif

@@ -155,6 +155,17 @@ static void open(simt_launch *l, simt_frame *f, u32 *any, u32 *all, u32 *total) 
   f->predicate = f->arrived = f->barrier_point = 0;
 }
 
+/* A barrier for all threads is to open: who watches is told of one that waits there. */
+static void tell_passed(simt_launch *l, const u8 *state, u32 point) {
+  for (u32 w = 0; w < l->n_warps; w++) {
+    const simt_frame *f = frame_of(l, w);
+    u32 here = state[w] == AT_BARRIER && f->resume == point ? lanes_at(l, f) : 0;
+    if (!here) continue;
+    simt_check_passed(&l->context, point, f->first + (u32)__builtin_ctz(here));
+    return;
+  }
+}
+
 /* The usual case: all warps wait at one barrier, whole. */
 static int release_all(simt_launch *l, u8 *state) {
   simt_context *c = &l->context;
@@ -167,6 +178,7 @@ static int release_all(simt_launch *l, u8 *state) {
   }
   const simt_point *p = &l->points[point];
   if (!point || p->threads || c->arrivals[p->number & 15]) return 0;
+  if (c->check) tell_passed(l, state, point);
   for (u32 w = 0; w < l->n_warps; w++) {
     if (state[w] != AT_BARRIER) continue;
     open(l, frame_of(l, w), &any, &all, &total);
@@ -211,6 +223,7 @@ static int release(simt_launch *l, u8 *state) {
       }
     }
     if (need ? waits[number] + c->arrivals[number] < need : waits[number] + c->arrivals[number] < everybody) continue;
+    if (c->check && !need) tell_passed(l, state, point);
     for (u32 w = 0; w < l->n_warps; w++) {
       if (state[w] != AT_BARRIER || l->points[frame_of(l, w)->resume].number != number) continue;
       open(l, frame_of(l, w), &any, &all, &total);

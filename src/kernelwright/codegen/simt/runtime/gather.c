@@ -1,6 +1,6 @@
 /* Warp operations whose lanes came one after the other: complete when every live lane of the mask waits at an operation of
    the same kind with the same mask. PTX ISA, "Parallel Synchronization and Communication Instructions". */
-#include "simt.h"
+#include "check.h"
 
 enum { SYNC, ELECT, VOTE_ALL, VOTE_ANY, VOTE_UNI, BALLOT, SHUFFLE, MATCH_ANY, MATCH_ALL, REDUX, YIELD };
 enum { NONE, UP, DOWN, BFLY, IDX, ALWAYS, I32, I64, R_ADD, R_AND, R_OR, R_XOR, R_UMIN, R_UMAX, R_MIN, R_MAX, R_FMIN, R_FMAX };
@@ -26,22 +26,27 @@ static u64 combine(u32 mode, u64 x, u64 y) {
   return (a < b) != largest ? x : y;
 }
 
-static void shuffle(simt_frame *f, u32 lane, u32 mode, u32 members) {
-  i32 step = (i32)f->operand2[lane] & 31, clamp = (i32)(f->operand2[lane] >> 32);
+/* The lane that ``lane`` reads, itself where that is out of range. PTX ISA, ``shfl.sync``. */
+u32 simt_source_lane(u32 lane, u32 mode, u32 step_bits, u32 clamp_bits, u32 *inside) {
+  i32 step = (i32)step_bits & 31, clamp = (i32)clamp_bits;
   i32 limit = clamp & 31, segment = clamp >> 8 & 31, me = (i32)lane;
   i32 low = me & segment, high = low | (limit & ~segment & 31), source;
-  u32 inside;
-  if (mode == UP) source = me - step, inside = source >= high;
+  if (mode == UP) source = me - step, *inside = source >= high;
   else {
     source = mode == DOWN ? me + step : mode == BFLY ? me ^ step : low | (step & ~segment & 31);
-    inside = source <= high;
+    *inside = source <= high;
   }
-  if (!inside) source = me;
-  f->result[lane] = source < WARP && members >> source & 1 ? f->operand[source] : 0;
+  return *inside ? (u32)source : lane;
+}
+
+static void shuffle(simt_context *c, simt_frame *f, u32 lane, u32 mode, u32 members) {
+  u32 inside, source = simt_source_lane(lane, mode, (u32)f->operand2[lane], (u32)(f->operand2[lane] >> 32), &inside);
+  u64 value = source < WARP && members >> source & 1 ? f->operand[source] : 0;
+  f->result[lane] = c->check ? simt_check_shuffled(c, f->site[lane], lane, source, members, value) : value;
   f->result2[lane] = inside;
 }
 
-static void answer(simt_frame *f, const simt_point *p, u32 members) {
+static void answer(simt_context *c, simt_frame *f, const simt_point *p, u32 members) {
   u32 yes = 0, same = 1;
   u32 first = (u32)__builtin_ctz(members);
   EACH_LANE(l, members) {
@@ -62,7 +67,7 @@ static void answer(simt_frame *f, const simt_point *p, u32 members) {
       case VOTE_ANY: f->result[l] = yes != 0; break;
       case VOTE_UNI: f->result[l] = yes == 0 || yes == members; break;
       case BALLOT: f->result[l] = yes; break;
-      case SHUFFLE: shuffle(f, l, p->mode, members); break;
+      case SHUFFLE: shuffle(c, f, l, p->mode, members); break;
       case MATCH_ANY: {
         u32 found = 0;
         EACH_LANE(k, members) found |= (u32)(f->operand[k] == f->operand[l]) << k;
@@ -88,7 +93,8 @@ u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *poin
       complete &= f->waiting >> k & 1 && q->is_gather && q->kind == p->kind && f->member[k] == f->member[l];
     }
     if (!complete) continue;
-    answer(f, p, members);
+    answer(c, f, p, members);
+    if (c->check) simt_check_named(c, AT_POINT | f->site[l], f->site[l], l, f->member[l], members);
     if (p->operation == SYNC && c->check) simt_check_warp(c, members);
     if (p->operation == SYNC && c->weak) simt_weak_warp(c, members);
     released |= members;

@@ -49,6 +49,7 @@ typedef struct {
   u8 is_volatile; /* or a load or store that is atomic */
   u8 is_float;    /* of the operand of an atomic: 0 no, 1 half, 2 bfloat, 3 float, 4 double; times the number of them */
   u8 several;
+  u8 stated; /* what the program says the address is a multiple of, where that is more than a GPU asks for; 0 otherwise */
   u8 is_constant; /* a load from constant memory alone: its turns are counted, one for each word that lanes ask for */
   u32 footprint; /* bytes that the inline path of one segment touches */
   i64 stride;    /* of the plain part, bytes from lane to lane */
@@ -227,6 +228,7 @@ typedef struct {
 
 /* gather.c */
 u32 simt_yielded(const simt_frame *f, const simt_point *points);
+u32 simt_source_lane(u32 lane, u32 mode, u32 step_bits, u32 clamp_bits, u32 *inside);
 u32 simt_complete_gathers(simt_context *c, simt_frame *f, const simt_point *points);
 
 /* check.c */
@@ -236,6 +238,11 @@ void simt_check_copy(simt_context *c, u32 note, u32 lane, u64 to, u64 from, u64 
 void simt_check_block(simt_context *c);
 void simt_check_barrier(simt_context *c);
 void simt_check_warp(simt_context *c, u32 lanes);
+
+/* check_lanes.c */
+void simt_check_passed(simt_context *c, u32 point, u32 thread);
+void simt_check_named(simt_context *c, u32 site, u32 point, u32 l, u32 named, u32 members);
+u64 simt_check_shuffled(simt_context *c, u32 point, u32 lane, u32 source, u32 members, u64 value);
 
 /* weak.c */
 void simt_weak_store(simt_context *c, u32 lane, u64 address, const u8 *data, u32 bytes, u32 strong);

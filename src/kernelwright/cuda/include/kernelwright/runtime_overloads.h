@@ -3,6 +3,9 @@
 #pragma GCC system_header
 #include "cuda_runtime_api.h"
 
+// A call that fails is told with its line in the program, not with one of these.
+#pragma clang attribute push(__attribute__((nodebug)), apply_to = hasType(functionType))
+
 // ---- typed pointers ----
 
 template <class T> static inline cudaError_t cudaMalloc(T **pointer, size_t bytes) {
@@ -185,3 +188,5 @@ static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *gridSize, int 
     __kw_fixed_shared_bytes fixed = {dynamicSharedBytes};
     return cudaOccupancyMaxPotentialBlockSizeVariableSMem(gridSize, blockSize, kernel, fixed, blockSizeLimit);
 }
+
+#pragma clang attribute pop
