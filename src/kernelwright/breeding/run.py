@@ -188,6 +188,11 @@ class BreedRun(Run[str]):
         return found
 
     @property
+    def shown_facts(self) -> list[tuple[str, str]]:
+        best = self.best
+        return [*super().shown_facts, ("best", f"{best.name}, fitness {best.fitness:g}" if best else "none")]
+
+    @property
     def generations(self) -> list[Mapping[str, Any]]:
         """What was noted of each: ``n``, ``best``, ``new``, ``evaluations``."""
         return [event.data for event in self.journal.events("generation")]

@@ -23,6 +23,7 @@ from kernelwright.evaluate.candidate import AsWritten, C, Codec
 from kernelwright.evaluate.run.history_table import history_of
 from kernelwright.evaluate.run.journal import Event, Journal, Row
 from kernelwright.evaluate.run.journal_file import writer_of
+from kernelwright.evaluate.run.shown_run import as_frame, as_html, as_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,6 +122,24 @@ class Run(Generic[C]):
     def history(self) -> NDArray[np.void]:
         """Every evaluation as a table that NumPy and pandas read."""
         return history_of(list(self.rows()), self.journal.sessions)
+
+    def to_pandas(self) -> Any:
+        """Every evaluation as a row of a pandas ``DataFrame``, by its name (``v17``): ``ok``, ``time_us``, ``error``, figures measured
+        besides, ``stage`` and ``reason`` of those rejected, the candidate as JSON, seconds. Raises ``Misuse`` without pandas."""
+        return as_frame(self.journal.rows())
+
+    @property
+    def shown_facts(self) -> list[tuple[str, str]]:
+        """What a person is told of it in a line."""
+        return [("state", self.state), ("candidates", f"{len(self.journal)} candidates")]
+
+    def __repr__(self) -> str:
+        if not self.journal.is_open:
+            return f"<{type(self).__name__} {self.folder}: closed>"
+        return as_line(type(self).__name__, str(self.folder), self.shown_facts)
+
+    def _repr_html_(self) -> str:
+        return as_html(type(self).__name__, str(self.folder), self.shown_facts) if self.journal.is_open else repr(self)
 
     @property
     def spent_seconds(self) -> float:
