@@ -11,6 +11,8 @@ apply_genes
 apply_to
 _.from_program  # a workload of a whole program, as evaluate/workload/workload.py says
 _.with_cases
+_.to_pandas  # the same for pandas
+_._repr_html_  # what notebooks call
 _.history  # the table of a finished run, for NumPy and pandas
 _.last_operations  # what a capture holds besides launches
 _.operation_content

@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "breed": ("breed", SEARCH, "Breed programs in the language of a grammar."),
     "runs": ("runs", USE, "The runs of kw evolve, kw breed, kw explore and kw tune there are."),
     "show": ("show", USE, "What a run has found."),
+    "compare": ("variant.compare", USE, "Two runs, or two variants, side by side."),
     "report": ("report", USE, "A run as one self-contained page."),
     "explain": ("explain", USE, "Why a variant is faster, edit by edit."),
     "prove": ("prove", USE, "What a variant depends on: checks, evidence, label."),
