@@ -28,6 +28,10 @@ _.definitions
 bf16
 Constant  # the name for any of the constants in annotations
 
+# What cli/__init__.py calls.
+with_settings
+take_loudness
+
 # Loaded by name: commands and their options, programs of the suite, methods that click and the language call.
 run_quickly
 _.list_commands

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -37,6 +38,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "minimize": ("minimize", USE, "A variant down to the edits that matter."),
     "patch": ("variant.patch", USE, "A variant as a patch of its CUDA source, as far as it can be said there."),
     "export": ("variant.export", USE, "A variant as a folder to take along."),
+    "init": ("settings.init", LOOK, "Write a commented kernelwright.toml: flags for the commands of a folder."),
     "doctor": ("doctor", LOOK, "What this machine has, what is missing, and how to fix it."),
     "cache": ("cache", LOOK, "What is kept on disk between commands, and how to be rid of it."),
     "suite": ("suite", LOOK, "The CUDA programs that ship with the package."),
@@ -59,7 +61,7 @@ class LazyGroup(TyperGroup):
             return None
         module, group, line = COMMANDS[cmd_name]
         # Only the command that runs is imported; a listing shows names and lines.
-        if len(sys.argv) > 1 and sys.argv[1] == cmd_name:
+        if cmd_name in (sys.argv[1:2] or _completed_words()[1:2]):
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
             app.command(name=cmd_name)(importlib.import_module(f"kernelwright.cli.commands.{module}").command)
             return typer.main.get_command(app)
@@ -75,9 +77,14 @@ class LazyGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
 
+def _completed_words() -> list[str]:
+    """The command line that a shell wants to complete, as typer's scripts hand it over; none when that is not asked."""
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()
+
+
 app = typer.Typer(
     cls=LazyGroup,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -96,6 +103,10 @@ def _print_version(asked: bool) -> None:
 def _root(
     version: bool = typer.Option(
         False, "--version", help="Print the version and stop.", is_eager=True, callback=_print_version
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="Results and errors only, no progress; with any command."),
+    verbose: bool = typer.Option(
+        False, "-v", "--verbose", help="Also versions, folders, settings and the time taken; with any command."
     ),
 ) -> None:
     """Makes GPU kernels faster and says, with evidence, what each gain depends on."""
