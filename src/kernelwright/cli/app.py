@@ -50,6 +50,18 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
 }
 
 
+# What people call a command elsewhere.
+MEANT: dict[str, str] = {
+    **dict.fromkeys(("optimize", "optimise", "search", "improve", "speedup"), "evolve"),
+    **dict.fromkeys(("build", "nvcc"), "compile"),
+    **dict.fromkeys(("list", "ls"), "runs"),
+    **dict.fromkeys(("sanitize", "memcheck", "racecheck", "verify"), "check"),
+    **dict.fromkeys(("ncu", "nsys", "time"), "profile"),
+    **dict.fromkeys(("record",), "capture"),
+    **dict.fromkeys(("diff",), "compare"),
+}
+
+
 class LazyGroup(TyperGroup):
     """A command group that knows names and one-line helps without importing the commands."""
 
@@ -72,7 +84,7 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            near = difflib.get_close_matches(name, COMMANDS, n=2)
+            near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, COMMANDS, n=2)
             ctx.fail(f"there is no command {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
         return super().resolve_command(ctx, args)
 

@@ -12,6 +12,7 @@ what was searched: ``evaluate/run/variant_run.py`` for variants of kernels, ``br
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -216,7 +217,9 @@ def found_folder(path: Path | str) -> Path:
     before, _, variant = str(path).rpartition(":")
     if before and any((folder / JOURNAL).is_file() for folder in (Path(before), Path(FOLDER) / before)):
         raise Misuse(f"{path} is a variant, and a run is wanted", hint=f"leave out :{variant}")
-    raise Misuse(f"there is no run {str(path)!r}", hint="kw runs lists the runs there are")
+    near = difflib.get_close_matches(str(path), [each.name for each in runs_in(Path(FOLDER))], n=2, cutoff=0.5)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    raise Misuse(f"there is no run {str(path)!r}", hint=f"{meant}kw runs lists the runs there are")
 
 
 def new_folder(stem: str, parent: Path | None = None, *, name: str | None = None) -> Path:
