@@ -75,9 +75,14 @@ def _rejected(run: BreedRun) -> list[tuple[str, int, str]]:
 
 
 def _plot(run: BreedRun) -> str:
-    """The best fitness after each generation; empty for fewer than two."""
-    points = [(each["n"], each["best"]["fitness"]) for each in run.generations if each.get("best")]
-    return figures.by_generation(points, run.target) if len(points) > 1 else ""
+    """The best fitness after each generation, and the target; empty for fewer than two generations, and where there are figures below
+    0, from which the axis begins."""
+    points = [(float(each["n"]), float(each["best"]["fitness"])) for each in run.generations if each.get("best")]
+    if len(points) < 2 or min(fitness for _, fitness in points) < 0:
+        return ""
+    ends = (points[0][0], points[-1][0])
+    target = {"target": [(n, run.target) for n in ends]} if run.target is not None and run.target >= 0 else {}
+    return figures.curves({"best": points, **target}, "generation", "fitness")
 
 
 def _command(run: BreedRun) -> str:

@@ -91,18 +91,6 @@ def edits_by_generation(rows: Sequence[tuple[int, float, int]]) -> str:
     return _svg(figure, "edits")
 
 
-def by_generation(points: Sequence[tuple[int, float]], target: float | None) -> str:
-    """The best fitness after each generation, and the target where there is one."""
-    figure, axes = _axes("generation", "fitness")
-    axes.plot(
-        [n for n, _ in points], [fitness for _, fitness in points], color=BLUE, label="best", drawstyle="steps-post"
-    )
-    if target is not None:
-        axes.axhline(target, color=SOFT, label="target")
-    _legend(axes)
-    return _svg(figure, "fitness")
-
-
 def curves(series: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str) -> str:
     """One line for each name."""
     figure, axes = _axes(across, up)
