@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help setup demo test slow types lint dead check bench gpu pictures clean
+.PHONY: help setup demo test slow types lint dead check bench gpu pictures api clean
 
 help:            ## this list
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/: .*##/\t/' | sort
@@ -39,6 +39,9 @@ gpu:             ## everything that needs an NVIDIA GPU, in one go; says so wher
 
 pictures: setup  ## the pictures of README and docs; needs headless Chromium
 	$(BIN)/python docs/images/make_pictures.py
+
+api: setup       ## docs/api.md, from docstrings
+	$(BIN)/python docs/make_api.py
 
 clean:           ## remove what was built here
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

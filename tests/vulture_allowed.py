@@ -11,6 +11,8 @@ apply_genes
 apply_to
 _.from_program  # a workload of a whole program, as evaluate/workload/workload.py says
 _.with_cases
+_.to_pandas  # the same for pandas
+_._repr_html_  # what notebooks call
 _.history  # the table of a finished run, for NumPy and pandas
 _.last_operations  # what a capture holds besides launches
 _.operation_content
@@ -25,6 +27,10 @@ _.add_block
 _.definitions
 bf16
 Constant  # the name for any of the constants in annotations
+
+# What cli/__init__.py calls.
+with_settings
+take_loudness
 
 # Loaded by name: commands and their options, programs of the suite, methods that click and the language call.
 run_quickly

@@ -251,6 +251,11 @@ class Kernel:
     unit: Unit
     name: str
 
+    def __repr__(self) -> str:
+        from kernelwright.cuda.names import readable
+
+        return f"<kernel {readable(self.name)} of {self.unit.path}>"
+
 
 class Program:
     """A compiled CUDA program: its translation units and what can be asked of them."""
@@ -259,6 +264,10 @@ class Program:
         self.units = tuple(units)
         """None for a program of host code alone, which calls the CUDA runtime and launches no kernel of its own."""
         self.options = options
+
+    def __repr__(self) -> str:
+        paths = ", ".join(str(unit.path) for unit in self.units) or "host code alone"
+        return f"<program {paths}, {self.options.source.arch}>"
 
     @functools.cached_property
     def clang(self) -> Clang:

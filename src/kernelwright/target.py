@@ -408,7 +408,9 @@ def gpu(name: str) -> Gpu:
     """The GPU called ``name``. Raises ``Misuse`` with the names there are."""
     found = GPUS.get(name.lower())
     if found is None:
-        raise Misuse(f"unknown GPU {name!r}", hint=f"choose one of {', '.join(GPUS)}")
+        near = [each for each in GPUS if name and name.lower() in each]
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        raise Misuse(f"unknown GPU {name!r}", hint=f"{meant}choose one of {', '.join(GPUS)}")
     return found
 
 

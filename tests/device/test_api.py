@@ -111,10 +111,29 @@ def test_arguments_of_every_kind(program: Program, device: kw.Device) -> None:
 
 WRONG = {
     "too few": (lambda a: (a, a), "takes 4 arguments, 2 were given"),
-    "a float for an int": (lambda a: (a, a, a, 2.5), "argument 3 of kernel 'add' is 2.5"),
+    "a float for an int": (
+        lambda a: (a, a, a, 2.5),
+        "argument 'n' .number 3. of kernel 'add' is 2.5, a real number; the parameter is int",
+    ),
     "too large": (lambda a: (a, a, a, 2**32), "argument 3"),
-    "an array for a number": (lambda a: (a, a, a, a), "argument 3"),
-    "a number for an array": (lambda a: (1.5, a, a, 4), "argument 0"),
+    "an array for a number": (
+        lambda a: (a, a, a, a),
+        "argument 'n' .*an array of float32, shape .4,.; the parameter is int",
+    ),
+    "a number for an array": (
+        lambda a: (1.5, a, a, 4),
+        "argument 'a' .number 0. of kernel 'add' is the number 1.5; the parameter is const float.",
+    ),
+    "a list": (lambda a: (a.tolist(), a, a, 4), "argument 'a' .*is a list; the parameter is const float."),
+    "a text": (lambda a: (a, "b", a, 4), "argument 'b' .*is a str"),
+    "double precision": (
+        lambda a: (a.astype(float), a, a, 4),
+        "is an array of float64, shape .4,.; the parameter is const",
+    ),
+    "whole numbers": (lambda a: (a, a, a.astype(np.int32), 4), "argument 'c' .*int32.*; the parameter is float."),
+    "a complex number": (lambda a: (a, a, a, 1j), "argument 'n' .*1j"),
+    "an object": (lambda a: (object(), a, a, 4), "argument 'a' .*is a object"),
+    "nothing for a number": (lambda a: (a, a, a, None), "argument 'n' .*is None"),
     "strided": (lambda a: (a[::2], a, a, 2), "not contiguous"),
     "objects": (lambda a: (a.astype(object), a, a, 2), "cannot go to a device"),
     "foreign byte order": (lambda a: (a.astype(">f4"), a, a, 2), "cannot go to a device"),
@@ -133,8 +152,13 @@ def test_geometry_that_does_not_fit(program: Program, device: kw.Device) -> None
         device.launch(program.kernel("hello"), 1, (1000, 2))
     with pytest.raises(DeviceError, match="at most"):
         device.launch(program.kernel("hello"), (1, 70000), 1)
-    with pytest.raises(Misuse, match="no grid or block"):
+    with pytest.raises(Misuse, match=r"grid .* is not one to three numbers"):
         device.launch(program.kernel("hello"), (1, 1, 1, 1), 1)
+    for wrong in ((4.5,), "4", (1, "a"), None, (True,), (), [4.0]):
+        with pytest.raises(Misuse, match=r"the grid .* (no whole number|not one to three numbers)"):
+            device.launch(program.kernel("hello"), wrong, 1)  # type: ignore[arg-type]
+    with pytest.raises(Misuse, match="the block"):
+        device.launch(program.kernel("hello"), 1, 1.5)  # type: ignore[arg-type]
     with pytest.raises(CompileError, match="brkpt"):
         device.launch(program.kernel("strange"), 1, 1)
 

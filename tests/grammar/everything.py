@@ -22,7 +22,7 @@ GRAMMAR = """
 <word>    ::= u | 7u | (unsigned)(<int>) | u / 3u | u % 5u | (u #greater##greater# 1) | 0xFFFFFFFF
 <real>    ::= f | d | x | <small> | 1.5f | 0.25 | (<real> + <real>) | <real> - <real> | <real> * <real> | <real> / <real>
             | sqrtf(fabsf(<real>)) | fminf(<real>, f) | fmax(d, (double)(<real>)) | floorf(<real>) | ceil(d) | -(<real>) | <int>
-            | (<truth> ? <real> : x) | fabs((double)(<real>))
+            | (<truth> ? <real> : x) | fabs((double)(<real>)) | pdiv(<real>, <real>) | pdivf(<real>, x) | psqrt(<real>) | pdiv(d, u)
 <truth>   ::= <int> #lesser# <int> | <int> == <int> | <int> != <small> | u #greater#= <word> | f #lesser#= <real> | d #greater# f
             | !(<truth>) | (<truth> && <truth>) | (<truth> #or##or# <truth>) | (n #lesser# 8 && row[n] #greater# 0) | m
             | true | 1.5f

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kernelwright.breeding.run import PROGRAMS, BreedRun
+from kernelwright.breeding.run import PROGRAMS, BreedRun, Settings
 from kernelwright.breeding.speed import speed_of
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok, Rejected
@@ -177,6 +177,7 @@ def test_another_fitness_or_test_set_is_another_cache(tmp_path: Path) -> None:
     path = problem_file(tmp_path, fitness)
     path.write_text(path.read_text().replace("def fitness", f"wanted = np.load({str(data)!r})\n\ndef fitness"))
     settings: dict[str, Any] = {"seed": 3, "population": 20, "generations": 2, "backend": "interpreted", "jobs": 1}
+    settings["initial"] = "random"  # x alone is among them
     found = []
     for name, constant in (("one", 1.0), ("two", 2.0)):
         np.save(data, np.arange(8, dtype=np.float32) * constant)
@@ -258,7 +259,8 @@ def test_a_fitness_that_ends_its_process_is_told_at_once(tmp_path: Path) -> None
 
 def test_programs_that_do_not_compile_are_counted_or_told(tmp_path: Path) -> None:
     mixed = problem_file(tmp_path, grammar="<e> ::= x | x + 1.0f | (x * 2.0f | y[3] | what | (<e> - <e>)")
-    with breed(mixed, folder=tmp_path / "run", population=12, generations=2, jobs=1, backend="interpreted") as run:
+    given: dict[str, Any] = {"jobs": 1, "backend": "interpreted", "initial": "random"}
+    with breed(mixed, folder=tmp_path / "run", population=12, generations=2, **given) as run:
         assert run.best is not None and run.journal.rejected()["compile"] >= 2
     hopeless = problem_file(tmp_path, individual="z = {};")
     with pytest.raises(Misuse, match="z is not declared") as raised:
@@ -268,8 +270,23 @@ def test_programs_that_do_not_compile_are_counted_or_told(tmp_path: Path) -> Non
 
 def test_a_grammar_whose_derivations_hardly_end_is_refused(tmp_path: Path) -> None:
     path = problem_file(tmp_path, grammar="<s> ::= <e> + <e> + <e> + <e> + <e>\n<e> ::= " + "<e> + <e> | " * 9 + "x")
-    with pytest.raises(Misuse, match="random genotypes"):
+    path.write_text(path.read_text().replace("perfect=0.0", "perfect=0.0, settings={'initial': 'random'}"))
+    with pytest.raises(Misuse, match="random genotypes") as raised:
         breed(path, folder=tmp_path / "run", jobs=1)
+    assert "initial='ramped'" in str(raised.value)
+
+
+def test_the_same_grammar_is_bred_when_programs_are_grown(tmp_path: Path) -> None:
+    path = problem_file(tmp_path, grammar="<s> ::= <e> + <e>\n<e> ::= " + "<e> + <e> | (<e> * <e>) | " * 5 + "x | 1.0f")
+    with breed(path, folder=tmp_path / "run", jobs=1, population=40, generations=3, seed=1, target=-1.0) as run:
+        assert run.generations[0]["new"] == 40 and len(run.journal) > 60
+
+
+def test_settings_of_older_runs_draw_as_those_did() -> None:
+    settings = Settings()
+    old = settings.as_json()
+    del old["dials"]["initial"]
+    assert Settings.from_json(old).dials.initial == "random" and settings.dials.initial == "ramped"
 
 
 def test_a_problem_that_changed_is_not_resumed(tmp_path: Path) -> None:
@@ -290,6 +307,7 @@ def test_a_problem_that_changed_is_not_resumed(tmp_path: Path) -> None:
         ({"elite": 300}, "leaves no place"),
         ({"crossover": 1.5}, "shares"),
         ({"tournament": 0}, "at least one"),
+        ({"initial": "half"}, "neither ramped nor random"),
         ({"generations": 0}, "0 generations"),
         ({"timeout_s": 0.0}, "without time"),
         ({"colour": 1}, "no setting 'colour'"),

@@ -8,8 +8,11 @@ two libraries compared, and one part in a million at least.
 The runs are kept in ``build/bench-breed``, so that the benchmark can be interrupted and finished ones are not made again;
 delete the folder to start over.
 
-Promises: no program of any problem is worth anything else on any back end; each problem reaches its fitness from the stated
-seeds within the stated number of programs (search: at least one seed of ten); a run that is made again has the same journal.
+Pagie-1 (Pagie and Hogeweg 1997) in a grammar that leads to itself shows how a first generation is filled.
+
+Promises: of 600 first programs at least 500 are distinct, within a second; no program of any problem is worth anything else on
+any back end; each problem reaches its fitness from the stated seeds within the
+stated number of programs (search: at least one seed of ten); a run that is made again has the same journal.
 """
 
 from __future__ import annotations
@@ -38,11 +41,13 @@ from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import JOURNAL
 from kernelwright.farm import Built
 from kernelwright.farm.bundle_runner import BundleRunner
-from kernelwright.grammar import Problem, load_problem
+from kernelwright.grammar import Grammar, Problem, load_problem
+from kernelwright.grammar.breeding import INITIAL, INITIALS, Breeding, Dials
 from kernelwright.grammar.c.interpret import OPERATIONS
 from kernelwright.grammar.c.llvm import named_functions
 from kernelwright.grammar.c.tree import MATH
 from kernelwright.grammar.problems import NAMES, path_of
+from kernelwright.search.generations import Generations
 from kernelwright.stories.breed import breed, resume
 
 KEPT = Path("build") / "bench-breed"
@@ -64,10 +69,15 @@ REACHED: Mapping[str, tuple[tuple[int, ...], int, int]] = {
 """Seeds, of how many of them the problem's target is promised, and within how many programs each."""
 
 
+PAGIE = Grammar.parse("<e> ::= <e>+<e> | <e>-<e> | <e>*<e> | pdiv(<e>,<e>) | <v>\n<v> ::= x | y | 1.0f")
+FILLED = 600
+
+
 def measure(quick: bool, say: Say) -> Measured:
     """``quick``: 60 programs of each problem, and none bred."""
     result = Measured("breed")
     allow_deep_calls()
+    _filled(result, say)
     for name in NAMES:
         problem = load_problem(path_of(name))
         texts = sample(problem, QUICK_PROGRAMS if quick else PROGRAMS, seed=1)
@@ -77,6 +87,30 @@ def measure(quick: bool, say: Say) -> Measured:
     for name, (seeds, least, most) in () if quick else REACHED.items():
         _reached(result, name, seeds, least, most, say)
     return result
+
+
+# -- the first generation ----------------------------------------------------------------------------------------------
+
+
+def _filled(result: Measured, say: Say) -> None:
+    """With programs grown to depths of a ramp, and of random integers, by processor time."""
+    say("first generations of a grammar that leads to itself")
+    for initial in INITIALS:
+        draw = Generations(Breeding(PAGIE, initial=initial), seed=1, rates=Dials(population=FILLED)).ask
+        begin = time.process_time()
+        distinct = len({each.text for each in draw()})
+        seconds = time.process_time() - begin
+        result.rows.append(
+            {
+                "first generation": f"Pagie-1, {initial}",
+                "programs": FILLED,
+                "distinct": distinct,
+                "seconds": round(seconds, 2),
+            }
+        )
+        if initial == INITIAL:
+            result.at_least(f"breed: distinct programs of {FILLED} that Pagie-1 begins with", distinct, 500)
+            result.at_most(f"breed: seconds until Pagie-1 has {FILLED} programs to begin with", seconds, 1.0)
 
 
 # -- equal fitness -----------------------------------------------------------------------------------------------------

@@ -18,12 +18,13 @@ from typing import Any
 from kernelwright.breeding.back_end import BackEnd
 from kernelwright.breeding.back_end_table import BACKENDS, back_end
 from kernelwright.breeding.program_results import Answers, allow_deep_calls, answers_to
-from kernelwright.errors import CompileError, KernelwrightError, Misuse
+from kernelwright.breeding.tried_code import check_surrounding_code
+from kernelwright.errors import CompileError, KernelwrightError
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.farm import available_cores
-from kernelwright.grammar import Problem, derive
+from kernelwright.grammar import Problem
+from kernelwright.grammar.breeding import breeding_of
 from kernelwright.grammar.c.parse import parse
-from kernelwright.grammar.genotype import random_genotype
 from kernelwright.lazy_dataclasses import dataclass
 
 OPTIMISE_FROM_S = 4e-3
@@ -34,8 +35,6 @@ LATE_S = 2.0
 """A back end that took this long for its sample is not measured again."""
 FEW = 4
 """Programs that are beyond our part of C, of which a back end for any grammar is asked whether they are CUDA C at all."""
-DRAWS = 200
-"""Of random genotypes, before the grammar is given up."""
 
 Answering = Callable[[Sequence[str]], list[Answers]]
 
@@ -79,21 +78,10 @@ class Weighed:
 
 
 def sample(problem: Problem, count: int = SAMPLE, seed: int = 0) -> list[str]:
-    """The texts of random programs. Raises ``Misuse`` for a grammar whose derivations hardly end."""
-    rng = random.Random(seed)
-    found: list[str] = []
-    for _ in range(DRAWS + count):
-        derivation = derive(problem.language, random_genotype(rng))
-        if derivation:
-            found.append(derivation.text)
-        if len(found) == count:
-            return found
-    if not found:
-        raise Misuse(
-            f"of {DRAWS} random genotypes none derives a program",
-            hint="give the symbols that lead to themselves more alternatives that do not",
-        )
-    return found
+    """The texts of random programs, drawn as the problem's first generation is. Raises ``Misuse`` for a grammar whose derivations
+    hardly end."""
+    dice, operators = random.Random(seed), breeding_of(problem)
+    return [operators.draw(dice).text for _ in range(count)]
 
 
 def weigh(problem: Problem, population: int, jobs: int | None = None) -> list[Weighed]:
@@ -154,7 +142,9 @@ def rule(problem: Problem, population: int, jobs: int | None = None) -> str:
 
 
 def chosen_backend(problem: Problem, wanted: str, population: int, jobs: int | None = None) -> str:
-    """The back end to take: the one wanted, or with ``auto`` the quickest. Raises ``Misuse`` for a name nobody knows."""
+    """The back end to take: the one wanted, or with ``auto`` the quickest. Raises ``Misuse`` for a name nobody knows,
+    and for code around programs that does not compile."""
+    check_surrounding_code(problem)
     if wanted == "auto":
         return weigh(problem, population, jobs)[0].name
     back_end(wanted).runner(problem).close()

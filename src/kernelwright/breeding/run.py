@@ -54,7 +54,8 @@ class Settings:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
             known = {f.name: value[f.name] for f in fields(cls)}
-            return cls(**known | {"dials": Dials(**known["dials"])})
+            # Runs of versions that knew no other way drew their first programs from random integers.
+            return cls(**known | {"dials": Dials(**{"initial": "random", **known["dials"]})})
         except (KeyError, TypeError, ValueError) as error:
             raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
 
@@ -185,6 +186,11 @@ class BreedRun(Run[str]):
                 if found is None or self.beats(each, found):
                     found = each
         return found
+
+    @property
+    def shown_facts(self) -> list[tuple[str, str]]:
+        best = self.best
+        return [*super().shown_facts, ("best", f"{best.name}, fitness {best.fitness:g}" if best else "none")]
 
     @property
     def generations(self) -> list[Mapping[str, Any]]:

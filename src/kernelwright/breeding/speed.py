@@ -1,7 +1,8 @@
 """How fast a run breeds: individuals per second, and how long compiling, running and searching took.
 
 Of each generation the journal has an event ``speed``: ``n``, ``individuals``, ``seconds`` on the clock, and ``search``, the part of
-these that making the next generation took. Seconds of compiling and running are workers' time, noted with each program.
+these that making the next generation took; starting the workers is no part of it. Seconds of compiling and running are
+workers' time, noted with each program.
 """
 
 from __future__ import annotations
@@ -52,13 +53,18 @@ def speed_of(journal: Journal) -> Speed | None:
 
 
 class Stopwatch:
-    """Notes the speed of each generation, once: what a resumed run repeats is not noted again."""
+    """Notes the speed of each generation, once: what a resumed run repeats is not noted again. Starting workers and trying the
+    first programs is over, and not counted, when ``started`` is called."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._noted = {event.data["n"] for event in journal.events(EVENT)}
         self._begin = time.perf_counter()
         self._search_s = 0.0
+
+    def started(self) -> None:
+        """The workers are there: from here on time is a generation's, as was that of making it."""
+        self._begin = time.perf_counter() - self._search_s
 
     def searched(self, step: Callable[[], T]) -> T:
         """What a step of the search gives."""

@@ -23,13 +23,28 @@ from kernelwright.grammar.c.ptx import BITS, Place
 from kernelwright.grammar.c.ptx import OPERATIONS as PTX_OPERATIONS
 from kernelwright.grammar.c.ptx import Writer as PtxWriter
 from kernelwright.grammar.c.ptx import function as ptx_function
-from kernelwright.grammar.c.tree import MATH, Scope, Statement, Type
+from kernelwright.grammar.c.tree import MATH, PROTECTED, Scope, Statement, Type
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.llvm import TRIPLE
 from kernelwright.passes.optimise import optimise
 from kernelwright.passes.options import DEFAULT
 
+PROTECTED_FUNCTIONS = """template <class T> struct kw_real { using type = double; };
+template <> struct kw_real<float> { using type = float; };
+template <class A, class B> using kw_common = typename kw_real<decltype(A() + B())>::type;
+template <class T> __device__ inline T kw_divided(T a, T b) { return b == T(0) ? T(1) : a / b; }
+template <class A, class B> __device__ inline kw_common<A, B> pdiv(A a, B b) { return kw_divided<kw_common<A, B>>(a, b); }
+template <class A> __device__ inline kw_common<A, A> plog(A a) { return log(kw_common<A, A>(1) + fabs(kw_common<A, A>(a))); }
+template <class A> __device__ inline kw_common<A, A> psqrt(A a) { return sqrt(fabs(kw_common<A, A>(a))); }
+__device__ inline float pdivf(float a, float b) { return kw_divided<float>(a, b); }
+__device__ inline float plogf(float a) { return logf(1.0f + fabsf(a)); }
+__device__ inline float psqrtf(float a) { return sqrtf(fabsf(a)); }"""
+"""``grammar.c.tree.PROTECTED`` in CUDA C, with the types that our part of C gives them."""
+
 C_NAMES: dict[Type, str] = {"int": "int", "unsigned": "unsigned", "float": "float", "double": "double"}
+
+
+_PROTECTED = re.compile(rf"\b({'|'.join(PROTECTED)})f?\s*\(")
 
 
 @dataclass(frozen=True)
@@ -52,7 +67,7 @@ def inputs(problem: Problem) -> list[tuple[str, Type, int]]:
 
 
 def cuda_frame(problem: Problem) -> Frame:
-    """CUDA C as the problem gives it, the paper's way."""
+    """CUDA C as the problem gives it, the paper's way. Protected functions stand before it where it names some."""
     given = inputs(problem)
     parameters = [f"{problem.answer_type} *answers", "const unsigned char *skipped"]
     parameters += [f"const {C_NAMES[kind]} *in_{name}" for name, kind, _ in given]
@@ -67,7 +82,10 @@ def cuda_frame(problem: Problem) -> Frame:
         )
     lines += [f"{problem.answer} = 0;", problem.before]
     after = f"{problem.after}\nanswers[blockIdx.y * {problem.count} + case_] = {problem.answer_name};"
-    return Frame("cuda", ", ".join(parameters), before="\n".join(lines), after=after)
+    whole = " ".join([str(problem.language), problem.functions, problem.before, problem.individual, problem.after])
+    head = [PROTECTED_FUNCTIONS] if _PROTECTED.search(whole) else []
+    head += [problem.functions] if problem.functions else []
+    return Frame("cuda", ", ".join(parameters), head="\n".join(head), before="\n".join(lines), after=after)
 
 
 def cuda(problem: Problem, text: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from kernelwright.cli.support.streams import prepare, say, take_over
+from kernelwright.cli.support.streams import prepare, progress, say, take_loudness, take_over
 
 
 def main() -> None:
@@ -14,7 +14,7 @@ def main() -> None:
     # Without it the system's own tools are found, but do not find each other.
     os.environ.setdefault("PATH", os.defpath)
     try:
-        _main()
+        _main(*_words())
     except KeyboardInterrupt:
         say("kw: interrupted\n")
         sys.exit(130)
@@ -25,7 +25,27 @@ def main() -> None:
         sys.exit(0)
 
 
-def _main() -> None:
+def _words() -> tuple[bool, list[str]]:
+    """Makes ``sys.argv`` what is to be done: without ``-q`` and ``-v``, with the flags of this folder's settings. Whether ``-v`` was given;
+    those flags."""
+    sys.argv[:], is_verbose = take_loudness(sys.argv)
+    if not os.path.exists("kernelwright.toml"):
+        return is_verbose, []
+    from kernelwright.cli.support.error_exit import leave_at_once, tell
+    from kernelwright.cli.support.settings_file import with_settings
+    from kernelwright.errors import KernelwrightError
+
+    try:
+        sys.argv[:], flags = with_settings(sys.argv)
+    except KernelwrightError as error:
+        tell(str(error))
+        leave_at_once(error.exit_code)
+    return is_verbose, flags
+
+
+def _main(is_verbose: bool, flags: list[str]) -> None:
+    if is_verbose:
+        _say_surroundings(flags)
     if len(sys.argv) > 2 and sys.argv[1] == "compile":
         # A compile that was done before is answered from its receipt, before anything heavy is imported.
         from kernelwright.cli.support.receipts import recall
@@ -50,6 +70,25 @@ def _main() -> None:
     from kernelwright.cli.app import run
 
     run()
+
+
+def _say_surroundings(flags: list[str]) -> None:
+    """What ``-v`` tells: at the beginning what the command stands on, at the end how long it took."""
+    import atexit
+    import time
+
+    from kernelwright import __version__
+    from kernelwright.cache import cache_folder
+
+    begin = time.monotonic()
+    progress(
+        f"Kernelwright {__version__} of {os.path.dirname(os.path.dirname(__file__))}, Python {sys.version.split()[0]}"
+    )
+    progress(f"what is kept between commands: {cache_folder()}")
+    if flags:
+        progress(f"kernelwright.toml: {' '.join(flags)}")
+    owner = os.getpid()
+    atexit.register(lambda: progress(f"{time.monotonic() - begin:.2f} s") if os.getpid() == owner else None)
 
 
 def _take_shelter() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -30,12 +31,14 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "breed": ("breed", SEARCH, "Breed programs in the language of a grammar."),
     "runs": ("runs", USE, "The runs of kw evolve, kw breed, kw explore and kw tune there are."),
     "show": ("show", USE, "What a run has found."),
+    "compare": ("variant.compare", USE, "Two runs, or two variants, side by side."),
     "report": ("report", USE, "A run as one self-contained page."),
     "explain": ("explain", USE, "Why a variant is faster, edit by edit."),
     "prove": ("prove", USE, "What a variant depends on: checks, evidence, label."),
     "minimize": ("minimize", USE, "A variant down to the edits that matter."),
     "patch": ("variant.patch", USE, "A variant as a patch of its CUDA source, as far as it can be said there."),
     "export": ("variant.export", USE, "A variant as a folder to take along."),
+    "init": ("settings.init", LOOK, "Write a commented kernelwright.toml: flags for the commands of a folder."),
     "doctor": ("doctor", LOOK, "What this machine has, what is missing, and how to fix it."),
     "cache": ("cache", LOOK, "What is kept on disk between commands, and how to be rid of it."),
     "suite": ("suite", LOOK, "The CUDA programs that ship with the package."),
@@ -44,6 +47,18 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "model": ("model.command", LOOK, "Estimates held against times that a tuner measured."),
     "farm": ("farm", LOOK, "The compile farm: back ends, workers, what is kept."),
     "bench": ("bench", LOOK, "Measure what the project promises."),
+}
+
+
+# What people call a command elsewhere.
+MEANT: dict[str, str] = {
+    **dict.fromkeys(("optimize", "optimise", "search", "improve", "speedup"), "evolve"),
+    **dict.fromkeys(("build", "nvcc"), "compile"),
+    **dict.fromkeys(("list", "ls"), "runs"),
+    **dict.fromkeys(("sanitize", "memcheck", "racecheck", "verify"), "check"),
+    **dict.fromkeys(("ncu", "nsys", "time"), "profile"),
+    **dict.fromkeys(("record",), "capture"),
+    **dict.fromkeys(("diff",), "compare"),
 }
 
 
@@ -58,7 +73,7 @@ class LazyGroup(TyperGroup):
             return None
         module, group, line = COMMANDS[cmd_name]
         # Only the command that runs is imported; a listing shows names and lines.
-        if len(sys.argv) > 1 and sys.argv[1] == cmd_name:
+        if cmd_name in (sys.argv[1:2] or _completed_words()[1:2]):
             app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
             app.command(name=cmd_name)(importlib.import_module(f"kernelwright.cli.commands.{module}").command)
             return typer.main.get_command(app)
@@ -69,14 +84,19 @@ class LazyGroup(TyperGroup):
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         name = args[0]
         if name not in COMMANDS and not name.startswith("-"):
-            near = difflib.get_close_matches(name, COMMANDS, n=2)
+            near = [MEANT[name]] if name in MEANT else difflib.get_close_matches(name, COMMANDS, n=2)
             ctx.fail(f"there is no command {name!r}" + (f"; did you mean {' or '.join(near)}?" if near else ""))
         return super().resolve_command(ctx, args)
 
 
+def _completed_words() -> list[str]:
+    """The command line that a shell wants to complete, as typer's scripts hand it over; none when that is not asked."""
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()
+
+
 app = typer.Typer(
     cls=LazyGroup,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -95,6 +115,10 @@ def _print_version(asked: bool) -> None:
 def _root(
     version: bool = typer.Option(
         False, "--version", help="Print the version and stop.", is_eager=True, callback=_print_version
+    ),
+    quiet: bool = typer.Option(False, "-q", "--quiet", help="Results and errors only, no progress; with any command."),
+    verbose: bool = typer.Option(
+        False, "-v", "--verbose", help="Also versions, folders, settings and the time taken; with any command."
     ),
 ) -> None:
     """Makes GPU kernels faster and says, with evidence, what each gain depends on."""

@@ -200,6 +200,24 @@ _NO_SPACE = re.compile(
     r"No space left on device|NoSpaceLeft|File too large|FileTooBig|signal (?:25|7)\b|SIGXFSZ|Disk quota exceeded"
 )
 
+_NVIDIA_LIBRARIES = frozenset(
+    {
+        "cublas",
+        "cublasLt",
+        "cudnn",
+        "cufft",
+        "curand",
+        "cusolver",
+        "cusparse",
+        "nccl",
+        "npp",
+        "nppc",
+        "nvrtc",
+        "cuda",
+        "nvjpeg",
+    }
+)
+
 
 def _explain(
     status: int, said: str, output: Path, symbols: Mapping[HostObject, Sequence[Symbol]]
@@ -207,6 +225,12 @@ def _explain(
     """The linker's complaint in one sentence."""
     if _NO_SPACE.search(said) or status in (-signal.SIGXFSZ, -signal.SIGBUS):
         return ToolError(f"cannot write {output}: {_NO_ROOM}", hint="free some space")
+    missing = [(m["gnu"] or m["lld"]).strip() for m in _NO_LIBRARY.finditer(said)]
+    if theirs := next((name for name in missing if name.removesuffix("_static") in _NVIDIA_LIBRARIES), ""):
+        return CompileError(
+            f"{theirs} is one of NVIDIA's libraries, which have no place on a virtual GPU",
+            hint="call kernels of your own in its place, or name its folder with -L; docs/limits.md has what is not supported",
+        )
     for pattern, sentence, hint in (
         (_NO_LIBRARY, "there is no library called {0}", "name the folder that holds it with -L"),
         (_UNDEFINED, "{0} is used{1} and defined nowhere", "add the source file or the library (-l) that defines it"),

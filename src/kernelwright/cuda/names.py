@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-_BUILTIN = {
+BUILTIN = {
     "v": "void", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short", "t": "unsigned short",
     "i": "int", "j": "unsigned int", "l": "long", "m": "unsigned long", "x": "long long", "y": "unsigned long long",
     "f": "float", "d": "double", "e": "long double", "w": "wchar_t", "n": "__int128", "o": "unsigned __int128",
@@ -22,7 +22,7 @@ def readable(mangled: str) -> str:
     if not mangled.startswith("_Z"):
         return mangled
     try:
-        return _Reader(mangled, 2).name()
+        return NameReader(mangled, 2).name()
     except (IndexError, ValueError, KeyError):
         return mangled
 
@@ -39,7 +39,7 @@ def is_called(mangled: str, name: str) -> bool:
     return name in (mangled, shown, plain) or plain.endswith(f"::{name}") or shown.endswith(f"::{name}")
 
 
-class _Reader:
+class NameReader:
     """Reads one mangled name from ``at`` on. Raises ``ValueError`` and ``IndexError`` for what it does not know."""
 
     def __init__(self, text: str, at: int) -> None:
@@ -102,9 +102,9 @@ class _Reader:
             self.at += 1
             inner = self._argument()
             return f"const {inner}" if letter == "K" else inner + {"P": "*", "R": "&"}[letter]
-        if letter in _BUILTIN:
+        if letter in BUILTIN:
             self.at += 1
-            return _BUILTIN[letter]
+            return BUILTIN[letter]
         if letter.isdigit() or letter == "N":
             return self.name()
         raise ValueError(self.text)

@@ -18,13 +18,16 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.cuda.signatures import parameter_types
 from kernelwright.device.api_executors import CudaLauncher, Launcher, VirtualLauncher
+from kernelwright.device.argument_checks import check_arguments, triple
 from kernelwright.device.arguments import pack
 from kernelwright.device.array_buffers import Argument, Span, spans_of, value_of
 from kernelwright.device.checking import checked_launches
@@ -37,7 +40,7 @@ from kernelwright.device.versions.dispatch import Dispatch, Fittings
 from kernelwright.device.virtual_gpu.gpu import Launched
 from kernelwright.errors import Misuse
 from kernelwright.kernel_version import Version
-from kernelwright.launch import Launch, Triple
+from kernelwright.launch import Launch
 from kernelwright.pipeline import Kernel, Unit
 
 Extent = int | Sequence[int]
@@ -80,6 +83,7 @@ class Device:
             self._on = VirtualLauncher(settings, timing)
         self._dispatch = Dispatch(winners, self._on.virtual, self._on.arena, followed=timing) if winners else None
         self._loaded: dict[Unit, Loaded] = {}
+        self._signatures: dict[tuple[Unit, str], tuple[str, ...]] = {}
         self._lock = threading.Lock()
 
     def launch(
@@ -137,13 +141,15 @@ class Device:
         loaded, arena = self._load(kernel), self._on.arena
         mark = arena.next_address
         function = loaded.module.function(kernel.name)
+        check_arguments(function, self._types(kernel, len(function.arguments)), args)
+        shape = triple("grid", grid), triple("block", block)
         names = {id(a): p.name for a, p in zip(args, function.arguments, strict=False) if isinstance(a, np.ndarray)}
         spans = spans_of([a for a in args if isinstance(a, np.ndarray)])
         try:
             for span in spans:
                 span.place(arena, " and ".join(dict.fromkeys(names.get(id(a), "an array") for a in span.arrays)))
             parameters = pack(function, [value_of(argument, spans) for argument in args])
-            yield loaded, Launch(kernel.name, _triple(grid), _triple(block), parameters, shared_bytes), spans
+            yield loaded, Launch(kernel.name, *shape, parameters, shared_bytes), spans
         finally:
             arena.rewind(mark)
 
@@ -194,10 +200,20 @@ class Device:
             loaded = self._loaded[kernel.unit] = self._on.load(kernel.unit)
         return loaded
 
+    def _types(self, kernel: Kernel, count: int) -> tuple[str, ...]:
+        """Of its parameters, as the source has them."""
+        key = kernel.unit, kernel.name
+        if key not in self._signatures:
+            self._signatures[key] = parameter_types(kernel.name, count, _text_of(kernel.unit.path))
+        return self._signatures[key]
 
-def _triple(extent: Extent) -> Triple:
-    numbers = [extent] if isinstance(extent, int | np.integer) else list(extent)
-    if not 1 <= len(numbers) <= 3:
-        raise Misuse(f"{extent} is no grid or block", hint="give one to three numbers, as CUDA's dim3")
-    x, y, z = (*(int(n) for n in numbers), 1, 1)[:3]
-    return x, y, z
+    def __repr__(self) -> str:
+        return f"kw.Device({self.name!r})"
+
+
+def _text_of(path: Path) -> str:
+    """Of a source; empty when it is gone."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError:
+        return ""

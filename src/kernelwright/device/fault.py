@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from kernelwright.cuda.names import readable
 from kernelwright.launch import Triple
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -64,5 +65,5 @@ class Fault:
 
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
-        who = f" [kernel {self.kernel}, block {self.block}, thread {self.thread}]" if self.thread else ""
+        who = f" [kernel {readable(self.kernel)}, block {self.block}, thread {self.thread}]" if self.thread else ""
         return f"{place}{self.kind}: {self.message}{who}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernelwright.cuda.names import readable
 from kernelwright.errors import DeviceError
 from kernelwright.launch import Triple
 
@@ -16,10 +17,10 @@ def check_geometry(kernel_name: str, grid: Triple, block: Triple) -> None:
     threads = block[0] * block[1] * block[2]
     for what, sizes, limits in (("grid", grid, MAX_GRID), ("block", block, MAX_BLOCK)):
         if any(not 1 <= n <= limit for n, limit in zip(sizes, limits, strict=True)):
-            raise DeviceError(f"Kernel '{kernel_name}' cannot be launched with a {what} of {sizes}: each number must be "
+            raise DeviceError(f"Kernel '{readable(kernel_name)}' cannot be launched with a {what} of {sizes}: each number must be "
                               f"at least 1, and at most {limits}.")  # fmt: skip
     if threads > MAX_THREADS:
         raise DeviceError(
-            f"Kernel '{kernel_name}' cannot be launched with {threads} threads per block; the most is {MAX_THREADS}.",
+            f"Kernel '{readable(kernel_name)}' cannot be launched with {threads} threads per block; the most is {MAX_THREADS}.",
             hint="use smaller blocks and more of them",
         )

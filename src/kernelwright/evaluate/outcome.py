@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
+from kernelwright.cuda.names import readable
 from kernelwright.device.fault import Fault
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
@@ -127,7 +128,7 @@ Outcome = Ok | Rejected
 def rejected_by(fault: Fault) -> Rejected:
     """The rejection of a candidate whose kernel stopped with ``fault``."""
     stage = "timeout" if fault.kind == "endless" else "fault"
-    who = f" (kernel {fault.kernel}, block {fault.block}, thread {fault.thread})" if fault.thread else ""
+    who = f" (kernel {readable(fault.kernel)}, block {fault.block}, thread {fault.thread})" if fault.thread else ""
     return Rejected(stage, f"{fault.kind}: {fault.message}{who}", str(fault.where) if fault.where else "")
 
 

@@ -117,6 +117,26 @@ class Grammar:
         ]
         return rules, names[self.start]
 
+    @cached_property
+    def least_depths(self) -> list[list[int]]:
+        """Of each alternative of each rule, by number: how many rules deep its shallowest derivation is, its own included."""
+        return [[int(self._depth(each, self.depths)) for each in rule] for rule in self.rules.values()]
+
+    @cached_property
+    def recursive(self) -> list[bool]:
+        """Of each rule, by number: whether its derivations have no greatest depth, as it leads to itself or to one that does."""
+        rules, _ = self.numbered
+        inside = [{part for each in rule for part in each if isinstance(part, int)} for rule in rules]
+        changed = True
+        while changed:
+            changed = False
+            for each in inside:
+                more = set[int]().union(*(inside[symbol] for symbol in each)) - each
+                each |= more
+                changed = changed or bool(more)
+        own = [number in each for number, each in enumerate(inside)]
+        return [own[number] or any(own[symbol] for symbol in each) for number, each in enumerate(inside)]
+
     @property
     def idle(self) -> tuple[str, ...]:
         """Rules that no derivation meets."""

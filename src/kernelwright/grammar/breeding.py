@@ -1,6 +1,6 @@
 """Breeding: what a search over individuals must be told about genotypes of a grammar (``search/generations.py``).
 
-    draw       a genotype of random integers that derives a program
+    draw       a genotype that derives a program: grown to a depth of the ramp, or of random integers
     cross      what the same symbol led to in two parents changes places, or, more seldom, all behind one point
     mutate     single integers are changed, or a symbol leads to something else
 
@@ -11,7 +11,8 @@ Paper 001 leaves operators and numbers open; those here are ours: the usual cros
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
+from dataclasses import fields
+from typing import Literal, NamedTuple
 
 from kernelwright.errors import Misuse
 from kernelwright.grammar.bnf import Grammar
@@ -26,6 +27,8 @@ from kernelwright.grammar.genotype import (
     random_genotype,
     unrolled,
 )
+from kernelwright.grammar.grow import grown_genotype
+from kernelwright.grammar.problem import Problem
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.search.generations import Rates
 
@@ -36,6 +39,10 @@ ONE_POINT = 0.1
 REGROW = 0.5
 """The share of mutations that let a symbol lead to something else."""
 
+Initial = Literal["ramped", "random"]
+INITIALS: tuple[Initial, ...] = ("ramped", "random")
+INITIAL = INITIALS[0]
+
 
 @dataclass(frozen=True)
 class Dials(Rates):
@@ -45,6 +52,9 @@ class Dials(Rates):
     """Integers of a random genotype."""
     longest: int = CODONS
     """Choices that a child's derivation may take: without a limit, programs grow from generation to generation."""
+    initial: Initial = INITIAL
+    """How new programs are drawn: ``ramped``, grown to a depth drawn from a ramp (``grammar/grow.py``); ``random``, of random
+    integers, as in paper 001, which suits grammars whose derivations mostly end by themselves."""
 
     def __post_init__(self) -> None:
         if self.population < 2:
@@ -58,6 +68,17 @@ class Dials(Rates):
             )
         if not (0 <= self.crossover <= 1 and 0 <= self.mutation <= 1):
             raise Misuse("crossover and mutation are shares of the children", hint="crossover=0.7, mutation=0.5")
+        if self.initial not in INITIALS:
+            raise Misuse(
+                f"the initial programs {self.initial!r} are neither ramped nor random", hint="initial='ramped'"
+            )
+
+
+def breeding_of(problem: Problem, dials: Dials | None = None) -> Breeding:
+    """The operators for a problem. ``dials``: None for those among its own settings."""
+    if dials is None:
+        dials = Dials(**{f.name: problem.settings[f.name] for f in fields(Dials) if f.name in problem.settings})
+    return Breeding(problem.language, dials.codons, dials.longest, dials.initial)
 
 
 class Individual(NamedTuple):
@@ -72,20 +93,27 @@ class Individual(NamedTuple):
 class Breeding:
     """The operators over individuals of one grammar (``search.generations.Operators``)."""
 
-    def __init__(self, grammar: Grammar, codons: int = CODONS, longest: int = CODONS) -> None:
-        """``codons``, ``longest``: see ``Dials``."""
+    def __init__(
+        self, grammar: Grammar, codons: int = CODONS, longest: int = CODONS, initial: Initial = INITIAL
+    ) -> None:
+        """``codons``, ``longest``, ``initial``: see ``Dials``."""
         self._grammar = grammar
         self._codons = codons
         self._longest = longest
+        self._initial = initial
 
     def draw(self, dice: random.Random) -> Individual:
-        """Of a random genotype. Raises ``Misuse`` for a grammar whose derivations hardly end."""
+        """A random program. Raises ``Misuse`` for a grammar whose derivations are too long or hardly end."""
+        if self._initial == "ramped":
+            found = self._individual(grown_genotype(self._grammar, dice, self._codons, self._longest))
+            assert found is not None
+            return found
         for _ in range(FIRST_TRIES):
             if found := self._individual(random_genotype(dice, self._codons), LIMIT):
                 return found
         raise Misuse(
             f"of {FIRST_TRIES} random genotypes none derives a program within {LIMIT} choices",
-            hint="give the symbols that lead to themselves more alternatives that do not",
+            hint="initial='ramped' grows them to a depth; or give symbols that lead to themselves more alternatives that do not",
         )
 
     def cross(self, dice: random.Random, one: Individual, other: Individual) -> list[Individual]:
@@ -111,7 +139,11 @@ class Breeding:
             return self._individual(mutate(one.genotype, dice, 1 / used, used)) or one
         genotype, mine = self._read(one)
         part = dice.choice(mine)
-        grown = derive(self._grammar, random_genotype(dice, self._codons), self._longest, part.symbol)
+        if self._initial == "ramped":
+            anew = grown_genotype(self._grammar, dice, 1, self._longest, part.symbol)
+        else:
+            anew = random_genotype(dice, self._codons)
+        grown = derive(self._grammar, anew, self._longest, part.symbol)
         if grown is None:
             return one
         return self._individual(genotype[: part.begin] + grown.choices + genotype[part.end :]) or one

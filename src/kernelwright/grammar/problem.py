@@ -15,6 +15,7 @@ answer.
 
     x = ...;              inputs of the case
     float y = 0;          the answer
+    functions             device functions that programs call, outside of the kernel
     before                variables that programs use
     individual            a derivation of the grammar in the place of {}
     after                 what makes the answer of them
@@ -60,6 +61,8 @@ class Problem:
     answer: str
     fitness: Fitness
     individual: str = "{}"
+    functions: str = ""
+    """CUDA C at file level. Only back ends for any grammar take a problem that has some."""
     before: str = ""
     after: str = ""
     goal: Literal["least", "most"] = "least"
@@ -126,6 +129,8 @@ class Problem:
     @cached_property
     def head(self) -> tuple[tuple[Statement, ...], Scope] | None:
         """What comes before every program, and what is in scope then; None where that is more than our part of C."""
+        if self.functions:
+            return None
         try:
             return parse(f"{self.answer} = 0; {self.before}", self.scope)
         except CompileError:
@@ -159,7 +164,7 @@ class Problem:
     def fingerprint(self) -> str:
         """Equal for the same problem, as far as can be seen: all but the fitness function."""
         parts: list[str | bytes] = [str(self.language), self.language.start, self.answer, self.individual]
-        parts += [self.before, self.after, self.goal]
+        parts += [self.before, self.after, self.goal, *([self.functions] if self.functions else [])]
         for name, given in self.cases.items():
             parts += [name, given.dtype.str, str(given.shape), given.tobytes()]
         return content_key(parts)

@@ -8,6 +8,7 @@ for each generation, until the target is reached:
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,7 @@ from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.answers import Answer, Answers
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.grammar import load_problem, problems
-from kernelwright.grammar.breeding import Breeding, Individual
+from kernelwright.grammar.breeding import Individual, breeding_of
 from kernelwright.search import Budget, Result, Strategy
 from kernelwright.search.strategies import STRATEGIES
 
@@ -110,6 +111,8 @@ def proceed(
             standing.generation, standing.phase = strategy.progress.generation, strategy.progress.phase
             if standing.generation == 1:
                 _try_some(generation, judge)
+                stopwatch.started()
+                standing.began = time.monotonic()
             found = answers.of([each.text for each in generation], judge, told=told)
             standing.remembered, standing.trouble = judge.remembered, judge.trouble
             note_generation(standing, generation, found)
@@ -137,7 +140,7 @@ def _try_some(generation: list[Individual], judge: ProgramJudge) -> None:
 
 def _strategy(run: BreedRun) -> Strategy[Individual]:
     settings = run.settings
-    operators = Breeding(run.problem.language, settings.dials.codons, settings.dials.longest)
+    operators = breeding_of(run.problem, settings.dials)
     budget = Budget(generations=settings.generations)
     return STRATEGIES[STRATEGY].make(operators, seed=settings.seed, budget=budget, rates=settings.dials)
 

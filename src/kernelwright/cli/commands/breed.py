@@ -22,6 +22,7 @@ from kernelwright.breeding.run import PROGRAMS, BreedRun, settings_for
 from kernelwright.breeding.speed import speed_of
 from kernelwright.cli.support.breed_view import view_of
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
+from kernelwright.cli.support.streams import progress
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.evaluate.run.run import new_folder
@@ -86,7 +87,7 @@ def command(
     begin = time.monotonic()
     with run, saying_how_to_resume(run):
         settings = run.settings
-        print(f"kw: run {run.folder}, seed {settings.seed}, {settings.backend}", file=sys.stderr)
+        progress(f"run {run.folder}, seed {settings.seed}, {settings.backend}")
         with view_of(sys.stderr) as view:
             standing = proceed(run, jobs=jobs, cluster=cluster, cache=not no_cache, watch=view.show)
         if standing.trouble:

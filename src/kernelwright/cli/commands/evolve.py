@@ -29,7 +29,7 @@ from kernelwright.cli.support.evolve_view import view_of
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgram, split
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
-from kernelwright.cli.support.streams import program_speaks_on_stderr
+from kernelwright.cli.support.streams import program_speaks_on_stderr, progress
 from kernelwright.cuda.names import readable
 from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse, ToolError
@@ -159,7 +159,7 @@ def evolve_files(
         run = _new_run(paths, arguments, flags, own, name, command, jobs)
     begin = time.monotonic()
     with run, saying_how_to_resume(run), gone_if_refused(run, resumed is None):
-        print(f"kw: run {run.folder}, seed {run.settings.seed}", file=sys.stderr)
+        progress(f"run {run.folder}, seed {run.settings.seed}")
         with view_of(run, sys.stderr) as view:
             finished = proceed(run, jobs=jobs, cluster=cluster, report=report, watch=view.show)
         result = result_of(run, time.monotonic() - begin, finished)

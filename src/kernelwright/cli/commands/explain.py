@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Annotated
 
 import typer
 
+from kernelwright.cli.support.streams import progress
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.cli.support.variant_argument import RunAndVariant, opened
 from kernelwright.report.counters import besides_time, counters
@@ -31,7 +31,7 @@ def command(
     if explanation is None:
         found, variant = opened(run, write=True)
         with found:
-            explanation = explain(found, variant, jobs=jobs, say=lambda text: print(f"kw: {text}", file=sys.stderr))
+            explanation = explain(found, variant, jobs=jobs, say=progress)
     if as_json:
         print(json.dumps(explanation.as_json()))
     else:

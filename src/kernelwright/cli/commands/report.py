@@ -8,8 +8,11 @@ from typing import Annotated
 
 import typer
 
+from kernelwright.breeding.run import PROGRAMS, BreedRun
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import kind_of
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.report.breeding import write_bred_page
 from kernelwright.report.evolution import write_page
 from kernelwright.report.tuning import write_tuning_page
 from kernelwright.versions.tune_run import TRIED_THRESHOLDS, TuneRun
@@ -22,7 +25,7 @@ def command(
     ] = None,
 ) -> None:
     """One HTML page: what was found, what it depends on, and how. kw explain first puts the reasons into it. Of kw tune: the
-    forest, the thresholds that are best for each dataset, and who won where."""
+    forest, the thresholds that are best for each dataset, and who won where. Of kw breed: the best programs, and how they were come to."""
     _PAGES[kind_of(run, _PAGES)](run, output)
 
 
@@ -36,5 +39,19 @@ def _tuned(run: str, output: Path | None) -> None:
         print(write_tuning_page(found, output or found.folder / "report.html"))
 
 
-_PAGES: Mapping[str, Callable[[str, Path | None], None]] = {"evolve": _evolved, "tune": _tuned}
+def _bred(run: str, output: Path | None) -> None:
+    with BreedRun.open(run, PROGRAMS) as found:
+        print(write_bred_page(found, output or found.folder / "report.html"))
+
+
+def _explored(run: str, output: Path | None) -> None:
+    raise Misuse(f"{run} is a run of kw explore, which has no page", hint=f"kw show {run}; kw space tree {run}")
+
+
+_PAGES: Mapping[str, Callable[[str, Path | None], None]] = {
+    "evolve": _evolved,
+    "tune": _tuned,
+    "breed": _bred,
+    "explore": _explored,
+}
 """By what made the run."""

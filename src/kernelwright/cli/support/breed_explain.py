@@ -11,9 +11,9 @@ from kernelwright.breeding.back_end_table import BACKENDS
 from kernelwright.breeding.choice import Weighed, rule, weigh
 from kernelwright.breeding.run import Settings
 from kernelwright.breeding.surrounding_code import cuda, cuda_frame, inputs
-from kernelwright.grammar import Derivation, Problem, derive, load_problem
+from kernelwright.grammar import Derivation, Problem, load_problem
+from kernelwright.grammar.breeding import breeding_of
 from kernelwright.grammar.derivation import steps
-from kernelwright.grammar.genotype import random_genotype
 from kernelwright.grammar.readable import readable
 
 PROGRAMS = 3
@@ -49,7 +49,8 @@ def explained(path: Path, settings: Settings, as_json: bool, jobs: int | None = 
 def kernel(problem: Problem, text: str) -> str:
     """A program with the code around it, as a CUDA kernel."""
     frame = cuda_frame(problem)
-    lines = [f"__global__ void population({frame.parameters})", "{"]
+    lines = [*([*problem.functions.splitlines(), ""] if problem.functions else [])]
+    lines += [f"__global__ void population({frame.parameters})", "{"]
     lines += [f"    {line}" for line in frame.before.splitlines() if line.strip()]
     lines += ["", "    // the program"]
     lines += [f"    {line}" for line in readable(problem, text).splitlines() if cuda(problem, text).strip()]
@@ -58,13 +59,12 @@ def kernel(problem: Problem, text: str) -> str:
 
 
 def _derivations(problem: Problem, seed: int) -> list[Derivation]:
-    """Of random genotypes."""
-    rng = random.Random(seed)
+    """Of random programs, drawn as the first generation is."""
+    dice, operators = random.Random(seed), breeding_of(problem)
     found: dict[str, Derivation] = {}
     for _ in range(TRIES):
-        derivation = derive(problem.language, random_genotype(rng))
-        if derivation:
-            found.setdefault(derivation.text, derivation)
+        derivation = operators.draw(dice).derivation
+        found.setdefault(derivation.text, derivation)
         if len(found) == PROGRAMS:
             break
     return list(found.values())

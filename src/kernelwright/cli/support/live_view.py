@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from kernelwright.cli.support import streams
+
 if TYPE_CHECKING:
     from rich.table import Table
 
@@ -33,8 +35,23 @@ class View(Protocol):
 
 
 def view_on(stream: TextIO) -> View:
-    """The view that suits the stream."""
+    """The view that suits the stream; none with ``-q``."""
+    if streams.is_quiet:
+        return Nothing()
     return Live(stream) if stream.isatty() else Lines(stream)
+
+
+class Nothing:
+    """For those who asked for no progress."""
+
+    def show(self, phase: str, facts: Facts, notes: Sequence[str] = (), more: Facts = ()) -> None:
+        pass
+
+    def __enter__(self) -> Nothing:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
 class Lines:

@@ -13,6 +13,7 @@ import functools
 import math
 import operator
 import os
+import shlex
 import shutil
 import sys
 import tempfile
@@ -151,6 +152,8 @@ def _arch(settings: Settings) -> str:
 def _checked(path: Path) -> Path:
     if not path.exists():
         raise Misuse(f"{path} does not exist", hint="check the path; the program's own arguments go behind --")
+    if path.is_dir():
+        raise Misuse(f"{path} is a folder", hint="give its sources, or a program")
     with path.open("rb") as file:
         head = file.read(4)
     if head[:4] != b"\x7fELF" and head[:2] != b"#!":
@@ -178,6 +181,13 @@ def _built(program: GivenProgram, progress: Callable[[str], None]) -> Path:
     others = [path for path in program.paths if path not in cuda]
     for path in others:
         if path.suffix not in HOST_SUFFIXES:
+            if cuda and not path.exists():
+                words = [str(each) for each in others if each.suffix not in HOST_SUFFIXES]
+                sources = [str(each) for each in program.paths if str(each) not in words]
+                raise Misuse(
+                    f"{path} does not exist",
+                    hint=f"the program's own arguments go behind --: {shlex.join(sources)} -- {shlex.join(words)}",
+                )
             _checked(path)
             raise Misuse(f"{path} is a program among sources", hint="give sources, or one program")
     options = program.flags.options

@@ -75,6 +75,42 @@ def say(text: str) -> None:
         pass
 
 
+def progress(text: str) -> None:
+    """A line about work that goes on, unless ``-q`` asked for none."""
+    if not is_quiet:
+        say(f"kw: {text}\n")
+
+
+is_quiet = False
+"""Whether ``-q`` was given: results and errors only."""
+
+_TAKES_A_WORD = (
+    "-Xcompiler",
+    "-Xptxas",
+    "-Xlinker",
+    "-Xnvlink",
+    "--compiler-options",
+    "--linker-options",
+    "--ptxas-options",
+)
+
+
+def take_loudness(words: list[str]) -> tuple[list[str], bool]:
+    """A command line without ``-q`` and ``-v``, which may stand anywhere before ``--``, and whether ``-v`` was among it."""
+    global is_quiet
+    kept, is_verbose = words[:1], False
+    for number, word in enumerate(words[1:], start=1):
+        if word == "--":
+            return kept + words[number:], is_verbose
+        if words[number - 1] in _TAKES_A_WORD or word not in ("-q", "--quiet", "-v", "--verbose"):
+            kept.append(word)
+        elif word in ("-q", "--quiet"):
+            is_quiet = True
+        else:
+            is_verbose = True
+    return kept, is_verbose
+
+
 class program_speaks_on_stderr:
     """Within, processes that are started find our standard error as their standard output (when ``active``)."""
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any, Literal
 
+from kernelwright.cuda.names import readable
 from kernelwright.launch import Triple
 from kernelwright.lazy_dataclasses import dataclass
 
@@ -167,7 +168,7 @@ class CheckFinding:
         """A few lines: where and what, who, the other end, the source lines, what helps."""
         where = f"{self.place}: " if self.place else ""
         lines = [f"{where}{self.kind}: {self.message}" + (f" ({self.count} times)" if self.count > 1 else "")]
-        who = [f"kernel {self.kernel}"] if self.kernel else []
+        who = [f"kernel {readable(self.kernel)}"] if self.kernel else []
         if self.block is not None and self.thread is not None:
             who += [f"block {self.block}", f"thread {self.thread}"]
         if self.buffer:

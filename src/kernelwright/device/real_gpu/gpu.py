@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import NoReturn
 
+from kernelwright.cuda.names import readable
 from kernelwright.cuda.wire.protocol import DeviceProperties
 from kernelwright.device.fault import Fault, Kind
 from kernelwright.device.real_gpu.driver import NOT_FOUND, Driver, DriverError
@@ -315,7 +316,7 @@ class CudaGpu:
     def _refused(self, work: Work, error: DriverError) -> DeviceError:
         launch = work.launch
         return DeviceError(
-            f"kernel '{launch.kernel}' was not launched with grid {launch.grid}, block {launch.block} and "
+            f"kernel '{readable(launch.kernel)}' was not launched with grid {launch.grid}, block {launch.block} and "
             f"{launch.shared_bytes} bytes "
             f"of dynamic shared memory: {error.message}",
             hint=error.hint,

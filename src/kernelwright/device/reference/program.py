@@ -14,6 +14,7 @@ from kernelwright.codegen.memory_layout import (
     round_up,
     shared_layout,
 )
+from kernelwright.cuda.names import readable
 from kernelwright.device.arena import GENERIC
 from kernelwright.device.reference import body, calls
 from kernelwright.device.reference.body import Body, Program
@@ -57,7 +58,7 @@ class Translation:
         """
         if len(packed) < self.layout.size:
             raise Misuse(
-                f"Kernel '{self.kernel.name}' takes {self.layout.size} bytes of arguments, {len(packed)} were given.",
+                f"Kernel '{readable(self.kernel.name)}' takes {self.layout.size} bytes of arguments, {len(packed)} were given.",
                 hint="pass every parameter, each at its natural alignment",
             )
         return tuple(_argument(p, packed) for p in self.layout.parameters)

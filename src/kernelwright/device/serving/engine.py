@@ -162,7 +162,9 @@ class Engine:
             raise Refused(CudaError.INVALID_CONFIGURATION, error.message) from None
         except MemoryError:
             name = readable(self.registered.name_of(number))
-            raise Refused(CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {name}") from None
+            raise Refused(
+                CudaError.MEMORY_ALLOCATION, f"there is no memory left to run kernel {readable(name)}"
+            ) from None
         except KernelwrightError as error:
             raise Refused(CudaError.UNKNOWN, str(error)) from None
         except Refused:

@@ -14,6 +14,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from kernelwright.cuda.names import readable
+
 TICK_S = 0.05
 ABANDON_AFTER_S = 60.0
 """What a session gets to end in when its program has gone: a compiler may be at work that does not look up."""
@@ -96,7 +98,7 @@ class Watchdog:
         progress = self._device.progress()
         if progress is not None:
             kernel, blocks = progress
-            self._say(f"kernel {kernel} has run for {lasted:.0f} s, {blocks} blocks are done")
+            self._say(f"kernel {readable(kernel)} has run for {lasted:.0f} s, {blocks} blocks are done")
 
 
 def _on_a_terminal(line: str) -> None:

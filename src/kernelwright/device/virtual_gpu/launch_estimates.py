@@ -22,6 +22,7 @@ from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh_all
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.codegen.simt.launching.launch_result import LaunchResult
+from kernelwright.cuda.names import readable
 from kernelwright.device.arena import Arena
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.timing_model.counters import BlockTrace, Observed
@@ -168,7 +169,9 @@ class Timing:
         if launched.fault is not None:
             raise DeviceError(f"the launch stops with a fault, so it has no time: {launched.fault.message}")
         if launched.estimate is None:
-            raise DeviceError(f"kernel '{launch.kernel}' has no estimate: {self.untimed.get(launch.kernel, '')}")
+            raise DeviceError(
+                f"kernel '{readable(launch.kernel)}' has no estimate: {self.untimed.get(launch.kernel, '')}"
+            )
         return launched.estimate
 
     def _observed(self, launch: Launch, result: LaunchResult) -> Observed:

@@ -101,6 +101,7 @@ class Journal:
         self._threads = threading.RLock()
         self._in_batch = False
         self._session: int | None = None
+        self.is_open = True
 
     @classmethod
     def open(cls, path: Path | str, *, create: bool = False, write: bool = False) -> Journal:
@@ -302,6 +303,7 @@ class Journal:
             if self._lock is not None:
                 journal_file.settle(self._connection)
             self._connection.close()
+            self.is_open = False
             if self._lock is not None:
                 self._lock.release()
                 self._lock = None

@@ -12,6 +12,7 @@ what was searched: ``evaluate/run/variant_run.py`` for variants of kernels, ``br
 
 from __future__ import annotations
 
+import difflib
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,6 +24,7 @@ from kernelwright.evaluate.candidate import AsWritten, C, Codec
 from kernelwright.evaluate.run.history_table import history_of
 from kernelwright.evaluate.run.journal import Event, Journal, Row
 from kernelwright.evaluate.run.journal_file import writer_of
+from kernelwright.evaluate.run.shown_run import as_frame, as_html, as_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -122,6 +124,24 @@ class Run(Generic[C]):
         """Every evaluation as a table that NumPy and pandas read."""
         return history_of(list(self.rows()), self.journal.sessions)
 
+    def to_pandas(self) -> Any:
+        """Every evaluation as a row of a pandas ``DataFrame``, by its name (``v17``): ``ok``, ``time_us``, ``error``, figures measured
+        besides, ``stage`` and ``reason`` of those rejected, the candidate as JSON, seconds. Raises ``Misuse`` without pandas."""
+        return as_frame(self.journal.rows())
+
+    @property
+    def shown_facts(self) -> list[tuple[str, str]]:
+        """What a person is told of it in a line."""
+        return [("state", self.state), ("candidates", f"{len(self.journal)} candidates")]
+
+    def __repr__(self) -> str:
+        if not self.journal.is_open:
+            return f"<{type(self).__name__} {self.folder}: closed>"
+        return as_line(type(self).__name__, str(self.folder), self.shown_facts)
+
+    def _repr_html_(self) -> str:
+        return as_html(type(self).__name__, str(self.folder), self.shown_facts) if self.journal.is_open else repr(self)
+
     @property
     def spent_seconds(self) -> float:
         """How long all sessions together have worked on it: from each one's beginning to the last that it recorded."""
@@ -197,7 +217,9 @@ def found_folder(path: Path | str) -> Path:
     before, _, variant = str(path).rpartition(":")
     if before and any((folder / JOURNAL).is_file() for folder in (Path(before), Path(FOLDER) / before)):
         raise Misuse(f"{path} is a variant, and a run is wanted", hint=f"leave out :{variant}")
-    raise Misuse(f"there is no run {str(path)!r}", hint="kw runs lists the runs there are")
+    near = difflib.get_close_matches(str(path), [each.name for each in runs_in(Path(FOLDER))], n=2, cutoff=0.5)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    raise Misuse(f"there is no run {str(path)!r}", hint=f"{meant}kw runs lists the runs there are")
 
 
 def new_folder(stem: str, parent: Path | None = None, *, name: str | None = None) -> Path:

@@ -126,6 +126,11 @@ class VariantRun(Run[C]):
             raise unreadable(folder)
         self.settings = RunSettings.from_json(facts["settings"])
 
+    @property
+    def shown_facts(self) -> list[tuple[str, str]]:
+        best = self.best
+        return [*super().shown_facts, ("best", f"{best.name}, {best.speedup:.3f}x" if best else "none")]
+
     # -- what it is about ----------------------------------------------------------------------------------------------
 
     @property

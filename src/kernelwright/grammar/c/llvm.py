@@ -201,6 +201,9 @@ class Writer:
         if op in MATH:
             callee = _intrinsic(op, kind) if op in _INTRINSICS else self._dialect.function(op, kind)
             return self._emit(f"call {llvm} @{callee}({', '.join(f'{llvm} {each}' for each in values)})")
+        if op == "pdiv":
+            zero, quotient = self._binary("==", kind, values[1], constant(kind, 0)), self._binary("/", kind, *values)
+            return self._emit(f"select i1 {zero}, {llvm} {constant(kind, 1)}, {llvm} {quotient}")
         if len(values) == 1:
             return self._unary(op, kind, values[0])
         return self._binary(op, first.type, *values)
@@ -329,9 +332,13 @@ def may_fault(of: Expression) -> bool:
 
 
 def named_functions(text: str) -> frozenset[str]:
-    """The math functions whose names stand in a text, without the ``f`` of single precision; ``abs`` may be ``fabs``."""
+    """The math functions whose names stand in a text, without the ``f`` of single precision, and those that
+    others are made of: ``abs`` may be ``fabs``."""
     words = {word for each in re.findall(r"[A-Za-z_]\w*", text) for word in (each, each.removesuffix("f"))}
-    return frozenset(words & MATH.keys()) | ({"fabs"} if "abs" in words else frozenset())
+    inside = {"fabs"} if words & {"abs", "plog", "psqrt"} else set[str]()
+    inside |= {"log"} if "plog" in words else set()
+    inside |= {"sqrt"} if "psqrt" in words else set()
+    return frozenset(words & MATH.keys() | inside)
 
 
 INTRINSICS: tuple[str, ...] = (

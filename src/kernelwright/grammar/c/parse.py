@@ -12,7 +12,19 @@ from string import ascii_letters
 from typing import Any, NoReturn
 
 from kernelwright.errors import CompileError, Place
-from kernelwright.grammar.c.tree import MATH, RANK, REAL, Assign, Expression, If, Scope, Statement, Type, While
+from kernelwright.grammar.c.tree import (
+    MATH,
+    PROTECTED,
+    RANK,
+    REAL,
+    Assign,
+    Expression,
+    If,
+    Scope,
+    Statement,
+    Type,
+    While,
+)
 
 TYPES: Mapping[str, Type] = {"int": "int", "unsigned": "unsigned", "float": "float", "double": "double", "bool": "bool"}
 
@@ -40,6 +52,8 @@ _KINDS: Mapping[str, str] = {
     "": "end",
 }
 """What a token is, by its first character."""
+
+_REAL_FUNCTIONS: Mapping[str, int] = {**MATH, **PROTECTED}
 
 NESTING = 120
 """Levels of parentheses and blocks that are read."""
@@ -328,21 +342,30 @@ class _Reader:
             if self.word != ")":
                 self._need(",")
         self._depth -= 1
-        single = name[:-1] if name.endswith("f") and name[:-1] in MATH else ""
+        single = name[:-1] if name.endswith("f") and name[:-1] in _REAL_FUNCTIONS else ""
         plain = single or name
-        count = MATH.get(plain, {"min": 2, "max": 2, "abs": 1}.get(plain, 0))
+        count = _REAL_FUNCTIONS.get(plain, {"min": 2, "max": 2, "abs": 1}.get(plain, 0))
         if not count:
             self._fail(f"{name} is no function that is known here", at)
         if len(given) != count:
             self._fail(f"{name} takes {count} argument{'s' if count > 1 else ''}, not {len(given)}", at)
         kind = max((each.type for each in given), key=RANK.__getitem__)
-        if plain in MATH:
+        if plain in _REAL_FUNCTIONS:
             kind = "float" if single else kind if kind in REAL else "double"
         elif kind == "bool":
             kind = "int"
         if plain == "abs" and kind in REAL:
             plain = "fabs"
-        return Expression(plain, kind, tuple(converted(each, kind) for each in given))
+        arguments = tuple(converted(each, kind) for each in given)
+        if plain in ("plog", "psqrt"):
+            size = Expression("fabs", kind, arguments)
+            one = converted(Expression("constant", "int", (1,)), kind)
+            return (
+                Expression("log", kind, (Expression("+", kind, (one, size)),))
+                if plain == "plog"
+                else Expression("sqrt", kind, (size,))
+            )
+        return Expression(plain, kind, arguments)
 
 
 def number(word: str) -> Expression:

@@ -33,7 +33,7 @@ _ORDER = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
 _BITWISE = {"&": "and", "|": "or", "^": "xor"}
 SHORT = 8
 """Instructions of an ``if`` that are predicated, not jumped over."""
-LASTING = frozenset({"element", "/", "%", "complement", *MATH})
+LASTING = frozenset({"element", "/", "%", "pdiv", "complement", *MATH})
 """Operations whose results are remembered: those that cost something, and what is often repeated."""
 _DIRECT = {
     "fabs": "abs.{0}", "sqrt": "sqrt.rn.{0}", "floor": "cvt.rmi.{0}.{0}", "ceil": "cvt.rpi.{0}.{0}",
@@ -263,6 +263,10 @@ class Writer:
         if op in ("+", "-", "*", "/") and kind in REAL:
             # Rounded each by itself: never one operation out of two.
             return self._emit(f"{ {'+': 'add', '-': 'sub', '*': 'mul', '/': 'div'}[op] }.rn.{suffix}", kind, *values)
+        if op == "pdiv":
+            zero = self._emit(f"setp.eq.{suffix}", "bool", values[1], self._constant(kind, 0))
+            quotient = self._emit(f"div.rn.{suffix}", kind, *values)
+            return self._emit(f"selp.{suffix}", kind, self._constant(kind, 1), quotient, zero)
         if op in ("min", "max") and kind in REAL:
             chosen = self._emit(f"setp.{'lt' if op == 'min' else 'gt'}.{suffix}", "bool", *values)
             return self._emit(f"selp.{suffix}", kind, *values, chosen)

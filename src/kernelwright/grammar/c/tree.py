@@ -20,10 +20,14 @@ BINARY_MATH: tuple[str, ...] = ("pow", "fmin", "fmax")
 MATH: Mapping[str, int] = dict.fromkeys(UNARY_MATH, 1) | dict.fromkeys(BINARY_MATH, 2)
 """Functions of real numbers, and how many they take: ``sin`` as it is, and as ``sinf`` for single precision."""
 
+PROTECTED: Mapping[str, int] = {"pdiv": 2, "plog": 1, "psqrt": 1}
+"""Functions that have a result for every number, and how many they take, typed as those of ``MATH``: ``pdiv(a, b)`` is a / b, and 1
+where b is 0 (Koza 1992); ``plog(a)`` is log(1 + |a|), ``psqrt(a)`` sqrt(|a|)."""
+
 
 class Expression(NamedTuple):
     """``op``: constant (its value), variable (its name), element (an array's name, the index), convert, negate, complement,
-    not, an operator of C, select (condition, one, other), min, max, abs, or one of ``MATH``."""
+    not, an operator of C, select (condition, one, other), min, max, abs, pdiv, or one of ``MATH``."""
 
     op: str
     type: Type

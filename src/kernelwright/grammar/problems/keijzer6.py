@@ -46,5 +46,5 @@ problem = Problem(
     individual="y = {};",
     fitness=root_mean_square_error,
     perfect=0.0,
-    settings={"population": 300, "generations": 50, "target": 0.01},
+    settings={"population": 300, "generations": 50, "target": 0.01, "initial": "random"},
 )

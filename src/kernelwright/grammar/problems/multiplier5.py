@@ -50,5 +50,6 @@ problem = Problem(
         "crossover": 0.5,
         "longest": 400,
         "target": 3100.0,
+        "initial": "random",
     },
 )

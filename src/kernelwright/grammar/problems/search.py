@@ -81,5 +81,5 @@ problem = Problem(
     fitness=right_answers,
     goal="most",
     perfect=CASES,
-    settings={"population": 500, "generations": 30},
+    settings={"population": 500, "generations": 30, "initial": "random"},
 )

@@ -22,6 +22,7 @@ import typer
 from kernelwright.cli.commands.explore.result import explore_lines, explore_result
 from kernelwright.cli.commands.explore.view import explore_view_of
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
+from kernelwright.cli.support.streams import progress
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.run import new_folder
@@ -89,7 +90,7 @@ def command(
     begin = time.monotonic()
     with run, saying_how_to_resume(run):
         about = f"{run.subject} on {run.subject.device}, {run.settings.strategy}, seed {run.settings.seed}"
-        print(f"kw: run {run.folder}: {about}", file=sys.stderr)
+        progress(f"run {run.folder}: {about}")
         with explore_view_of(sys.stderr) as view:
             proceed(run, jobs=jobs, watch=view.show)
         result = explore_result(run, time.monotonic() - begin)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from kernelwright.cli.support.streams import progress
 from kernelwright.cli.support.tables import print_rows
 from kernelwright.device.model_check.agreement import FAVOURITES, Agreement, agreement
 from kernelwright.device.model_check.check_variants import (
@@ -59,7 +59,7 @@ def command(
     for each in check_variants(description, chosen, on):
         checked.append(each)
         left = (time.monotonic() - begin) / len(checked) * (len(chosen) - len(checked))
-        print(f"kw: {len(checked)} of {len(chosen)} variants, about {left:.0f} s left", file=sys.stderr)
+        progress(f"{len(checked)} of {len(chosen)} variants, about {left:.0f} s left")
     good = [c for c in checked if c.estimate is not None]
     if len(good) < LEAST:
         why = next((c.trouble for c in checked if c.trouble), "")

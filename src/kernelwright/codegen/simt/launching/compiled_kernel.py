@@ -28,6 +28,7 @@ from kernelwright.codegen.simt.launching.runtime_structs import ACCESS, BUFFER, 
 from kernelwright.codegen.simt.launching.watching import Caches, Watch, Watching
 from kernelwright.codegen.simt.lower import HostKernel, lower
 from kernelwright.codegen.simt.program.lane_scalars import LOCAL_BASE
+from kernelwright.cuda.names import readable
 from kernelwright.errors import DeviceError
 from kernelwright.launch import Launch, Triple
 
@@ -204,10 +205,10 @@ class CompiledKernel:
             self._take_shape(asked.block, asked.shared_bytes)
         x, y, z = asked.grid
         if x < 1 or y < 1 or z < 1:
-            raise DeviceError(f"Kernel '{kernel.name}' cannot be launched with grid {asked.grid}.")
+            raise DeviceError(f"Kernel '{readable(kernel.name)}' cannot be launched with grid {asked.grid}.")
         if len(parameters) < kernel.parameter_bytes:
             raise DeviceError(
-                f"Kernel '{kernel.name}' takes {kernel.parameter_bytes} bytes of arguments, {len(parameters)} were given."
+                f"Kernel '{readable(kernel.name)}' takes {kernel.parameter_bytes} bytes of arguments, {len(parameters)} were given."
             )
         keep: list[npt.NDArray[Any]] = []
         ordered = kernel.options.split or (schedule is not None and schedule.kind != "forward")
@@ -259,14 +260,14 @@ class CompiledKernel:
         name, options = kernel.name, kernel.options
         if options.block is not None and tuple(block) != tuple(options.block):
             raise DeviceError(
-                f"Kernel '{name}' was compiled for blocks of {options.block}, not {block}.",
+                f"Kernel '{readable(name)}' was compiled for blocks of {options.block}, not {block}.",
                 hint="compile it for this shape",
             )
         threads = block[0] * block[1] * block[2]
         if min(block) < 1 or threads > 1024:
-            raise DeviceError(f"Kernel '{name}' cannot be launched with blocks of {block}.")
+            raise DeviceError(f"Kernel '{readable(name)}' cannot be launched with blocks of {block}.")
         if not 0 <= shared_bytes <= SHARED_LIMIT:
-            raise DeviceError(f"Kernel '{name}' cannot have {shared_bytes} bytes of dynamic shared memory.")
+            raise DeviceError(f"Kernel '{readable(name)}' cannot have {shared_bytes} bytes of dynamic shared memory.")
         self._shape = None
         warps = (threads + 31) // 32
         shared_size = kernel.shared_total(shared_bytes)
@@ -304,7 +305,7 @@ class CompiledKernel:
             return [groups]
         if schedule.kind == "subwarp" and not split:
             raise DeviceError(
-                f"Kernel '{self.kernel.name}' was compiled for warps that run in step.",
+                f"Kernel '{readable(self.kernel.name)}' was compiled for warps that run in step.",
                 hint="compile it with SimtOptions(split=True)",
             )
         order, inner, groups = _drawn(schedule, blocks, warps)
@@ -317,7 +318,9 @@ class CompiledKernel:
     def _symbols(self, known: Mapping[str, int], keep: list[npt.NDArray[Any]]) -> int:
         missing = [s for s in self.kernel.symbols if s not in known]
         if missing:
-            raise DeviceError(f"Kernel '{self.kernel.name}' needs the addresses of variables {', '.join(missing)}.")
+            raise DeviceError(
+                f"Kernel '{readable(self.kernel.name)}' needs the addresses of variables {', '.join(missing)}."
+            )
         addresses = np.array([known[name] for name in self.kernel.symbols], np.uint64)
         keep.append(addresses)
         return int(addresses.ctypes.data)
