@@ -110,7 +110,9 @@ def test_what_is_inert_has_no_effect(seed: int) -> None:
 @relaxed
 @given(numbers)
 @example(110504)  # a load whose address is computed from an operand that repair changed
-@example(65535)  # the same, where that operand leads to memory that is written before repair, and to other memory after it
+@example(
+    65535
+)  # the same, where that operand leads to memory that is written before repair, and to other memory after it
 def test_what_is_drawn_applies(seed: int) -> None:
     rng = random.Random(seed)
     original = rng.choice(small_kernels())
