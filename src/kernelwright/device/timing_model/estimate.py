@@ -131,10 +131,10 @@ def take_apart(observed: Observed, weights: Weights, gpu: Gpu, latency: float = 
     return replace(parts, busy={**parts.busy, **waiting})
 
 
-def total_us(parts: Parts, calibration: Calibration) -> float:
-    """The estimated time alone."""
-    cycles = _together(_calibrated(parts.busy, calibration), calibration.norm)
-    return calibration.launch * parts.gpu.launch_us + calibration.scale * cycles / parts.gpu.clock_mhz
+def total_us(busy: Mapping[str, float], gpu: Gpu, calibration: Calibration) -> float:
+    """The estimated time alone, from ``Parts.busy``."""
+    cycles = _together(_calibrated(busy, calibration), calibration.norm)
+    return calibration.launch * gpu.launch_us + calibration.scale * cycles / gpu.clock_mhz
 
 
 def finish(parts: Parts, calibration: Calibration, *, by_line: bool = True) -> Estimate:
@@ -147,7 +147,7 @@ def finish(parts: Parts, calibration: Calibration, *, by_line: bool = True) -> E
     return Estimate(
         kernel=observed.kernel,
         gpu=gpu.name,
-        time_us=total_us(parts, calibration),
+        time_us=total_us(parts.busy, gpu, calibration),
         kernel_us=calibration.scale * cycles / gpu.clock_mhz,
         cycles=cycles,
         terms=tuple(terms),
