@@ -25,6 +25,9 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "launch",
         "kernel_version",
         "calibration",
+        "gpu_text",
+        "gpu_figures",
+        "own_gpu",
     ),
     ("ir", "space/engine"),
     ("cuda", "passes", "edits", "grammar", "space"),
@@ -56,6 +59,9 @@ FOUNDATION = {
     "launch",
     "kernel_version",
     "calibration",
+    "gpu_text",
+    "gpu_figures",
+    "own_gpu",
 }
 
 

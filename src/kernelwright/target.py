@@ -6,12 +6,17 @@ beside it: ``gpu("a100").source("l2_latency")``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import functools
 from dataclasses import replace
 
 from kernelwright.architectures import ARCHITECTURES, architecture
 from kernelwright.errors import Misuse
-from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.gpu_figures import PIPES as PIPES
+from kernelwright.gpu_figures import WARP as WARP
+from kernelwright.gpu_figures import Gpu as Gpu
+from kernelwright.gpu_figures import Multiprocessor as Multiprocessor
+from kernelwright.gpu_text import read_gpu
+from kernelwright.own_gpu import with_calibration, with_figures
 
 KIB = 1024
 MIB = 1024 * 1024
@@ -43,108 +48,6 @@ ACCEL_SMALL = "Accel-Sim, tested configurations SM75_RTX2060 and SM86_RTX3070 (f
 BENCHES = "te42kyfo/gpu-benches 1c36d50, measured on an A40 (Ampere) and an L40 (Ada)"
 LINK = "four fifths of the nominal rate of 16 lanes of PCIe 3.0 (Pascal to Turing), 4.0 (Ampere, Ada) or 5.0 (Hopper)"
 ASSUMED = "no published figure that we trust; an assumption, to be calibrated"
-
-PIPES = ("fma", "imad", "alu", "fp64", "fp16", "xu", "lsu", "warp", "branch", "tensor")
-"""Execution pipes of a multiprocessor: multiply-add, integer multiply-add (a part of ``fma``), integer and compare, double,
-half, transcendental and conversion, memory requests, shuffles and votes, control flow, matrices."""
-
-
-@dataclass(frozen=True)
-class Multiprocessor:
-    """What every multiprocessor of one architecture has. Sizes in bytes, latencies in cycles of its own clock.
-
-    ``rates`` are lanes per cycle for each of ``PIPES``: 64 means two warp instructions per cycle. ``sources`` says for
-    each field where the figure comes from.
-    """
-
-    warps: int
-    blocks: int
-    registers: int
-    register_unit: int
-    """Registers of a warp are handed out in multiples of this many."""
-    partitions: int
-    """Warps, registers and schedulers belong to one of so many equal parts."""
-    registers_per_thread: int
-    shared_bytes: int
-    shared_per_block: int
-    shared_unit: int
-    shared_reserved: int
-    """What the system takes of each block's shared memory."""
-    carveouts: tuple[int, ...]
-    """Sizes the driver can give to shared memory where it shares its store with the L1 cache; empty where it does not."""
-    l1_bytes: int
-    """The L1 cache, together with shared memory where ``carveouts`` divide one store."""
-    issue: float
-    """Warp instructions that all schedulers together start per cycle."""
-    rates: Mapping[str, int]
-    l1_bytes_per_cycle: int
-    shared_bytes_per_cycle: int
-    l2_bytes_per_cycle: int
-    """What one multiprocessor can take from the L2 cache."""
-    alu_latency: int
-    special_latency: int
-    warp_latency: int
-    fp64_latency: int
-    shared_latency: int
-    l1_latency: int
-    constant_latency: int
-    barrier_latency: int
-    """From the last arrival to the first instruction after it."""
-    barrier_warp_cycles: int
-    """What each warp of the block adds to a barrier."""
-    sources: Mapping[str, str]
-
-    def __hash__(self) -> int:
-        return hash((self.warps, self.shared_bytes, self.l1_bytes, self.l1_latency, tuple(self.rates.items())))
-
-    @property
-    def threads(self) -> int:
-        return self.warps * WARP
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """A GPU by name. Bandwidths of the whole chip; latencies in cycles as a warp waits for its data."""
-
-    name: str
-    title: str
-    arch: str
-    sm: Multiprocessor
-    multiprocessors: int
-    clock_mhz: int
-    """The highest clock, which benchmarks of single kernels run at."""
-    l2_bytes: int
-    l2_ways: int
-    l2_bytes_per_cycle: int
-    dram_gb_per_s: int
-    memory_bytes: int
-    l2_latency: int
-    dram_latency: int
-    launch_us: float
-    """The time of a kernel that does nothing, between two events of its stream."""
-    memory_bus_bits: int
-    copy_engines: int
-    host_gb_per_s: float
-    """What a copy between pinned host memory and the GPU reaches: four fifths of the link's nominal rate in one direction."""
-    sources: Mapping[str, str]
-
-    def __hash__(self) -> int:
-        return hash((self.name, self.clock_mhz, self.multiprocessors, self.dram_gb_per_s))
-
-    @property
-    def dram_bytes_per_cycle(self) -> float:
-        return self.dram_gb_per_s * 1e3 / self.clock_mhz
-
-    def source(self, figure: str) -> str:
-        """Where a figure comes from: a field of the GPU, ``sm.`` and one of its multiprocessor, or ``sm.rates.`` and a pipe."""
-        sources = self.sm.sources if figure.startswith("sm.") else self.sources
-        found = sources.get(figure.removeprefix("sm."))
-        if found is None:
-            raise Misuse(f"there is no figure {figure!r} of {self.name}", hint="docs/timing-model.md has their names")
-        return found
-
-
-WARP = 32
 
 _COMMON = {
     "warps": GUIDE,
@@ -404,14 +307,37 @@ GPUS: dict[str, Gpu] = {
 DEFAULT_GPU = "h200"
 
 
+OWN = "or a TOML file that describes one"
+
+
 def gpu(name: str) -> Gpu:
-    """The GPU called ``name``. Raises ``Misuse`` with the names there are."""
-    found = GPUS.get(name.lower())
+    """The GPU called ``name``, or described there as ``gpu_text.py`` says. Raises ``Misuse`` with the names there are."""
+    return GPUS.get(name.lower()) or (_read(name) if _is_file(name) else _kept(name))
+
+
+def _is_file(name: str) -> bool:
+    return name.endswith((".toml", ".json")) or ".toml@" in name
+
+
+def _read(name: str) -> Gpu:
+    words = read_gpu(name)
+    found = GPUS.get((words.like or words.name).lower())
     if found is None:
-        near = [each for each in GPUS if name and name.lower() in each]
+        what = (
+            f"{words.place}: it is like {words.like!r}, which is unknown"
+            if words.like
+            else f"unknown GPU {words.name!r}"
+        )
+        asked = (words.like or words.name).lower()
+        near = [each for each in GPUS if asked and asked in each]
         meant = f"did you mean {' or '.join(near)}? " if near else ""
-        raise Misuse(f"unknown GPU {name!r}", hint=f"{meant}choose one of {', '.join(GPUS)}")
-    return found
+        raise Misuse(what, hint=f"{meant}choose one of {', '.join(GPUS)}, {OWN}")
+    if words.like and words.name.lower() in GPUS:
+        raise Misuse(f"{words.place}: {words.name!r} is a GPU of the table", hint="give yours another name")
+    return with_calibration(with_figures(found, words), words.calibration)
+
+
+_kept = functools.lru_cache(_read)
 
 
 def gpu_called(title: str) -> Gpu | None:

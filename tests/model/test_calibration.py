@@ -80,9 +80,14 @@ def test_each_factor_moves_its_own_terms_and_no_others() -> None:
                 assert after[term] == pytest.approx(2 * cycles), (name, term)
             else:
                 assert after[term] == cycles, (name, term)
+    assert (
+        found["scale"].kernel_us == pytest.approx(2 * found[""].kernel_us) and found["scale"].cycles == found[""].cycles
+    )
     assert found["launch"].time_us - found[""].time_us == pytest.approx(P100.launch_us)
 
 
 def test_json_has_every_constant() -> None:
     written = json.loads(json.dumps(DEFAULT.as_json()))
-    assert set(FACTORS) | {"format", "name", "gpu", "rows", "error", "norm"} == set(written)
+    assert set(FACTORS) | {"format", "name", "gpu", "rows", "error", "held_out", "source", "left_alone", "norm"} == set(
+        written
+    )

@@ -15,14 +15,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kernelwright.calibration import FACTORS, load
 from kernelwright.device.model_check.agreement import agreement
 from kernelwright.device.model_check.check_variants import check_variants, sample, variants_of
-from kernelwright.device.model_check.cut_launch import LEAST_BLOCKS, cut_grid, estimate_variant, multiplied
+from kernelwright.device.model_check.cut_launch import LEAST_BLOCKS, cut_grid, multiplied, observe_variant
 from kernelwright.device.model_check.expressions import Expression
-from kernelwright.device.model_check.kernel_description import read_description
+from kernelwright.device.model_check.kernel_description import KernelDescription, read_description
 from kernelwright.device.model_check.tuner_cache import MeasuredVariant, read_tuner_cache
+from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.errors import Misuse
-from kernelwright.target import gpu, gpu_called
+from kernelwright.target import Gpu, gpu, gpu_called
 from tests.model.build import access, count, observed
 
 N = 1 << 20
@@ -235,6 +237,10 @@ def test_titles_of_gpus() -> None:
     assert gpu_called("AMD Radeon PRO W6600") is None and gpu_called("") is None
 
 
+def estimate_variant(description: KernelDescription, parameters: dict[str, Any], on: Gpu) -> Estimate:
+    return estimate(*observe_variant(description, parameters, on), on)
+
+
 # -- the whole ---------------------------------------------------------------------------------------------------------
 
 
@@ -256,11 +262,101 @@ def test_variants_that_cannot_run_are_told(folder: Path) -> None:
     assert len(variants_of(description, cache)) == len(SETTINGS), "'where' leaves one out"
 
 
-def test_the_command(folder: Path) -> None:
-    def kw(*arguments: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture
+def kw(folder: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "kernelwright", "model", *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=folder, timeout=300)
 
+    return run
+
+
+Command = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_check_and_its_page(folder: Path, kw: Command) -> None:
+    done = kw("check", "cache.json", "--kernel", "scale.toml", "--variants", "4", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    page = (folder / "page.html").read_text()
+    assert page.count("<svg") == 1 and "scale on a100" in page and "Farthest off first" in page
+    assert "http" not in page.replace("http://www.w3.org", ""), "self-contained"
+    assert "<script" not in page and page.count("<tr><td><code>") == 4
+    there = kw("check", "cache.json", "--kernel", "scale.toml", "--variants", "4", "--html", "none/page.html")
+    assert there.returncode == 3 and "cannot be written" in there.stderr
+
+
+def test_fit_and_what_it_is_for(folder: Path, kw: Command) -> None:
+    slow = {
+        key: {**e, "time": e["time"] if isinstance(e["time"], str) else 3 * e["time"]} for key, e in entries().items()
+    }
+    (folder / "slow.json").write_text(json.dumps(kernel_tuner(slow)))
+    done = kw("fit", "cache.json", "slow.json", "--kernel", "scale.toml", "-o", "mine.json", "--json")
+    assert done.returncode == 0, done.stderr
+    found, made = json.loads(done.stdout), load(folder / "mine.json")
+    assert (made.name, made.gpu, made.rows) == ("mine", "a100", 2 * len(SETTINGS))
+    assert made.source == "cache.json, slow.json; 40 variants of each, seed 1" and found[
+        "calibration"
+    ] == made.as_json() | {"left_alone": list(made.left_alone)}
+    assert found["fitted"]["scale"] == made.scale and set(found["fitted"]) | set(found["left_alone"]) == {
+        *FACTORS,
+        "norm",
+    }
+    assert made.left_alone and made.held_out == found["held_out"]["rank"].get("scale")
+    plain = json.loads(kw("check", "cache.json", "--kernel", "scale.toml", "--json").stdout)
+    told = kw("check", "cache.json", "--kernel", "scale.toml", "--calibration", "mine.json", "--json")
+    scaled = json.loads(told.stdout)
+    assert scaled["calibration"] == "mine (16 measurements on a100)" and plain["calibration"] == "uncalibrated"
+    assert "was fitted on" in told.stderr and "cache.json" in told.stderr, (
+        "nothing is judged by what it was fitted on in silence"
+    )
+    assert set(found["fitted"]) == {"scale"}
+    for one, other in zip(plain["rows"], scaled["rows"], strict=True):
+        kernel = one["estimated us"] - gpu("a100").launch_us
+        assert other["estimated us"] == pytest.approx(gpu("a100").launch_us + made.scale * kernel, abs=0.2)
+    text = kw("fit", "cache.json", "slow.json", "--kernel", "scale.toml", "-o", "mine.json")
+    assert "scale " in text.stdout and "left alone: " in text.stdout and "rank held out" in text.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("fit", "cache.json", "--kernel", "scale.toml"), "-o FILE"),
+        (("fit", "cache.json", "--kernel", "scale.toml", "-o", "none/mine.json"), "there is no folder none"),
+        (("fit", "cache.json", "--kernel", "scale.toml", "-o", "m.json", "--html", "p.html"), "are for check"),
+        (("fit", "cache.json", "other.json", "--kernel", "scale.toml", "-o", "m.json"), "measured on 'NVIDIA A100-PCIE-40GB', and other.json on"),
+        (("fit", "cache.json", *["--kernel", "scale.toml"] * 2, "-o", "m.json"), "1 cache files and 2 kernels"),
+        (("fit", "cache.json", "--kernel", "scale.toml", "-o", "m.json", "--variants", "4"), "12 are the least"),
+        (("check", "cache.json", "other.json", "--kernel", "scale.toml"), "takes one cache file"),
+        (("check", "cache.json", "--kernel", "scale.toml", "--device", "h300"), "unknown GPU 'h300'"),
+        (("check", "unknown.json", "--kernel", "scale.toml"), "was measured on 'Radeon', which is not in the table"),
+        (("check", "cache.json", "--kernel", "scale.toml", "--calibration", "cache.json"), "holds no calibration"),
+        (("judge", "cache.json", "--kernel", "scale.toml"), "kw model has no 'judge'"),
+    ],
+)  # fmt: skip
+def test_misuse_is_a_sentence(folder: Path, kw: Command, arguments: tuple[str, ...], said: str) -> None:
+    (folder / "other.json").write_text(json.dumps(kernel_tuner(device_name="NVIDIA A10")))
+    (folder / "unknown.json").write_text(json.dumps(kernel_tuner(device_name="Radeon")))
+    done = kw(*arguments)
+    assert done.returncode == 2 and said in done.stderr and "next: " in done.stderr and "Traceback" not in done.stderr
+    assert not (folder / "m.json").exists()
+
+
+def test_constants_of_a_description(folder: Path) -> None:
+    source = (folder / "scale.cu").read_text()
+    (folder / "scale.cu").write_text("__constant__ float table[64];\n" + source)
+    (folder / "scale.toml").write_text(DESCRIPTION + 'constants = { table = "random" }\n')
+    parameters = {"block_size_x": 64, "per_thread": 1}
+    assert estimate_variant(read_description(folder / "scale.toml"), parameters, gpu("a100")).time_us > 0
+    (folder / "scale.toml").write_text(DESCRIPTION + 'constants = { tabel = "random" }\n')
+    with pytest.raises(Misuse, match=r"scale.cu has no variable 'tabel'") as told:
+        estimate_variant(read_description(folder / "scale.toml"), parameters, gpu("a100"))
+    assert told.value.hint == "it has table"
+    (folder / "scale.toml").write_text(DESCRIPTION + 'constants = { table = "zeroes" }\n')
+    with pytest.raises(Misuse, match="constants: table holds none of zeros, random"):
+        read_description(folder / "scale.toml")
+
+
+def test_the_command(folder: Path, kw: Command) -> None:
     done = kw("check", "cache.json", "--kernel", "scale.toml", "--variants", "4", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

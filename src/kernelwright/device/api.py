@@ -25,6 +25,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from kernelwright.calibration import Calibration
 from kernelwright.cuda.signatures import parameter_types
 from kernelwright.device.api_executors import CudaLauncher, Launcher, VirtualLauncher
 from kernelwright.device.argument_checks import check_arguments, triple
@@ -34,7 +35,7 @@ from kernelwright.device.checking import checked_launches
 from kernelwright.device.execution import Execution, Loaded
 from kernelwright.device.real_gpu.gpu import CudaLaunched
 from kernelwright.device.schedule import Schedule
-from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings
+from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, calibrated
 from kernelwright.device.timing_model.estimate import Estimate
 from kernelwright.device.versions.dispatch import Dispatch, Fittings
 from kernelwright.device.virtual_gpu.gpu import Launched
@@ -55,7 +56,8 @@ class Device:
     ``timing`` is a millisecond or two quicker per launch, and ``time_us`` is 0. ``strict``: a read past a buffer that a GPU
     would let pass ends its launch; else it is among the result's ``overreads``. ``winners``: what
     ``kw.winners("smooth-1")`` gives; at each launch of a kernel that one was made from its checks are asked, and it runs or the
-    original does: ``version`` of the result says which. A module's device variables keep their
+    original does: ``version`` of the result says which. ``calibration``: constants of the timing model, or a file of them that
+    ``kw model fit`` wrote. A module's device variables keep their
     values from launch to launch. Not for several threads at once. Raises ``Misuse`` for a name nobody knows, ``ToolError``
     and ``DeviceError`` for a real GPU that this machine lacks.
     """
@@ -69,8 +71,9 @@ class Device:
         timing: bool = True,
         strict: bool = False,
         winners: Sequence[Version] = (),
+        calibration: str | Path | Calibration | None = None,
     ) -> None:
-        settings = Settings.for_device(name, budget=budget, timeout_s=timeout_s, strict=strict)
+        settings = Settings.for_device(calibrated(name, calibration), budget=budget, timeout_s=timeout_s, strict=strict)
         self.name = settings.name
         """As it can be asked for again: ``h200``, ``cuda:0``."""
         self._on: Launcher

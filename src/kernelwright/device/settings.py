@@ -1,6 +1,6 @@
 """What a worker is told by its surroundings: which GPU, and how much a kernel may take.
 
-KERNELWRIGHT_DEVICE    the device: auto, the name of a GPU for a virtual one, or cuda:N for a real one
+KERNELWRIGHT_DEVICE    the device: auto, a virtual GPU by name or as gpu_text.py says (h200@mine.json), or cuda:N for a real one
 KERNELWRIGHT_BUDGET    times that the warps of one launch may go back in loops before it counts as endless
 KERNELWRIGHT_TIMEOUT   seconds that one launch may run; 0: as long as it wants
 KERNELWRIGHT_MEMORY    bytes of memory that the worker may use, device memory included; also 512M, 16G
@@ -13,9 +13,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 
+from kernelwright.calibration import Calibration, load
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.own_gpu import with_calibration
 from kernelwright.target import DEFAULT_GPU, GPUS, Gpu, gpu
 
 BUDGET = 1 << 34
@@ -112,6 +115,21 @@ class Settings:
 def virtual_gpu(name: str) -> Gpu:
     """The virtual GPU that ``name`` asks for, the default one where it asks for a real GPU. Raises ``Misuse``."""
     return gpu(DEFAULT_GPU) if name == "auto" or _CUDA.fullmatch(name) else gpu(name)
+
+
+def calibrated(name: str, calibration: str | Path | Calibration | None) -> str:
+    """A virtual GPU's name with a calibration, or with that of a file: ``auto`` is the GPU that it was fitted on. Without one, the
+    name as it is. Raises ``Misuse`` for a real GPU, whose times are measured, and for a calibration of another GPU.
+    """
+    if not calibration:
+        return name
+    if _CUDA.fullmatch(name):
+        raise Misuse(
+            f"a calibration is of estimates, and times of {name} are measured",
+            hint="--device h200, or no --calibration",
+        )
+    made = calibration if isinstance(calibration, Calibration) else load(Path(calibration))
+    return with_calibration(gpu((made.gpu or DEFAULT_GPU) if name == "auto" else name), made).name
 
 
 def real_gpu(name: str) -> str:

@@ -48,7 +48,7 @@ def headed(run: ExploreRun, explored: ExploredKernel, kernel: GeneratedKernel) -
     """The text of a kernel with what is to be known for launching it."""
     grid, block = (", ".join(map(str, each)) for each in (kernel.grid, kernel.block))
     return (
-        f"// {run.subject} on {run.subject.gpu.title}: estimated {explored.time_us:.2f} us\n"
+        f"// {run.subject} on {run.subject.gpu.label}: estimated {explored.time_us:.2f} us\n"
         f"// {kernel.name}<<<dim3({grid}), dim3({block})>>>({', '.join((*kernel.arrays, *kernel.scalars))})\n"
         f"// {kernel.shared_bytes} bytes of shared memory, of its own; made by kw explore, seed {run.settings.seed}\n"
         f"{kernel.source}"

@@ -102,7 +102,7 @@ class Trials:
             error = self._compared(kernel, launched, grid)
             if isinstance(error, Rejected):
                 return error
-            return _as_outcome(self._estimated(launched, made, kernel), self._gpu.clock_mhz, error)
+            return _as_outcome(self._estimated(launched, made, kernel), error)
         except DeviceError as error:
             return Rejected("launch", error.message)
         except CompileError as error:
@@ -184,11 +184,11 @@ def block_work(subject: Subject, kernel: GeneratedKernel) -> int:
     return max(1, subject.work * lanes // (kernel.grid[0] * kernel.threads))
 
 
-def _as_outcome(found: Estimate, clock_mhz: int, error: float) -> Ok:
+def _as_outcome(found: Estimate, error: float) -> Ok:
     figures = {
         "registers": float(found.registers),
         "dram_bytes": found.dram_bytes,
         "instructions": float(sum(found.instructions.values())),
         "with_launch_us": found.time_us,
     }
-    return Ok(found.cycles / clock_mhz, error, Metrics(figures))
+    return Ok(found.kernel_us, error, Metrics(figures))

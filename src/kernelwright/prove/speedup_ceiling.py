@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kernelwright.device.timing_model.estimate import Estimate
-from kernelwright.target import gpu
 
 LIMIT = 10.0
 """A speed-up beyond this is looked into whatever the model says."""
@@ -24,7 +23,7 @@ def ceiling(estimates: Sequence[Estimate], weights: Sequence[float] | None = Non
     once, if nothing is said. At most ``LIMIT``, which is also the answer where there is no estimate.
     """
     counted = list(zip(estimates, weights or [1.0] * len(estimates), strict=True))
-    before = sum(weight * one.cycles / gpu(one.gpu).clock_mhz for one, weight in counted)
+    before = sum(weight * one.kernel_us for one, weight in counted)
     after = sum(weight * _least_us(one) for one, weight in counted)
     return min(LIMIT, before / after) if after > 0 else LIMIT
 
@@ -33,4 +32,4 @@ def _least_us(one: Estimate) -> float:
     """The kernel with its memory traffic or its arithmetic for nothing, whichever leaves less; and nothing waits."""
     moving = max((t.cycles for t in one.terms if t.name in MEMORY), default=0.0)
     computing = max((t.cycles for t in one.terms if t.name not in MEMORY | WAITING), default=0.0)
-    return min(moving, computing) / gpu(one.gpu).clock_mhz
+    return min(moving, computing) * one.kernel_us / one.cycles if one.cycles else 0.0

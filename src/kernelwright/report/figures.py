@@ -22,6 +22,8 @@ LABEL_COLOURS: Mapping[str, str] = {
 }
 """From the best label to the worst; distinguishable without colour by the legend's order."""
 
+TERM_COLOURS = (BLUE, ORANGE, "#3a8f4c", "#a04878", "#555555", "#a8a83a", "#58b0b0")
+
 
 def convergence(best: Sequence[tuple[int, float]], trained: Sequence[tuple[int, float]]) -> str:
     """Best speed-up against evaluations: of what was accepted, and of whatever was right on the training cases."""
@@ -47,6 +49,25 @@ def front(points: Sequence[tuple[float, float, str]], across: str) -> str:
         axes.set_xlim(0.5, max(x for x, _, _ in points) + 0.5)
     _legend(axes)
     return _svg(figure, "front")
+
+
+def measured_and_estimated(points: Sequence[tuple[float, float, str]]) -> str:
+    """Estimated against measured time of variants, in microseconds on logarithmic axes: a dot each, coloured by the term that bounds it."""
+    figure, axes = _axes("measured us", "estimated us, after one scale")
+    figure.set_size_inches(5.0, 4.4)
+    terms = sorted({term for _, _, term in points}, key=lambda t: (-sum(p[2] == t for p in points), t))
+    ends = min(min(x, y) for x, y, _ in points) / 1.1, max(max(x, y) for x, y, _ in points) * 1.1
+    axes.plot(ends, ends, color=SOFT, linewidth=1.0, zorder=1)
+    for place, term in enumerate(terms):
+        x, y = zip(*((x, y) for x, y, own in points if own == term), strict=True)
+        axes.scatter(
+            x, y, s=22, color=TERM_COLOURS[place % len(TERM_COLOURS)], marker="os^D"[place % 4], label=term, zorder=3
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_aspect("equal")
+    _legend(axes)
+    return _svg(figure, "measured-and-estimated")
 
 
 def left_out(rows: Sequence[tuple[str, float | None]]) -> str:

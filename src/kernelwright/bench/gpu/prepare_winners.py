@@ -252,7 +252,7 @@ class _Carrying:
             for clock in self._clocks:
                 _, estimate = clock.time(done, is_first=case.recorded.number == 0)
                 # Without what launching costs, as the search counted it.
-                estimates.setdefault(clock.gpu.name, []).append(estimate.cycles / clock.gpu.clock_mhz)
+                estimates.setdefault(clock.gpu.name, []).append(estimate.kernel_us)
         return CarriedVariant(name, role, label, tuple(images), {gpu: tuple(us) for gpu, us in estimates.items()})
 
     def _image(self, built: Built) -> str:

@@ -112,7 +112,7 @@ def check_files(
     told = [json.loads(result) for result in ran.results if result]
     findings = [unpack(row) for worker in told for row in worker["findings"]]
     if any(one.permuted for one in findings) and gives_the_same(
-        command, given.settings, in_orders(orders, first), executable.absolute(), given.environment
+        command, given.settings, in_orders(orders, first), executable.absolute(), given.environment()
     ):
         findings = [one.excused() if one.permuted else one for one in findings]
     report = CheckReport.of(

@@ -31,7 +31,7 @@ from kernelwright.cli.support.program_arguments import PROGRAM_FLAGS, GivenProgr
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.cli.support.streams import program_speaks_on_stderr, progress
 from kernelwright.cuda.names import readable
-from kernelwright.device.settings import virtual_gpu
+from kernelwright.device.settings import calibrated, virtual_gpu
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.record_program import record
@@ -197,7 +197,7 @@ def _new_run(
     further = [_words("--case", text) for text in own.pop("case") or ()]
     held = [_words("--held-out", text) for text in own.pop("held_out") or ()]
     keep_flags, given_data = bool(own.pop("keep_flags")), bool(own.pop("given_data"))
-    device = own.get("device", "auto")
+    device = calibrated(own.get("device", "auto"), own.pop("calibration", None))
     settings = _settings(own, DEFAULT_GPU if device == "auto" else device)
     asked = _Asked(settings, kernels, rules, name, command, jobs, keep_flags, given_data)
     # A real GPU takes times; recordings are made on the virtual one.

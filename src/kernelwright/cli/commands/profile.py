@@ -49,7 +49,7 @@ def profile_files(
     **own: Any,
 ) -> int:
     """What ``kw profile`` does, its flags read. Returns the program's exit code."""
-    if own.get("device", AUTO) == AUTO:
+    if own.get("device", AUTO) == AUTO and not own.get("calibration"):
         own["device"] = DEFAULT_GPU
     given = GivenProgram.of(paths, arguments, flags, own)
     executable = given.executable(progress)
@@ -76,7 +76,7 @@ def profile_files(
         _show_measured(name, given.settings, merge_times([row for rows in told for row in rows]), as_json)
         return ran.exit_code
     rows = merged(told)
-    gpu = given.settings.gpu.title
+    gpu = given.settings.gpu.label
     if html:
         try:
             write_atomically(html, profile_page(name, gpu, rows, f"kw {shlex.join(sys.argv[1:])}").encode())

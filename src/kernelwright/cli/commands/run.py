@@ -104,7 +104,7 @@ def _print_report(found: list[dict[str, Any]], settings: Settings) -> None:
     if not rows:
         print("kw: no kernel was launched", file=sys.stderr)
         return
-    gpu = settings.real or f"the {settings.gpu.title}"
+    gpu = settings.real or f"the {settings.gpu.label}"
     here = "" if settings.real else "   seconds here"
     heading = f"us on {gpu}" if settings.real else f"us in it on {gpu}   us launching it"
     width = len(heading.split("   ")[0])

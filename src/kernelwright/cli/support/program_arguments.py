@@ -28,7 +28,7 @@ from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
 from kernelwright.cli.support.winners_flag import TUNED
 from kernelwright.cuda.inputs import now_ns
-from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, size_in_bytes
+from kernelwright.device.settings import BUDGET, TIMEOUT_S, Settings, calibrated, size_in_bytes
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.pipeline import CUDA_SUFFIXES, Program
@@ -37,7 +37,14 @@ from kernelwright.target import GPUS
 from kernelwright.values import replaced
 
 _RUNNING_FLAGS = (
-    Flag("device", ("--device",), "text", f"auto, a virtual GPU ({', '.join(GPUS)}), or a real one (cuda:0).", "auto"),
+    Flag(
+        "device",
+        ("--device",),
+        "text",
+        f"auto, a virtual GPU ({', '.join(GPUS)}, or a TOML file), or cuda:0.",
+        "auto",
+    ),
+    Flag("calibration", ("--calibration",), "text", "Constants of the timing model: a file of kw model fit."),
     Flag(
         "budget", ("--budget",), "text", f"Loop iterations of one launch before it counts as endless; default {BUDGET}."
     ),
@@ -92,7 +99,7 @@ class GivenProgram:
         """
         value = {flag.name: own.pop(flag.name, flag.default) for flag in PROGRAM_FLAGS}
         settings = Settings.for_device(
-            value["device"],
+            calibrated(value["device"], value["calibration"]),
             budget=_number("--budget", value["budget"], int),
             timeout_s=_number("--timeout", value["timeout"], float),
             memory_bytes=size_in_bytes(value["memory"]) if value["memory"] else None,

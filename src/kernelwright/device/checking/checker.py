@@ -26,7 +26,7 @@ from kernelwright.cuda.wire.protocol import MemoryKind, Message
 from kernelwright.device.arena import Arena
 from kernelwright.device.checking.findings import CheckFinding, End, Findings
 from kernelwright.device.checking.host_lines import HostLines
-from kernelwright.device.checking.launch_findings import WIDEST_FIRST, LaunchFindings
+from kernelwright.device.checking.launch_findings import WIDEST_FIRST, LaunchFindings, routine_finding
 from kernelwright.device.checking.reordering import Reordering
 from kernelwright.device.checking.touched_bytes import READ, STORED, Bytes, Touched
 from kernelwright.device.execution import Execution
@@ -223,8 +223,7 @@ class Checker(Observer):
         self._add_all(self._waiting.issue(call.stream, Work(call.name, reads, writes)))
 
     def library_fault(self, routine: str, kind: str, message: str) -> None:
-        found, hint = _FAULTS[kind]
-        self.findings.add(CheckFinding(found, f"{routine}: {message}", hint, routine))
+        self.findings.add(routine_finding(routine, kind, message))
 
     def _add_all(self, found: list[CheckFinding]) -> None:
         for one in found:

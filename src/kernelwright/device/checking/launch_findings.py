@@ -46,6 +46,12 @@ _LANES: dict[str, tuple[str, Hint]] = {
 }
 
 
+def routine_finding(routine: str, kind: str, message: str) -> CheckFinding:
+    """Of a library's routine, with the kind of its fault."""
+    found, hint = _FAULTS[kind]
+    return CheckFinding(found, f"{routine}: {message}", hint, routine)
+
+
 class LaunchFindings:
     """Findings about one launch. ``definition``: where its kernel is; ``strict``: only what cannot matter is a note."""
 

@@ -6,10 +6,12 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from kernelwright.device.model_check.cut_launch import estimate_variant
+from kernelwright.codegen.cost.block_weights import Weights
+from kernelwright.device.model_check.cut_launch import observe_variant
 from kernelwright.device.model_check.kernel_description import KernelDescription
 from kernelwright.device.model_check.tuner_cache import MeasuredVariant, TunerCache
-from kernelwright.device.timing_model.estimate import Estimate
+from kernelwright.device.timing_model.counters import Observed
+from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.errors import CompileError, DeviceError, Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
@@ -20,10 +22,11 @@ ALWAYS = 10
 
 @dataclass(frozen=True)
 class CheckedVariant:
-    """``trouble``: why there is no estimate."""
+    """``seen``: what the estimate is made of. ``trouble``: why there is none."""
 
     measured: MeasuredVariant
     estimate: Estimate | None
+    seen: tuple[Observed, Weights] | None = None
     trouble: str = ""
 
 
@@ -55,9 +58,10 @@ def check_variants(
     """In the order given. What cannot be compiled, launched or estimated is told, not raised."""
     for each in variants:
         try:
-            yield CheckedVariant(each, estimate_variant(description, each.parameters, gpu))
+            seen = observe_variant(description, each.parameters, gpu)
+            yield CheckedVariant(each, estimate(*seen, gpu), seen)
         except (CompileError, DeviceError) as error:
-            yield CheckedVariant(each, None, error.message)
+            yield CheckedVariant(each, None, trouble=error.message)
 
 
 PREDICTORS: Mapping[str, Callable[[Estimate], float]] = {

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from kernelwright.codegen.cost.block_weights import weigh
+from kernelwright.codegen.cost.block_weights import Weights, weigh
 from kernelwright.codegen.ptx import emit_ptx
-from kernelwright.device.arena import Arena
+from kernelwright.device.arena import Arena, Buffer
 from kernelwright.device.execution import Execution
 from kernelwright.device.load_module import load
 from kernelwright.device.model_check.kernel_description import KernelDescription
 from kernelwright.device.timing_model.counters import Geometry, Observed
-from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.device.timing_model.launch_observation import block_labels, observe, watch_of
 from kernelwright.device.virtual_gpu.gpu import VirtualGpu
 from kernelwright.errors import DeviceError, Misuse
@@ -34,21 +33,27 @@ LEAST_BLOCKS = 24
 SEED = 1
 
 
-def estimate_variant(
-    description: KernelDescription, parameters: Mapping[str, Any], gpu: Gpu, cache: bool = True
-) -> Estimate:
-    """What the model says of a variant. Raises what compiling, launching and estimating raise."""
+def observe_variant(
+    description: KernelDescription, parameters: Mapping[str, Any], gpu: Gpu
+) -> tuple[Observed, Weights]:
+    """What a variant does over its whole grid, and what its blocks cost. Raises what compiling and launching raise."""
     grid = description.extent(description.grid, parameters)
     block = description.extent(description.block, parameters)
-    program = compile_program(
-        str(description.source), arch=gpu.arch, define=description.definitions(parameters), cache=cache
-    )
+    program = compile_program(str(description.source), arch=gpu.arch, define=description.definitions(parameters))
     kernel = program.kernel(description.kernel)
     module = kernel.unit.module
     weights = weigh(emit_ptx(print_module(module), gpu.arch), kernel.name, gpu.arch, block_labels(module))
     cut = cut_grid(grid)
     with Arena() as arena:
         loaded = load(module, arena, str(description.source))
+        for number, name in enumerate(description.constants):
+            variable = loaded.variables.buffers.get(name)
+            if variable is None:
+                raise Misuse(
+                    f"{description.path}: {description.source.name} has no variable {name!r}",
+                    hint=f"it has {', '.join(loaded.variables.buffers) or 'none'}",
+                )
+            _fill(arena, variable, SEED + len(description.arguments) + number)
         packed = _packed(description, parameters, arena)
         shared = description.shared_bytes.value(parameters)
         launch = Launch(kernel.name, cut, block, packed, int(shared))
@@ -59,7 +64,7 @@ def estimate_variant(
             raise DeviceError(f"the kernel ended with a fault: {done.fault.message}")
         bounds = arena.bounds()
         seen = observe(done.result, launch, list(zip(bounds["start"].tolist(), bounds["end"].tolist(), strict=True)))
-    return estimate(multiplied(seen, grid), weights, gpu)
+    return multiplied(seen, grid), weights
 
 
 def cut_grid(grid: Triple) -> Triple:
@@ -96,6 +101,13 @@ def multiplied(seen: Observed, grid: Triple) -> Observed:
     )
 
 
+def _fill(arena: Arena, buffer: Buffer, seed: int) -> None:
+    """Random floats between 0 and 1."""
+    view = arena.view(buffer, np.uint8)
+    numbers = np.random.default_rng(seed).random(len(view) // 4, np.float32)
+    view[: 4 * len(numbers)] = numbers.view(np.uint8)
+
+
 def _packed(description: KernelDescription, parameters: Mapping[str, Any], arena: Arena) -> bytes:
     packed = b""
     for index, argument in enumerate(description.arguments):
@@ -103,9 +115,7 @@ def _packed(description: KernelDescription, parameters: Mapping[str, Any], arena
             size = argument.value.count(parameters)
             buffer = arena.allocate(size, f"argument {index}")
             if argument.random:
-                view = arena.view(buffer, np.uint8)
-                numbers = np.random.default_rng(SEED + index).random(size // 4, np.float32)
-                view[: 4 * len(numbers)] = numbers.view(np.uint8)
+                _fill(arena, buffer, SEED + index)
             value, form = buffer.address, "<Q"
         else:
             value, form = argument.value.value(parameters), "<i" if argument.kind == "int" else "<f"

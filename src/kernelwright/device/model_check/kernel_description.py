@@ -7,6 +7,8 @@
     where = "use_shmem == 1"                         # the variants this source has
     arguments = [{ bytes = "4096 * 4096 * 4" }, { bytes = "4110 * 4110 * 4", fill = "random" }, { int = 20 }]
 
+    constants = { d_filter = "random" }              # what __constant__ and __device__ variables hold; zeros where nothing is said
+
 Every parameter becomes a definition (``-Dblock_size_x=16``). Arrays hold zeros, or floats between 0 and 1.
 """
 
@@ -24,7 +26,7 @@ from kernelwright.errors import Misuse
 from kernelwright.launch import Triple
 from kernelwright.lazy_dataclasses import dataclass
 
-KNOWN = ("source", "kernel", "grid", "block", "where", "shared_bytes", "arguments", "define")
+KNOWN = ("source", "kernel", "grid", "block", "where", "shared_bytes", "arguments", "define", "constants")
 KINDS = ("bytes", "int", "float")
 FILLS = ("zeros", "random")
 
@@ -49,6 +51,8 @@ class KernelDescription:
     shared_bytes: Expression
     arguments: tuple[Argument, ...]
     define: Mapping[str, str]
+    constants: tuple[str, ...]
+    """Variables of the module that hold random floats, as arrays do."""
 
     def expressions(self) -> tuple[Expression, ...]:
         where = (self.where,) if self.where else ()
@@ -108,7 +112,15 @@ def read_description(path: Path) -> KernelDescription:
         Expression(found.get("shared_bytes", 0), f"{path}: shared_bytes"),
         tuple(_argument(path, i, a) for i, a in enumerate(found.get("arguments", []))),
         {str(k): str(v) for k, v in found.get("define", {}).items()},
+        _constants(path, found.get("constants", {})),
     )
+
+
+def _constants(path: Path, found: Any) -> tuple[str, ...]:
+    wrong = next((n for n, fill in found.items() if fill not in FILLS), None) if isinstance(found, dict) else "it"
+    if wrong is not None:
+        raise Misuse(f"{path}: constants: {wrong} holds none of {', '.join(FILLS)}", hint='as { d_filter = "random" }')
+    return tuple(name for name, fill in found.items() if fill == "random")
 
 
 def _sizes(path: Path, key: str, found: Any) -> tuple[Expression, ...]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.calibration import DEFAULT, Calibration
+from kernelwright.calibration import Calibration
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.device.timing_model.caches import Traffic, traffic
 from kernelwright.device.timing_model.counters import SECTOR, AccessCount, Observed
@@ -105,13 +105,14 @@ class Parts:
 
 
 def estimate(
-    observed: Observed, weights: Weights, gpu: Gpu, calibration: Calibration = DEFAULT, *, by_line: bool = True
+    observed: Observed, weights: Weights, gpu: Gpu, calibration: Calibration | None = None, *, by_line: bool = True
 ) -> Estimate:
-    """The time of a launch on ``gpu``. The same arguments give the same figures, bit for bit.
+    """The time of a launch on ``gpu``, with the GPU's calibration or another. The same arguments give the same figures, bit for bit.
 
     ``by_line``: whether ``lines`` are wanted, which takes as long as the rest. Raises ``DeviceError`` for a block that does not
     fit on a multiprocessor.
     """
+    calibration = calibration or gpu.calibration
     parts = take_apart(observed, weights, gpu, calibration.latency, calibration.barrier)
     return finish(parts, calibration, by_line=by_line)
 
@@ -130,13 +131,13 @@ def take_apart(observed: Observed, weights: Weights, gpu: Gpu, latency: float = 
     return replace(parts, busy={**parts.busy, **waiting})
 
 
-def total_us(parts: Parts, calibration: Calibration) -> float:
-    """The estimated time alone."""
-    cycles = _together(_calibrated(parts.busy, calibration), calibration.norm)
-    return calibration.launch * parts.gpu.launch_us + cycles / parts.gpu.clock_mhz
+def total_us(busy: Mapping[str, float], gpu: Gpu, calibration: Calibration) -> float:
+    """The estimated time alone, from ``Parts.busy``."""
+    cycles = _together(_calibrated(busy, calibration), calibration.norm)
+    return calibration.launch * gpu.launch_us + calibration.scale * cycles / gpu.clock_mhz
 
 
-def finish(parts: Parts, calibration: Calibration = DEFAULT, *, by_line: bool = True) -> Estimate:
+def finish(parts: Parts, calibration: Calibration, *, by_line: bool = True) -> Estimate:
     """The estimate from its parts; their factors on latencies and barriers must be the calibration's."""
     observed, weights, gpu, work, board = parts.observed, parts.weights, parts.gpu, parts.work, parts.board
     busy = _calibrated(parts.busy, calibration)
@@ -146,8 +147,8 @@ def finish(parts: Parts, calibration: Calibration = DEFAULT, *, by_line: bool = 
     return Estimate(
         kernel=observed.kernel,
         gpu=gpu.name,
-        time_us=total_us(parts, calibration),
-        kernel_us=cycles / gpu.clock_mhz,
+        time_us=total_us(parts.busy, gpu, calibration),
+        kernel_us=calibration.scale * cycles / gpu.clock_mhz,
         cycles=cycles,
         terms=tuple(terms),
         occupancy=parts.resident,

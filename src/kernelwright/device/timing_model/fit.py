@@ -13,7 +13,7 @@ from dataclasses import field, replace
 from kernelwright.calibration import DEFAULT, FACTORS, NORMS, Calibration
 from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.device.timing_model.counters import Observed
-from kernelwright.device.timing_model.estimate import Parts, take_apart, total_us
+from kernelwright.device.timing_model.estimate import take_apart, total_us
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
@@ -24,6 +24,8 @@ LEAST, MOST = 0.1, 10.0
 ROUNDS = 20
 """Times that all factors are gone through with one step, at most."""
 LEAST_ROWS = 3
+CONSTANTS = (*(name for name in FACTORS if name != "scale"), "norm")
+"""What is fitted where nobody says otherwise: without the scale, which moves what all factors together move."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,28 +57,33 @@ class Fit:
 
 
 @dataclass
-class _Rows:
+class MeasuredRows:
     """The measurements, taken apart once for each pair of factors on latencies and barriers."""
 
     rows: Sequence[Measured]
-    parts: dict[tuple[int, float, float], Parts] = field(default_factory=dict)
+    busy: dict[tuple[int, float, float], Mapping[str, float]] = field(default_factory=dict)
 
     def estimated(self, index: int, calibration: Calibration) -> float:
+        """The time of a row, in microseconds."""
         key = (index, calibration.latency, calibration.barrier)
-        if key not in self.parts:
-            row = self.rows[index]
-            self.parts[key] = take_apart(row.observed, row.weights, row.gpu, calibration.latency, calibration.barrier)
-        return total_us(self.parts[key], calibration)
+        row = self.rows[index]
+        if key not in self.busy:
+            self.busy[key] = take_apart(
+                row.observed, row.weights, row.gpu, calibration.latency, calibration.barrier
+            ).busy
+        return total_us(self.busy[key], row.gpu, calibration)
 
-    def loss(self, calibration: Calibration) -> float:
-        """Mean over the kernels of the mean squared logarithm of estimated over measured."""
+    def loss(self, calibration: Calibration, chosen: Sequence[int] | None = None) -> float:
+        """Mean over the kernels of the mean squared logarithm of estimated over measured, of all rows or of these."""
         by_kernel: dict[str, list[float]] = {}
-        for index, row in enumerate(self.rows):
+        for index in range(len(self.rows)) if chosen is None else chosen:
+            row = self.rows[index]
             ratio = self.estimated(index, calibration) / row.time_us
             by_kernel.setdefault(row.kernel, []).append(math.log(ratio) ** 2)
         return math.fsum(math.fsum(v) / len(v) for v in by_kernel.values()) / len(by_kernel)
 
     def error(self, calibration: Calibration) -> float:
+        """The mean relative error."""
         errors = [abs(self.estimated(i, calibration) / row.time_us - 1) for i, row in enumerate(self.rows)]
         return math.fsum(errors) / len(errors)
 
@@ -86,36 +93,51 @@ def fit(
     name: str,
     start: Calibration = DEFAULT,
     progress: Callable[[int, float], None] = lambda round, loss: None,
+    constants: Sequence[str] = CONSTANTS,
 ) -> Fit:
     """The calibration under which the estimates come closest to the measured times. Deterministic.
 
-    ``progress`` is told the round and the loss. Raises ``Misuse`` for too few rows, times that are not positive, or rows
+    ``constants``: those that may move. ``progress`` is told the round and the loss. Raises ``Misuse`` for too few rows, times that are
+    not positive, or rows
     from several GPUs.
     """
-    _check(rows)
-    kept = _Rows(rows)
-    best, loss, done = start, kept.loss(start), 0
+    check_rows(rows)
+    kept = MeasuredRows(rows)
+    best = closest(kept, constants, start, progress=progress)
+    error = kept.error(best)
+    made = replace(best, name=name, gpu=rows[0].gpu.called, rows=len(rows), error=error)
+    estimated = [kept.estimated(i, best) for i in range(len(rows))]
+    return Fit(made, kept.error(start), error, rank_by_kernel(rows, estimated))
+
+
+def closest(
+    kept: MeasuredRows,
+    constants: Sequence[str],
+    start: Calibration = DEFAULT,
+    chosen: Sequence[int] | None = None,
+    progress: Callable[[int, float], None] = lambda round, loss: None,
+) -> Calibration:
+    """``start`` with ``constants`` moved to where the loss over the ``chosen`` rows is least."""
+    best, loss, done = start, kept.loss(start, chosen), 0
     for step in STEPS:
         for _ in range(ROUNDS):
             before = loss
-            for constant, value in _moves(step):
+            for constant, value in _moves(step, constants):
                 candidate = _moved(best, constant, value)
-                found = kept.loss(candidate) if candidate != best else loss
+                found = kept.loss(candidate, chosen) if candidate != best else loss
                 if found < loss:
                     best, loss = candidate, found
             done += 1
             progress(done, loss)
             if loss >= before * (1 - 1e-6):
                 break
-    error = kept.error(best)
-    made = replace(best, name=name, gpu=rows[0].gpu.name, rows=len(rows), error=error)
-    estimated = [kept.estimated(i, best) for i in range(len(rows))]
-    return Fit(made, kept.error(start), error, rank_by_kernel(rows, estimated))
+    return best
 
 
-def _moves(step: float) -> list[tuple[str, float]]:
+def _moves(step: float, constants: Sequence[str]) -> list[tuple[str, float]]:
     """What may be changed, and by which factor; for the norm, what it may become."""
-    return [(n, f) for n in FACTORS for f in (step, 1 / step)] + [("norm", float(n)) for n in NORMS]
+    norms = [("norm", float(n)) for n in NORMS] if "norm" in constants else []
+    return [(n, f) for n in constants if n != "norm" for f in (step, 1 / step)] + norms
 
 
 def _moved(calibration: Calibration, name: str, value: float) -> Calibration:
@@ -164,13 +186,14 @@ def _ranks(values: Sequence[float]) -> list[float]:
     return ranks
 
 
-def _check(rows: Sequence[Measured]) -> None:
+def check_rows(rows: Sequence[Measured]) -> None:
+    """Raises ``Misuse`` for rows that make no calibration."""
     if len(rows) < LEAST_ROWS:
         raise Misuse(f"a calibration takes at least {LEAST_ROWS} measurements, not {len(rows)}")
     wrong = next((r for r in rows if not (0 < r.time_us < math.inf)), None)
     if wrong is not None:
         raise Misuse(f"the time measured for {wrong.kernel} ({wrong.variant}) is {wrong.time_us} us")
-    names = sorted({r.gpu.name for r in rows})
+    names = sorted({r.gpu.called for r in rows})
     if len(names) > 1:
         raise Misuse(
             f"measurements from several GPUs ({', '.join(names)}) make no calibration", hint="fit one GPU at a time"

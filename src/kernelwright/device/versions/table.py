@@ -48,7 +48,7 @@ def version_lines(rows: Sequence[dict[str, Any]], settings: Settings) -> list[st
             lines.append(_line(each, f"{row['kernel']}: {each['name']} ({each['label']})", is_timed))
             lines += [f"{count:8} times its check failed: {check}" for check, count in sorted(each["failed"].items())]
         lines.append(_line(row["original"], f"{row['kernel']}: the original", is_timed))
-    return [*lines, *_total(rows, settings.gpu.title)]
+    return [*lines, *_total(rows, settings.gpu.label)]
 
 
 def _line(figures: dict[str, Any], name: str, is_timed: bool) -> str:

@@ -4,7 +4,7 @@ and estimates of launches that count and log the same again.
     kept = KeptCode()
     serve(connection, settings_of, kept=kept)       # and the next program: the same executable, say, with other arguments
 
-For one GPU and one calibration of the timing model.
+For one GPU, with its calibration of the timing model.
 """
 
 from __future__ import annotations

@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from kernelwright.cache import content_key
-from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh_all
 from kernelwright.codegen.ptx import emit_ptx
 from kernelwright.codegen.simt.launching.launch_result import LaunchResult
@@ -85,17 +84,15 @@ class Timing:
         self,
         gpu: Gpu,
         arena: Arena,
-        calibration: Calibration = DEFAULT,
         *,
         source: Source | None = None,
         warm: bool = True,
         cuda_path: Path | None = None,
         kept: KeptCode | None = None,
     ) -> None:
-        """``kept``: made by others before, for the same GPU, source and calibration, and added to."""
+        """``kept``: made by others before, for the same GPU and source, and added to."""
         self.gpu = gpu
         self.arena = arena
-        self.calibration = calibration
         self.untimed: dict[str, str] = {}
         """Kernels, by mangled name, that the model cannot take; and why."""
         self._source = source
@@ -156,7 +153,7 @@ class Timing:
                 return self.of_all(virtual, execution), None
             observed = self._observed(execution.launch, found.result)
             weights = self.weights(loaded, execution.launch.kernel)
-            made = estimate(machine_accesses(observed, weights), weights, self.gpu, self.calibration)
+            made = estimate(machine_accesses(observed, weights), weights, self.gpu)
             return replace(made, sources={**made.sources, "blocks": str(found)}), found
 
     def of_all(self, virtual: VirtualGpu, execution: Execution) -> Estimate:
@@ -202,7 +199,7 @@ class Timing:
         def estimated() -> tuple[Observed, Estimate]:
             weights = self.weights(loaded, launched.kernel)
             as_made = machine_accesses(observed, weights)
-            return as_made, estimate(as_made, weights, self.gpu, self.calibration)
+            return as_made, estimate(as_made, weights, self.gpu)
 
         def make() -> tuple[Observed, Estimate]:
             if self._kept is None:

@@ -50,7 +50,8 @@ class RunSettings:
     def on(cls, device: str, **settings: Any) -> RunSettings:
         """Settings for a device by its name. Raises ``ToolError`` and ``DeviceError`` for a real GPU that is not there."""
         if not isinstance(device, str) or not device.startswith("cuda"):
-            return cls(device=device, **settings)
+            named = isinstance(device, str) and device != "auto"
+            return cls(device=virtual_gpu(device).name if named else device, **settings)
         virtual_gpu(device)
         ordinal = int(real_gpu(device).partition(":")[2])
         found = require_gpu(ordinal)

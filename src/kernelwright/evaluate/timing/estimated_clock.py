@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kernelwright.cache import content_key
-from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.codegen.cost.block_weights import Source, Weights, weigh
 from kernelwright.device.timing_model.counters import Observed
 from kernelwright.device.timing_model.estimate import Estimate, estimate
@@ -25,9 +24,8 @@ KEPT = 256
 class Clock:
     """Estimates launches for one GPU. ``source`` is settled by what is weighed first, unless it is given."""
 
-    def __init__(self, gpu: Gpu, calibration: Calibration = DEFAULT, source: Source | None = None) -> None:
+    def __init__(self, gpu: Gpu, source: Source | None = None) -> None:
         self.gpu = gpu
-        self.calibration = calibration
         self.source = source
         self._weights: LruCache[str, Weights] = LruCache(KEPT)
 
@@ -43,7 +41,7 @@ class Clock:
         if not is_first:
             # Launches of one program use the same memory again and again: L2 has what fits in it.
             observed = replace(observed, warm=min(1.0, self.gpu.l2_bytes / max(observed.touched_bytes, 1)))
-        return observed, estimate(observed, self.weights(done.built), self.gpu, self.calibration, by_line=by_line)
+        return observed, estimate(observed, self.weights(done.built), self.gpu, by_line=by_line)
 
     def weights(self, built: Built) -> Weights:
         """What the blocks of a kernel cost. Raises ``CompileError`` and ``ToolError``."""

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.bound.domains import Numbering
@@ -104,7 +103,6 @@ class LowerBound:
         backbone: Backbone,
         numbering: Numbering,
         gpu: Gpu,
-        calibration: Calibration = DEFAULT,
         *,
         overlap: bool = False,
     ) -> None:
@@ -121,8 +119,8 @@ class LowerBound:
         ):
             if len(things) > most:
                 raise Misuse(f"{backbone.name} has {len(things)} {what}: at most {most} can be bounded")
-        self.machine = Machine.of(gpu, calibration)
-        self.title = gpu.title
+        self.machine = Machine.of(gpu)
+        self.title = gpu.label
         self._norm = 0.0 if overlap else float(self.machine.norm)
         self._library = bound_library()
         self._arrays = _tables(backbone, numbering)

@@ -1,8 +1,7 @@
-"""The figures of a GPU that a bound divides by, each with the factor of a calibration applied."""
+"""The figures of a GPU that a bound divides by, each with the factor of its calibration applied."""
 
 from __future__ import annotations
 
-from kernelwright.calibration import DEFAULT, Calibration
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import WARP, Gpu
 
@@ -39,9 +38,9 @@ class Machine:
     norm: int
 
     @classmethod
-    def of(cls, gpu: Gpu, calibration: Calibration = DEFAULT) -> Machine:
+    def of(cls, gpu: Gpu) -> Machine:
         """Latencies are best cases: an addition after the shortest stall, a load that hits in L1."""
-        sm, c = gpu.sm, calibration
+        sm, c = gpu.sm, gpu.calibration
         return cls(
             gpu.multiprocessors,
             sm.blocks,
@@ -60,6 +59,6 @@ class Machine:
             float(sm.shared_latency),
             c.barrier * sm.barrier_latency,
             bool(sm.carveouts),
-            float(gpu.clock_mhz),
+            gpu.clock_mhz / c.scale,
             c.norm,
         )

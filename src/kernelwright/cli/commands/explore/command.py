@@ -23,6 +23,7 @@ from kernelwright.cli.commands.explore.result import explore_lines, explore_resu
 from kernelwright.cli.commands.explore.view import explore_view_of
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
 from kernelwright.cli.support.streams import progress
+from kernelwright.device.settings import calibrated
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
 from kernelwright.evaluate.run.run import new_folder
@@ -45,7 +46,10 @@ def command(
     sizes: Annotated[
         list[int] | None, typer.Argument(help="Its sizes, in order; the usual ones where not given.")
     ] = None,
-    device: Annotated[str, typer.Option(help="The GPU that kernels are for, as h200.")] = "auto",
+    device: Annotated[
+        str, typer.Option(help="The GPU that kernels are for, as h200; or a TOML file of your own.")
+    ] = "auto",
+    calibration: Annotated[str, typer.Option(help="Constants of the timing model: a file of kw model fit.")] = "",
     evaluations: Annotated[int | None, typer.Option(help="Kernels tried at most; default 1000.")] = None,
     budget: Annotated[float | None, typer.Option(help="Seconds at most.")] = None,
     gap: Annotated[float, typer.Option(help="Stop when the best is proven to be at most this share slower.")] = 0.0,
@@ -76,7 +80,7 @@ def command(
     else:
         if computation is None:
             raise Misuse("there is nothing to explore", hint=f"kw explore axpy 65536; there are {', '.join(EXAMPLES)}")
-        subject = Subject.of(computation, sizes or (), device)
+        subject = Subject.of(computation, sizes or (), calibrated(device, calibration))
         settings = checked_settings(
             subject,
             decisions=decide or (),

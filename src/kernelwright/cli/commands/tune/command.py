@@ -33,6 +33,7 @@ from kernelwright.cli.support.compile_flags import COMPILE_FLAGS, CompileFlags
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.cli.support.resuming import refuse_settled, saying_how_to_resume, spelled_flags
+from kernelwright.device.settings import calibrated
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.workload.program_case import TIMEOUT_S
@@ -77,6 +78,8 @@ def command(
     timeout: Annotated[float, typer.Option(help="Seconds that a run may take.")] = TIMEOUT_S,
     device: Annotated[str, typer.Option(help="The device that the times are of, as the file names it; default this "
                                         "machine's processor.")] = "",
+    calibration: Annotated[str, typer.Option(help="Constants of the timing model, of a CUDA program's times: a file of kw "
+                                             "model fit.")] = "",
     as_json_: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
     plot: Annotated[Path | None, typer.Option(help="With --explain: an SVG file for what thresholds of the other datasets do for "
                                               "each one.")] = None,
@@ -108,6 +111,12 @@ def command(
         os.chdir(run.facts["folder"])
         asked = Asked.from_json(run.facts["asked"])
     else:
+        if calibration and (execute or path is None or path.suffix == ".py"):
+            raise Misuse(
+                "--calibration is for CUDA programs, whose times are estimated",
+                hint="kw tune app.cu --calibration FILE",
+            )
+        device = calibrated(device or "auto", calibration) if calibration else device
         asked = Asked(
             str(path or ""), (*(data or ()), *more), execute, str(output or ""), oracle, str(forest or ""), device, compare,
             tuple(outputs or ()), tuple(winners or ()), tuple(by or ()), tuple(forget or ()), timeout, resolution, runs, fresh,

@@ -12,9 +12,10 @@ from typing import Any
 
 import kernelwright
 from kernelwright.cache import content_key, file_digest
-from kernelwright.calibration import DEFAULT
+from kernelwright.calibration import UNCALIBRATED
 from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.winners_view import given_winners
+from kernelwright.device.settings import virtual_gpu
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.machine_facts import machine
 from kernelwright.evaluate.workload.case import Arrays
@@ -169,7 +170,9 @@ def of_cuda(
     digest = f"{file_digest(str(path))} {kernelwright.__version__}"
     if versions:
         digest += " " + content_key(p for v in versions for p in (v.version.name, v.version.kernel, v.version.ir))
-    identity = Identity(with_winners(str(path), ",".join(runs), by), device, digest, str(DEFAULT))
+    calibration = virtual_gpu(device).calibration.text or UNCALIBRATED
+    name = with_winners(str(path), ",".join(runs), by)
+    identity = Identity(name, device.partition("@")[0], digest, calibration)
     return _subject(program, identity, threshold_path("", path, wanted.output), wanted, digest=lambda _: "")
 
 
