@@ -9,7 +9,7 @@ from __future__ import annotations
 from kernelwright.exploration.subject import Subject
 from kernelwright.space.cuda_source import GeneratedKernel
 
-BEFORE = """
+HELPERS = """
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -27,28 +27,35 @@ static float next(unsigned &state) {
     state = state * 1664525u + 1013904223u;
     return (float)(state >> 8) / (1 << 23) - 1;
 }
-
-int main() {
-    unsigned state = 1;
 """
 
 
 def host_program(subject: Subject, head: str, kernel: GeneratedKernel) -> str:
     """``head``: the kernel's text with what is said above it. Sizes and scalars are those of the subject."""
-    arrays = [subject.declared.arrays[name] for name in kernel.arrays]
-    lines = [line for each in arrays for line in _array(each.name, each.elements, each.is_output)]
+    lines = host_lines(subject, kernel, [launch_line(subject, kernel)])
+    body = "".join(f"    {line}\n" for line in ["unsigned state = 1;", *lines])
+    return f"{head.rstrip()}\n{HELPERS}\nint main() {{\n{body}}}\n"
+
+
+def launch_line(subject: Subject, kernel: GeneratedKernel) -> str:
     scalars = [f"{float(subject.family.scalars[name])!r}f" for name in kernel.scalars]
-    arguments = ", ".join([*(f"device_{each.name}" for each in arrays), *scalars])
+    arguments = ", ".join([*(f"device_{name}" for name in kernel.arrays), *scalars])
     grid, block = (", ".join(map(str, each)) for each in (kernel.grid, kernel.block))
-    lines += [
-        f"{kernel.name}<<<dim3({grid}), dim3({block})>>>({arguments});",
+    return f"{kernel.name}<<<dim3({grid}), dim3({block})>>>({arguments});"
+
+
+def host_lines(subject: Subject, kernel: GeneratedKernel, launches: list[str]) -> list[str]:
+    """The body of a function: inputs filled, ``launches``, what is printed of the outputs."""
+    arrays = [subject.declared.arrays[name] for name in kernel.arrays]
+    return [
+        *(line for each in arrays for line in _array(each.name, each.elements, each.is_output)),
+        *launches,
         "check(cudaGetLastError());",
         "check(cudaDeviceSynchronize());",
+        *(line for each in arrays if each.is_output for line in _shown(each.name)),
+        *(f"cudaFree(device_{each.name});" for each in arrays),
+        "return 0;",
     ]
-    lines += [line for each in arrays if each.is_output for line in _shown(each.name)]
-    lines += [f"cudaFree(device_{each.name});" for each in arrays]
-    body = "".join(f"    {line}\n" for line in [*lines, "return 0;"])
-    return f"{head.rstrip()}\n{BEFORE}{body}}}\n"
 
 
 def _array(name: str, elements: int, is_output: bool) -> list[str]:

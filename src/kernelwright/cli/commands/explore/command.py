@@ -4,6 +4,7 @@ kw explore matmul 1024 1024 1024 --device h200     the fastest kernel of a compu
 kw explore my_computation.py 65536                 that of a computation of one's own (docs/explore.md)
 kw explore axpy 65536 --strategy best-first        stops when nothing in the space can be faster
 kw explore --replay kw-runs/matmul-1/decisions.json  the kernel of these decisions, run as a whole
+kw explore --bundle matmul                         one program of the best kernels of all sizes on record
 kw explore --resume kw-runs/matmul-1               goes on with a run that was interrupted
 """
 
@@ -26,8 +27,9 @@ from kernelwright.cli.support.streams import progress
 from kernelwright.device.settings import calibrated
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.outcome import Ok
-from kernelwright.evaluate.run.run import new_folder
+from kernelwright.evaluate.run.run import FOLDER, new_folder
 from kernelwright.exploration.decisions import DECISIONS
+from kernelwright.exploration.dispatched_program import write_dispatched_program
 from kernelwright.exploration.run import ExploreRun
 from kernelwright.exploration.subject import Subject
 from kernelwright.search.strategies import DEFAULT_TREE_SEARCH, TREE_SEARCHES
@@ -62,11 +64,25 @@ def command(
     name: Annotated[str | None, typer.Option(help="Name of the run; default the computation's with a number.")] = None,
     resume: Annotated[str | None, typer.Option(help="Go on with this run; besides, --jobs and --json.")] = None,
     replay: Annotated[Path | None, typer.Option(help="Decisions that a run wrote: their kernel is run.")] = None,
+    bundle: Annotated[
+        str | None,
+        typer.Option(help="A computation whose best kernels of all sizes become one program, kw-runs/NAME.cu."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="End by printing one JSON object.")] = False,
 ) -> None:
     """Explore all implementations of a computation. Exit code 1 when nothing faster than the naive kernel was found."""
     if jobs is not None and jobs < 1:
         raise Misuse(f"--jobs {jobs} is no number from 1 up", hint="as --jobs 2")
+    if bundle is not None:
+        if computation or sizes or resume or replay:
+            raise Misuse("--bundle makes a program of what has been explored", hint="kw explore --bundle matmul")
+        path = write_dispatched_program(Path(FOLDER), bundle)
+        print(
+            json.dumps({"program": str(path)})
+            if as_json
+            else f"{path}\nkw run {path} -- SIZES; kw tune {path} --data 'SIZES'"
+        )
+        return
     if resume is not None or replay is not None:
         if computation or sizes or name or evaluations or budget or decide:
             raise Misuse("a run knows what it explores, and so do its decisions", hint="kw explore --resume RUN")
