@@ -130,6 +130,16 @@ def test_products_with_an_epilogue(epilogue: int) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
+def test_products_of_whole_numbers_with_layouts() -> None:
+    a = np.random.default_rng(6).integers(-128, 128, (4, 4)).astype(np.int8)
+    with memory() as m:
+        at, to = m.put_matrix(a, 4), m.put_matrix(np.full((4, 4), 9, np.int32), 4)
+        layouts = [at, R_8I, 4, 0, at, R_8I, 4, 0, to, R_32I, 4, 0, to, R_32I, 4, 0]
+        m.call("cublasLtMatmul", 1, 0, 4, 4, 4, np.int32(3), np.int32(0), R_32I, *layouts, 1, 1, 0, R_32I)
+        wide = a.astype(np.int32)
+        assert (m.get_matrix(to, wide, 4) == 3 * wide.T @ wide).all()
+
+
 def test_bfloat16_rounds_to_even() -> None:
     values = np.array([1.0, 1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-9, np.inf, 3.4e38, 0.0], np.float32)
     rounded = BF16.load(BF16.round(values))

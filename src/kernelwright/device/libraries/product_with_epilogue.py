@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from kernelwright.device.libraries.number_types import BY_NUMBER, Array, NumberType
+from kernelwright.device.libraries.number_types import BY_NUMBER, I32, Array, NumberType
 from kernelwright.device.libraries.routine_call import Call, Number
 from kernelwright.device.libraries.triangles import operated
 
@@ -30,7 +30,9 @@ def matmul(
     if factor != 0 and k > 0:
         left = operated(call.matrices("A", a, *a_shape, lda, stride_a, count, BY_NUMBER[a_type]).load(), transa)
         right = operated(call.matrices("B", b, *b_shape, ldb, stride_b, count, BY_NUMBER[b_type]).load(), transb)
-        made = made + factor * np.matmul(right.swapaxes(1, 2), left.swapaxes(1, 2)).swapaxes(1, 2)
+        # Of whole numbers the sums are exact in double precision, and wrap around at 32 bits.
+        product = np.matmul(right.swapaxes(1, 2), left.swapaxes(1, 2)).swapaxes(1, 2)
+        made = made + (int(factor) * product.astype(np.int64) if into.type is I32 else factor * product)
     if epilogue & _BIAS:
         made = made + call.vector("the bias", bias, m, 1, BY_NUMBER[bias_type]).load()[None, :, None]
     if epilogue & _RELU:

@@ -9,30 +9,28 @@ struct cublasLtContext {
     int unused;
 };
 
-struct cublasLtMatmulDescOpaque {
+/* What lies in the program's opaque structures. */
+struct product {
     int compute, scale, pointer_mode, transa, transb, epilogue, bias_type; /* bias_type -1: that of D */
     const void *bias;
 };
 
-struct cublasLtMatrixLayoutOpaque {
+struct layout {
     int type, order, count;
     uint64_t rows, cols;
     int64_t ld, stride;
 };
 
-struct cublasLtMatmulPreferenceOpaque {
-    int unused;
-};
+_Static_assert(sizeof(struct product) <= sizeof(cublasLtMatmulDescOpaque_t), "it has room");
+_Static_assert(sizeof(struct layout) <= sizeof(cublasLtMatrixLayoutOpaque_t), "it has room");
 
-#define CREATE(pointer, ...)                            \
-    do {                                                \
-        if (!(pointer))                                 \
-            return CUBLAS_STATUS_INVALID_VALUE;         \
-        *(pointer) = malloc(sizeof **(pointer));        \
-        if (!*(pointer))                                \
-            return CUBLAS_STATUS_ALLOC_FAILED;          \
-        **(pointer) = (__typeof__(**(pointer)))__VA_ARGS__; \
-        return CUBLAS_STATUS_SUCCESS;                   \
+#define CREATE(pointer)                                \
+    do {                                               \
+        if (!(pointer))                                \
+            return CUBLAS_STATUS_INVALID_VALUE;        \
+        *(pointer) = calloc(1, sizeof **(pointer));    \
+        if (!*(pointer))                               \
+            return CUBLAS_STATUS_ALLOC_FAILED;         \
     } while (0)
 
 #define DESTROY(name, T)                       \
@@ -54,7 +52,8 @@ KW_API cublasStatus_t cublasLtCreate(cublasLtHandle_t *handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!kw_library_is_served("cublasLt"))
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    CREATE(handle, {0});
+    CREATE(handle);
+    return CUBLAS_STATUS_SUCCESS;
 }
 
 KW_API size_t cublasLtGetVersion(void)
@@ -62,10 +61,20 @@ KW_API size_t cublasLtGetVersion(void)
     return CUBLAS_VERSION;
 }
 
+KW_API cublasStatus_t cublasLtMatmulDescInit(cublasLtMatmulDesc_t desc, cublasComputeType_t compute, cudaDataType scale)
+{
+    if (!desc)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    *(struct product *)desc = (struct product){
+        .compute = compute, .scale = scale, .epilogue = CUBLASLT_EPILOGUE_DEFAULT, .bias_type = -1};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 KW_API cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cublasComputeType_t compute,
                                                cudaDataType scale)
 {
-    CREATE(desc, {.compute = compute, .scale = scale, .epilogue = CUBLASLT_EPILOGUE_DEFAULT, .bias_type = -1});
+    CREATE(desc);
+    return cublasLtMatmulDescInit(*desc, compute, scale);
 }
 
 /* Copies a value of exactly the field's size. */
@@ -77,10 +86,11 @@ KW_API cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *desc, cubla
         return CUBLAS_STATUS_SUCCESS;              \
     } while (0)
 
-KW_API cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
+KW_API cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t given,
                                                      cublasLtMatmulDescAttributes_t attribute, const void *value,
                                                      size_t bytes)
 {
+    struct product *desc = (struct product *)given;
     if (!desc)
         return CUBLAS_STATUS_INVALID_VALUE;
     switch (attribute) {
@@ -104,16 +114,27 @@ KW_API cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t desc,
     return CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
+KW_API cublasStatus_t cublasLtMatrixLayoutInit(cublasLtMatrixLayout_t layout, cudaDataType type, uint64_t rows,
+                                               uint64_t cols, int64_t ld)
+{
+    if (!layout)
+        return CUBLAS_STATUS_INVALID_VALUE;
+    *(struct layout *)layout = (struct layout){.type = type, .rows = rows, .cols = cols, .ld = ld, .count = 1};
+    return CUBLAS_STATUS_SUCCESS;
+}
+
 KW_API cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *layout, cudaDataType type, uint64_t rows,
                                                  uint64_t cols, int64_t ld)
 {
-    CREATE(layout, {.type = type, .rows = rows, .cols = cols, .ld = ld, .count = 1});
+    CREATE(layout);
+    return cublasLtMatrixLayoutInit(*layout, type, rows, cols, ld);
 }
 
-KW_API cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t layout,
+KW_API cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t given,
                                                        cublasLtMatrixLayoutAttribute_t attribute, const void *value,
                                                        size_t bytes)
 {
+    struct layout *layout = (struct layout *)given;
     if (!layout)
         return CUBLAS_STATUS_INVALID_VALUE;
     switch (attribute) {
@@ -137,7 +158,13 @@ KW_API cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t la
 
 KW_API cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference)
 {
-    CREATE(preference, {0});
+    CREATE(preference);
+    return CUBLAS_STATUS_SUCCESS;
+}
+
+KW_API cublasStatus_t cublasLtMatmulPreferenceInit(cublasLtMatmulPreference_t preference)
+{
+    return preference ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 /* There is one way here, which needs no workspace and no alignment. */
@@ -150,28 +177,34 @@ KW_API cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPrefere
 }
 
 /* What of a product is wrong, or is not there. */
-static cublasStatus_t check(const struct cublasLtMatmulDescOpaque *desc, const struct cublasLtMatrixLayoutOpaque *A,
-                            const struct cublasLtMatrixLayoutOpaque *B, const struct cublasLtMatrixLayoutOpaque *C,
-                            const struct cublasLtMatrixLayoutOpaque *D)
+static cublasStatus_t check(const struct product *desc, const struct layout *A,
+                            const struct layout *B, const struct layout *C,
+                            const struct layout *D)
 {
     if (!desc || !A || !B || !C || !D)
         return CUBLAS_STATUS_INVALID_VALUE;
-    const struct cublasLtMatrixLayoutOpaque *const all[] = {A, B, C, D};
+    const struct layout *const all[] = {A, B, C, D};
     for (int i = 0; i < 4; i++) {
         if (all[i]->order != CUBLASLT_ORDER_COL)
             return CUBLAS_STATUS_NOT_SUPPORTED;
         if (all[i]->ld < (int64_t)all[i]->rows || all[i]->count != D->count)
             return CUBLAS_STATUS_INVALID_VALUE;
         if (all[i]->type != CUDA_R_32F && all[i]->type != CUDA_R_64F && all[i]->type != CUDA_R_16F &&
-            all[i]->type != CUDA_R_16BF)
+            all[i]->type != CUDA_R_16BF && all[i]->type != CUDA_R_8I && all[i]->type != CUDA_R_32I)
             return CUBLAS_STATUS_NOT_SUPPORTED;
     }
+    /* Whole numbers are of 8 bits and summed in 32. */
+    int is_whole = desc->scale == CUDA_R_32I;
+    if ((A->type == CUDA_R_8I) != is_whole || (B->type == CUDA_R_8I) != is_whole ||
+        (D->type == CUDA_R_32I) != is_whole || C->type != D->type)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
     uint64_t k = desc->transa == CUBLAS_OP_N ? A->cols : A->rows;
     if (D->rows != (desc->transa == CUBLAS_OP_N ? A->rows : A->cols) ||
         D->cols != (desc->transb == CUBLAS_OP_N ? B->cols : B->rows) ||
         k != (desc->transb == CUBLAS_OP_N ? B->rows : B->cols) || C->rows != D->rows || C->cols != D->cols)
         return CUBLAS_STATUS_INVALID_VALUE;
-    if ((desc->scale != CUDA_R_32F && desc->scale != CUDA_R_64F && desc->scale != CUDA_R_16F) || desc->pointer_mode)
+    if ((desc->scale != CUDA_R_32F && desc->scale != CUDA_R_64F && desc->scale != CUDA_R_16F && !is_whole) ||
+        desc->pointer_mode)
         return CUBLAS_STATUS_NOT_SUPPORTED;
     switch (desc->epilogue) {
     case CUBLASLT_EPILOGUE_DEFAULT:
@@ -194,7 +227,7 @@ KW_API cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t handle, cu
     if (!handle || !preference || wanted < 1 || !results || !found)
         return CUBLAS_STATUS_INVALID_VALUE;
     *found = 0;
-    cublasStatus_t status = check(desc, A, B, C, D);
+    cublasStatus_t status = check((void *)desc, (void *)A, (void *)B, (void *)C, (void *)D);
     if (status)
         return status;
     memset(results, 0, sizeof *results);
@@ -211,22 +244,24 @@ KW_API cublasStatus_t cublasLtMatmul(cublasLtHandle_t handle, cublasLtMatmulDesc
                                      const cublasLtMatmulAlgo_t *algo, void *workspace, size_t bytes,
                                      cudaStream_t stream)
 {
+    const struct product *p = (void *)desc;
+    const struct layout *la = (void *)Adesc, *lb = (void *)Bdesc, *lc = (void *)Cdesc, *ld = (void *)Ddesc;
     (void)algo, (void)workspace, (void)bytes;
     if (!handle)
         return CUBLAS_STATUS_NOT_INITIALIZED;
     if (!alpha || !beta)
         return CUBLAS_STATUS_INVALID_VALUE;
-    cublasStatus_t status = check(desc, Adesc, Bdesc, Cdesc, Ddesc);
-    if (status || !Ddesc->rows || !Ddesc->cols)
+    cublasStatus_t status = check(p, la, lb, lc, ld);
+    if (status || !ld->rows || !ld->cols)
         return status;
-    size_t size = desc->scale == CUDA_R_64F ? 8 : desc->scale == CUDA_R_32F ? 4 : 2;
-    uint64_t k = desc->transa == CUBLAS_OP_N ? Adesc->cols : Adesc->rows;
+    size_t size = p->scale == CUDA_R_64F ? 8 : p->scale == CUDA_R_16F ? 2 : 4;
+    uint64_t k = p->transa == CUBLAS_OP_N ? la->cols : la->rows;
     struct kw_argument argument[] = {
-        KW_WORD(desc->transa), KW_WORD(desc->transb), KW_WORD(Ddesc->rows), KW_WORD(Ddesc->cols), KW_WORD(k),
-        kw_number(alpha, size, 0), kw_number(beta, size, 0), KW_WORD(desc->scale),
-        LAYOUT(A, Adesc), LAYOUT(B, Bdesc), LAYOUT(C, Cdesc), LAYOUT(D, Ddesc), KW_WORD(Ddesc->count),
-        KW_WORD(desc->epilogue), KW_ADDRESS(desc->bias),
-        KW_WORD(desc->bias_type < 0 ? Ddesc->type : desc->bias_type),
+        KW_WORD(p->transa), KW_WORD(p->transb), KW_WORD(ld->rows), KW_WORD(ld->cols), KW_WORD(k),
+        kw_number(alpha, size, 0), kw_number(beta, size, 0), KW_WORD(p->scale),
+        LAYOUT(A, la), LAYOUT(B, lb), LAYOUT(C, lc), LAYOUT(D, ld), KW_WORD(ld->count),
+        KW_WORD(p->epilogue), KW_ADDRESS(p->bias),
+        KW_WORD(p->bias_type < 0 ? ld->type : p->bias_type),
     };
     return kw_cublas_status(kw_library(__func__, stream, argument, sizeof argument / sizeof *argument));
 }
