@@ -106,6 +106,40 @@ def test_products_with_types() -> None:
         assert answer(call, np.float16) == pytest.approx(float((a[:, 0].astype(np.float32) ** 2).sum()), rel=1e-2)
 
 
+@pytest.mark.parametrize("epilogue", [1, 2, 4, 6, 32, 36])
+def test_products_with_an_epilogue(epilogue: int) -> None:
+    random = np.random.default_rng(5)
+    a, b, c = (random.standard_normal((2, *shape)) for shape in ((3, 4), (4, 5), (3, 5)))
+    bias = random.standard_normal(3)
+    expected = 2 * (a @ b) + 0.5 * c + (bias[:, None] if epilogue & 4 else 0)
+    if epilogue & 2:
+        expected = np.maximum(expected, 0)
+    if epilogue & 32:
+        expected = expected / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (expected + 0.044715 * expected**3)))
+    with memory() as m:
+        at = [m.put(x.swapaxes(1, 2)) for x in (a, b, c, c * np.nan)]
+        layouts = [
+            word
+            for where, rows, size in zip(at, (3, 4, 3, 3), (12, 20, 15, 15), strict=True)
+            for word in (where, 1, rows, size)
+        ]
+        m.call(
+            "cublasLtMatmul", 0, 0, 3, 5, 4, np.float64(2), np.float64(0.5), 1, *layouts, 2, epilogue, m.put(bias), 1
+        )
+        found = m.get(at[3], c.swapaxes(1, 2).copy()).swapaxes(1, 2)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_products_of_whole_numbers_with_layouts() -> None:
+    a = np.random.default_rng(6).integers(-128, 128, (4, 4)).astype(np.int8)
+    with memory() as m:
+        at, to = m.put_matrix(a, 4), m.put_matrix(np.full((4, 4), 9, np.int32), 4)
+        layouts = [at, R_8I, 4, 0, at, R_8I, 4, 0, to, R_32I, 4, 0, to, R_32I, 4, 0]
+        m.call("cublasLtMatmul", 1, 0, 4, 4, 4, np.int32(3), np.int32(0), R_32I, *layouts, 1, 1, 0, R_32I)
+        wide = a.astype(np.int32)
+        assert (m.get_matrix(to, wide, 4) == 3 * wide.T @ wide).all()
+
+
 def test_bfloat16_rounds_to_even() -> None:
     values = np.array([1.0, 1 + 2**-8, 1 + 3 * 2**-8, -1 - 2**-9, np.inf, 3.4e38, 0.0], np.float32)
     rounded = BF16.load(BF16.round(values))

@@ -120,6 +120,56 @@ int main(void)
 """
 
 
+LT = r"""
+#include <cublasLt.h>
+#include <stdio.h>
+int main(void)
+{
+    float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 0, -1, 2, 1, 0}, bias[2] = {-1, 100}, d[4], alpha = 1, beta = 0;
+    float *A, *B, *D, *bias_at;
+    cublasLtHandle_t handle;
+    cublasLtMatmulDesc_t desc;
+    cublasLtMatrixLayout_t la, lb, ld, wrong;
+    cublasLtMatmulPreference_t preference;
+    cublasLtMatmulHeuristicResult_t found;
+    int count, epilogue = CUBLASLT_EPILOGUE_RELU_BIAS;
+    cublasOperation_t transpose = CUBLAS_OP_T;
+    cudaMalloc((void **)&A, sizeof a);
+    cudaMalloc((void **)&B, sizeof b);
+    cudaMalloc((void **)&D, sizeof d);
+    cudaMalloc((void **)&bias_at, sizeof bias);
+    cudaMemcpy(A, a, sizeof a, cudaMemcpyHostToDevice);
+    cudaMemcpy(B, b, sizeof b, cudaMemcpyHostToDevice);
+    cudaMemcpy(bias_at, bias, sizeof bias, cudaMemcpyHostToDevice);
+    cublasLtCreate(&handle);
+    cublasLtMatmulDescCreate(&desc, CUBLAS_COMPUTE_32F, CUDA_R_32F);
+    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_TRANSA, &transpose, sizeof transpose);
+    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias_at, sizeof bias_at);
+    cublasLtMatrixLayoutCreate(&la, CUDA_R_32F, 3, 2, 3);
+    cublasLtMatrixLayoutCreate(&lb, CUDA_R_32F, 3, 2, 3);
+    cublasLtMatrixLayoutCreate(&ld, CUDA_R_32F, 2, 2, 2);
+    cublasLtMatrixLayoutCreate(&wrong, CUDA_R_32F, 3, 2, 3);
+    cublasLtMatmulPreferenceCreate(&preference);
+    printf("%d", cublasLtMatmulAlgoGetHeuristic(handle, desc, la, lb, ld, ld, preference, 1, &found, &count));
+    printf(" %d", cublasLtMatmul(handle, desc, &alpha, A, la, B, lb, &beta, D, ld, D, ld, &found.algo, NULL, 0, 0));
+    printf(" %d", cublasLtMatmul(handle, desc, &alpha, A, la, B, lb, &beta, D, ld, D, wrong, &found.algo, NULL, 0, 0));
+    epilogue = 192;
+    cublasLtMatmulDescSetAttribute(desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+    printf(" %d", cublasLtMatmul(handle, desc, &alpha, A, la, B, lb, &beta, D, ld, D, ld, &found.algo, NULL, 0, 0));
+    cudaMemcpy(d, D, sizeof d, cudaMemcpyDeviceToHost);
+    printf(" %d: %g %g %g %g\n", count, d[0], d[1], d[2], d[3]);
+    return cublasLtMatmulDescDestroy(desc) + cublasLtMatrixLayoutDestroy(la) + cublasLtDestroy(handle);
+}
+"""
+
+
+def test_products_with_an_epilogue(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "app.c").write_text(LT)
+    ran = run("app.c", "-lcublasLt", "-lcublas")
+    assert (ran.code, ran.out, ran.err) == (0, "0 0 7 15 1: 0 98 3 113\n", "")
+
+
 def test_level_1(tmp_path: Path, run: Here) -> None:
     (tmp_path / "app.c").write_text(LEVEL_1)
     ran = run("app.c", "-lcublas")

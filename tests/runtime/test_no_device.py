@@ -94,7 +94,7 @@ def of_libraries(clang: Clang) -> set[str]:
     """What the headers of cuBLAS and cuRAND declare for C++, their macros expanded."""
     command = [*clang.command, *clang.header_flags, "-isystem", str(HEADERS), "-x", "c++", "-E", "-P", "-"]
     text = subprocess.run(
-        command, input="#include <cublas_api.h>\n#include <curand.h>\n", capture_output=True, text=True, check=True
+        command, input="#include <cublasLt.h>\n#include <curand.h>\n", capture_output=True, text=True, check=True
     ).stdout
     return set(re.findall(r"\b(?:cublasStatus_t|curandStatus_t|size_t|char \*) ?(cu(?:blas|rand)\w+)\(", text))
 

@@ -46,8 +46,8 @@ _HINTS: tuple[tuple[str, str], ...] = (
     (r"undeclared identifier 'noinline'", f"this clang is too old for these CUDA headers; {_BUNDLED}"),
     (r"unsupported CUDA gpu architecture", f"this clang does not know it: {_BUNDLED}, or choose another --arch"),
     (
-        r"'(cublasLt|cublasXt|cublas)\.h' file not found",
-        "of cuBLAS there is cublas_v2.h; docs/libraries.md says what is in it",
+        r"'(cublasXt|cublas)\.h' file not found",
+        "of cuBLAS there are cublas_v2.h and cublasLt.h; docs/libraries.md says what is in it",
     ),
     (
         r"'(cublas|cusparse|cufft|cudnn|cusolver|nccl|mpi|nvrtc|nvToolsExt|nvtx|nvml|npp).*' file not found",

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from kernelwright.device.libraries import batched_systems, blas_matrix, blas_matrix_vector, blas_vectors
+from kernelwright.device.libraries import (
+    batched_systems,
+    blas_matrix,
+    blas_matrix_vector,
+    blas_vectors,
+    product_with_epilogue,
+)
 from kernelwright.device.libraries.number_types import BY_LETTER, C64, C128, F32, NumberType
 
 Routine = Callable[..., None]
@@ -71,6 +77,7 @@ _TYPED: dict[str, Routine] = {
     "GemmEx": blas_matrix.gemm_ex,
     "GemmBatchedEx": blas_matrix.gemm_batched_ex,
     "GemmStridedBatchedEx": blas_matrix.gemm_strided_batched_ex,
+    "LtMatmul": product_with_epilogue.matmul,
 }
 _IRREGULAR: dict[str, tuple[Routine, NumberType]] = {
     "Scnrm2": (blas_vectors.nrm2, C64),

@@ -131,11 +131,21 @@ def _nrm2(call: Call, n: int, x: int, tx: NumberType, incx: int, result: Number,
     if n < 1 or incx < 1:
         result.answer(0, tr)
         return
-    values = np.abs(call.vector("x", x, n, incx, tx).load()).astype(np.float64)
+    stored = call.vector("x", x, n, incx, tx).load()
+    wide = stored.astype(np.complex128 if np.iscomplexobj(stored) else np.float64, copy=False)
     call.work(tx, n)
+    squares = float(np.vdot(wide, wide).real)
+    if _SMALLEST < squares < math.inf:
+        result.answer(math.sqrt(squares), tr)
+        return
+    values = np.abs(wide)
     largest = values.max()
     scale = largest if np.isfinite(largest) and largest > 0 else 1.0
     result.answer(scale * math.sqrt(float(np.sum(np.square(values / scale)))), tr)
+
+
+_SMALLEST = 1e-280
+"""Below it a sum of squares may have lost some of them."""
 
 
 def asum(call: Call, t: NumberType, n: int, x: int, incx: int, result: Number) -> None:
