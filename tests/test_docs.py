@@ -83,3 +83,16 @@ def test_the_python_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch, capsys: 
     names: dict[str, object] = {}
     exec(re.sub(r"^    ", "", code, flags=re.M), names)
     assert capsys.readouterr().out.startswith("20000.0 ")
+
+
+def anchors(page: Path) -> set[str]:
+    """As GitHub makes them of headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_into_a_page_lead_to_a_heading(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]*)#([^)\s]+)\)", page.read_text())
+    local = [(page.parent / target if target else page, anchor) for target, anchor in links if "://" not in target]
+    assert not [(str(target), anchor) for target, anchor in local if anchor not in anchors(target)]
