@@ -9,6 +9,7 @@ import pytest
 
 from kernelwright.bench import BENCHMARKS
 from kernelwright.cli.app import COMMANDS
+from kernelwright.prove.labels import LABELS
 
 ROOT = Path(__file__).parents[1]
 DOORS = (ROOT / "README.md", ROOT / "CONTRIBUTING.md")
@@ -65,3 +66,33 @@ def test_figures_in_the_readme_say_what_prints_them() -> None:
     for table in tables:
         for row in table.strip().split("\n")[2:]:
             assert _BENCH.search(row.split("|")[-2]), row
+
+
+def test_the_glossary_has_one_line_for_a_term_and_every_label() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    table = text[text.index("## Words") : text.index("## How the code reads")]
+    terms = [term for row in re.findall(r"^\| ([^|]+) \| [^|]+ \|$", table, re.M)[1:] for term in row.split(", ")]
+    assert len(terms) == len(set(terms)) > 50
+    assert all(f"*{label}*" in table for label in LABELS)
+
+
+def test_the_python_of_the_readme_runs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(ROOT)
+    text = (ROOT / "README.md").read_text()
+    (code,) = re.findall(r"From Python:\n\n((?:    .*\n)+)", text)
+    names: dict[str, object] = {}
+    exec(re.sub(r"^    ", "", code, flags=re.M), names)
+    assert capsys.readouterr().out.startswith("20000.0 ")
+
+
+def anchors(page: Path) -> set[str]:
+    """As GitHub makes them of headings."""
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_into_a_page_lead_to_a_heading(page: Path) -> None:
+    links = re.findall(r"\]\(([^)\s]*)#([^)\s]+)\)", page.read_text())
+    local = [(page.parent / target if target else page, anchor) for target, anchor in links if "://" not in target]
+    assert not [(str(target), anchor) for target, anchor in local if anchor not in anchors(target)]

@@ -3,6 +3,7 @@
 
 # The package's public names, loaded by their text (kernelwright/__init__.py) or named in documents and exported files.
 evolve
+from_kernel_tuner
 expert  # kw.expert; staged and its like are what a plan is made of
 _.staged
 load_genes  # an exported README sends its reader here

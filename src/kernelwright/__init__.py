@@ -27,6 +27,7 @@ _PUBLIC = {
     "evolve": "kernelwright.stories.evolve",
     "breed": "kernelwright.stories.breed",
     "explore": "kernelwright.stories.explore",
+    "from_kernel_tuner": "kernelwright.stories.other_tuners.kernel_tuner",
     "expert": "kernelwright.exploration.expert",
     "computation": "kernelwright.space.computation.family",
     "Computation": "kernelwright.space.computation.declaration",

@@ -32,6 +32,7 @@ from kernelwright.search.strategies import PRESETS
 from kernelwright.stories.finish import Finished, finish
 from kernelwright.stories.variant_search.held_out import time_held_out
 from kernelwright.stories.variant_search.measure_again import measure_again
+from kernelwright.stories.variant_search.progress import shown
 from kernelwright.stories.variant_search.prove_best import prove_best
 from kernelwright.stories.variant_search.search import Search
 from kernelwright.stories.variant_search.standing import Standing, Watch, ended
@@ -46,7 +47,7 @@ def evolve(
     jobs: int | None = None,
     cluster: str | None = None,
     report: bool = False,
-    watch: Watch = lambda standing: None,
+    watch: Watch | None = None,
     **settings: Any,
 ) -> EvolveRun:
     """Searches for faster kernels; returns the finished run, open for reading.
@@ -55,16 +56,16 @@ def evolve(
     ``cuda:0`` to take times on a real one. ``settings``: those of
     ``RunSettings`` (evaluations, seed, accept, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. ``report``:
     also explain and export the best, and write the page, into that folder, as the command does. ``cluster``: the address of a
-    Ray cluster that evaluates, as ``auto``. Raises ``Misuse`` for a
-    workload that judges nothing, and whatever else the user can fix.
+    Ray cluster that evaluates, as ``auto``. ``watch``: called as the search goes on; without one, progress is shown in a terminal
+    and in a notebook. Raises ``Misuse`` for a workload that judges nothing, and whatever else the user can fix.
     """
     subject = opened(workload)
     chosen = RunSettings.on(device, objectives=tuple(objectives), **settings)
     made = Path(folder) if folder is not None else new_folder(stem(subject))
     is_ours = folder is None or not made.exists()
     made.mkdir(parents=True, exist_ok=True)
-    with create(made, subject, chosen) as run, gone_if_refused(run, is_ours):
-        proceed(run, jobs=jobs, cluster=cluster, report=report, watch=watch)
+    with create(made, subject, chosen) as run, gone_if_refused(run, is_ours), shown(watch) as seen:
+        proceed(run, jobs=jobs, cluster=cluster, report=report, watch=seen)
     return EvolveRun.open(made, GENOMES, given=subject)
 
 
@@ -75,12 +76,12 @@ def resume(
     jobs: int | None = None,
     cluster: str | None = None,
     report: bool = False,
-    watch: Watch = lambda standing: None,
+    watch: Watch | None = None,
 ) -> EvolveRun:
     """Goes on with a run that was interrupted: it ends as if it had not been. ``given``: the workload, if it has no file."""
     subject = Given(given) if given is not None else None
-    with EvolveRun.open(path, GENOMES, write=True, given=subject) as run:
-        proceed(run, jobs=jobs, cluster=cluster, report=report, watch=watch)
+    with EvolveRun.open(path, GENOMES, write=True, given=subject) as run, shown(watch) as seen:
+        proceed(run, jobs=jobs, cluster=cluster, report=report, watch=seen)
     return EvolveRun.open(run.folder, GENOMES, given=subject)
 
 

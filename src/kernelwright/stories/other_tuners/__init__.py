@@ -1,0 +1,1 @@
+"""What other tuners are given, as files that our commands take."""
