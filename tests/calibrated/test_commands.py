@@ -14,6 +14,7 @@ from kernelwright.calibration import Calibration
 from kernelwright.cli.commands.tune.subjects import Wanted, of_cuda
 from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
+from kernelwright.report.trust import terms_of
 from kernelwright.target import gpu
 from kernelwright.versions.threshold_file import Identity
 from tests.kw_process import kw as run
@@ -46,6 +47,7 @@ def test_profile_and_run(folder: Path) -> None:
         "half the clock"
     )
     text = run("profile", "saxpy.cu", "--device", "slow.toml", cwd=folder).stdout
+    assert "of the a100 that it is like; bound by " in text and "of the a100" in slow["kernels"][0]["trust"]
     assert "slow, like the NVIDIA A100" in text
     told = run("run", "saxpy.cu", "--report", "--calibration", "twice.json", cwd=folder)
     assert told.stdout == "no error\n" and "calibration twice (40 measurements on a100)" in told.stderr
@@ -104,6 +106,13 @@ def test_evolve_keeps_it(folder: Path) -> None:
         assert found.settings.device == gpu(f"a100@{folder / 'twice.json'}").name
         plain = profiled(folder, "--device", "a100")["kernels"][0]["time_us"]
         assert found.original_us == pytest.approx(2 * plain, rel=0.05)
+        assert found.original is not None
+        assert sum(terms_of(found.original).values()) == pytest.approx(found.original.time_us)
+    told = json.loads(done.stdout)["trust"]
+    assert (
+        told[0].startswith("rank ")
+        and "calibration twice (40 measurements on a100), rank 0.90 on variants held out" in told[0]
+    )
 
 
 def test_threshold_files_name_it(folder: Path) -> None:

@@ -30,6 +30,7 @@ from kernelwright.report.page_file import written
 from kernelwright.report.repeat_command import again, command
 from kernelwright.report.selected_variant import UNPROVEN, Spoken, label_of, spoken_of
 from kernelwright.report.style_sheet import STYLE
+from kernelwright.report.trust import trust_of
 from kernelwright.search.ties import TIE
 
 TEMPLATE = Path(__file__).with_name("evolution.html.jinja")
@@ -64,7 +65,7 @@ def evolution_page(run: VariantRun[Any]) -> str:
     shown = {
         # what was found
         "run": run, "title": _title(run, spoken), "accepted": spoken is None or spoken.accepted,
-        "best": best, "original_us": original_us, "gains": run.gains(best) if best else [], "how": _how(run),
+        "best": best, "original_us": original_us, "gains": run.gains(best) if best else [], "how": _how(run), "trust": trust_of(run, best),
         "kernels": _kernels(run, best),
         "label": label, "meaning": MEANING.get(label), "proof": proof, "explained": explained,  # type: ignore[call-overload]
         "guards": explained["guards"] if explained else None, "rejected": _rejected(run, best), "notes": run.notes,

@@ -39,6 +39,7 @@ PAGE = """<!doctype html>
 <td class="n" style="width:15%">{{ "%.0f"|format(100 * share) }} %
 <td><div class="bar" style="width:{{ "%.1f"|format(100 * share) }}%"></div></tr>
 {% endif %}{% endfor %}</table>
+{% if r.trust %}<p class="note">How far that is trusted: {{ r.trust }}.</p>{% endif %}
 <h3>Where the time goes</h3><div class="scroll"><table>
 {% for line in r.lines %}<tr><td class="n">{{ "%.0f"|format(100 * line.share) }} %
 <td>{{ line.file.split("/")[-1] }}:{{ line.line }}

@@ -49,6 +49,7 @@ from kernelwright.pipeline import without_lines
 from kernelwright.prove.labels import MEANING, REJECTED
 from kernelwright.report.finding_words import domain, for_people
 from kernelwright.report.repeat_command import command
+from kernelwright.report.trust import trust_of
 from kernelwright.stories.c_header import HeaderKernel, HeaderVersion, Images, c_header, images_of
 from kernelwright.stories.candidate_words import guard_names, guards_in_words
 from kernelwright.stories.patch import to_apply, to_read
@@ -171,6 +172,7 @@ def exported(
         "edits": [(readable(g.kernel), in_words(builder.originals[g.kernel], g.edit)) for g in found.candidate],
         "relied": _relied(explained, found), "domain": domain(proof),
         "guards": [*guards_in_words(builder, found.candidate), *_extra_words(builder, more)], "how": _how(run),
+        "trust": trust_of(run, found),
         "original_us": run.original_us, "kernels": kernels, "has_cupy": bool(tried), "then": then, "then_folder": ANY_SIZE,
         "version": __version__, "arch": builder.arch, "command": command(run), "for_people": lambda text: for_people(text, names),
     }  # fmt: skip
@@ -184,7 +186,7 @@ def exported(
         "run": run.name, "variant": found.name, "speedup": found.speedup, "original_us": run.original_us,
         "time_us": found.outcome.time_us, "error": found.outcome.error, "device": run.settings.device,
         "measured_on": run.settings.gpu or None, "interval": found.interval,
-        "sets": [gain.as_json() for gain in run.gains(found)],
+        "trust": list(trust_of(run, found)), "sets": [gain.as_json() for gain in run.gains(found)],
         "flags": run.flags.as_json() if run.flags else None,
         "seed": run.settings.seed, "command": command(run), "label": label, "warning": warning,
         "guards": {kernel: [*map(str, some), *map(str, more.get(kernel, ()))] for kernel, some in variant.guards.items()},

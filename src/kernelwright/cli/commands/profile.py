@@ -25,6 +25,7 @@ from kernelwright.device.real_gpu.launch_times import merge_times
 from kernelwright.device.serving.run_program import run_program
 from kernelwright.device.serving.worker import serve
 from kernelwright.device.settings import Settings
+from kernelwright.device.timing_model.evidence import trust
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.report.advice import advice
 from kernelwright.report.profile import facts, profile_page, source_line
@@ -75,7 +76,7 @@ def profile_files(
     if real:
         _show_measured(name, given.settings, merge_times([row for rows in told for row in rows]), as_json)
         return ran.exit_code
-    rows = merged(told)
+    rows = [{**row, "trust": trust(given.settings.gpu, row.get("terms", {})).words} for row in merged(told)]
     gpu = given.settings.gpu.label
     if html:
         try:
@@ -107,6 +108,7 @@ def _print(rows: list[dict[str, Any]], gpu: str) -> None:
         print(f"{row['kernel']}, one launch:")
         for what, value in facts(row):
             print(f"    {what:30} {value}")
+        print(f"    {'how far that is trusted':30} {row['trust']}")
         for sentence in advice(row):
             print(f"    {sentence}")
         classes = ", ".join(f"{name} {count:,.0f}" for name, count in row["instructions"].items())

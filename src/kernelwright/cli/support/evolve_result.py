@@ -7,6 +7,7 @@ from typing import Any
 from kernelwright.device.describe_access import plural
 from kernelwright.evaluate.run.variant_run import SetGain
 from kernelwright.evolution.genomes import EvolveRun
+from kernelwright.report.trust import trust_of
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
 
@@ -38,6 +39,7 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
         "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
         "label": proof.get("label"),
         "error": best.outcome.error if best else 0.0,
+        "trust": list(trust_of(run, best)),
         "evaluations": run.evaluations,
         "seconds": round(seconds, 1),
         "proven": {check["name"]: check["status"] for check in proof.get("checks", ())} or None,
@@ -99,6 +101,7 @@ def lines_of(result: dict[str, Any]) -> str:
         said.append(
             f"right on the training cases alone, and rejected: {result['speedup_any']:.3f}x ({result['best_any']})"
         )
+    said += [f"the estimates: {sentence}" for sentence in result["trust"]]
     return "\n".join([*said, f"kw show {result['run']} lists the front", *_left(result)])
 
 

@@ -86,7 +86,10 @@ def fit_identified(
     open_ones = [c for c in CONSTANTS if c not in reasons]
     while open_ones:
         say(f"{', '.join(best.constants)}: held-out error {_percent(best.loss)}")
-        trials = {c: _judged(kept, folds, (*best.constants, c)) for c in open_ones}
+        trials: dict[str, _Trial] = {}
+        for number, constant in enumerate(open_ones, start=1):
+            trials[constant] = _judged(kept, folds, (*best.constants, constant))
+            say(f"  and {constant} ({number} of {len(open_ones)}): {_percent(trials[constant].loss)}")
         said = {c: _why_not(trial, best, c) for c, trial in trials.items()}
         good = [c for c in open_ones if not said[c]]
         if not good:

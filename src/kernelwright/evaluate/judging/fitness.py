@@ -449,6 +449,8 @@ class Fitness(Generic[C]):
             add("sectors", float(sum(a.sectors for a in observed.accesses)))
             add("dram_bytes", estimate.dram_bytes)
             add("barriers", estimate.barriers * observed.geometry.blocks)
+            for term in estimate.terms:
+                add(f"term {term.name}", term.share * kernel_us)
             figures["registers"] = max(figures.get("registers", 0.0), float(estimate.registers))
             if not isinstance(case, RecordedCase) or case.capture is self.workload.capture:
                 figures["shortest_us"] = min(figures.get("shortest_us", math.inf), kernel_us)

@@ -1,0 +1,120 @@
+"""How far an estimate is trusted: which parts of the model were held against measured times, on which GPUs, and with what rank.
+
+    trust(gpu("a100"), {"l1": 3.0, "issue": 0.2}).words
+    "rank 0.79 to 0.96 on 3 kernels of this GPU; bound by l1: compared on 3 kernels"
+
+One row per set of measured variants, with its source; docs/timing-model.md prints the table, and the command of each row. A term is
+compared where it bounds enough of a set's variants. What no row says was never compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.target import Gpu
+
+HUB = "AutoTuningAssociation/benchmark_hub 8eeb99e, MIT"
+PAPER = "fjwillemsen/kernel_tuner_paper 5ea2c22, MIT"
+
+
+@dataclass(frozen=True)
+class ComparedSet:
+    """Variants of a kernel that were measured on a GPU, beside their estimates.
+
+    ``rank``: Spearman's correlation; ``error``: the median relative error after one scale; ``regret_of_ten``: how much slower
+    than the best the best of the model's ten favourites is. ``bound``: how many of the sample each term bounds.
+    """
+
+    kernel: str
+    gpu: str
+    sampled: int
+    rank: float
+    error: float
+    regret_of_ten: float
+    bound: Mapping[str, int]
+    source: str
+
+
+COMPARED: tuple[ComparedSet, ...] = (
+    ComparedSet("convolution", "a100", 40, 0.791, 0.184, 0.074, {"l1": 24, "fma": 15, "latency": 1}, HUB),
+    ComparedSet("dedispersion", "a100", 40, 0.522, 0.035, 0.0, {"issue": 20, "latency": 20}, HUB),
+    ComparedSet("hotspot", "a100", 40, 0.962, 0.326, 0.0, {"latency": 32, "l1": 4, "memory": 3, "issue": 1}, PAPER),
+    ComparedSet(
+        "point in polygon", "rtx3090", 38, 0.411, 0.280, 0.01, {"issue": 16, "latency": 13, "branch": 7, "alu": 2}, HUB
+    ),
+)
+
+LEAST_BOUND = 4
+"""Variants of a set that a term has to bound, so that the set says something of it."""
+FELT = 0.02
+"""Share of what a variant saves from which a term is named."""
+
+
+@dataclass(frozen=True)
+class Trust:
+    """``of_gpu``: what was compared on the GPU; ``of_bound``: on any GPU, of the term that bounds the time; ``calibration``: what held-out
+    measurements say of it, empty where there is none."""
+
+    of_gpu: str
+    of_bound: str
+    calibration: str = ""
+
+    @property
+    def words(self) -> str:
+        """A sentence without its full stop."""
+        return "; ".join(part for part in (self.of_gpu, self.of_bound, self.calibration) if part)
+
+
+def trust(gpu: Gpu, terms: Mapping[str, float]) -> Trust:
+    """What stands behind an estimate on ``gpu`` whose time is divided among ``terms``, in any unit."""
+    name = gpu.like or gpu.called
+    here = [each for each in COMPARED if each.gpu == name]
+    of_gpu = f"{_ranks(here)} of {'this GPU' if not gpu.like else f'the {name} that it is like'}"
+    if not here:
+        others = ", ".join(dict.fromkeys(each.gpu for each in COMPARED))
+        of_gpu = f"never compared on this GPU, {_ranks(COMPARED)} of {others}"
+    bound = max(terms, key=lambda each: terms[each], default="")
+    calibration = gpu.calibration
+    fitted = f"calibration {calibration}" if calibration.is_measured else ""
+    if fitted and calibration.held_out is not None:
+        fitted += f", rank {calibration.held_out:.2f} on variants held out"
+    return Trust(of_gpu, f"bound by {bound}: {_of_term(bound)}" if bound else "", fitted)
+
+
+def compared_on(term: str) -> list[ComparedSet]:
+    """The sets that say something of a term."""
+    return [each for each in COMPARED if each.bound.get(term, 0) >= LEAST_BOUND]
+
+
+def unproven_part(before: Mapping[str, float], after: Mapping[str, float]) -> str:
+    """Which part of what a variant saves is in terms that were never compared, in words; empty where nothing is saved.
+
+    ``before``, ``after``: the time that each term answers for. What one term saves and another takes again counts as saved.
+    """
+    saved = {term: max(0.0, us - after.get(term, 0.0)) for term, us in before.items()}
+    total = sum(saved.values())
+    if total <= 0:
+        return ""
+    blind = {t: us / total for t, us in saved.items() if us >= FELT * total and not compared_on(t)}
+    if not blind:
+        return "all of what it saves is in parts of the model that were compared with measured times"
+    parts = ", ".join(
+        f"{term} {100 * share:.0f} %" for term, share in sorted(blind.items(), key=lambda p: (-p[1], p[0]))
+    )
+    share = f"{100 * sum(blind.values()):.0f} % of what it saves"
+    return f"{share} is in parts of the model that were never compared with measured times ({parts})"
+
+
+def _of_term(term: str) -> str:
+    sets = compared_on(term)
+    return f"compared, {_ranks(sets)}" if sets else "never compared"
+
+
+def _ranks(sets: list[ComparedSet] | tuple[ComparedSet, ...]) -> str:
+    if not sets:
+        return "no rank"
+    least, most = min(each.rank for each in sets), max(each.rank for each in sets)
+    said = f"{least:.2f}" if f"{least:.2f}" == f"{most:.2f}" else f"{least:.2f} to {most:.2f}"
+    kernels = len({each.kernel for each in sets})
+    return f"rank {said} on {kernels} kernel{'s' if kernels > 1 else ''}"
