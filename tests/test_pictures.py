@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 from itertools import product
 from pathlib import Path
 from xml.etree import ElementTree
@@ -33,3 +34,20 @@ def test_the_terminal_shows_what_the_readme_says_and_loads_nothing() -> None:
     text = (IMAGES / "evolve.svg").read_text()
     ElementTree.fromstring(text)
     assert "proven" in text and "--with" in text and "@import" not in text and "url(http" not in text
+
+
+def test_the_plot_of_sizes_left_out_is_of_the_last_result() -> None:
+    """It has a mark for each size, and the docs say how many there are and how many are best."""
+    spec = importlib.util.spec_from_file_location("make_left_out", IMAGES / "make_left_out.py")
+    assert spec is not None and spec.loader is not None
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    rows = maker.rows()
+    best = sum(row["of its best"] <= maker.SAME for row in rows)
+    picture = (IMAGES / "left-out.svg").read_text()
+    ElementTree.fromstring(picture)
+    assert len(re.findall(r"<use ", picture)) >= 2 * len(rows)
+    assert f'data-shows="{maker.digest(rows)}"' in picture, "python docs/images/make_left_out.py"
+    assert f"Of {len(rows)} sizes left out in turn, thresholds of the others are best for {best}" in (
+        ROOT / "docs" / "tune.md"
+    ).read_text().replace("\n", " ")

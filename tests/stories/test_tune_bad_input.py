@@ -83,6 +83,28 @@ def test_times_that_are_noise_are_told(capsys: pytest.CaptureFixture[str]) -> No
     assert "noise" not in capsys.readouterr().out
 
 
+def test_a_program_that_compares_nothing_may_compare_something_later(capsys: pytest.CaptureFixture[str]) -> None:
+    """What it did not say is not taken over: a flag of its own, or a variable, may have it say so the next time."""
+    asks = PROGRAM.replace('    print(f"Compared', "    if os.path.exists('tell'): print(f\"Compared")
+    assert asks != PROGRAM
+    Path("quiet.py").write_text(asks)
+    quiet = f"{sys.executable} quiet.py {{data}}"
+    with pytest.raises(Misuse, match="the program compares nothing"):
+        command(None, quiet, ["4"], runs=1)
+    Path("tell").touch()
+    command(None, quiet, ["4"], runs=1)
+    assert "4: 100 us tuned" in capsys.readouterr().out
+
+
+def test_programs_are_asked_to_say_what_they_compare(capsys: pytest.CaptureFixture[str]) -> None:
+    """As those with ``kernelwright_threshold.h`` are, by a variable."""
+    Path("asked.py").write_text(
+        PROGRAM.replace('    print(f"Compared', "    if 'KW_TUNING' in os.environ: print(f\"Compared")
+    )
+    command(None, f"{sys.executable} asked.py {{data}}", ["4"], runs=1)
+    assert "4: 100 us tuned" in capsys.readouterr().out
+
+
 def test_names_with_blanks_are_told(capsys: pytest.CaptureFixture[str]) -> None:
     """The program seems to compare nothing, and it is said which line was not read."""
     Path("blank.py").write_text(PROGRAM.replace("Compared {name}", "Compared my {name}"))

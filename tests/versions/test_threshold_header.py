@@ -37,6 +37,18 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.parametrize(
+    "flags", ["-std=c99", "-std=c11 -D_POSIX_C_SOURCE=199309L", "-x c++ -std=c++11", "-x c++ -std=c++20"]
+)
+def test_it_compiles_in_strict_modes(flags: str, tmp_path: Path) -> None:
+    import ziglang
+
+    source = tmp_path / "app.c"
+    source.write_text(PROGRAM)
+    words = [Path(ziglang.__file__).parent / "zig", "cc", *flags.split(), "-pedantic", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([*words, f"-I{HEADERS}", "-c", source, "-o", tmp_path / "app.o"], check=True)
+
+
 def said(program: Path, **environment: str) -> tuple[str, list[str]]:
     """What it decided, and what it said of that."""
     own = {name: value for name, value in os.environ.items() if not name.startswith("KW_")}

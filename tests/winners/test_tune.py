@@ -281,13 +281,13 @@ def test_what_is_compared_may_be_a_product_and_a_range(kw: Kw, runs: Path, tmp_p
     thresholds = json.loads(done.stdout)["thresholds"]
     upper, lower = sorted(thresholds, key=lambda name: "passes" in name)
     assert re.fullmatch(r"again-1:v\d+/again\(n\*passes\)", lower) and upper == lower.replace("n*passes", "-block.x")
-    assert thresholds[lower] <= 5 * 256 and thresholds[upper] == -64
+    assert thresholds[lower] <= 5 * 256 and thresholds[upper] == -128, "twice what it won at"
     done = kw("run", PROGRAM, "--with", path, "--", 5)
     assert (done.returncode, done.stdout) == (0, EXPECTED) and counted(done.stderr)["winner"] == 1, done.stderr
-    done = kw("run", PROGRAM, "--with", path, "--", 5, 128)
-    assert counted(done.stderr)["winner"] == 0 and "block.x <= 64" in done.stderr
+    done = kw("run", PROGRAM, "--with", path, "--", 5, 256)
+    assert counted(done.stderr)["winner"] == 0 and "block.x <= 128" in done.stderr
     assert kw("export", path, "-o", tmp_path / "out").returncode == 0
-    said = f"block.x <= 64 and n * passes >= {thresholds[lower]} |"
+    said = f"block.x <= 128 and n * passes >= {thresholds[lower]} |"
     assert said in (tmp_path / "out" / "README.md").read_text()
     assert all(f'"{check}"' in (tmp_path / "out" / "again.h").read_text() for check in said[:-2].split(" and "))
     done = kw("tune", PROGRAM, "--with", "again-1", "--data", "5", "-o", path)

@@ -60,7 +60,16 @@ def _plot(found: Mapping[str, Any], guard: str) -> str:
         if decision["guard"] == guard
     ]
     value = found["thresholds"][guard]
+    ends = [end for _, *both in rows for end in both if end is not None]
+    if ends and max(ends) < 0:  # a guard of small numbers, which compares them negated
+        rows = [(name, negated(upto), negated(above)) for name, above, upto in rows]
+        return figures.intervals(rows, 0.0 if value == NEVER else -float(value), f"{guard}, negated")
     return figures.intervals(rows, None if value == NEVER else float(value), guard) if rows else ""
+
+
+def negated(end: float | None) -> float | None:
+    """``None``: no bound."""
+    return None if end is None else -end
 
 
 def _row(dataset: Mapping[str, Any]) -> dict[str, Any]:

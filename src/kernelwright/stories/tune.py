@@ -108,6 +108,8 @@ def _tuned(
     for name, found in (run.measured() if run is not None else {}).items():
         if len(found) > len(evidence.measured.get(name, ())):
             evidence.measured[name] = found
+    if not any(c.compared or c.failure for found in evidence.measured.values() for c in found):
+        evidence.measured.clear()  # The program did not say what it compared, which it may do now.
     for name in forget:
         if evidence.measured.pop(name, None) is None:
             raise Misuse(f"{evidence_path(subject.path)} has no dataset {name}", hint=_listed(evidence))

@@ -40,15 +40,21 @@ class Interval:
 
         Between a loss and a win their geometric middle, since sizes spread over orders of magnitude. A guard that never won
         stays untaken: nothing speaks for its version at larger values. One that never lost is taken from half the smallest
-        value it won at. Raises ``ValueError`` when nothing is inside.
+        value it won at. Guards of small numbers compare them negated: for values below 0 both are mirrored, and one that never
+        lost is taken up to twice the largest number it won at. Raises ``ValueError`` when nothing is inside.
         """
         if self.is_empty:
             raise ValueError(f"no threshold lies in {self}")
         if self.upto is None:
             return INFINITE
         if self.above is None:
-            return self.upto // 2 if self.upto > 1 else self.upto
-        middle = math.isqrt(self.above * self.upto) if self.above > 0 else (self.above + self.upto) // 2
+            return max(2 * self.upto, -INFINITE) if self.upto < 0 else self.upto // 2 if self.upto > 1 else self.upto
+        if self.above > 0:
+            middle = math.isqrt(self.above * self.upto)
+        elif self.upto < 0:
+            middle = -math.isqrt(self.above * self.upto)
+        else:
+            middle = (self.above + self.upto) // 2
         return min(max(middle, self.above + 1), self.upto)
 
     def __str__(self) -> str:

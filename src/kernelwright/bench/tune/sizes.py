@@ -49,18 +49,28 @@ def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
             say(name)
             built = built_program(PROGRAMS[name], Path(folder))
             result.rows += left_out_rows(name, CheckedProgram(built, parse_rule(COMPARE)), SIZES[name])
-    shares = [row["of its best"] for row in result.rows]
-    best = sum(share <= SAME for share in shares)
-    untuned = [row["untuned us"] / row["best us"] for row in result.rows]
-    result.notes.append(
-        f"of {len(shares)} sizes left out in turn, thresholds of the others are best for {best} (within 1 %); in the geometric mean they "
-        f"take {_mean(shares):.3g} times the best, at worst {max(shares):.3g} times; untuned it is {_mean(untuned):.3g} times, at worst "
-        f"{max(untuned):.3g}"
-    )
-    worse = sum(share > other * SAME for share, other in zip(shares, untuned, strict=True))
-    result.notes.append(f"with thresholds of the others, {worse} sizes are slower than untuned")
+    result.notes += notes_of(result.rows)
     result.notes.append("times are estimates of the virtual GPU")
     return result
+
+
+def notes_of(rows: Sequence[Row]) -> list[str]:
+    """What the rows come to, in sentences."""
+    shares = [row["of its best"] for row in rows]
+    untuned = [row["untuned us"] / row["best us"] for row in rows]
+    inside = [row["of its best"] for row in rows if row["size left out"] in SIZES[row["program"]][1:-1]]
+    worse = sum(share > other * SAME for share, other in zip(shares, untuned, strict=True))
+    return [
+        f"of {len(shares)} sizes left out in turn, thresholds of the others are best for {_best(shares)} (within 1 %); of the "
+        f"{len(inside)} that lie between others for {_best(inside)}",
+        f"in the geometric mean they take {_mean(shares):.3g} times the best, at worst {max(shares):.3g} times; untuned it is "
+        f"{_mean(untuned):.3g} times, at worst {max(untuned):.3g}",
+        f"with thresholds of the others, {worse} sizes are slower than untuned",
+    ]
+
+
+def _best(shares: Sequence[float]) -> int:
+    return sum(share <= SAME for share in shares)
 
 
 def left_out_rows(name: str, program: TunedProgram, sizes: Sequence[str]) -> list[Row]:

@@ -25,6 +25,9 @@
 #include <time.h>
 #ifdef __linux__
 #include <unistd.h>
+#ifndef __cplusplus
+ssize_t readlink(const char *, char *, size_t); /* which strict modes leave out */
+#endif
 #endif
 
 #define KW_THRESHOLD(name, value) kw_threshold_reached((name), (long long)(value), 1)

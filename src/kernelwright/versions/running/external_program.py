@@ -45,6 +45,8 @@ from kernelwright.versions.running.line_protocol import (
 )
 
 DATA, THRESHOLDS, TIMES, OUTPUTS = "{data}", "{thresholds}", "{times}", "{outputs}"
+TELL = "KW_TUNING"
+"""Has guards of ``kernelwright_threshold.h`` print what they compare."""
 PATIENCE = 10.0
 """Times the best run of a dataset after which a run has lost."""
 LEAST_S = 1.0
@@ -119,7 +121,7 @@ class ExternalProgram:
         command = self.command
         for mark, text in texts.items():
             command = command.replace(mark, shlex.quote(text))
-        environment = {**os.environ, ENVIRONMENT: str(given)}
+        environment = {TELL: "1", **os.environ, ENVIRONMENT: str(given)}
         limit = self._timeout_s
         if not self.deterministic and dataset in self._best_s:
             limit = min(limit, max(LEAST_S, PATIENCE * self._best_s[dataset]))

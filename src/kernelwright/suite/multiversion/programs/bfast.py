@@ -85,6 +85,7 @@ PROGRAM = NestedProgram(
     ),
     outputs=("break_size",),
     datasets=("1024 32", "8 512"),
+    large=("16384 256", "512 1024"),
     scale="1024 pixels of 32 dates and 8 of 512; the paper's have 10^5 and more",
     functions=_FUNCTIONS,
 )

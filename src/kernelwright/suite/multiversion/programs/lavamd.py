@@ -50,6 +50,7 @@ PROGRAM = NestedProgram(
     ),
     outputs=("potential",),
     datasets=("6 4", "2 32"),
-    scale="6^3 boxes of 4 particles and 2^3 of 32; Rodinia has 10^3 of 100",
+    large=("10 32", "4 100"),
+    scale="6^3 boxes of 4 particles and 2^3 of 32; Rodinia has 10^3 of 100, of which the large ones have one number each",
     functions=_FUNCTIONS,
 )

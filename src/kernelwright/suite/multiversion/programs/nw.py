@@ -26,5 +26,6 @@ PROGRAM = NestedProgram(
     body=(Map("b", "pairs", (Loop("d", "2 * length - 1", (Map("r", "length", (Code(_CELL),)),)),), name="align"),),
     outputs=("score",),
     datasets=("1 96", "512 8"),
+    large=("1 2048", "1024 64"),
     scale="1 pair of length 96 and 512 of length 8; Rodinia's have length 2048",
 )
