@@ -59,10 +59,15 @@ def barriers_of_few(original: Original, launches: Sequence[LaunchFacts]) -> Iter
     of a kernel whose blocks were one row in all these launches. Nothing for no launches."""
     if not launches or not all(guard.holds(facts) for guard in ONE_ROW for facts in launches):
         return
-    few = {block for block in range(len(original.order)) if original.reachable[block] and _is_for_few(original, block)}
+    few = blocks_of_few(original)
     for id in original.those(is_block_barrier):
         if original.reachable[original.nodes[id].block] and _concerns_few(original, id, few):
             yield NarrowBarrier(id)
+
+
+def blocks_of_few(original: Original) -> set[int]:
+    """The blocks that only threads with numbers below 32 come to: in blocks of one row, those of the first warp."""
+    return {block for block in range(len(original.order)) if original.reachable[block] and _is_for_few(original, block)}
 
 
 def _is_for_few(original: Original, block: int) -> bool:

@@ -5,8 +5,9 @@ way, also around loops. One of each by two different threads of a block, one of 
 facts of both places. With a race-free original each interval then gives what it gave (two-thread reduction; GPUVerify, OOPSLA 2012).
 Whatever the threads load of memory that others write may be anything.
 
-A barrier that is one of each warp now still stands between the threads of a warp: the same is asked of two threads of different warps.
-For all others, and for what is moved, it counts as gone.
+A barrier that is one of each warp now still stands between the threads of a warp: the same is asked of two threads of different
+warps. For all others, and for what is moved, it counts as gone. Of a pair that only threads below 32 of a block of one row come to
+nothing need be asked: they are of one warp.
 
 Accesses that are moved besides owe that they cross no barrier that is kept, unless nobody writes what they read (``order``) in the
 interval that they come to (``may_cross``): so an interval has the stores that it had, and where no two threads meet in it their order
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kernelwright.edits.kinds.narrow_barrier import ONE_ROW, blocks_of_few
 from kernelwright.edits.kinds.warp_barriers import BLOCK_BARRIERS
 from kernelwright.edits.line_templates import OF_WARP, WARP_BARRIER
 from kernelwright.edits.original import Id
@@ -135,6 +137,9 @@ def _all_apart(
 ) -> Found:
     """Whether two threads, of any warps or of different ones, never meet in any of these pairs."""
     pairs = [(a, b) for a, b in pairs if _may_meet(values, a, b)]
+    if of_different_warps and set(ONE_ROW) <= set(values.guards):
+        few = {values.pair.before.blocks[number] for number in blocks_of_few(values.pair.original)}
+        pairs = [(a, b) for a, b in pairs if a.parent not in few or b.parent not in few]
     if len(pairs) > MOST_PAIRS:
         return Found("unknown", 0.0, why="too many accesses meet")
     seconds = 0.0
