@@ -20,9 +20,11 @@ from kernelwright.edits.kinds.exchange_to_store import ExchangeToStore
 from kernelwright.edits.kinds.fast_math import FastMath
 from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.kinds.loads.cache_policy import CachePolicy
+from kernelwright.edits.kinds.loads.collect_loads import CollectLoads
 from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
 from kernelwright.edits.kinds.loads.hoist_masked_loads import HoistMaskedLoads
 from kernelwright.edits.kinds.move import Move
+from kernelwright.edits.kinds.narrow_barrier import NarrowBarrier
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.recipe import Recipe
 from kernelwright.edits.kinds.replace_instruction import ReplaceInstruction
@@ -129,6 +131,12 @@ WORDS: list[tuple[Edit, str, str]] = [
         "the loads of the block that ends with the branch stand before the branch that leads there, and read a first element where they "
         "are not needed",
     ),
+    (
+        CollectLoads(BACK),
+        "order",
+        "all loads below the block that ends with the branch stand together there, masked where they may not be needed",
+    ),
+    (NarrowBarrier(BARRIER), "order", "the barrier is one of each warp"),
     (Swap(LOAD, ADD), "order", "the load %a and the addition %b change places"),
     (FastMath(ADD, "contract"), "precision", "the addition %b may be computed with contract"),
     (CachePolicy(LOAD, "nc"), "caching", "the load %a reads with the policy nc"),

@@ -17,6 +17,7 @@ from kernelwright.edits.kinds import (
     fast_math,
     fix_launch,
     move,
+    narrow_barrier,
     no_alias,
     recipe,
     replace_instruction,
@@ -27,7 +28,7 @@ from kernelwright.edits.kinds import (
     warp_barriers,
 )
 from kernelwright.edits.kinds.arrays import private_cells
-from kernelwright.edits.kinds.loads import cache_policy, hoist_loads, hoist_masked_loads
+from kernelwright.edits.kinds.loads import cache_policy, collect_loads, hoist_loads, hoist_masked_loads
 
 KINDS: tuple[EditKind, ...] = (
     constant_condition.KIND,
@@ -54,6 +55,8 @@ KINDS: tuple[EditKind, ...] = (
     require_launch.KIND,
     private_cells.KIND,
     hoist_masked_loads.KIND,
+    collect_loads.KIND,
+    narrow_barrier.KIND,
 )
 BY_NAME: dict[str, EditKind] = {kind.name: kind for kind in sorted(KINDS, key=lambda kind: kind.name)}
 _BY_TYPE: dict[type, EditKind] = {kind.type: kind for kind in KINDS}

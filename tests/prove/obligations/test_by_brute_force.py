@@ -14,6 +14,7 @@ import pytest
 from kernelwright.device.arena import Arena
 from kernelwright.device.reference import run_reference
 from kernelwright.edits import Edit, Original, apply, draw
+from kernelwright.edits.kinds.loads.collect_loads import collections
 from kernelwright.ir import Module, parse_module
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed
@@ -137,7 +138,7 @@ def edits_of(original: Original, seed: int) -> list[tuple[Edit, ...]]:
         "copy": 2.0,
         "hoist-masked-loads": 2.0,
     }
-    found: list[tuple[Edit, ...]] = []
+    found: list[tuple[Edit, ...]] = [(edit,) for edit in collections(original)]
     for _ in range(8):
         made = draw(original, numbers, operators=kinds)
         if made is not None:

@@ -265,7 +265,14 @@ def _icmp(a: Arithmetic, i: Instruction, o: Operands) -> Term | None:
         if i.predicate in ("eq", "ne"):
             return Term(_SIGNED[i.predicate](o[0].value, o[1].value), a.all_ok(o))
         return None
-    if not isinstance(type, IntType) or "samesign" in i.flags:
+    if not isinstance(type, IntType):
+        return None
+    if "samesign" in i.flags and type.bits > 1:  # poison of two signs; of one, both ways to compare say the same
+        x, y = o
+        is_one = [t.low is not None and t.low >= 0 for t in o] == [True, True]
+        ok = a.all_ok(o) if is_one else z.And(a.all_ok(o), (x.value >= 0) == (y.value >= 0))
+        return Term(_SIGNED[i.predicate.replace("u", "s", 1)](x.value, y.value), ok)
+    if "samesign" in i.flags:
         return None
     if type.bits == 1:
         if i.predicate in ("eq", "ne"):

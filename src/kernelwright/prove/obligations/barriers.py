@@ -5,6 +5,10 @@ way, also around loops. One of each by two different threads of a block, one of 
 facts of both places. With a race-free original each interval then gives what it gave (two-thread reduction; GPUVerify, OOPSLA 2012).
 Whatever the threads load of memory that others write may be anything.
 
+A barrier that is one of each warp now still stands between the threads of a warp: the same is asked of two threads of different
+warps. For all others, and for what is moved, it counts as gone. Of a pair that only threads below 32 of a block of one row come to
+nothing need be asked: they are of one warp.
+
 Accesses that are moved besides owe that they cross no barrier that is kept, unless nobody writes what they read (``order``) in the
 interval that they come to (``may_cross``): so an interval has the stores that it had, and where no two threads meet in it their order
 decides nothing. A load that is made early or copied may meet
@@ -16,10 +20,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from kernelwright.edits.kinds.narrow_barrier import ONE_ROW, blocks_of_few
 from kernelwright.edits.kinds.warp_barriers import BLOCK_BARRIERS
-from kernelwright.edits.line_templates import WARP_BARRIER
+from kernelwright.edits.line_templates import OF_WARP, WARP_BARRIER
 from kernelwright.edits.original import Id
-from kernelwright.guards import Apart
+from kernelwright.guards import WARP, Apart, BlockIsWarp
 from kernelwright.ir import Argument, BasicBlock, Function, Instruction
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.prove.obligations.crossings import type_of
@@ -27,6 +32,7 @@ from kernelwright.prove.obligations.effects import Effect, bases, effect_of, is_
 from kernelwright.prove.obligations.solver import Found, possible, prove
 from kernelwright.prove.obligations.thread import Thread
 from kernelwright.prove.obligations.values import Values
+from kernelwright.prove.obligations.variant_pair import VariantPair
 from kernelwright.prove.obligations.world import Expr, z3
 
 MOST_PAIRS = 2000
@@ -59,7 +65,7 @@ class Interval:
 
 
 def separates_nothing(values: Values, id: Id) -> Found:
-    """Whether a barrier of the original may go, together with the others that are gone."""
+    """Whether a barrier of the original may go, together with the others that are gone; or be one of each warp, where it is that."""
     pair = values.pair
     barrier = pair.original.nodes[id].instruction
     why_not = _why_no_intervals(values)
@@ -70,7 +76,12 @@ def separates_nothing(values: Values, id: Id) -> Found:
         return Found("unknown", 0.0, why="it is no barrier of a block or a warp")
     before, after = dict.fromkeys(_before(values, barrier, kept)), _after(barrier, kept)
     pairs = [(a, b) for a in before for b in _in_order(after.accesses) if "store" in (a.opcode, b.opcode)]
-    return _all_apart(values, pairs, after)
+    return _all_apart(values, pairs, after, of_different_warps=is_narrowed(pair, id))
+
+
+def is_narrowed(pair: VariantPair, id: Id) -> bool:
+    """Whether a barrier of the block is one of each warp, where blocks may have several."""
+    return OF_WARP in pair.applied.draft.extras.get(id, ()) and BlockIsWarp() not in pair.applied.guards
 
 
 def may_cross(values: Values, load: Id, id: Id) -> Found:
@@ -110,9 +121,10 @@ def _why_no_intervals(values: Values) -> str:
 
 
 def _kept(values: Values) -> set[Instruction]:
-    """The barriers of the block that the variant keeps."""
+    """The barriers of the block that the variant keeps as such."""
     pair = values.pair
     gone = {pair.original.nodes[i].instruction for i in pair.deleted}
+    gone |= {node.instruction for i, node in pair.original.nodes.items() if is_narrowed(pair, i)}
     return {i for i in pair.before.instructions() if is_of_block(i) and i not in gone}
 
 
@@ -120,14 +132,19 @@ def _in_order(accesses: frozenset[Instruction]) -> list[Instruction]:
     return sorted(accesses, key=lambda i: str(i.name))
 
 
-def _all_apart(values: Values, pairs: list[tuple[Instruction, Instruction]], after: Interval) -> Found:
-    """Whether two threads never meet in any of these pairs."""
+def _all_apart(
+    values: Values, pairs: list[tuple[Instruction, Instruction]], after: Interval, *, of_different_warps: bool = False
+) -> Found:
+    """Whether two threads, of any warps or of different ones, never meet in any of these pairs."""
     pairs = [(a, b) for a, b in pairs if _may_meet(values, a, b)]
+    if of_different_warps and set(ONE_ROW) <= set(values.guards):
+        few = {values.pair.before.blocks[number] for number in blocks_of_few(values.pair.original)}
+        pairs = [(a, b) for a, b in pairs if a.parent not in few or b.parent not in few]
     if len(pairs) > MOST_PAIRS:
         return Found("unknown", 0.0, why="too many accesses meet")
     seconds = 0.0
     for one, other in pairs:
-        found = _apart(values, one, other, after)
+        found = _apart(values, one, other, after, of_different_warps)
         seconds += found.seconds
         if found.answer != "proven":
             return replace(found, seconds=seconds, why=found.why or "two threads may meet")
@@ -208,7 +225,7 @@ def _may_meet(values: Values, one: Instruction, other: Instruction) -> bool:
     return False
 
 
-def _apart(values: Values, one: Instruction, other: Instruction, interval: Interval) -> Found:
+def _apart(values: Values, one: Instruction, other: Instruction, interval: Interval, of_different_warps: bool) -> Found:
     """Whether an access by one thread and another by a second thread of its block never touch the same byte."""
     here, there = pointer_of(one), pointer_of(other)
     if bases(here) is None or bases(there) is None:
@@ -225,7 +242,13 @@ def _apart(values: Values, one: Instruction, other: Instruction, interval: Inter
             facts += interval.facts(values, thread, access.parent)
         facts += thread.at(access.parent, access.parent.instructions.index(access))
     facts += [addresses[0].ok, addresses[1].ok]
-    different = z.Or(*(first.register("tid", n).value != second.register("tid", n).value for n in range(3)))
+    mine, yours = ([thread.register("tid", n).value for n in range(3)] for thread in (first, second))
+    different = z.Or(*(a != b for a, b in zip(mine, yours, strict=True)))
+    if of_different_warps:
+        # Of threads of the first row the number decides; of others nothing is asked, so that any two may be of different warps.
+        different = z.And(
+            different, z.Or(mine[0] / WARP != yours[0] / WARP, *(n != 0 for n in (*mine[1:], *yours[1:])))
+        )
     sizes = [shape.layout.store_size(type_of(each)) for each in (one, other)]
     a, b = addresses[0].value, addresses[1].value
     goal = z.Or(a + sizes[0] <= b, b + sizes[1] <= a)

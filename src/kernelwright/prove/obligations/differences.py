@@ -12,7 +12,7 @@ from kernelwright.edits.original import Id, Use
 from kernelwright.guards import Guard, LaunchFacts
 from kernelwright.ir import DataLayout, Instruction
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.prove.obligations.barriers import may_cross, separates_nothing
+from kernelwright.prove.obligations.barriers import is_narrowed, may_cross, separates_nothing
 from kernelwright.prove.obligations.bounds import in_bounds, memory_in_words, place_of
 from kernelwright.prove.obligations.by_construction.masked_loads import masked_loads
 from kernelwright.prove.obligations.crossings import never_meet
@@ -107,6 +107,14 @@ def _barriers(pair: VariantPair) -> Iterator[Question]:
 
             claim = f"{what} separates no accesses of two threads to the same memory"
             yield Question(_tested(pair, id, claim, "it may"), ask)
+    for id in (id for id in pair.original.nodes if id not in pair.applied.draft.dead and is_narrowed(pair, id)):
+        what, _ = describe_instruction(pair.original, id)
+
+        def ask_of_warps(values: Values, id: Id = id) -> Found:
+            return separates_nothing(values, id)
+
+        claim = f"{what} separates no accesses of threads of different warps to the same memory"
+        yield Question(_tested(pair, id, claim, "it may"), ask_of_warps)
 
 
 def _operands(pair: VariantPair, settled: Set[Use]) -> Iterator[Question]:

@@ -38,7 +38,7 @@ _PURE_CALLS = re.compile(
     r"|usub\.sat|uadd\.sat|ssub\.sat|sadd\.sat)\..*"
     r"|llvm\.nvvm\.(read\.ptx\.sreg\.(n?tid|n?ctaid)\.[xyz]|read\.ptx\.sreg\.(laneid|warpsize)"
     r"|(ex2|lg2|rcp|sqrt|rsqrt|sin|cos|fabs|fmin|fmax|fma|add|mul|div|saturate|floor|ceil|round|trunc|mul24|mulhi|sad|prmt"
-    r"|f2i|i2f|d2f|f2ll|d2i|ui2f|f2ui)\..*)"
+    r"|f2i|i2f|d2f|f2ll|d2i|ui2f|f2ui)\..*|lohi\.i2d)"
 )
 """Intrinsics whose result their arguments decide."""
 

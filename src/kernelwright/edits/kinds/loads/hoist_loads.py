@@ -90,7 +90,7 @@ def together(draft: Draft, block: int, chains: bool, wanted: frozenset[Id] | Non
             continue
         node = draft.known(id)
         needed = [needs.get(made[operand]) for operand in draft.edited_operands(id) if operand in made]
-        if not (is_plain_load(node) or _is_pure(node)) or None in needed:
+        if not (is_plain_load(node) or is_pure(node)) or None in needed:
             needs[id] = None
             continue
         along = frozenset({id}).union(*(each for each in needed if each is not None))
@@ -113,7 +113,7 @@ _PURE_CALLS = ("llvm.smin.", "llvm.smax.", "llvm.umin.", "llvm.umax.", "llvm.abs
 """What addresses are computed with."""
 
 
-def _is_pure(node: Node) -> bool:
+def is_pure(node: Node) -> bool:
     """Whether it does no harm where it is not needed."""
     i = node.instruction
     if i.opcode == "call":

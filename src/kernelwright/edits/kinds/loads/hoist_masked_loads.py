@@ -17,8 +17,6 @@ is read in its place is behind an argument that the kernel only reads: reading w
 
 from __future__ import annotations
 
-import hashlib
-from functools import lru_cache
 from itertools import pairwise
 
 from kernelwright.edits.dice import Dice
@@ -30,17 +28,15 @@ from kernelwright.edits.kinds.loads.hoist_loads import (
     LEVELS,
     HoistLoads,
     is_end,
-    is_plain_load,
     refuse_climb,
     together,
 )
+from kernelwright.edits.kinds.loads.masks import Masks
 from kernelwright.edits.memory.ordering import crossing
 from kernelwright.edits.memory.pointers import Pointers
 from kernelwright.edits.memory.ways import Taken, way
-from kernelwright.edits.original import Id, Node, Original
+from kernelwright.edits.original import Id, Original
 from kernelwright.edits.pin import pin
-from kernelwright.ir import DataLayout, Instruction, parse_module
-from kernelwright.launch_relations import Product, Quantity, Relation
 from kernelwright.lazy_dataclasses import dataclass
 
 
@@ -63,10 +59,7 @@ class HoistMaskedLoads:
 class _Climb:
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
-        pointers = Pointers(draft)
-        self._roots = pointers.roots
-        self._written = frozenset[int]().union(*(each.arguments for each in pointers.accesses() if each.writes))
-        self._arguments = list(draft.original.arguments.items())
+        self._masks = Masks(draft, Pointers(draft))
         self._instead: dict[Id, int] = {}
         """By load, the argument behind which it reads where it is not needed."""
 
@@ -85,7 +78,7 @@ class _Climb:
             loads = loads.intersection(moved)
             for id in (id for id in moved if id in loads):
                 for each in taken:
-                    self._mask(id, each, above)
+                    self._masks.mask(id, each, self._instead[id])
                 pin(draft, id, end)
         return len(path) - 1
 
@@ -97,7 +90,7 @@ class _Climb:
     def _loads(self, block: int) -> frozenset[Id]:
         """The loads of a block that can be masked."""
         for id in together(self._draft, block, False):
-            index = self._first_of(id)
+            index = self._masks.instead_of(id)
             if index is not None:
                 self._instead[id] = index
         return frozenset(self._instead)
@@ -109,52 +102,6 @@ class _Climb:
         if taken is None or any(crossing(self._draft, id, above) for id in moved):
             return (), []
         return taken, moved
-
-    def _first_of(self, load: Id) -> int | None:
-        """The argument behind which a load may read where it is not needed; None where there is none."""
-        node = self._draft.known(load)
-        if not is_plain_load(node):
-            return None
-        roots = self._roots(self._draft.operands(load)[0])
-        free = [
-            index
-            for index, (_, type) in enumerate(self._arguments)
-            if type == node.operand_types[0]
-            and index not in self._written
-            and "byval" not in self._draft.original.function.arguments[index].attributes
-        ]
-        own = [index for index in free if index in roots]
-        return next(iter(own or free), None) if roots else None
-
-    def _mask(self, load: Id, taken: Taken, above: int) -> None:
-        """The address becomes one that is good whichever way the branch at the end of ``above`` goes."""
-        draft, index = self._draft, self._instead[load]
-        node = draft.known(load)
-        type, instead = node.operand_types[0], self._arguments[index][0]
-        condition, address = draft.edited_operands(taken.branch)[0], draft.operands(load)[0]
-        arms = (address, instead) if taken.outcome else (instead, address)
-        name = "c" + hashlib.blake2b(f"masked {load} {above}".encode(), digest_size=5).hexdigest()
-        made = _select(type)
-        draft.insert(
-            Node(name, node.origin, made, f"%{name}", type, ("i1", type, type), (condition, *arms), (), -1, (), True),
-            load,
-        )
-        draft.set_operand((load, 0), f"%{name}")
-        draft.guards[first_element(draft.original, index, node.instruction)] = None
-
-
-def first_element(original: Original, index: int, load: Instruction) -> Relation:
-    """The guard that what a load reads can be read at the beginning of the memory behind an argument."""
-    size = DataLayout(original.module.data_layout).store_size(load.type)
-    return Relation((Product(1, (Quantity("bytes", index),)),), ">=", (Product(size),))
-
-
-@lru_cache
-def _select(type: str) -> Instruction:
-    module = parse_module(
-        f"define {type} @f(i1 %in, {type} %p, {type} %q) {{\n  %x = select i1 %in, {type} %p, {type} %q\n  ret {type} %x\n}}\n"
-    )
-    return next(module.functions["f"].instructions())
 
 
 def masked(edit: HoistLoads) -> HoistMaskedLoads:

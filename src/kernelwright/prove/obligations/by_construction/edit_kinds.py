@@ -3,7 +3,7 @@
 specialised inputs, unrolling, recipes    their guard
 any change at all                         sums that are fused as they were (``rounding``)
 cache policies                            plain loads; for nc nobody writes there while the kernel runs
-barriers of a warp                        blocks of at most 32 threads, aligned barriers
+barriers of a warp                        aligned barriers; blocks of at most 32 threads, else see ``barriers``
 no alias                                  the kernel writes nothing behind that pointer
 exchange to store                         the result is unused, and no fence, acquire or release orders it
 shared arrays made private                their guards; see ``private_arrays``
@@ -20,6 +20,7 @@ from kernelwright.edits.original import Id
 from kernelwright.edits.plain_constants import bits_of
 from kernelwright.guards import Apart, ArgumentIs, BlockIs, BlockIsWarp, GridIs, Guard
 from kernelwright.ir import Argument, Function, GlobalVariable, InlineAsm, Instruction
+from kernelwright.prove.obligations.barriers import is_narrowed
 from kernelwright.prove.obligations.by_construction.masked_loads import of_masked_loads
 from kernelwright.prove.obligations.by_construction.private_arrays import private_arrays
 from kernelwright.prove.obligations.effects import bases, pointer_of, read_only
@@ -174,8 +175,8 @@ def _warp_barrier(pair: VariantPair, id: Id) -> tuple[Method, str]:
     callee = pair.original.nodes[id].instruction.callee if isinstance(id, int) else None
     if not isinstance(callee, Function) or callee.name not in ALIGNED:
         return "tested", "threads of a warp may reach it apart"
-    if BlockIsWarp() not in pair.applied.guards:
-        return "tested", f"no guard says so: {BlockIsWarp()}"
+    if is_narrowed(pair, id):  # what it no longer separates is asked of the solver
+        return "construction", "all threads of a warp come to it together"
     return "construction", f"it is checked at each launch: {BlockIsWarp()}"
 
 

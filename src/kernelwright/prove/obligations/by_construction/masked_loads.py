@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from kernelwright.edits.instruction_words import describe_argument, describe_instruction
-from kernelwright.edits.kinds.loads.hoist_masked_loads import first_element
+from kernelwright.edits.kinds.loads.masks import first_element
 from kernelwright.edits.memory.ways import Taken, way
 from kernelwright.edits.original import Id
 from kernelwright.guards import AtStart
