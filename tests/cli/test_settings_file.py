@@ -58,7 +58,7 @@ def test_settings_stand_before_the_flags_of_the_command_line(folder: Path) -> No
     ("text", "place", "says"),
     [
         ("device = 'h200'\ndevices = 'a'\n", "kernelwright.toml:2: ", "no setting 'devices'"),
-        ("calibration = 'x.json'\n", "kernelwright.toml:1: ", "no command takes one"),
+        ("calibration = 3\n", "kernelwright.toml:1: ", "not a text"),
         ("[evolve]\nseed = 3\n", "kernelwright.toml:1: ", "no setting 'evolve'"),
         ("budget = 'many'\n", "kernelwright.toml:1: ", "not a number from 0 up"),
         ("budget = true\n", "kernelwright.toml:1: ", "not a number"),

@@ -38,6 +38,7 @@ class Setting:
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("device", "--device", "text", RUNNING, "The GPU: a virtual one (h200, a100, ...), or a real one (cuda:0).", '"h200"'),
+    Setting("calibration", "--calibration", "text", RUNNING, "Constants of the timing model: a file of kw model fit.", '"mine.json"'),
     Setting("headers", "--headers", "text", COMPILING, "CUDA headers: own, or nvidia (thrust, cub).", '"own"'),
     Setting("include", "-I", "texts", COMPILING, "Folders to search for headers, from this folder on.", '["include"]'),
     Setting("define", "-D", "texts", COMPILING, "Macros.", '["N=1024"]'),
@@ -47,9 +48,6 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("memory", "--memory", "text", RUNNING, "Memory that the device may take.", '"4G"'),
     Setting("jobs", "--jobs", "number", SEARCHING, "Worker processes of a search.", "2"),
 )  # fmt: skip
-_ELSEWHERE = {
-    "calibration": "no command takes one: kw model check and `make gpu` say how well the model fits a GPU",
-}
 
 
 def with_settings(words: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -84,8 +82,7 @@ def _read() -> list[tuple[Setting, Any]]:
     by_name = {each.name: each for each in SETTINGS}
     for name, value in found.items():
         if name not in by_name:
-            known = _ELSEWHERE.get(name) or f"there are {', '.join(by_name)}"
-            raise Misuse(f"there is no setting {name!r}", place=_place(name), hint=known)
+            raise Misuse(f"there is no setting {name!r}", place=_place(name), hint=f"there are {', '.join(by_name)}")
         kind = by_name[name].kind
         if not _fits(kind, value):
             wanted = {"text": "a text", "number": "a number from 0 up", "texts": "a list of texts"}[kind]
