@@ -297,8 +297,11 @@ KW_API cudaError_t cudaGraphClone(cudaGraph_t *clone, cudaGraph_t graph)
 }
 
 #if defined(KW_NVCC) && KW_NVCC >= 13
-KW_API cudaError_t cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
-                                            const void *edges, size_t count)
+/* CUDA 13 gives the function one parameter more; our header declares it as CUDA 12 does, so it has its name in the object file alone. */
+KW_API cudaError_t kw_add_dependencies_13(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                          const void *edges, size_t count) __asm__("cudaGraphAddDependencies");
+KW_API cudaError_t kw_add_dependencies_13(cudaGraph_t graph, const cudaGraphNode_t *from, const cudaGraphNode_t *to,
+                                          const void *edges, size_t count)
 {
     (void)edges;
 #else
