@@ -22,6 +22,7 @@ _PURE = frozenset([
     "ptrtoint", "inttoptr", "bitcast", "addrspacecast", "getelementptr", "extractvalue", "freeze",
 ])  # fmt: skip
 _OF_A_WARP = ("llvm.nvvm.vote.", "llvm.nvvm.redux.", "llvm.nvvm.match.all")
+_ACROSS = "llvm.nvvm.shfl.sync.bfly"
 _DEPTH = 24
 
 
@@ -64,7 +65,19 @@ def _is_same_for_all(value: Value, scope: str, depth: int) -> bool:
         if scope == "warp" and name.startswith("llvm.nvvm.shfl.sync.idx"):
             return _is_same_for_all(value.arguments[2], scope, depth - 1)
         return False
+    if scope == "warp" and _is_butterfly(value):
+        return True
     return value.opcode in _PURE and all(_is_same_for_all(one, scope, depth - 1) for one in value.operands)
+
+
+def _is_butterfly(value: Instruction) -> bool:
+    """Whether lanes join what they have with what the lane across has, as in the last step of a sum of all: both then have the same."""
+    for one, other in (value.operands[:2], value.operands[1::-1]) if len(value.operands) > 1 else ():
+        crossed = other.operands[0] if isinstance(other, Instruction) and other.opcode == "bitcast" else other
+        if isinstance(crossed, Instruction) and crossed.opcode == "call" and crossed.callee.name.startswith(_ACROSS):
+            sent = crossed.arguments[1]
+            return one is (sent.operands[0] if isinstance(sent, Instruction) and sent.opcode == "bitcast" else sent)
+    return False
 
 
 def advice(found: Found, kernel: Function, block: Triple, threads: tuple[Triple, Triple], grid: Triple) -> Hint:

@@ -154,20 +154,25 @@ static u32 is_ordered(simt_context *c, simt_check *k, const simt_record *a, u32 
   return passed(k, k->knows[thread], a, 0);
 }
 
-/* An atomic passes knowledge on: this thread learns what earlier ones at the address knew, and leaves what it knows. */
-static void signal(simt_context *c, simt_check *k, u64 address, u32 thread) {
+/* Who came by an address; NULL when there is no room. */
+static simt_log *log_of(simt_check *k, u64 address) {
   if (!k->logs && !(k->logs = calloc(LOG_SLOTS, sizeof *k->logs))) {
     k->incomplete = 1;
-    return;
+    return NULL;
   }
   u64 slot = (address / 4 * 0x9E3779B97F4A7C15ull) >> 48;
   simt_log *log = k->logs[slot];
   while (log && log->address != address) log = log->next;
   if (!log) {
     log = take(k, sizeof *log);
-    if (!log) return;
+    if (!log) return NULL;
     log->address = address, log->next = k->logs[slot], k->logs[slot] = log;
   }
+  return log;
+}
+
+/* This thread and what it knows join those that came by before. */
+static void leave(simt_context *c, simt_check *k, simt_log *log, u32 thread, simt_knowledge *knew) {
   if (log->n == log->room) {
     u64 room = log->room ? 2 * log->room : 4;
     simt_passage *grown = take(k, room * sizeof *grown);
@@ -175,6 +180,13 @@ static void signal(simt_context *c, simt_check *k, u64 address, u32 thread) {
     if (log->n) memcpy(grown, log->entries, log->n * sizeof *grown);
     log->entries = grown, log->room = room;
   }
+  simt_record who = {c->block_linear, (u16)thread, 0, k->times[thread], k->epoch, 0};
+  log->entries[log->n++] = (simt_passage){who, knew};
+  k->times[thread]++;
+}
+
+/* This thread knows what all knew that came by so far. */
+static void learn(simt_check *k, simt_log *log, u32 thread) {
   simt_knowledge *learned = take(k, sizeof *learned + 2 * sizeof(simt_knowledge *));
   simt_knowledge *both = take(k, sizeof *both);
   if (!learned || !both) return;
@@ -182,10 +194,32 @@ static void signal(simt_context *c, simt_check *k, u64 address, u32 thread) {
   learned->parts = (simt_knowledge **)(learned + 1);
   learned->parts[learned->n++] = both;
   if (k->knows[thread]) learned->parts[learned->n++] = k->knows[thread];
-  simt_record who = {c->block_linear, (u16)thread, 0, k->times[thread], k->epoch, 0};
-  log->entries[log->n++] = (simt_passage){who, k->knows[thread]};
   k->knows[thread] = learned;
-  k->times[thread]++;
+}
+
+/* An atomic passes knowledge on: this thread learns what earlier ones at the address knew, and leaves what it knows. */
+static void signal(simt_context *c, simt_check *k, u64 address, u32 thread) {
+  simt_log *log = log_of(k, address);
+  if (!log) return;
+  simt_knowledge *knew = k->knows[thread];
+  learn(k, log, thread);
+  leave(c, k, log, thread, knew);
+}
+
+/* A barrier for some threads of the block, by its number: those that arrive leave what they know, and those that wait learn it. Of another
+   block it is another barrier. */
+static simt_log *barrier_log(simt_context *c, simt_check *k, u32 number) {
+  return log_of(k, 0xF000000000000000ull | (u64)c->block_linear << 6 | (u64)number << 2);
+}
+
+void simt_check_arrive(simt_context *c, u32 number, u32 first, u32 lanes) {
+  simt_log *log = barrier_log(c, c->check, number);
+  if (log) EACH_LANE(l, lanes) leave(c, c->check, log, first + l, c->check->knows[first + l]);
+}
+
+void simt_check_depart(simt_context *c, u32 number, u32 first, u32 lanes) {
+  simt_log *log = barrier_log(c, c->check, number);
+  if (log) EACH_LANE(l, lanes) learn(c->check, log, first + l);
 }
 
 /* Several threads have waited for each other: what one knew from atomics all know. */

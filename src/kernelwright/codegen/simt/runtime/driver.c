@@ -166,6 +166,16 @@ static void tell_passed(simt_launch *l, const u8 *state, u32 point) {
   }
 }
 
+/* A barrier for some threads is to open: who watches is told who waits there. All arrive before one goes on. */
+static void tell_counted(simt_launch *l, const u8 *state, u32 number) {
+  for (u32 round = 0; round < 2; round++)
+    for (u32 w = 0; w < l->n_warps; w++) {
+      const simt_frame *f = frame_of(l, w);
+      if (state[w] != AT_BARRIER || l->points[f->resume].number != number) continue;
+      (round ? simt_check_depart : simt_check_arrive)(&l->context, number, f->first, lanes_at(l, f));
+    }
+}
+
 /* The usual case: all warps wait at one barrier, whole. */
 static int release_all(simt_launch *l, u8 *state) {
   simt_context *c = &l->context;
@@ -224,6 +234,8 @@ static int release(simt_launch *l, u8 *state) {
     }
     if (need ? waits[number] + c->arrivals[number] < need : waits[number] + c->arrivals[number] < everybody) continue;
     if (c->check && !need) tell_passed(l, state, point);
+    u32 counted = need && (c->arrivals[number] || waits[number] < everybody);
+    if (c->check && counted) tell_counted(l, state, number);
     for (u32 w = 0; w < l->n_warps; w++) {
       if (state[w] != AT_BARRIER || l->points[frame_of(l, w)->resume].number != number) continue;
       open(l, frame_of(l, w), &any, &all, &total);
@@ -231,7 +243,7 @@ static int release(simt_launch *l, u8 *state) {
     }
     c->arrivals[number] = 0;
     c->barrier_result = total | any << 30 | all << 31;
-    if (c->check) simt_check_barrier(c);
+    if (c->check && !counted) simt_check_barrier(c);
     if (c->weak) simt_weak_barrier(c);
     if (c->watched) c->frame = NULL, simt_trace(c, TRACE_BARRIER, point, 0);
     return 1;
@@ -250,6 +262,7 @@ static int release(simt_launch *l, u8 *state) {
 void simt_arrive(simt_context *c, u32 number, u32 threads, u32 mask) {
   (void)threads;
   c->arrivals[number & 15] += (u32)__builtin_popcount(mask);
+  if (c->check) simt_check_arrive(c, number & 15, c->frame->first, mask);
 }
 
 static void run_block(simt_launch *l, u64 block) {

@@ -238,6 +238,8 @@ void simt_check_copy(simt_context *c, u32 note, u32 lane, u64 to, u64 from, u64 
 void simt_check_block(simt_context *c);
 void simt_check_barrier(simt_context *c);
 void simt_check_warp(simt_context *c, u32 lanes);
+void simt_check_arrive(simt_context *c, u32 number, u32 first, u32 lanes);
+void simt_check_depart(simt_context *c, u32 number, u32 first, u32 lanes);
 
 /* check_lanes.c */
 void simt_check_passed(simt_context *c, u32 point, u32 thread);
