@@ -79,6 +79,7 @@ def _signature(name: str, found: Any) -> str:
 
 
 def _given(found: Any) -> str:
+    getattr(found, "__dataclass_fields__", None)  # whose methods may not be written yet (lazy_dataclasses.py)
     given = inspect.signature(found)
     plain = [
         p.replace(annotation=p.empty, default=_default(p.default))

@@ -76,8 +76,8 @@ def content_key(parts: Iterable[str | bytes]) -> str:
 
 
 _RESULTS_COME_FROM = (
-    "", "cli", "cli/commands", "cli/commands/explore", "cli/commands/model", "cli/commands/space", "cli/commands/tune",
-    "cli/commands/variant", "cli/support",
+    "", "cli", "cli/commands", "cli/commands/explore", "cli/commands/model", "cli/commands/settings",
+    "cli/commands/space", "cli/commands/tune", "cli/commands/variant", "cli/support",
     "codegen", "codegen/cost", "codegen/inline_asm", "codegen/machine",
     "codegen/simt", "codegen/simt/analyses", "codegen/simt/emission", "codegen/simt/program", "codegen/simt/launching",
     "cuda", "cuda/include", "cuda/runtime", "cuda/wire", "ir", "ir/text", "passes",

@@ -110,16 +110,29 @@ def test_winners_of_two_runs_for_one_kernel_are_tried_in_order(kw: Kw, runs: Pat
     assert re.search(rf"kw: +1 .*: {order[1]} ", done.stderr), done.stderr
 
 
-def test_a_program_that_launches_from_a_graph_is_refused_as_without_winners(kw: Kw, tmp_path: Path) -> None:
+def test_launches_of_a_graph_are_dispatched_like_any(kw: Kw, tmp_path: Path) -> None:
+    """Captured once, launched twice: checks are asked at each launch."""
     source = tmp_path / "graph.cu"
     text = PROGRAM.read_text().replace("../stories", str(PROGRAM.parents[1] / "stories"))
-    calls = "cudaStreamBeginCapture(0, 0);\n    launch(NULL);\n    cudaStreamEndCapture(0, 0);"
-    declared = 'extern "C" int cudaStreamBeginCapture(cudaStream_t, int), cudaStreamEndCapture(cudaStream_t, void *);\n'
-    assert text.count("    launch(NULL);") == 1
-    source.write_text(text.replace("static void", declared + "static void", 1).replace("launch(NULL);", calls, 1))
-    alone, done = kw("run", source), kw("run", source, "--with", "again-1")
-    assert done.returncode == alone.returncode != 0 and done.stdout == alone.stdout == ""
-    assert done.stderr.endswith(alone.stderr) and "launch the kernels one by one, without a graph" in done.stderr
+    assert text.count("    launch(NULL);") == 1 and "<<<(N + block - 1) / block, block>>>" in text
+    text = text.replace("block, block>>>", "block, block, 0, stream>>>")
+    text = text.replace("static void *launch", "static cudaStream_t stream;\nstatic void *launch", 1)
+    calls = """
+    cudaGraph_t graph; cudaGraphExec_t made;
+    cudaStreamCreate(&stream);
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    launch(NULL);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphInstantiate(&made, graph, 0);
+    cudaGraphLaunch(made, stream);
+    cudaGraphLaunch(made, stream);
+    cudaStreamSynchronize(stream);"""
+    source.write_text(text.replace("    launch(NULL);", calls, 1))
+    done = kw("run", source, "--with", "again-1", "--", 5)
+    assert done.stdout == EXPECTED and counted(done.stderr) == {"winner": 2, "original": 0, "failed": 0}, done.stderr
+    other = kw("run", source, "--with", "again-1", "--", 5, 32)  # blocks that its checks do not admit
+    assert other.stdout == EXPECTED and counted(other.stderr)["winner"] == 0, other.stderr
+    assert counted(other.stderr)["original"] == 2, other.stderr
 
 
 def test_an_unsafe_variant_must_be_named_and_is_told_loudly(kw: Kw, runs: Path) -> None:

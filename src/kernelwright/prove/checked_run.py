@@ -193,7 +193,7 @@ class Watcher:
         if not launched.result.found and not launched.overreads:
             return
         places = self._device.places(kernel)
-        for found in launched.result.found:
+        for found in filter(lambda one: one.is_of_memory, launched.result.found):
             note(run.sites, found, places, launched.launch.grid, launched.launch.block, arena)
         for one in launched.overreads:
             note_overread(run.sites, one, places)

@@ -16,7 +16,7 @@ def undefined_in(done: Iterable[Done]) -> set[Site]:
     sites = set()
     for each in done:
         places = Places(each.built.module.functions[each.built.kernel])
-        for found in each.launched.result.found:
+        for found in filter(lambda one: one.is_of_memory, each.launched.result.found):
             memory = places.own_memory(found.address) or _buffer(found.address, each.bounds)
             sites.add(site_of(found, places, memory))
     return sites

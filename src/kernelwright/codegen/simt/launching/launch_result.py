@@ -68,6 +68,11 @@ class Found:
     """Whether no result can depend on it: two writes of one value, or a write that changes nothing."""
     count: int
 
+    @property
+    def is_of_memory(self) -> bool:
+        """Whether it is about an access, and not about who takes part in a barrier or a warp operation."""
+        return self.kind in ("race", "uninitialised")
+
 
 @dataclass(frozen=True)
 class HostOverread:
