@@ -1,6 +1,7 @@
 // Asynchronous copies from global to shared memory, for a thread by itself. Before sm_80 they are done at once, as CUDA does it.
 // Not here: __pipeline_arrive_on, which needs barriers in shared memory.
 #pragma once
+#define _CUDA_PIPELINE_PRIMITIVES_H_
 #include "kernelwright_cuda.h"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
