@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -39,6 +40,9 @@ def command(
             "programs by name.",
         ),
     ] = None,
+    compiler_flags: Annotated[
+        str, typer.Option("--flags", help="For programs: flags of the compiler, in one word: '-I common -DN=4'.")
+    ] = "",
 ) -> None:
     """Measure what the project promises. Exit code 1 when a promise does not hold."""
     if name not in (*BENCHMARKS, ALL):
@@ -47,11 +51,13 @@ def command(
         raise Misuse(f"{name} takes no programs", hint=f"kw bench {COMPILE} --programs {programs[0]}")
     if places and name != PROGRAMS:
         raise Misuse(f"{name} takes no folder", hint=f"kw bench {PROGRAMS} {places[0]}")
+    if compiler_flags and not places:
+        raise Misuse("--flags are for programs of a folder", hint=f"kw bench {PROGRAMS} FOLDER --flags '-I common'")
     names = tuple(BENCHMARKS) if name == ALL else (name,)
     if programs and name == COMPILE:
         results = [_of_programs(programs)]
     elif places:
-        results = [_of_folders(places, quick)]
+        results = [_of_folders(places, quick, shlex.split(compiler_flags))]
     else:
         chosen = {"names": [str(each) for each in programs]} if programs else {}
         results = [_measured(one, quick, **chosen) for one in names]
@@ -76,10 +82,10 @@ def _of_programs(places: Sequence[Path]) -> Measured:
     return measure_programs(places, lambda line: say(f"  {COMPILE}: {line}\n"))
 
 
-def _of_folders(places: Sequence[Path], quick: bool) -> Measured:
+def _of_folders(places: Sequence[Path], quick: bool, compiler_flags: Sequence[str]) -> Measured:
     from kernelwright.bench.programs.measure import measure_folders
 
-    return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), quick)
+    return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), quick, compile_flags=compiler_flags)
 
 
 def _show(result: Measured) -> None:
