@@ -174,7 +174,6 @@ def test_architectures(line: str, arch: str, others: list[str]) -> None:
         ("-arch=native", "-arch=native is not supported"),
         ("-arch=all-major", "one architecture"),
         ("-dlink", "-dlink is not supported"),
-        ("-dlink", "-dlink is not supported"),
         ("-shared", "no libraries are made"),
         ("-m32", "-m32 is not supported"),
         ("-x c++", "-x=c++ is not supported"),
