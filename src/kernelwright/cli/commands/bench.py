@@ -18,7 +18,7 @@ from kernelwright.errors import Misuse
 
 ALL = "all"
 COMPILE = "compile"
-BY_NAME = ("search", "tune", "tune-large", "tune-sizes")
+BY_NAME = ("rate", "search", "tune", "tune-large", "tune-sizes")
 """Benchmarks of programs that ship with the package, which may be chosen."""
 Measure = Callable[..., Measured]
 
@@ -31,7 +31,7 @@ def command(
         list[Path] | None,
         typer.Option(
             "--programs",
-            help="For compile: only the machine code, of these .cu files or of those in this folder. For search, tune, tune-large "
+            help="For compile: only the machine code, of these .cu files or of those in this folder. For rate, search, tune, tune-large "
             "and tune-sizes: programs by name.",
         ),
     ] = None,
