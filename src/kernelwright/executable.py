@@ -36,8 +36,10 @@ from kernelwright.cuda.names import readable
 from kernelwright.errors import CompileError, ToolError
 from kernelwright.kernel_version import Version
 from kernelwright.passes.device_link import defined_variables, missing_functions
-from kernelwright.pipeline import Program, Unit, without_lines
+from kernelwright.pipeline import CompileOptions, Program, Unit, without_lines
 
+OBJECT_SUFFIX = ".o"
+_GIVE_THEM = "give the file that defines it as well, and say __device__ where it is declared and where it is defined"
 _ELSEWHERE = re.compile(r'^@"?([\w.$]+)"? = external [a-z_ ]*addrspace\([14]\) ', re.M)
 
 
@@ -48,8 +50,10 @@ def build_executable(
     link: LinkOptions | None = None,
     progress: Callable[[str], None] = lambda _: None,
     versions: Mapping[Path, Sequence[Version]] = MappingProxyType({}),
+    linked: Sequence[Path] = (),
 ) -> tuple[Path, str]:
-    """Links ``program`` and the C and C++ files ``others`` to ``output``; returns its path and all warnings.
+    """Links ``program``, the C and C++ files ``others`` and the objects and libraries ``linked`` to ``output``; returns its path and
+    all warnings.
 
     ``versions``: by source file, what its kernels have beside them, each made from the very kernel that is there.
     ``progress`` is told what takes long. Raises ``Misuse``, ``CompileError`` (also for CUDA calls that our runtime does not
@@ -70,6 +74,9 @@ def build_executable(
         for number, path in enumerate(others, start=len(objects)):
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(path, None, made, options, clang))
+        objects += [HostObject(path) for path in linked if path.suffix == OBJECT_SUFFIX]
+        libraries = tuple(str(path) for path in linked if path.suffix != OBJECT_SUFFIX)
+        link = replace(link or LinkOptions(), extra=(*libraries, *(link.extra if link else ())))
         if is_special(output):
             _fill(output, link_executable(objects, Path(scratch) / "program", clang, link, progress))
         else:
@@ -79,11 +86,28 @@ def build_executable(
         return output, "".join(o.warnings for o in objects)
 
 
+def build_object(source: Unit | Path, output: Path, options: CompileOptions | None = None) -> HostObject:
+    """Writes the object file of one CUDA unit, or of a C or C++ file, to ``output``: host code with its kernels inside, for
+    ``build_executable``. Raises as that does; a kernel that needs a device function of another file is refused, for device code is
+    linked before it is optimised.
+    """
+    _let_zig_keep_its_cache()
+    if isinstance(source, Path):
+        chosen = options or CompileOptions()
+        return compile_host(source, None, output, chosen.source, Program((), chosen).clang)
+    _refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        embedded = Path(scratch) / "device.blob"
+        embedded.write_bytes(device_blob(source))
+        return compile_host(source.path, embedded, output, source.options.source, source.clang)
+
+
+_ALONE = "device code of several files is linked as IR: give all sources at once, without -c"
 _NO_SUCH_TEXTURE = "__kw_layered_cubic_mipmapped_or_surface_access"
 """What our stand-in below NVIDIA's texture functions calls for those that our runtime has no objects for."""
 
 
-def _refuse_missing_device_code(unit: Unit, shared: Collection[str]) -> None:
+def _refuse_missing_device_code(unit: Unit, shared: Collection[str], hint: str = _GIVE_THEM) -> None:
     """Raises ``CompileError`` for what a kernel uses and no file of the program defines; ``shared``: their device variables."""
     text = unit.optimised
     missing = [*missing_functions(text), *(n for n in _ELSEWHERE.findall(text) if n not in shared)]
@@ -95,7 +119,7 @@ def _refuse_missing_device_code(unit: Unit, shared: Collection[str]) -> None:
     if missing:
         raise CompileError(
             f"a kernel of {unit.path} uses {readable(missing[0])}, which that file declares and no file of the program defines",
-            hint="give the file that defines it as well, and say __device__ where it is declared and where it is defined",
+            hint=hint,
         )
 
 

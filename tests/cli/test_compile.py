@@ -172,7 +172,7 @@ MISTAKES = [
     (["compile", "."], 2, "neither CUDA nor C"),
     (["compile", "app.cu", "--arch", "sm_91"], 2, "sm_90"),
     (["compile", "app.cu", "--arch", "hopper"], 2, "unknown architecture"),
-    (["compile", "app.cu", "--emit", "sass"], 2, "ir, ptx, cubin, exe"),
+    (["compile", "app.cu", "--emit", "sass"], 2, "ir, ptx, cubin, obj, exe"),
     (["compile", "app.cu", "--stop-after", "middle"], 2, "the stages are"),
     (["compile", "app.cu", "--print-after", "middle"], 2, "the stages are"),
     (["compile", "app.cu", "--emit", "ptx", "--stop-after", "ptx"], 2, "give one of them"),

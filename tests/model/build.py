@@ -39,6 +39,7 @@ def step(
     line: int = 0,
     block: str = "entry",
     bytes: int = 0,
+    guarded: bool = False,
 ) -> Step:
     return Step(
         kind=kind,
@@ -51,6 +52,7 @@ def step(
         block=block,
         position=Position("k.cu", line, 1) if line else None,
         bytes=bytes,
+        guarded=guarded,
     )
 
 

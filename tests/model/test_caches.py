@@ -201,8 +201,9 @@ class PlainCache:
 
 def plain_replay(
     requests: list[tuple[int, str, int, list[tuple[int, int]]]], l1: tuple[int, int], l2: tuple[int, int], accesses: int
-) -> list[list[int]]:
-    counts = [[0] * 8 for _ in range(accesses)]
+) -> tuple[list[list[int]], list[int]]:
+    counts: list[list[int]] = [[0] * 8 for _ in range(accesses)]
+    come_from = []
     second, block, first = PlainCache(*l2), -1, PlainCache(*l1)
     for index, kind, owner, lines in requests:
         if owner != block:
@@ -217,6 +218,7 @@ def plain_replay(
                 near[0] |= mask
                 counts[index][1] += hit.bit_count()
                 missing = mask & ~hit
+            come_from.append(0)
             if not missing:
                 continue
             far = second.line(number)
@@ -225,12 +227,13 @@ def plain_replay(
             read = 0 if kind == "store" else absent.bit_count()
             counts[index][2] += missing.bit_count() - read
             counts[index][3] += read
+            come_from[-1] = 2 if read else 1
             slowest = max(slowest, 7 if read else 6)
             if kind in ("store", "atomic"):
                 counts[index][4] += (missing & ~far[1]).bit_count()
                 far[1] |= missing
         counts[index][slowest] += 1
-    return counts
+    return counts, come_from
 
 
 KINDS = ("load", "store", "atomic", "local load", "local store")
@@ -263,9 +266,10 @@ def test_against_plain_caches(
         flat += [number << 4 | mask for number, mask in lines]
         row["last_line"] = len(flat)
     l1, l2 = (shape[0], shape[1]), (shape[2], shape[3])
-    found, by_block = native_loops.replay(rows, np.array(flat, np.uint64), l1, l2, 3, max(blocks, default=0) + 1)
-    expected = plain_replay(requests, l1, l2, 3)
+    found, by_block, where = native_loops.replay(rows, np.array(flat, np.uint64), l1, l2, 3, max(blocks, default=0) + 1)
+    expected, come_from = plain_replay(requests, l1, l2, 3)
     assert found.tolist() == expected
+    assert where.tolist() == come_from
     assert by_block[:, 0].sum() == sum(row[3] for row in expected)
     assert by_block[:, 1].sum() == sum(row[4] for row in expected)
 
@@ -279,3 +283,16 @@ def test_what_a_left_out_load_missed_its_double_misses() -> None:
     code = (replace(first, requests=0, sectors=0, group=0), replace(second, group=1))
     found = moved(replace(both, accesses=code, executed=(first, second)))
     assert (found.at_l2, found.at_l1, found.dram_read) == (40, 0, 40)
+
+
+def test_who_asks_first_for_a_line_does_not_wait_for_the_others() -> None:
+    """Line 7 is asked for four times and comes from memory once; line 9 once. A request waits for the slowest of its lines."""
+    requests = [(0, [(7, 15)]), (0, [(7, 15)]), (0, [(7, 15)]), (0, [(7, 15), (9, 15)]), (1, [(9, 15)])]
+    o = observed(
+        [count("entry", 5)],
+        (access(requests=4, sectors=20), access("store", requests=1, sectors=4)),
+        trace=[asked(0, requests, [0])],
+    )
+    sm = H100.sm
+    shared = (H100.dram_latency + 3 * sm.l1_latency) / 4
+    assert moved(o).waits[0].tolist() == [shared] * 3 + [H100.dram_latency, sm.l1_latency]

@@ -16,6 +16,10 @@ BENCHMARKS: dict[str, tuple[str, str]] = {
         "kernelwright.bench.mutants",
         "Mutated kernels of the suite: the virtual GPU and the reference executor agree, and nothing crashes.",
     ),
+    "programs": (
+        "kernelwright.bench.programs.measure",
+        "CUDA programs as people have them: how many of a folder build, run and check clean, and what stops the others.",
+    ),
     "check": (
         "kernelwright.bench.check.measure",
         "Kernels with a known truth under kw check: planted defects found, and false alarms in sound look-alikes, by class.",

@@ -28,7 +28,7 @@ _BUNDLED = "leave out --clang to use the bundled one"
 _HINTS: tuple[tuple[str, str], ...] = (
     (r"^(thrust|cub) is among NVIDIA's headers", _EXTRA),
     (
-        r"'((thrust|cub|cuda|nv|cooperative_groups)/.*|mma\.h|cuda_(fp[468]|pipeline|awbarrier|occupancy).*)' file not found",
+        r"'((thrust|cub|cuda|nv|cooperative_groups)/.*|mma\.h|cuda_(fp[468]|awbarrier|occupancy).*)' file not found",
         f"NVIDIA's headers have it: {_EXTRA}",
     ),
     (

@@ -45,7 +45,9 @@ class Elf:
         self.name = name
         self._data = data
         if data[:4] != elf.MAGIC or len(data) < 64:
-            raise Misuse(f"{name} is neither an object file nor a program")
+            raise Misuse(
+                f"{name} is neither an object file nor a program", hint="give what kw compile or a C compiler made"
+            )
         if data[4:6] != elf.CLASS:
             raise Misuse(f"{name} is not a 64-bit little-endian file", hint="compile for x86-64 Linux")
         try:

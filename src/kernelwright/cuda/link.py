@@ -92,7 +92,7 @@ def link_executable(
             inputs.append(_put(folder / "libkwcudart.a", runtime.archive))
         except OSError as e:
             raise _cannot_write(output, e) from None
-        driver, slow = _driver(clang, symbols.values())
+        driver, slow = _driver(clang, [*symbols.values(), *_archived(options.extra)])
         command = [*driver, *inputs, *options.extra, *(f"-L{f}" for f in options.library_folders)]
         named = [name for name in options.libraries if name not in (*_OPENMP, *_OURS)]
         command += [*(f"-l{name}" for name in named), "-lpthread", "-ldl", "-lm", "-o", str(made)]
@@ -149,6 +149,17 @@ def _defined_by(extra: Sequence[str]) -> frozenset[str]:
         elif ".so" in path.suffixes and path.is_file():
             names.update(s.name for s in read_elf(path).symbols(dynamic=True) if s.is_defined)
     return frozenset(names)
+
+
+def _archived(extra: Sequence[str]) -> list[list[Symbol]]:
+    """The symbols of every object in the archives among the extra flags."""
+    found = []
+    for path in map(Path, extra):
+        if path.suffix == ".a" and path.is_file():
+            for member, data in archive_members(path.read_bytes(), str(path)):
+                with contextlib.suppress(Misuse):
+                    found.append(list(Elf(data, member).symbols()))
+    return found
 
 
 @contextlib.contextmanager

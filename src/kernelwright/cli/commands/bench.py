@@ -18,6 +18,7 @@ from kernelwright.errors import Misuse
 
 ALL = "all"
 COMPILE = "compile"
+PROGRAMS = "programs"
 BY_NAME = ("rate", "search", "tune", "tune-large", "tune-sizes")
 """Benchmarks of programs that ship with the package, which may be chosen."""
 Measure = Callable[..., Measured]
@@ -25,6 +26,9 @@ Measure = Callable[..., Measured]
 
 def command(
     name: Annotated[str, typer.Argument(help=f"One of {', '.join(BENCHMARKS)}, or all.")],
+    places: Annotated[
+        list[Path] | None, typer.Argument(help="For programs: folders with CUDA programs, or .cu files.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer programs and rounds.")] = False,
     programs: Annotated[
@@ -41,9 +45,13 @@ def command(
         raise Misuse(f"there is no benchmark {name!r}", hint=f"the benchmarks are {', '.join(BENCHMARKS)}, and {ALL}")
     if programs and name not in (COMPILE, *BY_NAME):
         raise Misuse(f"{name} takes no programs", hint=f"kw bench {COMPILE} --programs {programs[0]}")
+    if places and name != PROGRAMS:
+        raise Misuse(f"{name} takes no folder", hint=f"kw bench {PROGRAMS} {places[0]}")
     names = tuple(BENCHMARKS) if name == ALL else (name,)
     if programs and name == COMPILE:
         results = [_of_programs(programs)]
+    elif places:
+        results = [_of_folders(places, quick)]
     else:
         chosen = {"names": [str(each) for each in programs]} if programs else {}
         results = [_measured(one, quick, **chosen) for one in names]
@@ -66,6 +74,12 @@ def _of_programs(places: Sequence[Path]) -> Measured:
     from kernelwright.bench.machine_code import measure_programs
 
     return measure_programs(places, lambda line: say(f"  {COMPILE}: {line}\n"))
+
+
+def _of_folders(places: Sequence[Path], quick: bool) -> Measured:
+    from kernelwright.bench.programs.measure import measure_folders
+
+    return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), quick)
 
 
 def _show(result: Measured) -> None:

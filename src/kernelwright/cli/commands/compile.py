@@ -27,19 +27,38 @@ if TYPE_CHECKING:
     from kernelwright.cuda.link import LinkOptions
     from kernelwright.kernel_version import Version
 
+OBJECT = "object"
+LINKABLE = (".o", ".a", ".so")
+"""What a link takes besides sources: objects (of ``-c``, or of a C compiler) and libraries."""
 # What can be emitted: the stage that makes it, and the usual suffix.
-EMITS = {"ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "exe": ("link", "")}
+EMITS = {
+    "ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "obj": (OBJECT, ".o"), "exe": ("link", ""),
+}  # fmt: skip
 HOST_SUFFIXES = (".c", ".cc", ".cpp", ".cxx")
-STAGE_SUFFIXES = {"frontend": ".raw.ll", "libdevice": ".linked.ll", "optimise": ".ll", "ptx": ".ptx", "cubin": ".cubin"}
+STAGE_SUFFIXES = {
+    "frontend": ".raw.ll",
+    "libdevice": ".linked.ll",
+    "optimise": ".ll",
+    "ptx": ".ptx",
+    "cubin": ".cubin",
+    OBJECT: ".o",
+}
 
 
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("output", ("-o", "--output-file"), "text", "Output file, or a folder; - prints."),
-    Flag("emit", ("--emit",), "text", "ir, ptx, cubin or exe; default: what -o says, else ptx."),
+    Flag("emit", ("--emit",), "text", "ir, ptx, cubin, obj or exe; default: what -o says, else ptx."),
     Flag("stop_after", ("--stop-after",), "text", f"Stop after a stage and write it: {', '.join(STAGES)}."),
     Flag("print_after", ("--print-after",), "texts", "Print what a stage produced, and go on."),
     Flag("ptx", ("-ptx", "--ptx"), "switch", "", False),
     Flag("cubin", ("-cubin", "--cubin"), "switch", "", False),
+    Flag(
+        "compile_only",
+        ("-c", "--compile"),
+        "switch",
+        "An object file for each source, to be linked by kw compile.",
+        False,
+    ),
     Flag("library", ("-l", "--library"), "texts", "Library to link, for --emit exe."),
     Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
     WITH,
@@ -74,6 +93,7 @@ def compile_files(
     print_after: list[str] | None = None,
     ptx: bool = False,
     cubin: bool = False,
+    compile_only: bool = False,
     library: list[str] | None = None,
     library_folder: list[str] | None = None,
     linker: list[str] | None = None,
@@ -83,9 +103,13 @@ def compile_files(
     if not working_folder():
         raise Misuse("the current folder has been removed", hint="cd to one that exists")
     _check_output(output)
-    what = _what(_emitted(emit, ptx, cubin), stop_after, output)
     cuda = [s for s in sources if s.suffix in CUDA_SUFFIXES]
-    others = [s for s in sources if s not in cuda]
+    linked = [s for s in sources if is_linkable(s)]
+    others = [s for s in sources if s not in cuda and s not in linked]
+    emitted = _emitted(emit, ptx, cubin, compile_only)
+    what = _what("exe" if emitted is None and linked and output is None else emitted, stop_after, output)
+    if linked and what != "link":
+        raise Misuse(f"{linked[0]} is compiled already", hint="objects belong to -o app, or --emit exe")
     _check_sources(sources, cuda, others, what)
     if winners and what != "link":
         raise Misuse("--with puts winners into a program", hint="-o app, or --emit exe")
@@ -93,8 +117,11 @@ def compile_files(
         from kernelwright.passes.llvm import binding
 
         binding()  # variants take all of LLVM; from here on everybody here has that
-    targets = _targets(cuda or others, what, output)
-    _check_targets(targets, cuda, others)
+    targets = _targets([*cuda, *others] if what == OBJECT else cuda or others or linked, what, output)
+    _check_targets(targets, cuda, [*others, *linked])
+    if what == OBJECT:
+        _each_object([*cuda, *others], targets, flags)
+        return
     program = (
         compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
         if cuda
@@ -110,7 +137,7 @@ def compile_files(
     if what == "link":
         carried = _carried(program, winners) if winners else {}
         link = link_options(library or (), library_folder or (), linker or ())
-        _executable(program, others, targets[0], link, carried)
+        _executable(program, others, targets[0], link, carried, linked)
         _say_whose_thresholds(cuda, targets[0], winners or [])
         return
     written = _each_unit(program, what, targets)
@@ -121,9 +148,15 @@ def compile_files(
         leave_receipt(sys.argv, inputs, written, flags.remarks + warnings)
 
 
-def _emitted(emit: str | None, ptx: bool, cubin: bool) -> str | None:
-    """What ``--emit`` and nvcc's ``-ptx`` and ``-cubin`` ask for together."""
-    asked = {kind for kind, given in ((emit, emit is not None), ("ptx", ptx), ("cubin", cubin)) if given}
+def is_linkable(path: Path) -> bool:
+    """Whether a file among the sources is for the linker: an object, or a library, also with a version (``libx.so.1``)."""
+    return path.suffix in LINKABLE or ".so" in path.suffixes
+
+
+def _emitted(emit: str | None, ptx: bool, cubin: bool, compile_only: bool) -> str | None:
+    """What ``--emit`` and nvcc's ``-ptx``, ``-cubin`` and ``-c`` ask for together."""
+    wanted = ((emit, emit is not None), ("ptx", ptx), ("cubin", cubin), ("obj", compile_only))
+    asked = {kind for kind, given in wanted if given}
     if len(asked) > 1:
         raise Misuse(
             f"one compile makes one thing, not {' and '.join(sorted(map(str, asked)))}", hint="give one of them"
@@ -142,7 +175,7 @@ def _what(emit: str | None, stop_after: str | None, output: str | None) -> str:
     if emit is None:
         emit = _meant_by(output)
     if emit not in EMITS:
-        raise Misuse(f"--emit {emit!r} is not known", hint="it is one of ir, ptx, cubin, exe")
+        raise Misuse(f"--emit {emit!r} is not known", hint=f"it is one of {', '.join(EMITS)}")
     return EMITS[emit][0]
 
 
@@ -151,9 +184,9 @@ def _meant_by(output: str | None) -> str:
     if output is None or output == "-" or output.endswith("/") or Path(output).is_dir():
         return "ptx"
     for emit, (_, suffix) in EMITS.items():
-        if Path(output).suffix == suffix:
+        if Path(output).suffix == suffix and emit != "obj":  # nvcc makes a program of that name, which nobody wants
             return emit
-    raise Misuse(f"-o {output} does not say what to make", hint="add --emit ir, ptx, cubin or exe")
+    raise Misuse(f"-o {output} does not say what to make", hint="add -c for an object, or --emit ir, ptx, cubin or exe")
 
 
 def _check_sources(sources: list[Path], cuda: list[Path], others: list[Path], what: str) -> None:
@@ -166,9 +199,9 @@ def _check_sources(sources: list[Path], cuda: list[Path], others: list[Path], wh
         if path.suffix not in HOST_SUFFIXES:
             known = ", ".join((*CUDA_SUFFIXES, *HOST_SUFFIXES))
             raise Misuse(f"{path} is neither CUDA nor C nor C++ by its suffix", hint=f"known suffixes are {known}")
-    if others and what != "link":
-        raise Misuse(f"{others[0]} has no device side", hint="C and C++ files belong to --emit exe")
-    if not cuda and what != "link":
+    if others and what not in ("link", OBJECT):
+        raise Misuse(f"{others[0]} has no device side", hint="C and C++ files belong to --emit exe, or to -c")
+    if not cuda and what not in ("link", OBJECT):
         raise Misuse("there is no CUDA file among the sources", hint="give a .cu file, or --emit exe")
 
 
@@ -193,8 +226,8 @@ def _check_output(output: str | None) -> None:
 def _targets(cuda: list[Path], what: str, output: str | None) -> list[Path]:
     """Where each source's result goes, or the one program; none when results are printed."""
     if output == "-":
-        if what == "link":
-            raise Misuse("an executable is not printed", hint="-o FILE")
+        if what in ("link", OBJECT):
+            raise Misuse(f"an {'executable' if what == 'link' else 'object'} is not printed", hint="-o FILE")
         return []
     folder = Path(output) if output is not None and Path(output).is_dir() else None
     if what == "link":
@@ -302,18 +335,33 @@ def _say_whose_thresholds(cuda: list[Path], target: Path, winners: list[str]) ->
         say(f"kw: its guards read {place}, which is not there: copy {tuned} to it\n")
 
 
+def _each_object(sources: list[Path], targets: list[Path], flags: CompileFlags) -> None:
+    """Every source by itself, as ``-c`` has it: what others define is not known here."""
+    from kernelwright.executable import build_object
+
+    for source, target in zip(sources, targets, strict=True):
+        if source.suffix in CUDA_SUFFIXES:
+            (unit,) = compile_program([source], options=flags.options, cache=flags.use_cache).units
+            say(unit.source.warnings)
+            _ = unit.ptx  # as below
+            say(build_object(unit, target).warnings)
+        else:
+            say(build_object(source, target, flags.options).warnings)
+
+
 def _executable(
     program: Program,
     others: list[Path],
     target: Path,
     link: LinkOptions,
     carried: Mapping[Path, Sequence[Version]],
+    linked: Sequence[Path] = (),
 ) -> None:
     from kernelwright.executable import build_executable
 
     for unit in program.units:
         _ = unit.ptx  # LLVM may end the process: not while there is a folder to tidy up
-    _, warnings = build_executable(program, others, target, link, lambda said: say(f"kw: {said}\n"), carried)
+    _, warnings = build_executable(program, others, target, link, lambda said: say(f"kw: {said}\n"), carried, linked)
     say(warnings)
 
 
@@ -330,7 +378,7 @@ def __getattr__(name: str) -> Any:
         compile_files(sources, flags=flags, **own)
 
     command.__annotations__["sources"] = Annotated[
-        list[Path], typer.Argument(help="CUDA files; C and C++ files among them for --emit exe.")
+        list[Path], typer.Argument(help="CUDA files; C and C++ files, objects and libraries among them for --emit exe.")
     ]
     command.__annotations__["own"] = Any
     return takes_flags(command, OWN_FLAGS)

@@ -32,7 +32,7 @@ def command(
     if action == "bench":
         from kernelwright.cli.commands import bench
 
-        bench.command("farm", as_json, quick)
+        bench.command("farm", as_json=as_json, quick=quick)
     elif action == "clear":
         freed = clear_cache(KINDS)
         print(json.dumps({"freed_bytes": freed}) if as_json else f"freed {freed / 1e6:.1f} MB")

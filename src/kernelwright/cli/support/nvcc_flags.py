@@ -108,10 +108,8 @@ NVCC_FLAGS: tuple[NvccFlag, ...] = (
     _flag("--dependency-output -MF", "text", _NO_LISTING),
     _flag("--dependency-target-name -MT", "text", _NO_LISTING),
     # ---- refused ----
-    _flag("--device-c -dc", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--device-link -dlink", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--device-w -dw", "switch", _ONE_GO, next_step=_ALL_FILES),
-    _flag("--compile -c", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--lib -lib", "switch", "no libraries are made", next_step=_ALL_FILES),
     _flag("--shared -shared", "switch", "no libraries are made", next_step=_ALL_FILES),
     _flag("-m32", "switch", "only 64 bits are supported", next_step="leave it out"),

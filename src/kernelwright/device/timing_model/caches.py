@@ -42,6 +42,8 @@ class Traffic:
     latency: tuple[float | None, ...]
     to_l2: tuple[float, ...]
     """Per access: sectors that reach L2."""
+    waits: tuple[npt.NDArray[np.float64], ...]
+    """Per logged thread block, of each of its requests: the cycles it waits; none where nothing was replayed."""
     hot_turns: float
     logged: bool
 
@@ -69,7 +71,16 @@ def traffic(observed: Observed, gpu: Gpu, resident: Occupancy, latency_factor: f
     missing = min(read * (1 - L2_ASSUMED), footprint) * (1 - observed.warm)
     written = min(total - read, footprint) * (1 - observed.warm)
     return Traffic(
-        total, 0.0, total, missing, written, (None,) * len(sectors), tuple(sectors), _hot_turns(observed, None), False
+        total,
+        0.0,
+        total,
+        missing,
+        written,
+        (None,) * len(sectors),
+        tuple(sectors),
+        (),
+        _hot_turns(observed, None),
+        False,
     )
 
 
@@ -81,10 +92,11 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
     l1 = _sets(l1_part, L1_WAYS)
     at_once = min(observed.geometry.blocks, resident.blocks * gpu.multiprocessors)
     l2 = _sets(gpu.l2_bytes * len(run) // at_once, gpu.l2_ways)
-    counts, by_block = _replay(run, accesses, l1, l2)
+    counts, by_block, come_from = _replay(run, accesses, l1, l2)
     apart = [t for t in observed.trace if not any(t is each for each in run)]
     # Blocks far apart share nothing: of them only what happens in L1 counts.
-    everywhere = counts + _replay(apart, accesses, l1, l2)[0] if apart else counts
+    counts_apart, _, come_from_apart = _replay(apart, accesses, l1, l2)
+    everywhere = counts + counts_apart if apart else counts
 
     hits = everywhere[:, 1] / np.maximum(1, everywhere[:, 0])
     seen = everywhere[:, 0] > 0
@@ -112,13 +124,14 @@ def _replayed(observed: Observed, gpu: Gpu, resident: Occupancy, factor: float) 
     return Traffic(
         sum(sectors), sum(at_l1), sum(to_l2), read + spills.from_memory, written + spills.to_memory,
         _without_joined(observed, known, factor * gpu.sm.l1_latency), tuple(to_l2),
+        _request_waits(observed, ((run, come_from), (apart, come_from_apart)), _waits(gpu, rarer, factor)),
         _hot_turns(observed, run), True,
     )  # fmt: skip
 
 
 def _replay(
     blocks: Sequence[BlockTrace], accesses: Sequence[AccessCount], l1: tuple[int, int], l2: tuple[int, int]
-) -> tuple[native_loops.Integers, native_loops.Integers]:
+) -> tuple[native_loops.Integers, native_loops.Integers, npt.NDArray[np.uint8]]:
     kinds = np.array([_kind(a) for a in accesses] or [0], np.int32)
     rows: list[npt.NDArray[Any]] = []
     lines: list[npt.NDArray[np.uint64]] = []
@@ -173,6 +186,53 @@ def _extrapolated(by_block: native_loops.Integers, blocks: int, footprint: float
         return total
     stays = min(1.0, l2_sectors / footprint)
     return footprint + (total - footprint) * (1 - stays)
+
+
+def _waits(gpu: Gpu, rarer: float, factor: float) -> tuple[float, float, float]:
+    """The cycles that a request waits whose slowest sector comes from L1, from L2, from memory: of the last only a part really does."""
+    near, middle, far = (factor * x for x in (gpu.sm.l1_latency, gpu.l2_latency, gpu.dram_latency))
+    return near, middle, far * rarer + middle * (1 - rarer)
+
+
+def _request_waits(
+    observed: Observed,
+    replayed: Sequence[tuple[Sequence[BlockTrace], npt.NDArray[np.uint8]]],
+    cycles: tuple[float, float, float],
+) -> tuple[npt.NDArray[np.float64], ...]:
+    """Per logged block, what its requests wait; ``replayed``: runs of these blocks, and where their lines came from.
+
+    Which of several warps asks for a line first is chance: the others come while it is on its way, or go first the next time. So
+    all loads of a line by one block share what was waited for it, and a request waits for the slowest of its lines.
+    """
+    executed = observed.executed or observed.accesses
+    loads = np.array([a.kind == "load" and a.space != "local" for a in executed] or [False])
+    found: dict[int, npt.NDArray[np.float64]] = {}
+    for blocks, come_from in replayed:
+        cuts = np.cumsum([len(block.lines) for block in blocks])[:-1]
+        for block, depth in zip(blocks, np.split(come_from, cuts), strict=False):
+            found[id(block)] = _shared_waits(block, np.array(cycles)[depth], loads, cycles[0])
+    return tuple(found[id(block)] for block in observed.trace)
+
+
+def _shared_waits(
+    block: BlockTrace, by_line: npt.NDArray[np.float64], loads: npt.NDArray[np.bool_], near: float
+) -> npt.NDArray[np.float64]:
+    """Per request of a block: the longest of its lines' waits, each the mean over the loads of that line; ``near`` for no line."""
+    waits = np.full(len(block.requests), near)
+    some = np.flatnonzero(
+        loads[block.requests["access"]] & (block.requests["first_line"] < block.requests["last_line"])
+    )
+    if not len(some):
+        return waits
+    some = some[np.argsort(block.requests["first_line"][some], kind="stable")]
+    first = block.requests["first_line"][some].astype(np.int64)
+    sizes = block.requests["last_line"][some] - first
+    starts = np.cumsum(sizes) - sizes
+    entries = np.repeat(first - starts, sizes) + np.arange(int(sizes.sum()))
+    _, which = np.unique(block.lines[entries] >> np.uint64(4), return_inverse=True)
+    means = np.bincount(which, by_line[entries]) / np.bincount(which)
+    waits[some] = np.maximum.reduceat(means[which], starts)
+    return waits
 
 
 def _latencies(counts: native_loops.Integers, gpu: Gpu, rarer: float, factor: float) -> tuple[float | None, ...]:

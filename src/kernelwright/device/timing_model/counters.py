@@ -90,8 +90,11 @@ class AccessCount:
     """Accesses of one block that code generation may have joined have the same number; -1: none."""
 
 
-REQUEST = np.dtype([("access", "<i4"), ("first_line", "<i4"), ("last_line", "<i4")])
-"""A logged request: the access (index), and its lines: ``BlockTrace.lines[first_line:last_line]``."""
+REQUEST = np.dtype(
+    [("access", "<i4"), ("first_line", "<i4"), ("last_line", "<i4"), ("warp", "<i4"), ("at", "<i4")]
+)  # fmt: skip
+"""A logged request: the access (index), its lines: ``BlockTrace.lines[first_line:last_line]``, and the warp that made it when it ran
+entry ``at`` of its path; -1 where that is not known."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -204,5 +204,16 @@ def _block_trace(events: npt.NDArray[np.uint64], kinds: npt.NDArray[np.int64], w
         requests["access"] = which[asked]
         requests["first_line"] = before[asked]
         requests["last_line"] = np.append(before[asked][1:], len(lines))
+        requests["warp"] = warp[asked]
+        requests["at"] = _entries_begun(run, warp, warps)[asked] - 1
         requests = requests[in_turns(warp[asked], np.cumsum(kinds == BARRIER)[asked])]
     return BlockTrace(number, paths, requests, lines)
+
+
+def _entries_begun(run: npt.NDArray[np.bool_], warp: npt.NDArray[np.int64], warps: int) -> npt.NDArray[np.int64]:
+    """Per event: how many entries of its warp's path have begun by then."""
+    found = np.zeros(len(run), np.int64)
+    for number in range(warps):
+        mine = warp == number
+        found[mine] = np.cumsum(run[mine])
+    return found

@@ -22,7 +22,7 @@ FLAGS = ("-std=gnu11", "-O2", "-g0", "-fPIC", "-shared", "-fno-sanitize=all", "-
 STEP = np.dtype(
     [
         ("stall", "<i4"), ("latency", "<i4"), ("release", "<i4"), ("sets", "<i4"), ("frees", "<i4"),
-        ("wait_first", "<i4"), ("wait_last", "<i4"), ("barrier", "<i4"), ("blocks", "<i4"),
+        ("wait_first", "<i4"), ("wait_last", "<i4"), ("barrier", "<i4"), ("blocks", "<i4"), ("own", "<i4"),
     ]
 )  # fmt: skip
 REQUEST = np.dtype([("access", "<i4"), ("kind", "<i4"), ("block", "<i4"), ("first_line", "<i4"), ("last_line", "<i4")])
@@ -42,12 +42,17 @@ def run_block(
     slots: int,
     barrier: tuple[int, int],
     cost: Integers,
+    own: tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]] | None = None,
 ) -> tuple[int, int, int]:
-    """``model_block`` of loops.c: cycles, barriers, and cycles the barriers themselves took; ``cost`` is added to."""
+    """``model_block`` of loops.c: cycles, barriers, and cycles the barriers themselves took; ``cost`` is added to.
+
+    ``own``: per entry of ``paths`` where its waits begin, and the waits.
+    """
+    begins, known = (_address(each) for each in own) if own is not None else (None, None)
     cycles, barriers, extra = ctypes.c_int64(), ctypes.c_int64(), ctypes.c_int64()
     status = _library().model_block(
         len(starts) - 1, _address(starts), _address(paths), _address(first), _address(last), _address(steps),
-        _address(waits), slots, *barrier, _address(cost), ctypes.byref(cycles), ctypes.byref(barriers),
+        _address(waits), begins, known, slots, *barrier, _address(cost), ctypes.byref(cycles), ctypes.byref(barriers),
         ctypes.byref(extra),
     )  # fmt: skip
     if status:
@@ -62,17 +67,19 @@ def replay(
     l2: tuple[int, int],
     accesses: int,
     blocks: int,
-) -> tuple[Integers, Integers]:
+) -> tuple[Integers, Integers, npt.NDArray[np.uint8]]:
     """``model_caches`` of loops.c; ``l1`` and ``l2`` are sets and ways. Per access the counts of ``COLUMNS``; per block
-    sectors read from and written to memory."""
+    sectors read from and written to memory; per line asked for, where the slowest of its sectors came from: L1, L2, memory."""
     counts = np.zeros((max(1, accesses), len(COLUMNS)), np.int64)
     by_block = np.zeros((max(1, blocks), 2), np.int64)
+    come_from = np.zeros(len(lines), np.uint8)
     status = _library().model_caches(
-        len(requests), _address(requests), _address(lines), *l1, *l2, _address(counts), _address(by_block)
-    )
+        len(requests), _address(requests), _address(lines), *l1, *l2, _address(counts), _address(by_block),
+        _address(come_from),
+    )  # fmt: skip
     if status:
         raise ToolError("the timing model ran out of memory", hint="watch fewer thread blocks")
-    return counts, by_block
+    return counts, by_block, come_from
 
 
 def _address(array: npt.NDArray[Any]) -> int:
@@ -85,8 +92,8 @@ def _address(array: npt.NDArray[Any]) -> int:
 def _library() -> ctypes.CDLL:
     library = ctypes.CDLL(str(_path()))
     pointer, wide, narrow = ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32
-    library.model_block.argtypes = [narrow, *[pointer] * 6, narrow, wide, wide, *[pointer] * 4]
-    library.model_caches.argtypes = [wide, pointer, pointer, *[ctypes.c_uint64] * 4, pointer, pointer]
+    library.model_block.argtypes = [narrow, *[pointer] * 8, narrow, wide, wide, *[pointer] * 4]
+    library.model_caches.argtypes = [wide, pointer, pointer, *[ctypes.c_uint64] * 4, *[pointer] * 3]
     return library
 
 

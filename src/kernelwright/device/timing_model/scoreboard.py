@@ -14,6 +14,7 @@ from kernelwright.codegen.cost.block_weights import Weights
 from kernelwright.codegen.cost.scoreboard_steps import Step
 from kernelwright.device.timing_model import native_loops
 from kernelwright.device.timing_model.counters import BlockCount, BlockTrace, Observed
+from kernelwright.device.timing_model.request_waits import Columns, Numbers, columns_of, own_waits
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.target import Gpu
 
@@ -97,13 +98,16 @@ def scoreboard(
     gpu: Gpu,
     latency: Sequence[float | None],
     factors: tuple[float, float] = (1.0, 1.0),
+    waits_of: Sequence[npt.NDArray[np.float64]] = (),
 ) -> Scoreboard:
-    """``latency``: per access, the cycles a request waits (``Traffic.latency``); ``factors`` on latencies and on barriers.
+    """``latency``: per access, the cycles a request waits on average (``Traffic.latency``); ``factors`` on latencies and on barriers;
+    ``waits_of``: per logged thread block, what each of its requests waits (``Traffic.waits``), where that is known.
 
     Where no thread block was logged, blocks are taken one by one, and what they leave unfinished is waited for at once.
     """
     on_latency, on_barrier = factors
-    waits, table = _table(layout, weights, observed, gpu, latency, on_latency)
+    columns = columns_of(layout.steps, layout.home, [_loads_global(s, weights.source == "ptx") for s in layout.steps])
+    waits, table = _table(layout, weights, observed, gpu, latency, on_latency, columns)
     first = np.array([r[0] for r in layout.ranges] or [0], np.int32)
     last = np.array([r[1] for r in layout.ranges] or [0], np.int32)
     barrier = (
@@ -112,18 +116,23 @@ def scoreboard(
     )
     cost = np.zeros(max(1, len(layout.steps)), np.int64)
 
-    def run(paths: Sequence[npt.NDArray[np.int32]]) -> BlockTime:
+    def run(paths: Sequence[npt.NDArray[np.int32]], own: tuple[Numbers, Numbers] | None = None) -> BlockTime:
         starts = np.cumsum([0, *(len(p) for p in paths)], dtype=np.int32)
         joined = np.ascontiguousarray(np.concatenate(paths) if paths else np.zeros(0), dtype=np.int32)
         cycles, barriers, extra = native_loops.run_block(
-            starts, joined, first, last, table, waits, weights.slots, barrier, cost
+            starts, joined, first, last, table, waits, weights.slots, barrier, cost, own
         )
         return BlockTime(cycles - extra, barriers, extra)
 
     followed = [block for block in observed.trace if any(len(path) for path in block.paths)]
     if not followed:
         return _without_paths(run, observed, barrier, cost)
-    times = [run(block.paths) for block in followed]
+    if waits_of:
+        known = [wait for block, wait in zip(observed.trace, waits_of, strict=True) if any(map(len, block.paths))]
+        own = own_waits(observed, followed, known, columns, on_latency * gpu.sm.l1_latency)
+        times = [run(block.paths, (at, own.cycles)) for block, at in zip(followed, own.begins, strict=True)]
+    else:
+        times = [run(block.paths) for block in followed]
     # Watched blocks may do more or less than the others: what all did is known exactly.
     scale = _work(layout, observed, followed)
     n = len(times)
@@ -182,21 +191,30 @@ def _table(
     gpu: Gpu,
     latency: Sequence[float | None],
     factor: float,
+    columns: Columns,
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.void]]:
     """The steps as the loops in C take them; a memory instruction waits as long as the accesses of its block do."""
     memory = _Memory(observed, gpu, latency, factor)
     waits: list[int] = []
     rows = []
-    for step, home in zip(layout.steps, layout.home, strict=True):
+    for step, home, own in zip(layout.steps, layout.home, columns.of_step, strict=True):
         start = len(waits)
         waits += step.waits
         wait = memory.latency(step, home[0], weights.source == "ptx")
         # The assembler moves what waits behind what does not, up to the end of its block; machine code is as it is.
         blocks = weights.source != "ptx" or step.kind in ("branch", "barrier")
         rows.append(
-            (step.stall, wait, OPERANDS_READ, step.sets, step.frees, start, len(waits), int(step.barrier), int(blocks))
-        )
-    return np.array(waits or [0], np.int32), np.array(rows or [(0,) * 9], native_loops.STEP)
+            (
+                step.stall, wait, OPERANDS_READ, step.sets, step.frees, start, len(waits), int(step.barrier),
+                int(blocks), own,
+            )
+        )  # fmt: skip
+    return np.array(waits or [0], np.int32), np.array(rows or [(0,) * 10], native_loops.STEP)
+
+
+def _loads_global(step: Step, from_ptx: bool) -> bool:
+    """Whether its result comes from global memory; atomics have waits of their own."""
+    return WAITS_FOR.get(step.kind) == "global" and step.kind != "atomic" and not (from_ptx and step.kind in FOLDED)
 
 
 class _Memory:

@@ -22,6 +22,7 @@ typedef struct {
   i32 wait_last;
   i32 barrier;
   i32 blocks; /* whether what follows cannot start before this has; else only who needs its result waits */
+  i32 own;    /* the wait of the execution it belongs to, by its number among those of its range; -1: latency says it */
 } model_step;
 
 typedef struct {
@@ -30,13 +31,15 @@ typedef struct {
   i64 *ready;   /* per slot: when its value is there */
   i32 *maker;   /* per slot: the step that makes it */
   const i32 *path;
+  const i32 *own; /* per entry of the path: where its waits begin; NULL: there are none */
   i32 left;     /* entries of the path that are not finished */
   i32 at;       /* next step inside the first of them, -1: not begun */
   i32 waiting;  /* the barrier step it stands at, -1: none */
 } warp_state;
 
 /* Runs a warp to its next barrier or its end. A wait is charged to the step whose result was waited for. */
-static void run_warp(warp_state *w, const i32 *first, const i32 *last, const model_step *steps, const i32 *waits, i64 *cost) {
+static void run_warp(warp_state *w, const i32 *first, const i32 *last, const model_step *steps, const i32 *waits,
+                     const i32 *own_waits, i64 *cost) {
   w->waiting = -1;
   while (w->left) {
     i32 block = *w->path, from = w->at < 0 ? first[block] : w->at, to = last[block];
@@ -55,7 +58,8 @@ static void run_warp(warp_state *w, const i32 *first, const i32 *last, const mod
       }
       if (start > w->begun) w->begun = start;
       if (s->sets >= 0) {
-        i64 ready = start + s->latency;
+        i32 known = w->own && s->own >= 0 ? own_waits[*w->own + s->own] : -1;
+        i64 ready = start + (known >= 0 ? known : s->latency);
         /* A counter may stand for several results: it has fallen when the last of them is there. */
         if (ready >= w->ready[s->sets]) w->ready[s->sets] = ready, w->maker[s->sets] = i;
       }
@@ -72,6 +76,7 @@ static void run_warp(warp_state *w, const i32 *first, const i32 *last, const mod
       }
     }
     w->path++, w->left--, w->at = -1;
+    if (w->own) w->own++;
   }
   if (w->begun > w->time) w->time = w->begun;
 }
@@ -79,9 +84,10 @@ static void run_warp(warp_state *w, const i32 *first, const i32 *last, const mod
 /* The cycles a thread block takes that has the multiprocessor for itself, and what its barriers add to that.
 
    paths[starts[w] .. starts[w + 1]) are the ranges of steps that warp w runs; range b is steps[first[b] .. last[b]).
+   own (NULL, or one per entry of paths) says where in own_waits the waits of its steps begin, -1 in place of one that is not known.
    cost (one per step, added to) says where the warps spent their time. Returns 0, or -1 without memory. */
 int model_block(i32 n_warps, const i32 *starts, const i32 *paths, const i32 *first, const i32 *last,
-                const model_step *steps, const i32 *waits, i32 n_slots, i64 barrier_base, i64 barrier_warp, i64 *cost,
+                const model_step *steps, const i32 *waits, const i32 *own, const i32 *own_waits, i32 n_slots, i64 barrier_base, i64 barrier_warp, i64 *cost,
                 i64 *cycles, i64 *barriers, i64 *barrier_cycles) {
   warp_state *warps = calloc((size_t)n_warps, sizeof *warps);
   i64 *ready = calloc((size_t)n_warps * (size_t)n_slots, sizeof *ready);
@@ -94,7 +100,7 @@ int model_block(i32 n_warps, const i32 *starts, const i32 *paths, const i32 *fir
   for (i32 i = 0; i < n_warps; i++) {
     warp_state *w = warps + i;
     w->ready = ready + (size_t)i * (size_t)n_slots, w->maker = maker + (size_t)i * (size_t)n_slots;
-    w->path = paths + starts[i], w->left = starts[i + 1] - starts[i], w->at = -1;
+    w->path = paths + starts[i], w->own = own ? own + starts[i] : NULL, w->left = starts[i + 1] - starts[i], w->at = -1;
   }
   *cycles = *barriers = *barrier_cycles = 0;
   for (i32 standing = 1; standing;) {
@@ -103,7 +109,7 @@ int model_block(i32 n_warps, const i32 *starts, const i32 *paths, const i32 *fir
     for (i32 i = 0; i < n_warps; i++) {
       warp_state *w = warps + i;
       if (!w->left) continue;
-      run_warp(w, first, last, steps, waits, cost);
+      run_warp(w, first, last, steps, waits, own_waits, cost);
       if (w->waiting >= 0) {
         standing++;
         if (w->time > latest) latest = w->time;
@@ -180,9 +186,10 @@ typedef struct {
 enum { SECTORS, IN_L1, IN_L2, FROM_DRAM, TO_DRAM, SLOWEST_L1, SLOWEST_L2, SLOWEST_DRAM, COLUMNS };
 
 /* Replays requests: every thread block has an L1 cache of its own, all share the L2 cache.
-   by_block: per block, sectors read from and written to memory. Returns 0, or -1 without memory. */
+   by_block: per block, sectors read from and written to memory. from: per line asked for, where the slowest of its sectors
+   came from: 0 L1, 1 L2, 2 memory. Returns 0, or -1 without memory. */
 int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_sets, u64 l1_ways, u64 l2_sets,
-                 u64 l2_ways, i64 *counts, i64 *by_block) {
+                 u64 l2_ways, i64 *counts, i64 *by_block, u8 *from) {
   cache l1, l2;
   int good = make_cache(&l1, l1_sets, l1_ways);
   good &= make_cache(&l2, l2_sets, l2_ways);
@@ -214,6 +221,7 @@ int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_
           missing = wanted & ~hit;
         }
       }
+      from[k] = 0;
       if (!missing) continue;
       cache_line *place = look_up(&l2, line, &found);
       u8 here = 0;
@@ -230,6 +238,7 @@ int model_caches(i64 n, const model_request *requests, const u64 *lines, u64 l1_
       by_block[block * 2] += read;
       int depth = read ? SLOWEST_DRAM : SLOWEST_L2;
       if (depth > slowest) slowest = depth;
+      from[k] = (u8)(depth - SLOWEST_L1);
       if (writes) {
         u8 fresh = place ? missing & ~place->dirty : missing;
         if (place) place->dirty |= missing;

@@ -1,0 +1,138 @@
+"""Programs of a folder: what counts as one, how it is built and run without touching it, and what is said of those that fail."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from kernelwright.bench.programs.building import cause_of, reduced, run_commands, toolkit
+from kernelwright.bench.programs.measure import ABSENT, PROBES, measure_folders
+from kernelwright.bench.programs.projects import copied, projects
+from kernelwright.errors import Misuse
+from tests.cli.conftest import Kw, kw  # noqa: F401
+
+KERNEL = "__global__ void k(int *p) { p[threadIdx.x] = 1; }\n"
+MAIN = f"""#include "../common/size.h"
+#include <cstdlib>
+{KERNEL}int main(int argc, char **argv) {{
+  int *p;
+  if (argc > 1 && atoi(argv[1]) != 7) return 3;
+  cudaMalloc(&p, SIZE);
+  k<<<1, 32>>>(p);
+  return cudaDeviceSynchronize() == cudaSuccess ? 0 : 1;
+}}
+"""
+MAKEFILE = """
+main: main.o
+\t$(CUDA_PATH)/bin/nvcc main.o -o $@
+main.o: main.cu
+\tnvcc -O3 -c main.cu -o main.o
+run: main
+\t./main 7
+"""
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="there is no make here")
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """Four programs: one with a Makefile, one without, one that does not compile, two files with a ``main`` each."""
+    root = tmp_path / "suite"
+    files = {
+        "common/size.h": "#define SIZE 128\n",
+        "made/main.cu": MAIN,
+        "made/Makefile": MAKEFILE,
+        "plain/app.cu": MAIN,
+        "broken/app.cu": "#include <nowhere.h>\n" + MAIN,
+        "two/a.cu": MAIN,
+        "two/b.cu": MAIN.replace("SIZE);", "64);"),
+    }
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def test_what_is_a_program(suite: Path) -> None:
+    found = projects(suite)
+    assert [each.name for each in found] == ["broken", "made", "plain", "two/a", "two/b"]
+    assert [each.makefile is not None for each in found] == [False, True, False, False, False]
+    assert [p.name for p in found[3].sources] == ["a.cu"]
+
+
+def test_a_copy_sees_its_neighbours_and_leaves_the_folder_alone(suite: Path) -> None:
+    before = sorted(p.relative_to(suite) for p in suite.rglob("*"))
+    made = next(each for each in projects(suite) if each.name == "made")
+    with copied(made) as at:
+        assert (at / "../common/size.h").read_text() == "#define SIZE 128\n"
+        (at / "main").write_text("new")
+        assert not (at / "main.cu").is_symlink()
+    assert sorted(p.relative_to(suite) for p in suite.rglob("*")) == before
+
+
+@needs_make
+def test_rows_say_how_far_each_came(suite: Path) -> None:
+    """``b.cu`` writes past its buffer; ``broken`` lacks a header."""
+    rows = {row["program"]: row for row in measure_folders([suite], lambda line: None).rows}
+    assert [rows[name]["built"] for name in ("broken", "made", "plain", "two/a")] == ["no", "yes", "yes", "yes"]
+    assert rows["made"]["ran"] == "yes" and rows["made"]["checked"] == "clean"
+    assert rows["broken"]["stopped at"] == "build" and "'nowhere.h' file not found" in rows["broken"]["cause"]
+    assert rows["two/b"]["stopped at"] in ("run", "check") and rows["two/b"]["cause"]
+
+
+@needs_make
+def test_the_arguments_are_those_of_the_target_run(suite: Path, tmp_path: Path) -> None:
+    made = next(each for each in projects(suite) if each.name == "made")
+    tools = toolkit(tmp_path / "toolkit", ())
+    with copied(made) as at:
+        assert run_commands(made, at, tools, [at / "main"]) == [["./main", "7"]]
+        assert run_commands(made, at, tools, [at / "other"]) == [["other"]]
+
+
+def test_numbers_are_reduced() -> None:
+    assert reduced(["./app64", "100", "-n", "7", "0", "x9", "1.5"], 8) == ["./app64", "12", "-n", "1", "0", "x9", "1.5"]
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "cause"),
+    [
+        ("main.cu:3:10: fatal error: 'a.h' file not found\n", 2, "'a.h' file not found"),
+        ("kw: main.cu:3: 'a.h' file not found\nnext: name the folder\n", 2, "'a.h' file not found"),
+        ("one\ntwo\n", 3, "exit code 3: two"),
+        ("", -11, "killed by SIGSEGV"),
+        ("", 1, "exit code 1"),
+    ],
+)
+def test_causes(said: str, status: int, cause: str) -> None:
+    assert cause_of(said, status) == cause
+
+
+def test_bad_places(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("")
+    for place, said in (
+        (tmp_path, "no CUDA program"),
+        (tmp_path / "gone", "does not exist"),
+        (tmp_path / "notes.txt", "no CUDA file"),
+    ):
+        with pytest.raises(Misuse, match=said):
+            projects(place)
+
+
+def test_the_command_says_what_it_takes(kw: Kw, tmp_path: Path) -> None:  # noqa: F811
+    done = kw("bench", "programs", "gone")
+    assert done.returncode == 2 and "gone does not exist" in done.stderr
+    done = kw("bench", "ir", "gone")
+    assert done.returncode == 2 and "ir takes no folder" in done.stderr
+
+
+def test_every_probe_says_what_it_is_of() -> None:
+    files = [*PROBES.glob("*.cu"), *ABSENT.glob("*.cu")]
+    assert len(files) >= 29
+    assert all(path.read_text().startswith("// ") for path in files)
+
+
+@pytest.mark.parametrize("name", ["asynchronous_copies", "templates_and_lambdas", "graphs"])
+def test_probes_end_well(kw: Kw, name: str) -> None:  # noqa: F811
+    done = kw("run", str(PROBES / f"{name}.cu"))
+    assert done.returncode == 0, done.stderr
