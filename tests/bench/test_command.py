@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
 from kernelwright.bench import BENCHMARKS
 from kernelwright.bench.result import Measured, Say
 from kernelwright.cli.commands import bench
+from kernelwright.errors import Misuse
 
 
 def measure(quick: bool, say: Say) -> Measured:
@@ -34,3 +36,9 @@ def test_a_benchmark_outlives_whoever_reads_its_progress(
     monkeypatch.setattr(sys, "stderr", Gone())
     bench.command("nothing", quick=True)
     assert "True" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["rate", "search", "tune"])
+def test_a_program_that_a_benchmark_does_not_have_is_named(name: str) -> None:
+    with pytest.raises(Misuse, match="'nothing'"):
+        bench.command(name, programs=[Path("nothing")])

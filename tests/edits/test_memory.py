@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from hypothesis import example, given, settings
@@ -23,6 +25,7 @@ from kernelwright.edits.kinds.move import Move, reorderings
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand
 from kernelwright.edits.kinds.swap import Swap
+from kernelwright.edits.memory import ordering
 from kernelwright.edits.memory.pointers import Pointers
 from kernelwright.ir import parse_module
 from kernelwright.launch import Launch
@@ -55,6 +58,16 @@ ACROSS = f"""
   ret void
 """
 """Each thread writes what its neighbour loads again behind the barrier."""
+
+
+@given(st.lists(st.lists(st.integers(0, 6), max_size=3), min_size=7, max_size=7), st.integers(0, 6))
+@settings(max_examples=few(200))
+def test_what_leads_to_a_block_is_what_it_is_reached_from(edges: list[list[int]], home: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ordering, "successors", lambda original: edges)
+        before = ordering.predecessors(cast(Original, SimpleNamespace(order=range(len(edges)))))
+    leading = {block for block in range(len(edges)) if home in ordering.reached(edges.__getitem__, edges[block])}
+    assert ordering.reached(before.__getitem__, before[home]) == leading
 
 
 def across(text: str = ACROSS) -> Original:

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import pytest
 
 from kernelwright.edits import DRAWN, KNOWN, OPERATORS, UNIFORM, Draft, EditKind, Original
-from kernelwright.edits.gene_draw import LISTED, listed
+from kernelwright.edits.gene import Gene
+from kernelwright.edits.gene_draw import AT_ONCE, LISTED, listed
 from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.json_fields import read_id, read_number
+from kernelwright.edits.kinds.bound_argument import BoundArgument
+from kernelwright.edits.kinds.fix_launch import FixBlock
 from kernelwright.edits.table import BY_NAME, KINDS
 from tests.edits.conftest import loop_kernel
 
@@ -72,6 +75,26 @@ def test_what_keeps_the_meaning_can_come_first() -> None:
     kept = [BY_NAME[gene.kind].keeps_meaning for gene in meaning_first]
     assert kept == sorted(kept, reverse=True) and any(kept) and not all(kept)
     assert [BY_NAME[gene.kind].keeps_meaning for gene in usual] != kept
+
+
+@pytest.mark.parametrize("meaning_first", [True, False])
+def test_no_kind_of_what_is_known_fills_the_scan(meaning_first: bool) -> None:
+    """Its edits beyond the first of each kernel come once all that keep the meaning have been listed."""
+    originals = {"k": loop_kernel(), "m": loop_kernel()}
+    many = [BoundArgument(0, 1, bound) for bound in range(1, AT_ONCE + 5)]
+    known = {"k": [many[0], FixBlock((64, 1, 1)), *many[1:]], "m": [*many[:3], FixBlock((64, 1, 1))]}
+    genes = list(listed(originals, known=known, meaning_first=meaning_first))
+    plain = list(listed(originals, meaning_first=meaning_first))
+    began = [Gene("k", many[0]), Gene("k", FixBlock((64, 1, 1))), *(Gene("k", edit) for edit in many[1:AT_ONCE])]
+    began += [Gene("m", edit) for edit in known["m"]]
+    assert genes[: len(began)] == began
+    left = [Gene("k", edit) for edit in many[AT_ONCE:]]
+    at = genes.index(left[0])
+    assert genes[at : at + len(left)] == left
+    assert genes[len(began) : at] + genes[at + len(left) :] == plain
+    recipes = [place for place, gene in enumerate(genes) if gene.kind == "recipe"]
+    assert at == max(recipes) + 1  # the last listing that keeps the meaning
+    assert any(not BY_NAME[gene.kind].keeps_meaning for gene in genes[at + len(left) :])
 
 
 @dataclass(frozen=True)

@@ -181,7 +181,7 @@ def test_installed_packages_and_history_beside_a_program_are_not_copied(
         (folder / name / "deep").mkdir(parents=True)
         (folder / name / "deep" / "file").touch()
     assert Program(program.executable, (), str(folder)).trouble == ""
-    whole_program._copy(str(folder), tmp_path / "copy")
+    whole_program.copy_folder(str(folder), tmp_path / "copy")
     assert sorted(os.listdir(tmp_path / "copy")) == sorted(os.listdir(program.folder))
     (folder / "more").touch()
     assert "too large" in Program(program.executable, (), str(folder)).trouble

@@ -130,6 +130,39 @@ def test_it_says_what_the_edits_owe_and_how_that_is_settled(finished_run: Path, 
     assert re.search(r"not provable ?the load at again.cu:7 gives what the store left", text)
 
 
+def test_it_says_what_came_of_the_best_on_larger_data(finished_run: Path, page: str, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(finished_run, tmp_path / "copy"))
+    with EvolveRun.open(folder, GENOMES, write=True) as run:
+        assert run.best is not None
+        found = {
+            "variant": run.best.name, "data": "3,000 <deformed> digits", "flags": "", "time_us": [200.0, 160.0],
+            "error": [0.06, 0.06], "launches": 12, "exchanged": 11,
+        }  # fmt: skip
+        run.journal.note("transfer", found)
+        text = Outline(evolution_page(run)).plain
+    said = "On 3,000 <deformed> digits, the whole program: 1.250x (200 µs became 160 µs in kernels)"
+    assert said in text and "it ran in 11 of 12 launches of its kernels." in text
+    assert "On larger data" not in Outline(page).plain
+
+
+@pytest.mark.parametrize("error", [0.0, 0.01])
+def test_time_and_error_are_plotted_by_generation(finished_run: Path, tmp_path: Path, error: float) -> None:
+    folder = Path(shutil.copytree(finished_run, tmp_path / "copy"))
+    with sqlite3.connect(folder / "journal.db") as db:  # its search is too short for several generations
+        for number, outcome, facts in db.execute("SELECT id, outcome, facts FROM outcomes").fetchall():
+            had = json.loads(outcome)
+            made = json.dumps(had | {"error": error}) if had["ok"] and number > 1 else outcome
+            later = json.dumps(json.loads(facts) | {"generation": number // 10})
+            db.execute("UPDATE outcomes SET outcome = ?, facts = ? WHERE id = ?", (made, later, number))
+    with EvolveRun.open(folder, GENOMES) as run:
+        page = evolution_page(run)
+    assert f"Time of the fastest accepted{' and its error' if error else ''}, generation by generation." in page
+    plot = page[page.index('aria-label="fittest"') :]
+    assert (">error, %<" in plot[: plot.index("</svg>")]) == bool(error)
+    ids = re.findall(r'\bid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
 @pytest.mark.parametrize("guarded", [True, False])
 def test_what_is_data_specific_is_not_for_every_launch(finished_run: Path, tmp_path: Path, guarded: bool) -> None:
     def specific(proof: dict[str, Any]) -> None:

@@ -96,6 +96,21 @@ def test_inputs_are_a_function_of_the_seed(tmp_path: Path) -> None:
     assert first != {path.name: path.read_bytes() for path in tmp_path.iterdir()}
 
 
+@needs_digits
+def test_larger_data_have_ten_times_the_examples_and_can_be_learnt(tmp_path: Path) -> None:
+    assert PROGRAM.larger is not None
+    argv = PROGRAM.larger.generate(tmp_path, 1)
+    first = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    labels, others = (np.fromfile(tmp_path / argv[n], dtype=np.int32) for n in (1, 3))
+    _, training, validation, *_ = workload.SHAPE["small"]
+    assert len(labels) == 10 * training and len(others) == 5 * validation
+    assert PROGRAM.larger.generate(tmp_path, 1) == argv
+    assert first == {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert 0 < workload.oracle(tmp_path, argv)["error"][0] < 0.25  # nine of ten guesses would be wrong
+    PROGRAM.larger.generate(tmp_path, 2)
+    assert first != {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+
+
 def test_the_device_pass_gives_kernels_without_a_warning(clang: Clang) -> None:
     [source] = PROGRAM.source_paths
     done = device_pass(source, SourceOptions(extra=("-Wall", "-Wextra", "-Werror")), clang)

@@ -16,6 +16,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from kernelwright.bench.evolve import LEARNING, THIRTEEN, kept_run
 from kernelwright.bench.result import Measured, Row, Say
 from kernelwright.bench.sampling import built
 from kernelwright.device.settings import Settings, virtual_gpu
+from kernelwright.errors import Misuse
 from kernelwright.evaluate.capture.capture import Capture
 from kernelwright.evaluate.capture.record_program import record
 from kernelwright.evaluate.capture.select_launches import choose, look
@@ -41,6 +43,7 @@ EVALUATIONS, QUICK = 60, 30
 SEED = 1
 PROCESSORS = 2
 RATE_BOUND = 5.0
+PROGRAMS = (*THIRTEEN, *LEARNING)
 LARGE = ("hotspot",)
 """Programs that are judged on large data, too."""
 ON_LARGE = 12
@@ -49,9 +52,12 @@ OFF_BOUND = 1.0
 STEPS = ("build", "run", "time", "order")
 
 
-def measure(quick: bool, say: Say) -> Measured:
+def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
+    """``names``: these programs only. Raises ``Misuse`` for one that is none."""
     result = Measured("rate")
-    for program in ("hotspot", "nw") if quick else (*THIRTEEN, *LEARNING):
+    if unknown := [name for name in names if name not in PROGRAMS]:
+        raise Misuse(f"rate has no program {unknown[0]!r}", hint=f"one of {', '.join(PROGRAMS)}")
+    for program in names or (("hotspot", "nw") if quick else PROGRAMS):
         say(program)
         with kept_run(KEPT, f"{program}-{SEED}", program, QUICK if quick else EVALUATIONS, SEED) as run:
             result.rows.append(row_of(program, run))

@@ -8,6 +8,7 @@ gene = draw_gene(originals, random, candidate, weights=weights, known=known)
 from __future__ import annotations
 
 import random as rng
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from kernelwright.edits.draft import Draft
@@ -25,6 +26,9 @@ Known = Mapping[str, Sequence[Edit]]
 """By kernel: edits that hold for every training launch."""
 State = Original | Draft
 """A kernel to draw an edit for: as it was, or as edits left it."""
+AT_ONCE = 8
+"""Edits of one kind in a kernel, of those that are known, that are listed before other kinds have had their turn: a kernel may have
+thirty barriers (``docs/decisions/0027-no-kind-fills-the-scan.md``)."""
 
 
 def draw_gene(
@@ -83,17 +87,33 @@ def listed(
     meaning_first: bool = False,
 ) -> Iterator[Gene]:
     """Every single gene that can be listed, the most promising first: what is known of all launches, then the listings of all
-    kinds by their rank; ``meaning_first``: those of kinds that keep the meaning before all others.
+    kinds by their rank; ``meaning_first``: those of kinds that keep the meaning before all others. Of what is known, a kind that
+    has more than ``AT_ONCE`` edits in a kernel leaves its others for behind the listings that keep the meaning.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, replacements, swaps and other moves are drawn; cache policies and fast-math flags are in ``cache_policies`` and
     ``fast_math``.
     """
-    for name in originals:
-        for edit in () if known is None else known.get(name, ()):
-            yield Gene(name, edit)
-    for _, listing in sorted(LISTED, key=lambda each: meaning_first and not each[0]):
+    first, others = _known_genes(originals, known or {})
+    yield from first
+    ranked = sorted(LISTED, key=lambda each: meaning_first and not each[0])
+    last = max(place for place, (keeps_meaning, _) in enumerate(ranked) if keeps_meaning)
+    for place, (_, listing) in enumerate(ranked):
         yield from _by_weight(originals, listing.edits, weights)
+        if place == last:
+            yield from others
+
+
+def _known_genes(originals: Mapping[str, Original], known: Known) -> tuple[list[Gene], list[Gene]]:
+    """Those to begin with, and those that a kind has besides in a kernel."""
+    first: list[Gene] = []
+    others: list[Gene] = []
+    for name in originals:
+        count = Counter[str]()
+        for gene in (Gene(name, edit) for edit in known.get(name, ())):
+            count[gene.kind] += 1
+            (first if count[gene.kind] <= AT_ONCE else others).append(gene)
+    return first, others
 
 
 LISTED: tuple[tuple[bool, Listing], ...] = tuple(

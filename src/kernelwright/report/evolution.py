@@ -25,6 +25,7 @@ from kernelwright.prove.checks.table import CHECKS
 from kernelwright.prove.labels import MEANING
 from kernelwright.prove.obligations.obligation import IN_WORDS, obligation_from_json
 from kernelwright.report import figures, finding_words
+from kernelwright.report.by_generation import by_generation, transfer_in_words
 from kernelwright.report.counters import besides_time, counters
 from kernelwright.report.page_file import written
 from kernelwright.report.repeat_command import again, command
@@ -59,6 +60,7 @@ def evolution_page(run: VariantRun[Any]) -> str:
     explained = _explained(run, best) if best else None
     label = spoken.label if spoken else UNPROVEN
     facts = run.journal.sessions[0].facts
+    transfer = run.transfer(best.name) if best else None
     free = run.for_any_size if spoken and spoken.accepted else None
     accepted = sum(isinstance(row.outcome, Ok) for row in rows)
     names = explained["guard_names"] if explained else {}
@@ -72,6 +74,7 @@ def evolution_page(run: VariantRun[Any]) -> str:
         "edits": [f"{readable(kernel)}: {what}" for kernel, what in run.kind.described(best.candidate)] if best else [],
         "source": list(_source(explained["source"])) if explained else [],
         "free": free, "free_label": (run.proof(free.name) or {}).get("label", UNPROVEN) if free else "",
+        "transfer": transfer_in_words(transfer) if transfer else "",
         "asks": {name: kind.asks.replace("... ", "Are the outputs right ", 1) for name, kind in CHECKS.items()},
         # the search
         "seconds": _seconds(run, rows), "searched": len(rows), "taken": accepted, "causes": _causes(rows, accepted),
@@ -232,4 +235,7 @@ def _plots(run: VariantRun[Any], rows: list[Row]) -> dict[str, str]:
     plots["front"] = figures.front(points, "error" if by_error else "edits") if points else ""
     generations = [(number, statistics.fmean(some), max(some)) for number, some in sorted(edits.items())]
     plots["edits"] = figures.edits_by_generation(generations) if len(generations) > 2 else ""
+    fittest = [(each.generation, each.time_us, each.error) for each in by_generation(run)]
+    plots["fittest"] = figures.fittest_by_generation(fittest) if len(fittest) > 2 else ""
+    plots["has_error"] = "yes" if any(error for _, _, error in fittest) else ""
     return plots

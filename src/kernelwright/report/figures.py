@@ -112,6 +112,31 @@ def edits_by_generation(rows: Sequence[tuple[int, float, int]]) -> str:
     return _svg(figure, "edits")
 
 
+def fittest_by_generation(rows: Sequence[tuple[int, float, float]]) -> str:
+    """Time of the fittest in microseconds, by generation, and beside it its error in per cent, where there is any."""
+    figure, axes = _axes("generation", "time of the fittest, us")
+    x = [generation for generation, _, _ in rows]
+    axes.plot(x, [us for _, us, _ in rows], color=BLUE, label="time", linewidth=1.8, marker="o", markersize=4)
+    if any(error for _, _, error in rows):
+        beside = axes.twinx()
+        beside.plot(
+            x,
+            [100 * error for _, _, error in rows],
+            color=ORANGE,
+            linestyle=":",
+            linewidth=1.8,
+            marker="D",
+            markersize=3,
+        )
+        beside.set_ylabel("error, %", color=INK)
+        beside.tick_params(colors=INK)
+        for side in beside.spines.values():
+            side.set_visible(False)
+        axes.plot([], [], color=ORANGE, label="error", linestyle=":", linewidth=1.8, marker="D", markersize=3)
+    _legend(axes)
+    return _svg(figure, "fittest")
+
+
 def curves(series: Mapping[str, Sequence[tuple[float, float]]], across: str, up: str) -> str:
     """One line for each name."""
     figure, axes = _axes(across, up)

@@ -8,6 +8,7 @@ measure again  where times are measured: whatever is on the front, until nobody 
 minimise       the best, down to the genes that matter
 prove          what the result depends on
 held out       how fast the best is on data that nothing has seen
+transfer       where there is a larger set of data, the whole program on it, with the best inside
 finish         if asked for: explain it, export it, write the page (``stories/finish.py``)
 """
 
@@ -36,6 +37,7 @@ from kernelwright.stories.variant_search.progress import shown
 from kernelwright.stories.variant_search.prove_best import prove_best
 from kernelwright.stories.variant_search.search import Search
 from kernelwright.stories.variant_search.standing import Standing, Watch, ended
+from kernelwright.stories.variant_search.transfer import transfer_best
 
 
 def evolve(
@@ -119,6 +121,7 @@ def _searched(run: EvolveRun, jobs: int | None, cluster: str | None, watch: Watc
         _minimise(search, measure_again(search, best))
         prove_best(search)
         time_held_out(search, run.best)
+        transfer_best(search, run.best)
         _end(search)
     return standing
 

@@ -52,6 +52,18 @@ class Tolerance:
 
 
 @dataclass(frozen=True)
+class LargerData:
+    """Data that no search sees and no proof: what comes of a winner there is run, in the whole program, and said."""
+
+    generate: Callable[[Path, int], tuple[str, ...]]
+    """(folder, seed): writes the input files, returns the arguments. A pure function of the seed."""
+    what: str
+    """In words: ``3,000 deformed digits``."""
+    error: str
+    """The output that holds the program's own error: one float64, the share that it gets wrong."""
+
+
+@dataclass(frozen=True)
 class SuiteProgram:
     """One program of the suite: sources, input generator, outputs and their NumPy reference.
 
@@ -79,6 +91,8 @@ class SuiteProgram:
     regular: Callable[[Path, Size, int], tuple[str, ...]] | None = None
     """As ``generate``, with the regularities of the data that paper 000 evolved on, where they are others than those of
     ``generate``: what holds for such data only, evolution takes for a rule."""
+    larger: LargerData | None = None
+    """A second, larger data set, to which what a search finds is transferred; None where there is none."""
 
     @property
     def folder(self) -> Path:

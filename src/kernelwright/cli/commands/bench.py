@@ -20,7 +20,7 @@ from kernelwright.errors import Misuse
 ALL = "all"
 COMPILE = "compile"
 PROGRAMS = "programs"
-BY_NAME = ("tune", "tune-large", "tune-sizes")
+BY_NAME = ("rate", "search", "tune", "tune-large", "tune-sizes")
 """Benchmarks of programs that ship with the package, which may be chosen."""
 Measure = Callable[..., Measured]
 
@@ -36,8 +36,8 @@ def command(
         list[Path] | None,
         typer.Option(
             "--programs",
-            help="For compile: only the machine code, of these .cu files or of those in this folder. For tune, tune-large and tune-sizes: "
-            "programs by name.",
+            help="For compile: only the machine code, of these .cu files or of those in this folder. For rate, search, tune, tune-large "
+            "and tune-sizes: programs by name.",
         ),
     ] = None,
     compiler_flags: Annotated[

@@ -40,7 +40,7 @@ from kernelwright.evaluate.judging.whole_program import Program
 from kernelwright.evaluate.run.run import new_folder
 from kernelwright.evaluate.run.settings import RunSettings
 from kernelwright.evaluate.workload.rule_text import parse_rules
-from kernelwright.evaluate.workload.subject import Chosen, PythonFile, Recordings, Subject
+from kernelwright.evaluate.workload.subject import Chosen, Larger, PythonFile, Recordings, Subject
 from kernelwright.evolution.genomes import GENOMES, EvolveRun
 from kernelwright.evolution.new_run import create, gone_if_refused
 from kernelwright.lazy_dataclasses import dataclass
@@ -52,8 +52,8 @@ from kernelwright.values import replaced
 DataSet = tuple[Path, tuple[str, ...]]
 """A recording, and the program's arguments that it is of."""
 SUITE = "suite:"
-INPUTS = "inputs"
-"""Below a run: what a suite program of the first data set reads."""
+INPUTS, LARGER_INPUTS = "inputs", "larger"
+"""Below a run: what a suite program of the first data set reads, and of a larger one to which what is found is transferred."""
 EVALUATIONS = 2000
 LEAST_S, TIMES_LONGER = 20.0, 10.0
 """What a run of the program with changed arguments may take: seconds, and so many times what the given ones took."""
@@ -285,8 +285,12 @@ def _suite_run(title: str, flags: CompileFlags, own: dict[str, Any], asked: _Ask
                 target = folder / f"data-{number}.capture"
                 record(executable, line, target, given.settings, folder=inside, name=title)
                 recordings.append((target, (f"{size} {seed}",)))
-        training = len(DATA_SETS)
-        return _recorded_run(folder, recordings[:training], recordings[training:], asked, whole, given)
+        training, larger = len(DATA_SETS), None
+        if program.larger is not None:
+            (folder / LARGER_INPUTS).mkdir()
+            line = program.larger.generate(folder / LARGER_INPUTS, DATA_SETS[0][1])
+            larger = Larger(Program(str(executable), line, LARGER_INPUTS), program.larger.what, program.larger.error)
+        return _recorded_run(folder, recordings[:training], recordings[training:], asked, whole, given, larger)
 
 
 def _copied(inside: Path, target: Path) -> None:
@@ -301,8 +305,9 @@ def _copied(inside: Path, target: Path) -> None:
 
 
 def _recorded_run(
-    folder: Path, training: list[DataSet], held_out: list[DataSet], asked: _Asked, program: Program, given: GivenProgram
-) -> EvolveRun:
+    folder: Path, training: list[DataSet], held_out: list[DataSet], asked: _Asked, program: Program, given: GivenProgram,
+    larger: Larger | None = None,
+) -> EvolveRun:  # fmt: skip
     """A run on recordings; those held out are for the proof alone."""
     settings, recordings = asked.settings, [path for path, _ in (*training, *held_out)]
     chosen: list[Chosen] = []
@@ -321,11 +326,12 @@ def _recorded_run(
             held += rest(number, looked, found)
     # A run says where its recordings are by their names alone, so that its folder can be moved.
     stored = Recordings(tuple(path.name for path in recordings), tuple(chosen), asked.tolerance, tuple(held), program)
-    stored = replace(stored, lines=tuple(shlex.join(words) for _, words in (*training, *held_out)))
+    stored = replace(stored, lines=tuple(shlex.join(words) for _, words in (*training, *held_out)), larger=larger)
     opened = replace(
         stored,
         paths=tuple(str(path) for path in recordings),
-        program=replace(program, folder=str(folder.absolute() / program.folder)),
+        program=program.below(folder),
+        larger=None if larger is None else replace(larger, program=larger.program.below(folder)),
     )
     flags = None if asked.keep_flags else searched_flags(opened, given, settings, folder, asked.jobs, _say)
     if flags is not None:

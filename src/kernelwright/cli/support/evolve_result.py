@@ -7,6 +7,7 @@ from typing import Any
 from kernelwright.device.describe_access import plural
 from kernelwright.evaluate.run.variant_run import SetGain
 from kernelwright.evolution.genomes import EvolveRun
+from kernelwright.report.by_generation import by_generation, transfer_in_words
 from kernelwright.report.trust import trust_of
 from kernelwright.stories.finish import Finished
 from kernelwright.stories.proving import WORST
@@ -39,6 +40,8 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
         "interval": [round(end, 4) for end in best.interval] if best and best.interval else None,
         "label": proof.get("label"),
         "error": best.outcome.error if best else 0.0,
+        "transfer": _transfer(run, best.name) if best else None,
+        "generations": [each.as_json() for each in by_generation(run)],
         "trust": list(trust_of(run, best)),
         "evaluations": run.evaluations,
         "seconds": round(seconds, 1),
@@ -47,6 +50,12 @@ def result_of(run: EvolveRun, seconds: float, finished: Finished | None) -> dict
         "report": str(finished.report) if finished and finished.report else None,
         "export": str(finished.exported) if finished and finished.exported else None,
     }
+
+
+def _transfer(run: EvolveRun, name: str) -> dict[str, Any] | None:
+    """What came of the best on a larger set of data; None where there is none, or it was not run there."""
+    found = run.transfer(name)
+    return None if found is None else {key: value for key, value in found.items() if key != "name"}
 
 
 def fallen_of(run: EvolveRun) -> dict[str, Any] | None:
@@ -87,6 +96,7 @@ def lines_of(result: dict[str, Any]) -> str:
         f"{plural(len(result['edits']), 'edit')}; {tried}"
     ]
     said += _of_sets(result)
+    said += [f"  {transfer_in_words(result['transfer'])}"] if result["transfer"] else []
     said += _of_flags(result)
     if result["best_proven"] not in (None, result["best"]):
         said.append(

@@ -65,7 +65,7 @@ def crossing(draft: Draft, id: Id, place: int, *, copied: bool = False) -> str |
 
 def blocks_between(original: Original, one: int, other: int) -> set[int]:
     """The blocks on paths from one block to the other, in both directions; both of them included."""
-    after, before = _successors(original), _predecessors(original)
+    after, before = successors(original).__getitem__, predecessors(original).__getitem__
     found = {one, other}
     for start, end in ((one, other), (other, one)):
         found |= reached(after, [start]) & reached(before, [end])
@@ -83,20 +83,17 @@ def reached(edges: Callable[[int], Iterable[int]], starts: Iterable[int]) -> set
     return seen
 
 
-def _successors(original: Original) -> Callable[[int], Iterable[int]]:
-    return successors(original).__getitem__
-
-
-def _predecessors(original: Original) -> Callable[[int], Iterable[int]]:
-    before: list[list[int]] = [[] for _ in original.order]
-    for block, following in enumerate(successors(original)):
-        for each in following:
-            before[each].append(block)
-    return before.__getitem__
-
-
 def successors(original: Original) -> list[list[int]]:
     """By block, where control may go; edits change conditions, never targets."""
     blocks = original.function.blocks
     number = {block: n for n, block in enumerate(blocks)}
     return [[number[each] for each in block.successors] for block in blocks]
+
+
+def predecessors(original: Original) -> list[list[int]]:
+    """By block, where control may come from."""
+    before: list[list[int]] = [[] for _ in original.order]
+    for block, following in enumerate(successors(original)):
+        for each in following:
+            before[each].append(block)
+    return before

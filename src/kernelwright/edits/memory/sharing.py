@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kernelwright.edits.draft import Draft
-from kernelwright.edits.memory.ordering import reached, signals, successors, waits
+from kernelwright.edits.memory.ordering import predecessors, reached, signals, successors, waits
 from kernelwright.edits.memory.pointers import Access, Pointers
 from kernelwright.edits.original import Id
 
@@ -47,10 +47,10 @@ def _accesses(draft: Draft, index: int) -> Sequence[Access]:
 
 def _has_on_both_sides(draft: Draft, barrier: Id, accesses: Sequence[Access]) -> bool:
     """Whether a path leads from an access over the barrier to an access."""
-    edges = successors(draft.original)
     home, place = draft.block_of(barrier), _place(draft, barrier)
-    after = reached(edges.__getitem__, edges[home])
-    before = {block for block in range(len(edges)) if home in reached(edges.__getitem__, edges[block])}
+    after, before = (
+        reached(edges.__getitem__, edges[home]) for edges in (successors(draft.original), predecessors(draft.original))
+    )
 
     def lies(blocks: Iterable[int], *, later: bool) -> bool:
         for each in accesses:

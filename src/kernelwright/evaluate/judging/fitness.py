@@ -18,6 +18,7 @@ import math
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, Generic, cast
 
 from kernelwright.cuda.names import readable
@@ -37,6 +38,7 @@ from kernelwright.evaluate.judging.launch_sites import farthest_past_buffers, un
 from kernelwright.evaluate.judging.original_races import remarks
 from kernelwright.evaluate.judging.past_buffers import OTHER_BYTES, PastBuffers
 from kernelwright.evaluate.judging.sampled_cases import SampledCase, remark, replaceable, sampled_case, shape_of
+from kernelwright.evaluate.judging.some_blocks import SomeBlocks, some_blocks
 from kernelwright.evaluate.judging.variant import Variant, as_compiled
 from kernelwright.evaluate.judging.variant_launches import KEPT as CODE_KEPT
 from kernelwright.evaluate.judging.variant_launches import Done, VariantExecutor
@@ -152,6 +154,8 @@ class Fitness(Generic[C]):
         self._one_form = False  # of a kernel's code, for all schedules
         self.samples: dict[int, SampledCase] = {}
         """By case, those that are sampled."""
+        self._some: dict[int, SomeBlocks] = {}
+        """By case, those of which some blocks alone run under other schedules."""
         self._past: PastBuffers | None = None
         """What the original reads past its buffers; None before that is known."""
 
@@ -163,7 +167,7 @@ class Fitness(Generic[C]):
         Raises ``Misuse`` when it fails its own check, or does what is demanded of candidates not to.
         """
         self._baseline = self.builder.build(self.kind.original)
-        self._past, self.samples, self._one_form = None, {}, False
+        self._past, self.samples, self._some, self._one_form = None, {}, {}, False
         self._trials.clear()
         self._judge.expect(self._baseline.modules, self._executor(self._baseline, follow=True), OVERREAD)
         self.notes = list(self._judge.warnings)
@@ -181,6 +185,8 @@ class Fitness(Generic[C]):
         self._reordered = [index for index in self._order if index in shortest | heaviest]
         self._watched = shortest | {index for index in heaviest if self._work[index] <= WATCHED_BESIDES}
         self._one_form = max(self._work) <= LITTLE_WORK
+        if self.demands.sampled:
+            self._run_some_blocks()
         self._races = self._seen_of_original(self._watched) if self.demands.no_new_races else frozenset()
         evaluated = self.evaluate(self.kind.original)
         if isinstance(evaluated.outcome, Rejected):
@@ -220,6 +226,24 @@ class Fitness(Generic[C]):
             self._logged[index][0],
             lambda done: self._clocked(index, [done]).time_us,
         )
+
+    def _run_some_blocks(self) -> None:
+        """Of the cases that are run under other schedules, those that do much, where the original is right so."""
+        executor, overread = (
+            self._executor(self._baseline, follow=False),
+            self._past.overread if self._past else OVERREAD,
+        )
+        for index in (index for index in self._reordered if self._work[index] > LITTLE_WORK):
+            asked = (self._baseline.modules, self._cases[index], FORWARD)
+            run = partial(self._judge.run, *asked, budget=self._budgets[index], overread=overread)
+            found = some_blocks(executor, lambda some: run(some)[1], self._logged.get(index, ()))  # noqa: B023
+            if found is not None:
+                self._some[index] = found
+                tried = (
+                    self._tried(index, self._baseline, schedule, watch=False) for schedule in self.demands.schedules
+                )
+                if any(trial.rejected for trial in tried):
+                    del self._some[index]
 
     def _spent(self, index: int) -> tuple[int, int]:
         """The most loop iterations that any launch of a case makes, and how many blocks of the kernel all its warps run: what
@@ -373,8 +397,11 @@ class Fitness(Generic[C]):
         usual = past.overread if past else OVERREAD
         executor = self._executor(variant, follow=schedule.kind == "forward", watch=watch)
         sampled = self.samples.get(index) if schedule == FORWARD else None
+        some = self._some.get(index) if schedule != FORWARD and not watch else None
         if sampled is not None:
             executor = replace(executor, drawn=sampled.drawn)
+        elif some is not None:
+            executor = some.executor(executor, schedule)
         # Each group of lanes goes back in a loop by itself.
         budget = self._budgets[index] * schedule.groups
         byte = usual if overread is None else overread
@@ -383,7 +410,8 @@ class Fitness(Generic[C]):
         forbidden = past.judge(done) if past and past.farthest and variant.changed else None
         if forbidden is not None or isinstance(output, Rejected):
             return _Trial(rejected=forbidden or cast(Rejected, output))
-        expected = sampled.expected if sampled is not None else self._judge.expected(index)
+        part = sampled or some
+        expected = part.expected if part is not None else self._judge.expected(index)
         verdict = self._judge.compare(case, output.arrays, expected)
         sites = frozenset(undefined_in(done)) if watch else frozenset()
         if isinstance(verdict, Rejected):

@@ -65,6 +65,8 @@ class VariantExecutor:
     drawn: tuple[int, ...] = ()
     """Where any are named, only these blocks of the grid and those that the timing model follows run, in order; what they count
     is multiplied up to the whole grid."""
+    only: tuple[int, ...] = ()
+    """Where any are named, only these blocks run, in this order; nothing is multiplied."""
 
     def __call__(self, execution: Execution, arena: Arena) -> Done:
         """Raises ``CompileError`` for code the virtual GPU refuses and ``DeviceError`` for an impossible launch."""
@@ -94,7 +96,7 @@ class VariantExecutor:
         grid = execution.launch.grid
         watch = RACES if self.watch else watch_of(grid) if self.follow else None
         if not self.drawn:
-            return self.gpu.run(execution, arena, compiled=compiled, watch=watch)
+            return self.gpu.run(execution, arena, compiled=compiled, watch=watch, blocks=self.only or None)
         blocks = grid[0] * grid[1] * grid[2]
         followed = self.gpu.run(execution, arena, compiled=compiled, watch=watch, blocks=watched(blocks))
         if followed.fault is not None:

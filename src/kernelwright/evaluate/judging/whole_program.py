@@ -58,6 +58,10 @@ class Program:
     arguments: tuple[str, ...]
     folder: str
 
+    def below(self, folder: Path) -> Program:
+        """The same, where its own folder is named from that one."""
+        return replace(self, folder=str(folder.absolute() / self.folder))
+
     @property
     def trouble(self) -> str:
         """Why it cannot be run again; empty when it can."""
@@ -185,7 +189,7 @@ class WholeProgram:
     def _run(self, kernels: Mapping[str, Built]) -> _Whole:
         with tempfile.TemporaryDirectory(prefix="kernelwright-") as temporary:
             folder, said = Path(temporary) / "run", Path(temporary) / STDOUT
-            _copy(self.program.folder, folder)
+            copy_folder(self.program.folder, folder)
             before = _contents(folder)
 
             def serve_connection(connection: socket.socket) -> bytes:
@@ -195,7 +199,7 @@ class WholeProgram:
 
             executable = str(Path(self.program.executable).absolute())
             try:
-                with _streams_in(said, folder):
+                with streams_in(said, folder):
                     ran = run_program([executable, *self.program.arguments], self._settings, serve_connection)
             except KernelwrightError as error:
                 return _Whole(Rejected("program", error.message))
@@ -211,7 +215,7 @@ class WholeProgram:
             return _Whole({**changed, STDOUT: said.read_bytes()}, exchanged, past_buffers)
 
 
-def _copy(folder: str, target: Path) -> None:
+def copy_folder(folder: str, target: Path) -> None:
     """Copies files, folders and links; pipes, sockets and devices are left out. Raises ``ToolError`` naming what cannot be read."""
     try:
         shutil.copytree(folder, target, symlinks=True, ignore=_left_out)
@@ -238,7 +242,7 @@ def _contents(folder: Path) -> Outputs:
 
 
 @contextmanager
-def _streams_in(said: Path, folder: Path) -> Iterator[None]:
+def streams_in(said: Path, folder: Path) -> Iterator[None]:
     """Within, this process works in ``folder``, and what it and its children print goes to a file."""
     here, kept = os.getcwd(), [os.dup(1), os.dup(2)]
     target = os.open(said, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)

@@ -9,7 +9,8 @@
 
 Variants are named by their row in the journal. Events in the journal: ``phase``, ``generation``, ``conclude`` (the time was
 up before this batch), ``minimised``, ``proof``, ``fallen`` (a best whose proof said less than was demanded), ``salvaged`` (what
-came in its place), ``proven`` (what of the best is proven for all launches), ``explained``, ``end``; where times are measured
+came in its place), ``proven`` (what of the best is proven for all launches), ``held-out`` and ``transfer`` (the best on data that nothing
+has seen, and in the whole program on a larger set), ``explained``, ``end``; where times are measured
 on a real GPU, also ``reference`` (the original's), ``measured`` (what came of a program that was measured once more) and
 ``settled`` (which was best then). What is asked after the end, to explain or to minimise a variant, stands in the journal, too,
 and is no part of the search.
@@ -297,6 +298,16 @@ class VariantRun(Run[C]):
             if event.data.get("variant") == name:
                 return list(event.data["sets"])
         return []
+
+    def transfer(self, name: str) -> Mapping[str, Any] | None:
+        """What came of the variant called ``v17`` in the whole program on a larger set of data: ``data``, ``time_us`` and ``error``
+        before and after, ``launches`` of its kernels and in how many it ran (``exchanged``), ``flags`` of its
+        kernels; or ``why`` nothing did. None where nobody has asked."""
+        for event in reversed(self.journal.events("transfer")):
+            if event.data.get("variant") == name:
+                found: Mapping[str, Any] = event.data
+                return found
+        return None
 
     def gains(self, found: Found[C]) -> list[SetGain]:
         """The speed-up on each data set, those of the search first."""

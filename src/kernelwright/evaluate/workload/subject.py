@@ -46,6 +46,17 @@ class Chosen:
 
 
 @dataclass(frozen=True)
+class Larger:
+    """A run of the program on a larger set of data, by which nothing is judged or proven: what is found is transferred there."""
+
+    program: Program
+    what: str
+    """The data in words."""
+    error: str
+    """The file with the program's own error after it has run: one float64, the share that it gets wrong."""
+
+
+@dataclass(frozen=True)
 class Recordings:
     """Launches of recordings. ``paths``: one for each data set, the one that times come from first. ``held``: launches that
     candidates are not judged by, for the proof of what was found."""
@@ -60,6 +71,7 @@ class Recordings:
     """The compile flags that edits start from; None where none were searched."""
     lines: tuple[str, ...] = ()
     """What each recording is of, for people: the program's arguments."""
+    larger: Larger | None = None
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -98,6 +110,7 @@ class Recordings:
             "program": None if self.program is None else asdict(self.program),
             "lines": list(self.lines),
             "flags": None if self.flags is None else self.flags.as_json(),
+            "larger": None if self.larger is None else asdict(self.larger),
         }  # fmt: skip
 
 
@@ -181,6 +194,11 @@ def _program(value: Any, folder: Path) -> Program | None:
     return Program(str(value["executable"]), tuple(value["arguments"]), str(folder / value["folder"]))
 
 
+def _larger(value: Any, folder: Path) -> Larger | None:
+    program = None if value is None else _program(value["program"], folder)
+    return None if program is None else Larger(program, str(value["what"]), str(value["error"]))
+
+
 def subject_from_json(value: Any, folder: Path) -> Subject:
     """What ``as_json`` wrote; relative paths are below ``folder``. Raises ``Misuse`` for anything else."""
     try:
@@ -192,7 +210,8 @@ def subject_from_json(value: Any, folder: Path) -> Subject:
             )
             program, flags = _program(value["program"], folder), _flags(value.get("flags"), folder)
             lines = tuple(str(line) for line in value.get("lines", ()))
-            return Recordings(paths, chosen, str(value["tolerance"]), held, program, flags, lines)
+            larger = _larger(value.get("larger"), folder)
+            return Recordings(paths, chosen, str(value["tolerance"]), held, program, flags, lines, larger)
         if kind == "python":
             return PythonFile(str(folder / value["path"]), str(value["tolerance"]))
     except (KeyError, TypeError, ValueError) as error:

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kernelwright.lazy_dataclasses import dataclass
-from kernelwright.suite.digits import split_digits
-from kernelwright.suite.program import Size, SuiteProgram, Tolerance
+from kernelwright.suite.digits import Examples, deformed_digits, split_digits
+from kernelwright.suite.program import LargerData, Size, SuiteProgram, Tolerance
 
 # classes, training examples, validation examples, hidden units, batch, epochs
 SHAPE: dict[Size, tuple[int, int, int, int, int, int]] = {
@@ -18,6 +18,8 @@ SHAPE: dict[Size, tuple[int, int, int, int, int, int]] = {
     "small": (10, 300, 200, 32, 32, 10),
     "large": (10, 1200, 597, 128, 64, 20),
 }
+LARGER = (3000, 1000, 32, 32, 4)
+"""Of the set to which winners are transferred: training and validation examples; hidden units and batch as in ``small``; epochs."""
 RATE, MOMENTUM = 0.1, 0.9
 
 
@@ -28,13 +30,27 @@ def generate(folder: Path, size: Size, seed: int) -> tuple[str, ...]:
     """
     classes, training, validation, units, batch, epochs = SHAPE[size]
     rng = np.random.default_rng(seed)
-    first, second = split_digits(rng, classes, training, validation, coarse=size == "tiny")
+    examples = split_digits(rng, classes, training, validation, coarse=size == "tiny")
+    return _written(folder, rng, *examples, (units, classes, batch, epochs))
+
+
+def generate_larger(folder: Path, seed: int) -> tuple[str, ...]:
+    """Ten times as many examples as ``small`` has, deformed digits. Raises ToolError where scikit-learn is not installed."""
+    training, validation, units, batch, epochs = LARGER
+    rng = np.random.default_rng(seed)
+    return _written(folder, rng, *deformed_digits(rng, training, validation), (units, 10, batch, epochs))
+
+
+def _written(
+    folder: Path, rng: np.random.Generator, first: Examples, second: Examples, shape: tuple[int, ...]
+) -> tuple[str, ...]:
+    """``shape``: hidden units, classes, batch, epochs."""
     first.images.tofile(folder / "points.bin")
     first.labels.tofile(folder / "labels.bin")
     second.images.tofile(folder / "validation_points.bin")
     second.labels.tofile(folder / "validation_labels.bin")
     inputs = ("points.bin", "labels.bin", "validation_points.bin", "validation_labels.bin")
-    sizes = (str(n) for n in (first.images.shape[1], units, classes, batch, epochs))
+    sizes = (str(n) for n in (first.images.shape[1], *shape))
     settings = (str(RATE), str(MOMENTUM), str(int(rng.integers(1 << 31))))
     return (*inputs, *sizes, *settings, "model.bin", "predictions.bin", "error.bin")
 
@@ -148,4 +164,5 @@ PROGRAM = SuiteProgram(
     read=read,
     oracle=oracle,
     tolerance={"error": Tolerance("a network may be wrong on 1 % more (paper 000, section 4.3)", absolute=0.01)},
+    larger=LargerData(generate_larger, f"{LARGER[0]:,} deformed digits", "error.bin"),
 )
