@@ -90,12 +90,15 @@ def conflict_lines(tuning: Tuning) -> list[str]:
         lines.append(f"  {conflict}")
         dropped = conflict.datasets[-1]
         loss = next((d.loss for d in tuning.datasets if d.name == dropped), 0.0)
-        costs = f"cost {dropped} {100 * loss:.1f} % of its best time" if math.isfinite(loss) else f"let {dropped} fail"
+        share = f"{100 * loss:.1f} %" if loss >= 0.001 else "less than 0.1 %"
+        costs = f"cost {dropped} {share} of its best time" if math.isfinite(loss) else f"let {dropped} fail"
         lines.append(f"    the thresholds {costs}")
         lines.append(f"    without {' or '.join(conflict.datasets)} there is no such conflict")
     fail = [d.name for d in tuning.datasets if math.isfinite(d.best_us) and not math.isfinite(d.tuned_us)]
     if fail:
         lines.append(f"  whatever the thresholds, a dataset fails: with these {', '.join(fail)}")
+    if all(dataset.loss <= RELATIVE for dataset in tuning.datasets):
+        return [*lines, f"  no dataset loses {100 * RELATIVE:g} %: other forests are not tried for that"]
     found = remedies(tuning, RELATIVE)
     lines += [f"  {remedy} is best for all of them, by the times measured" for remedy in found]
     if not found:

@@ -95,7 +95,9 @@ class RecordedProgram:
 
 def remedies(tuning: Tuning, relative: float = 0.0) -> list[Remedy]:
     """The first reordered and the first duplicated forest without a conflict; none where there is no conflict, or the program
-    is no chain. ``relative``: the share of the time below which times are the same."""
+    is no chain, or where no dataset loses. ``relative``: the share of the time below which times are the same."""
+    if all(dataset.loss <= relative for dataset in tuning.datasets):
+        return []
     measured = measured_chain(tuning)
     if measured is None or not tuning.conflicts or len(measured.guards) > MOST_GUARDS:
         return []

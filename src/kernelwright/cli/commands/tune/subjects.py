@@ -25,13 +25,19 @@ from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.stories.tune import Subject
 from kernelwright.versions.forest import Forest
+from kernelwright.versions.guard_names import (
+    LITERAL_GUARD,
+    HasGuard,
+    guards_of_command,
+    guards_of_listing,
+    guards_of_source,
+)
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
-from kernelwright.versions.running.runner_commands import cuda_program, python_program
+from kernelwright.versions.running.runner_commands import cuda_program, python_guards, python_program
 from kernelwright.versions.threshold_file import Identity, with_winners
 from kernelwright.versions.tuned_winners import GuardedVersion, guarded
 
-_GUARD = re.compile(r'\bKW_THRESHOLD(?:_IF)?\s*\(\s*"([^"]*)"')
 _STARTS_ANOTHER = re.compile(
     r"((ba|da|z|k|fi)?sh|python|pypy|perl|ruby|node|java|julia|lua|Rscript|env|exec|cd|nice|ionice|time|timeout|taskset|chrt"
     r"|numactl|stdbuf|mpirun|mpiexec|srun)[\d.]*"
@@ -140,16 +146,17 @@ def of_command(execute: str, wanted: Wanted) -> Subject:
     program = ExternalProgram(execute, wanted.timeout_s, files=wanted.files)
     words = shlex.split(execute)
     digest = ",".join(found for word in words if (found := file_digest(word)))
-    return _subject(
-        program, Identity(execute, _here(wanted), digest), threshold_path(execute, None, wanted.output), wanted
-    )
+    identity = Identity(execute, _here(wanted), digest)
+    path = threshold_path(execute, None, wanted.output)
+    return _subject(program, identity, path, wanted, guards_of_command(execute))
 
 
 def of_python(path: Path, wanted: Wanted) -> Subject:
     """A Python file with ``kw.versions``."""
     program = python_program(path, wanted.timeout_s, wanted.files)
     identity = Identity(str(path), _here(wanted), file_digest(str(path)) or "")
-    return _subject(program, identity, threshold_path("", path, wanted.output), wanted)
+    has_guard = guards_of_listing(python_guards(path))
+    return _subject(program, identity, threshold_path("", path, wanted.output), wanted, has_guard)
 
 
 def of_cuda(
@@ -173,7 +180,8 @@ def of_cuda(
     calibration = virtual_gpu(device).calibration.text or UNCALIBRATED
     name = with_winners(str(path), ",".join(runs), by)
     identity = Identity(name, device.partition("@")[0], digest, calibration)
-    return _subject(program, identity, threshold_path("", path, wanted.output), wanted, digest=lambda _: "")
+    has_guard = guards_of_source(path, [name for version in versions for name, _ in version.names()])
+    return _subject(program, identity, threshold_path("", path, wanted.output), wanted, has_guard, digest=lambda _: "")
 
 
 def _guarded_winners(runs: Sequence[str], by: Sequence[str]) -> list[GuardedVersion]:
@@ -185,7 +193,7 @@ def same_names(path: Path) -> list[str]:
     """A sentence for each name that several guards in a CUDA program's own file have: they share a threshold."""
     lines: dict[str, list[int]] = {}
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-        for name in _GUARD.findall(line.partition("//")[0]):
+        for name in LITERAL_GUARD.findall(line.partition("//")[0]):
             lines.setdefault(name, []).append(number)
     return [
         f"{path} has {len(where)} guards called {name!r}, in lines {', '.join(map(str, where))}: they share one threshold; rename "
@@ -223,6 +231,7 @@ def _subject(
     identity: Identity,
     path: Path,
     wanted: Wanted,
+    has_guard: HasGuard,
     digest: Callable[[str], str] = lambda dataset: file_digest(dataset) or "",
 ) -> Subject:
     checked = CheckedProgram(program, wanted.rule, lambda dataset: _oracle_output(wanted.oracle, dataset))
@@ -235,6 +244,7 @@ def _subject(
         program.dispatch_us,
         program.unreadable,
         checked.remarks,
+        has_guard,
     )
 
 
