@@ -61,11 +61,6 @@ class Joint:
     conflicts: tuple[Conflict, ...]
 
 
-def largest_consistent(wishes: Wishes, trees: Trees, failing: Failing | None = None) -> Joint:
-    """The first of ``all_largest``."""
-    return next(all_largest(wishes, trees, failing))
-
-
 def all_largest(wishes: Wishes, trees: Trees, failing: Failing | None = None) -> Iterator[Joint]:
     """As few datasets fail as can be; then as many are served as can be: all sets of so many, first what keeps what comes first.
 
