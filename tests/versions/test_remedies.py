@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernelwright.versions.explanation import explanation
 from kernelwright.versions.program import INFINITE
-from kernelwright.versions.remedies import remedies
+from kernelwright.versions.remedies import piecewise, remedies
 from kernelwright.versions.thresholds import tune
 from tests.versions.table_programs import Guard, Leaf, Node, TableProgram
 
@@ -78,3 +80,17 @@ def test_a_version_that_fails_stays_one_that_fails() -> None:
     for remedy in remedies(tuning):
         assert [d.tuned_us for d in remedy.tuning.datasets] == [1.0, 1.0]
         assert INFINITE in remedy.tuning.thresholds.values() or remedy.tuning.thresholds["t1"] > 20
+
+
+def test_a_version_that_is_not_monotonic_is_guarded_by_pieces() -> None:
+    """Within one dataset: it wins at 1 and 2, and from 7 up. Two guards take what a program with these ranges takes."""
+    costs = {1: 1.0, 2: 1.0, 3: 41.0, 4: 41.0, 5: 41.0, 6: 41.0, 7: 38.0, 8: 39.0}
+    nodes: list[Node] = [Guard("t", v, Leaf(cost), Leaf(40.0)) for v, cost in costs.items()]
+    tuning = tune(TableProgram({"a": nodes}), ["a"])
+    (decision,) = tuning.datasets[0].decisions
+    assert tuning.datasets[0].tuned_us == sum(costs.values())
+    assert piecewise(decision) == ("at most 2 or at least 7", sum(min(cost, 40.0) for cost in costs.values()))
+    assert "at most 2 or at least 7, it would take 239 us by the times measured" in "\n".join(explanation(tuning))
+    assert piecewise(replace(decision, pieces=(4, 5))) == ("from 4 to 5", 8 * 40.0 + 2)
+    assert piecewise(replace(decision, pieces=())) is None
+    assert piecewise(replace(decision, tried=decision.tried[1:])) is None

@@ -8,7 +8,7 @@ from typing import Any
 from kernelwright.versions.dataset_tuning import Decision
 from kernelwright.versions.left_out import left_out, summary
 from kernelwright.versions.program import INFINITE
-from kernelwright.versions.remedies import remedies
+from kernelwright.versions.remedies import piecewise, remedies
 from kernelwright.versions.thresholds import DatasetResult, Tuning
 
 RELATIVE = 0.01
@@ -59,6 +59,8 @@ def _decision(decision: Decision) -> str:
     if decision.pieces is not None:
         faster = ", ".join(str(v) for v in decision.pieces) or "none"
         text += f"; NOT MONOTONIC: its version is faster at {faster} only, which one threshold cannot say"
+        if remedy := piecewise(decision):
+            text += f"; guarded for each piece, {remedy[0]}, it would take {_time(remedy[1])} by the times measured"
     return text + ("; values collected again" if decision.again else "")
 
 
