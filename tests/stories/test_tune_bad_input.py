@@ -17,7 +17,7 @@ from kernelwright.cli.commands.tune.command import command
 from kernelwright.cli.commands.tune.subjects import same_names, threshold_path
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.journal_file import WriterLock
-from kernelwright.versions.guard_names import guards_of_command, guards_of_listing, guards_of_source
+from kernelwright.versions.guard_names import guards_of_command, guards_of_listing, guards_of_source, source_guards
 from kernelwright.versions.running.python_runner import run
 from kernelwright.versions.running.runner_commands import python_guards
 
@@ -201,6 +201,8 @@ def test_which_guards_a_program_has_is_told_without_running_it() -> None:
     Path("more.h").write_text('#include "app.cu"\nstatic int n() { return KW_THRESHOLD("more", 4); }')
     has = guards_of_source(Path("app.cu"), ["app-1:v2/smooth"])
     assert [has(name) for name in ("rows", "elements", "more", "app-1:v2/smooth", "else")] == [True] * 4 + [False]
+    Path("more.h").write_text('/* KW_THRESHOLD("not", 1) */ static int n() { return KW_THRESHOLD("more", 4); }')
+    assert source_guards(Path("app.cu")) == ("more", "rows", "elements")
     Path("more.h").write_text("#define GUARD(n, v) KW_THRESHOLD(#n, v)\n")
     assert [guards_of_source(Path("app.cu"))(name) for name in ("rows", "else")] == [True, None]
     Path("f.py").write_text(PYTHON)
@@ -261,6 +263,18 @@ def test_a_guard_that_no_dataset_meets_is_told(capsys: pytest.CaptureFixture[str
     forest.write_text(json.dumps({"guards": ["rows", "elements", "unmet"], "edges": [["rows", "elements", False]]}))
     command(None, EXECUTE, ["4"], forest=forest, runs=1)
     assert "guard unmet was never reached" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_guard_in_the_source_that_no_dataset_meets_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody has to declare it."""
+    Path("app.cu").write_text(
+        PROCESSES.replace("    while (wait", '    if (n < 0 && KW_THRESHOLD("unmet", n)) return 3;\n    while (wait')
+    )
+    command(["app.cu"], data=["1000 1"], device="a100")
+    printed = capsys.readouterr().out
+    assert "guard unmet was never reached" in printed and printed.count("never reached") == 1
+    assert "unmet" not in Path("app.tuning").read_text()
 
 
 def test_guards_of_one_name_are_told(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,8 @@ class Subject:
     """What limits the comparison of outputs, by dataset, filled as the program runs."""
     has_guard: HasGuard = lambda _: None
     """Whether the program has a guard of this name, told without running it."""
+    guards: tuple[str, ...] = ()
+    """Guards that it is known to have, whether a dataset meets them or not."""
 
 
 def refuse_files(subject: Subject, *, fresh: bool = False) -> Evidence:
@@ -159,6 +161,8 @@ def _tuned(
         say=say,
         watch=note,
     )
+    unmet = [name for name in subject.guards if name not in (*tuning.thresholds, *tuning.never_reached)]
+    tuning = replace(tuning, never_reached=(*tuning.never_reached, *unmet))
     thresholds = _with_those_held(subject, tuning.thresholds, earlier, fresh, say)
     for name, remark in subject.remarks.items():
         say(f"{name}: {remark}")

@@ -19,6 +19,7 @@ LITERAL_GUARD = re.compile(r'\bKW_THRESHOLD(?:_IF)?\s*\(\s*"([^"]*)"')
 _GUARD = re.compile(r"\b(?:KW_THRESHOLD(?:_IF)?|kw_threshold_reached)\s*\(")
 _WHOLE_NAME = re.compile(r'\s*"[^"]*"\s*,')
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 _TELLS = b"Compared"
 """What a program that says what it compares has among its texts."""
 LIST_TIMEOUT_S = 60.0
@@ -31,6 +32,11 @@ def guards_of_source(path: Path, more: Collection[str] = ()) -> HasGuard:
     names = {*LITERAL_GUARD.findall(text), *more}
     is_whole = all(_WHOLE_NAME.match(text, found.end()) for found in _GUARD.finditer(text))
     return lambda name: True if name in names else False if is_whole else None
+
+
+def source_guards(path: Path) -> tuple[str, ...]:
+    """The names of guards in a CUDA program's file and in what it includes by ``"..."``, comments left out."""
+    return tuple(dict.fromkeys(LITERAL_GUARD.findall(_COMMENT.sub(" ", _with_includes(path, set())))))
 
 
 def _with_includes(path: Path, seen: set[Path]) -> str:

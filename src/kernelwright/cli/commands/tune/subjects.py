@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,7 @@ from kernelwright.versions.guard_names import (
     guards_of_command,
     guards_of_listing,
     guards_of_source,
+    source_guards,
 )
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
@@ -181,7 +182,10 @@ def of_cuda(
     name = with_winners(str(path), ",".join(runs), by)
     identity = Identity(name, device.partition("@")[0], digest, calibration)
     has_guard = guards_of_source(path, [name for version in versions for name, _ in version.names()])
-    return _subject(program, identity, threshold_path("", path, wanted.output), wanted, has_guard, digest=lambda _: "")
+    subject = _subject(
+        program, identity, threshold_path("", path, wanted.output), wanted, has_guard, digest=lambda _: ""
+    )
+    return replace(subject, guards=source_guards(path))
 
 
 def _guarded_winners(runs: Sequence[str], by: Sequence[str]) -> list[GuardedVersion]:
