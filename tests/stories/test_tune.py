@@ -220,8 +220,14 @@ def test_files_of_another_are_refused(tmp_path: Path) -> None:
     data = [bench.data("4x4")]
     bench.tune("4x4")
     held = bench.path.read_text()
-    with pytest.raises(Misuse, match="another device: here, and this is there"):
+    with pytest.raises(Misuse, match="another device: here, and this is there") as caught:
         tune_program(bench.subject(device="there"), data, EXACT)
+    assert caught.value.hint == "write to another file with -o, or tune anew with --fresh"
+    program = bench.subject().identity.program
+    for name, fresh in ((f"{program} --with app-1", True), ("./other {data}", False)):
+        with pytest.raises(Misuse, match="another program") as caught:
+            tune_program(replace(bench.subject(), identity=Identity(name, "here", "1")), data, EXACT)
+        assert ("--fresh" in caught.value.hint) == fresh
     with pytest.raises(Misuse, match="has changed since"):
         tune_program(bench.subject(digest="2"), data, EXACT)
     (tmp_path / "program.tuning.json").unlink()

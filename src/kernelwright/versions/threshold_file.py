@@ -185,7 +185,7 @@ def refuse_another_program(path: Path, identity: Identity) -> None:
         return
     header = _header(path)
     found = header[0] if header is not None else evidence.identity.program if evidence is not None else identity.program
-    if _one_line(found).partition(_WITH)[0] != _one_line(identity.program).partition(_WITH)[0]:
+    if _is_another_program(found, identity):
         raise Misuse(
             f"{path} holds thresholds of another program: {found}, and this is {identity.program}",
             hint="write to another file with -o, or move that one away",
@@ -214,6 +214,10 @@ def set_aside(path: Path, evidence: Evidence, thresholds: Collection[str]) -> Pa
         if each.exists():
             write_atomically(to, each.read_bytes())
     return aside
+
+
+def _is_another_program(program: str, identity: Identity) -> bool:
+    return _one_line(program).partition(_WITH)[0] != _one_line(identity.program).partition(_WITH)[0]
 
 
 def _is_there(path: Path) -> bool:
@@ -261,7 +265,7 @@ def _refuse_another(path: Path, found: tuple[str, str] | None, identity: Identit
     )
     raise Misuse(
         f"{path} holds thresholds of another {what}: {there}, and this is {here}",
-        hint="write to another file with -o",
+        hint=f"write to another file with -o{'' if _is_another_program(found[0], identity) else ', or tune anew with --fresh'}",
     )
 
 
