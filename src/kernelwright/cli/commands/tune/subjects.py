@@ -33,6 +33,7 @@ from kernelwright.versions.guard_names import (
     guards_of_source,
     source_guards,
 )
+from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
 from kernelwright.versions.running.runner_commands import cuda_program, python_guards, python_program
@@ -65,7 +66,7 @@ class Asked:
     """What thresholds of winners compare."""
     forget: tuple[str, ...] = ()
     timeout_s: float = TIMEOUT_S
-    resolution: float = 0.02
+    resolution: float | None = None
     runs: int = 40
     fresh: bool = False
 
@@ -83,6 +84,12 @@ class Asked:
             return cls(**known | lists)
         except (KeyError, TypeError) as error:
             raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+
+    def rule(self, *, deterministic: bool) -> Resolution:
+        """By which times are compared. Estimated ones repeat, so that any difference counts where no other resolution is asked for."""
+        if deterministic:
+            return Resolution.exact(2 * (self.resolution or 0.0))
+        return Resolution.noisy(self.resolution or 0.02, self.runs)
 
     @property
     def stem(self) -> str:
