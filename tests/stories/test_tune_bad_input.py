@@ -210,9 +210,26 @@ def test_which_guards_a_program_has_is_told_without_running_it() -> None:
     assert [listed(name) for name in ("f.len(x)", "f.len(y)")] == [True, False]
     Path("f.py").write_text("raise SystemExit(3)")
     assert guards_of_listing(python_guards(Path("f.py")))("f.len(x)") is None
-    said = guards_of_command(EXECUTE)
+    said = guards_of_command(EXECUTE.split())
     assert [said(name) for name in ("rows", "element", "elements")] == [True, False, True]
-    assert guards_of_command("sh -c 'python3 program.py {data}'")("rows") is None
+    assert guards_of_command(["sh", "-c", "python3 program.py {data}"])("rows") is None
+
+
+@pytest.mark.parametrize(
+    ("datasets", "more", "said"),
+    [
+        (["4", "4"], {}, "dataset 4 is given twice"),
+        ([], {}, "there is no dataset to tune for"),
+        (["4"], {"forget": ["5"]}, "has no dataset 5"),
+        (["4"], {"execute": "'program.py {data}"}, "is no shell command: No closing quotation"),
+    ],
+)
+def test_what_is_asked_for_is_refused_before_a_run_is_begun(
+    datasets: list[str], more: dict[str, object], said: str
+) -> None:
+    with pytest.raises(Misuse, match=said):
+        command(None, **{"execute": EXECUTE, "data": datasets, "runs": 1, **more})  # type: ignore[arg-type]
+    assert not Path("kw-runs").exists()
 
 
 def test_two_at_once_lose_nothing_of_each_other(capsys: pytest.CaptureFixture[str]) -> None:

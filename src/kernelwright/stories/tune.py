@@ -84,6 +84,18 @@ def refuse_files(subject: Subject, *, fresh: bool = False) -> Evidence:
     return evidence
 
 
+def refuse_datasets(subject: Subject, evidence: Evidence, datasets: Sequence[str], forget: Sequence[str]) -> None:
+    """Raises ``Misuse`` where a dataset is given twice, where one to be left out is not there, or where there is none."""
+    twice = next((name for name in datasets if list(datasets).count(name) > 1), None)
+    if twice is not None:
+        raise Misuse(f"dataset {twice} is given twice", hint="name each once: a dataset has one say")
+    unknown = next((name for name in forget if name not in evidence.measured), None)
+    if unknown is not None:
+        raise Misuse(f"{evidence_path(subject.path)} has no dataset {unknown}", hint=_listed(evidence))
+    if not datasets and not evidence.measured.keys() - set(forget):
+        raise Misuse("there is no dataset to tune for", hint="name one or more with --data")
+
+
 def tune_program(
     subject: Subject,
     datasets: Sequence[str],
@@ -123,9 +135,10 @@ def _tuned(
             evidence.measured[name] = found
     if not any(c.compared or c.failure for found in evidence.measured.values() for c in found):
         evidence.measured.clear()  # The program did not say what it compared, which it may do now.
+    if run is None:  # A run knows what it was asked, and may have left out a dataset before it was interrupted.
+        refuse_datasets(subject, evidence, datasets, forget)
     for name in forget:
-        if evidence.measured.pop(name, None) is None:
-            raise Misuse(f"{evidence_path(subject.path)} has no dataset {name}", hint=_listed(evidence))
+        evidence.measured.pop(name, None)
     for name in datasets:
         digest = subject.digest(name)
         if evidence.digests.get(name, digest) != digest:
@@ -133,8 +146,6 @@ def _tuned(
             evidence.measured.pop(name, None)
         evidence.digests[name] = digest
     both = [*evidence.measured, *(name for name in datasets if name not in evidence.measured)]
-    # A dataset that is given twice is refused by the tuner.
-    both += [name for name in dict.fromkeys(datasets) if list(datasets).count(name) > 1]
 
     told: set[str] = set()
 

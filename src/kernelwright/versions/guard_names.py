@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -63,9 +62,9 @@ def guards_of_listing(command: str) -> HasGuard:
     return lambda name: None if (found := names()) is None else name in found
 
 
-def guards_of_command(execute: str) -> HasGuard:
-    """Of a shell command: a name that stands in one of its files. ``None`` where none of them says what it compares."""
-    files = [path for word in shlex.split(execute) if (path := Path(word)).is_file()]
+def guards_of_command(words: Sequence[str]) -> HasGuard:
+    """Of a shell command: a name that stands in one of the files among its words. ``None`` where none of them says what it compares."""
+    files = [path for word in words if (path := Path(word)).is_file()]
 
     @lru_cache(maxsize=1)
     def texts() -> tuple[bytes, ...]:

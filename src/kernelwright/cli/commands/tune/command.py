@@ -43,6 +43,7 @@ from kernelwright.stories.tune import (
     explained,
     opened_run,
     refuse_changed,
+    refuse_datasets,
     refuse_files,
     tune_program,
 )
@@ -123,7 +124,7 @@ def command(
     subject = subject_of(asked, _build)
     rule = asked.rule(deterministic=subject.program.deterministic)
     if resume is None:
-        refuse_files(subject, fresh=asked.fresh)
+        refuse_datasets(subject, refuse_files(subject, fresh=asked.fresh), asked.datasets, asked.forget)
         run = create_run(new_folder(asked.stem), subject, asked.as_json())
     with run, saying_how_to_resume(run):
         refuse_changed(run, subject)

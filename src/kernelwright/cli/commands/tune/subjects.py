@@ -152,11 +152,10 @@ def files_of(texts: Sequence[str]) -> dict[str, Reader]:
 def of_command(execute: str, wanted: Wanted) -> Subject:
     """Any program that speaks the line protocol."""
     program = ExternalProgram(execute, wanted.timeout_s, files=wanted.files)
-    words = shlex.split(execute)
-    digest = ",".join(found for word in words if (found := file_digest(word)))
+    digest = ",".join(found for word in words_of(execute) if (found := file_digest(word)))
     identity = Identity(execute, _here(wanted), digest)
     path = threshold_path(execute, None, wanted.output)
-    return _subject(program, identity, path, wanted, guards_of_command(execute))
+    return _subject(program, identity, path, wanted, guards_of_command(words_of(execute)))
 
 
 def of_python(path: Path, wanted: Wanted) -> Subject:
@@ -214,6 +213,14 @@ def same_names(path: Path) -> list[str]:
     ]
 
 
+def words_of(execute: str) -> list[str]:
+    """The words of a shell command. Raises ``Misuse`` for quotes that do not end."""
+    try:
+        return shlex.split(execute)
+    except ValueError as error:
+        raise Misuse(f"--exec {execute!r} is no shell command: {error}", hint="close the quotes") from None
+
+
 def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path:
     """The threshold file: ``app.tuning`` for ``./app {data}``, ``python app.py {data}`` and ``app.cu``, in the folder of the program.
 
@@ -224,7 +231,7 @@ def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path
     if path is not None:
         return path.with_suffix(".tuning")
     starts_another = False
-    for word in shlex.split(execute):
+    for word in words_of(execute):
         if _STARTS_ANOTHER.fullmatch(Path(word).name):
             starts_another = True
         elif starts_another and Path(word).is_file():
