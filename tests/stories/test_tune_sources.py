@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from kernelwright.cli.commands.tune.command import command
+from kernelwright.cli.commands.tune.subjects import Asked
 from kernelwright.cli.support.compile_flags import CompileFlags
 from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.errors import Misuse
 from kernelwright.versions.program import Compared
+from kernelwright.versions.resolution import Times, Verdict
 from kernelwright.versions.running.external_program import ExternalProgram
 from kernelwright.versions.running.python_runner import run
 from kernelwright.versions.running.resident_runner import ResidentRunner
@@ -301,3 +303,13 @@ class TestResidentRunner:
         assert self.answers(monkeypatch, tmp_path, "good", "fail", "good") == [first, "program", third]
         assert self.answers(monkeypatch, tmp_path, "good", "crash", "good", "good") == [first, "crash", first, second]
         assert self.answers(monkeypatch, tmp_path, "hang", "good", timeout=0.5) == ["timeout", first]
+
+
+def test_estimated_times_are_compared_as_finely_as_asked_for() -> None:
+    """Any difference counts, unless ``--resolution`` says otherwise; measured times need a share that shows."""
+    exact, coarse = (Asked("app.cu", (), resolution=share).rule(deterministic=True) for share in (None, 0.05))
+    ten, other, more = Times([10.0]), Times([10.4]), Times([10.6])
+    assert [rule.verdict(ten, other) for rule in (exact, coarse)] == [Verdict.FASTER, Verdict.TIE]
+    assert coarse.verdict(ten, more) is Verdict.FASTER
+    noisy = Asked("app.py", (), runs=7).rule(deterministic=False)
+    assert (noisy.relative, noisy.most_runs) == (0.02, 7)
