@@ -121,6 +121,15 @@ def test_a_dependency_file_names_what_was_read(kw: Kw, folder: Path) -> None:
     assert done.returncode == 2 and "have one -MF deps" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["run", "check", "profile"])
+def test_an_object_is_no_program(kw: Kw, folder: Path, command: str) -> None:
+    (folder / "app.o").write_bytes(b"\x7fELF")
+    done = kw(command, "app.o")
+    assert (
+        done.returncode == 2 and "app.o is no whole program" in done.stderr and "next: kw compile app.o" in done.stderr
+    )
+
+
 DEVICE = "__device__ int elsewhere(int);\n__global__ void k(int *p) { *p = elsewhere(*p); }\n"
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.cache import cache_folder, installation
-from kernelwright.cli.commands.compile import HOST_SUFFIXES, link_options
+from kernelwright.cli.commands.compile import HOST_SUFFIXES, is_linkable, link_options
 from kernelwright.cli.support.compile_flags import CompileFlags
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
@@ -161,6 +161,10 @@ def _checked(path: Path) -> Path:
         raise Misuse(f"{path} does not exist", hint="check the path; the program's own arguments go behind --")
     if path.is_dir():
         raise Misuse(f"{path} is a folder", hint="give its sources, or a program")
+    if is_linkable(path):
+        raise Misuse(
+            f"{path} is no whole program", hint=f"kw compile {path} -o app, then name ./app; or give the sources"
+        )
     with path.open("rb") as file:
         head = file.read(4)
     if head[:4] != b"\x7fELF" and head[:2] != b"#!":
