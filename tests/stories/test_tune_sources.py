@@ -177,7 +177,7 @@ def test_a_cuda_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_program_that_is_built_in_the_cache_finds_the_thresholds_beside_its_source(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def environment(path: str) -> dict[str, str]:
         return GivenProgram.of([Path(path)], [], CompileFlags.of({}), {"device": "a100"}).environment()
@@ -186,6 +186,13 @@ def test_a_program_that_is_built_in_the_cache_finds_the_thresholds_beside_its_so
     assert environment("app.cu") == {}
     Path("app.tuning").write_text("rows=4\n")
     assert environment("app.cu") == {"KW_THRESHOLDS": str(Path("app.tuning").absolute())}
+    assert not capsys.readouterr().err
+    for device, says in (("a100", False), ("l4", True)):
+        Path("app.tuning").write_text(f"-- thresholds of app.cu\n-- on {device}\nrows=4\n")
+        assert (
+            environment("app.cu")
+            and ("app.tuning was tuned on l4, and this runs on a100" in capsys.readouterr().err) == says
+        )
     assert environment("./app") == {}, "which looks beside itself"
     monkeypatch.setenv("KW_THRESHOLDS", "mine")
     assert environment("app.cu") == {}

@@ -49,7 +49,7 @@ def with_winners(program: str, runs: str, by: Sequence[str] = ()) -> str:
 
 def runs_of(path: Path) -> list[str]:
     """The runs whose winners a threshold file was tuned with. Raises ``Misuse`` where there are none."""
-    header = _header(path)
+    header = header_of(path)
     runs = header[0].partition(_WITH)[2].partition(_BY)[0] if header else ""
     if not runs:
         raise Misuse(f"{path} holds no thresholds of winners", hint="kw tune app.cu --with RUN,RUN writes such a file")
@@ -58,7 +58,7 @@ def runs_of(path: Path) -> list[str]:
 
 def winners_named(path: Path, thresholds: Iterable[str]) -> list[str]:
     """Those of ``thresholds`` that are of winners of the runs that the file ``path`` was tuned with; the others are the program's own."""
-    header = _header(path)
+    header = header_of(path)
     runs = header[0].partition(_WITH)[2].partition(_BY)[0].split(",") if header else []
     names = tuple(f"{Path(run.partition(':')[0]).name}:" for run in runs if run)
     return [name for name in thresholds if names and name.startswith(names)]
@@ -154,7 +154,7 @@ def evidence_for(path: Path, identity: Identity) -> Evidence:
     """What is known for ``identity``, to be added to. Raises ``Misuse`` when the files there are of another."""
     found = Evidence.read(path)
     if found is None:
-        _refuse_another(path, _header(path), identity)
+        _refuse_another(path, header_of(path), identity)
         return Evidence(identity)
     if not _is_same_file(found.identity, identity):
         _refuse_another(path, (found.identity.program, found.identity.device), identity)
@@ -183,7 +183,7 @@ def refuse_another_program(path: Path, identity: Identity) -> None:
         evidence = None
     if evidence is not None and _is_same_file(evidence.identity, identity):
         return
-    header = _header(path)
+    header = header_of(path)
     found = header[0] if header is not None else evidence.identity.program if evidence is not None else identity.program
     if _is_another_program(found, identity):
         raise Misuse(
@@ -236,7 +236,7 @@ def write_thresholds(path: Path, thresholds: Mapping[str, int], identity: Identi
     write_atomically(path, ("\n".join(lines) + "\n").encode())
 
 
-def _header(path: Path) -> tuple[str, str] | None:
+def header_of(path: Path) -> tuple[str, str] | None:
     """Program and device that a threshold file names; None where it is not there or names none."""
     if not path.exists():
         return None
