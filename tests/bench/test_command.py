@@ -38,6 +38,12 @@ def test_a_benchmark_outlives_whoever_reads_its_progress(
     assert "True" in capsys.readouterr().out
 
 
+def test_a_benchmark_that_takes_no_budget_says_which_does() -> None:
+    with pytest.raises(Misuse, match="rate takes no number of candidates") as caught:
+        bench.command("rate", evaluations=1000)
+    assert caught.value.hint == "kw bench search --evaluations 1000"
+
+
 @pytest.mark.parametrize("name", ["rate", "search", "tune"])
 def test_a_program_that_a_benchmark_does_not_have_is_named(name: str) -> None:
     with pytest.raises(Misuse, match="'nothing'"):

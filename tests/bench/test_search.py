@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from kernelwright.bench import search
+from kernelwright.bench.evolve import Arm
 from kernelwright.bench.search import climbed, curve_of, ratios, row_of
 from kernelwright.errors import KernelwrightError, Misuse
 from kernelwright.evaluate.outcome import Ok, Outcome, Rejected
@@ -86,6 +87,30 @@ def test_a_program_that_it_does_not_run_is_named() -> None:
     with pytest.raises(Misuse, match="search has no program 'lud'") as caught:
         search.measure(True, lambda line: None, ["lud"])
     assert "nn" in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("evaluations", [1, search.APART])
+def test_a_budget_without_a_curve_is_refused(evaluations: int) -> None:
+    with pytest.raises(Misuse, match=f"a budget of {evaluations} leaves no curve"):
+        search.measure(False, lambda line: None, ["nn"], evaluations)
+
+
+def test_another_budget_is_the_last_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[int, ...]] = []
+
+    def curve(program: str, arm: Arm, points: Sequence[int], seed: int, say: object) -> search.Curve:
+        asked.append(tuple(points))
+        return {point: 1.0 + point / 1e4 for point in points}
+
+    monkeypatch.setattr(search, "_curve", curve)
+    result = search.measure(False, lambda line: None, ["nn"], 1500)
+    assert set(asked) == {(100, 200, 400, 1000, 1500), (search.APART,)}
+    assert [row["candidates"] for row in result.rows] == [search.APART, 100, 200, 400, 1000, 1500]
+    assert {row["evaluations"] for row in result.rows[1:]} == {1500}
+    # Three arms of five seeds, and what is run apart: not the random edits, whose first candidates are a shorter run.
+    assert len(asked) == 5 * (3 + 2) and result.rows[0]["random"] == result.rows[3]["random"] == 1.04
+    climbing = result.promises[-1]
+    assert "1500 candidates over the first 200" in climbing.name and climbing.holds
 
 
 @pytest.mark.slow

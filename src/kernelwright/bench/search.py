@@ -13,7 +13,7 @@ plan nothing: there the first 400 are the run of 400.
 
 The programs are those whose candidates cost least (``kw bench rate``), so that all of it takes about an hour and a half of two
 cores. Runs are kept in ``build/bench-evolve``: the benchmark can be interrupted at any time and goes on in the middle of the
-run; ``--programs nn`` takes one program alone. ``docs/images/make_search.py`` draws the last result.
+run; ``--programs nn`` takes one program alone, ``--evaluations 1000`` another budget. ``docs/images/make_search.py`` draws the last result.
 """
 
 from __future__ import annotations
@@ -52,12 +52,19 @@ Curve = dict[int, float]
 """By number of candidates: the best speed-up among so many."""
 
 
-def measure(quick: bool, say: Say, names: Sequence[str] = ()) -> Measured:
+def measure(quick: bool, say: Say, names: Sequence[str] = (), evaluations: int | None = None) -> Measured:
+    """``names``: these programs only. ``evaluations``: the whole budget, in place of the last of ``POINTS``. Raises ``Misuse`` for a
+    program that it does not run, and for a budget that is no more than that of the runs apart."""
     result = Measured("search")
     if unknown := [name for name in names if name not in PROGRAMS]:
         raise Misuse(f"search has no program {unknown[0]!r}", hint=f"one of {', '.join(PROGRAMS)}")
     programs = tuple(names) or (PROGRAMS[:1] if quick else PROGRAMS)
-    seeds, points, apart = (SEEDS[:2], QUICK_POINTS, QUICK_APART) if quick else (SEEDS, POINTS, APART)
+    seeds, apart = (SEEDS[:2], QUICK_APART) if quick else (SEEDS, APART)
+    points: tuple[int, ...] = QUICK_POINTS if quick else POINTS
+    if evaluations is not None:
+        if evaluations <= apart:
+            raise Misuse(f"a budget of {evaluations} leaves no curve", hint=f"more than {apart}")
+        points = (*(point for point in points if point < evaluations), evaluations)
     for program in programs:
         whole: dict[str, list[Curve]] = {arm.name: [] for arm in ARMS}
         short: dict[str, list[Curve]] = {arm.name: [] for arm in ARMS}

@@ -7,7 +7,7 @@ import json
 import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ from kernelwright.errors import Misuse
 ALL = "all"
 COMPILE = "compile"
 PROGRAMS = "programs"
+SEARCH = "search"
 BY_NAME = ("rate", "search", "tune", "tune-large", "tune-sizes")
 """Benchmarks of programs that ship with the package, which may be chosen."""
 Measure = Callable[..., Measured]
@@ -43,12 +44,17 @@ def command(
     compiler_flags: Annotated[
         str, typer.Option("--flags", help="For programs: flags of the compiler, in one word: '-I common -DN=4'.")
     ] = "",
+    evaluations: Annotated[
+        int | None, typer.Option("--evaluations", help="For search: candidates of a run, in place of 5,000.")
+    ] = None,
 ) -> None:
     """Measure what the project promises. Exit code 1 when a promise does not hold."""
     if name not in (*BENCHMARKS, ALL):
         raise Misuse(f"there is no benchmark {name!r}", hint=f"the benchmarks are {', '.join(BENCHMARKS)}, and {ALL}")
     if programs and name not in (COMPILE, *BY_NAME):
         raise Misuse(f"{name} takes no programs", hint=f"kw bench {COMPILE} --programs {programs[0]}")
+    if evaluations is not None and name != SEARCH:
+        raise Misuse(f"{name} takes no number of candidates", hint=f"kw bench {SEARCH} --evaluations {evaluations}")
     if places and name != PROGRAMS:
         raise Misuse(f"{name} takes no folder", hint=f"kw bench {PROGRAMS} {places[0]}")
     if compiler_flags and not places:
@@ -59,7 +65,8 @@ def command(
     elif places:
         results = [_of_folders(places, quick, shlex.split(compiler_flags))]
     else:
-        chosen = {"names": [str(each) for each in programs]} if programs else {}
+        chosen: dict[str, Any] = {"names": [str(each) for each in programs]} if programs else {}
+        chosen |= {} if evaluations is None else {"evaluations": evaluations}
         results = [_measured(one, quick, **chosen) for one in names]
     if as_json:
         objects = [result.as_json() for result in results]
@@ -71,7 +78,7 @@ def command(
         raise typer.Exit(1)
 
 
-def _measured(name: str, quick: bool, **chosen: list[str]) -> Measured:
+def _measured(name: str, quick: bool, **chosen: Any) -> Measured:
     measure: Measure = importlib.import_module(BENCHMARKS[name][0]).measure
     return measure(quick, lambda line: say(f"  {name}: {line}\n"), **chosen)  # a reader who goes away ends no benchmark
 
