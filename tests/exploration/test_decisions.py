@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import DECISIONS, decision_text, parts_of
-from kernelwright.exploration.files import best_known, read_decisions
+from kernelwright.exploration.files import best_known, read_decisions, read_replay
 from kernelwright.exploration.run import ExploreSettings
 from kernelwright.exploration.subject import Subject
 
@@ -104,6 +105,28 @@ def test_an_edited_replay_file_is_refused(text: str, said: str, tmp_path: Path) 
     assert said in raised.value.message
     with pytest.raises(Misuse, match="cannot be read"):
         read_decisions(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ([10**6, 10**6, 10**6], "the arrays of matmul 1000000 1000000 1000000 take more than 4 GiB"),
+        ([16384, 16384, 16384], "has 4.4e+12 iterations, all of which a replay runs, and it runs 6.9e+10 at most"),
+        ([10**30, 1, 1], "take more than 4 GiB"),
+        (["a", 1, 1], "the extent of loop m of matmul is a whole number, not 'a'"),
+        ([16.5, 16, 16], "the extent of loop m of matmul is a whole number, not 16.5"),
+    ],
+)
+def test_an_edited_replay_file_that_is_too_large_is_told_of_the_file(
+    sizes: list[Any], said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "decisions.json"
+    about = {"format": 1, "computation": "matmul", "sizes": dict(zip("mnk", sizes, strict=True)), "device": "h200"}
+    path.write_text(json.dumps({**about, "decisions": []}))
+    with pytest.raises(Misuse) as raised:
+        read_replay(path)
+    assert said in raised.value.message and str(path) in raised.value.message
+    assert "put back what kw explore wrote" in str(raised.value.hint)
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": {"us": 1}}'])

@@ -24,6 +24,8 @@ from kernelwright.pipeline import compile as compile_program
 from kernelwright.space.cuda_source import GeneratedKernel
 
 RECORD = "explored.json"
+MOST_REPLAYED = 1 << 36
+"""Iterations of a kernel that is run as a whole: more take longer than a worker has."""
 FORMAT = 1
 
 
@@ -74,6 +76,24 @@ def read_decisions(path: Path) -> tuple[Subject, Decisions]:
     if not isinstance(value, dict) or value.get("format") != FORMAT:
         raise Misuse(f"{path} holds no decisions that this version reads", hint="decisions.json of a run of kw explore")
     return Subject.from_json(value, path.parent), DECISIONS.from_json(value.get("decisions"))
+
+
+def read_replay(path: Path) -> tuple[Subject, Decisions]:
+    """The same, of a kernel that is to be run as a whole. What is wrong is told of the file; raises ``Misuse`` for sizes that would run
+    for longer than a worker may, too."""
+    try:
+        subject, decisions = read_decisions(path)
+        subject.check()
+    except Misuse as error:
+        if error.place is not None or str(path) in error.message:
+            raise
+        raise Misuse(f"{path}: {error.message}", hint="put back what kw explore wrote there") from error
+    if subject.work > MOST_REPLAYED:
+        raise Misuse(
+            f"{path}: {subject} has {subject.work:.1e} iterations, all of which a replay runs, and it runs {MOST_REPLAYED:.1e} at most",
+            hint="put back what kw explore wrote there, or give smaller sizes",
+        )
+    return subject, decisions
 
 
 def record_best(run: ExploreRun, kernel: ExploredKernel) -> bool:

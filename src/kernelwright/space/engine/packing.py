@@ -322,7 +322,7 @@ def _commonest_gate(group: Array, names: Array, gates: Array) -> Array:
     if not names.size:
         return np.full(len(group), -1, np.int64)
     # How often a group has a literal, then how often it has the gates of these: few of both are different.
-    gated = (gates >= 0).any(axis=1)
+    gated = gates.max(axis=1) >= 0
     has = gated[names]
     both = np.broadcast_to(group[:, None], names.shape)[has] * len(gates) + names[has]
     both, often = np.unique(both, return_counts=True)

@@ -144,11 +144,11 @@ def _launch(text: str) -> list[int]:
 
 
 def _replay(path: Path, as_json: bool) -> None:
-    from kernelwright.exploration.files import read_decisions
+    from kernelwright.exploration.files import read_replay
     from kernelwright.exploration.judge import KernelJudge
     from kernelwright.exploration.kernel_space import KernelSpace
 
-    subject, decisions = read_decisions(path)
+    subject, decisions = read_replay(path)
     space = KernelSpace(subject)
     kernel = space.kernel(decisions)
     with KernelJudge(space, 1) as judge:
