@@ -86,20 +86,22 @@ def build_executable(
         return output, "".join(o.warnings for o in objects)
 
 
-def build_object(source: Unit | Path, output: Path, options: CompileOptions | None = None) -> HostObject:
+def build_object(
+    source: Unit | Path, output: Path, options: CompileOptions | None = None, listing: Sequence[str] = ()
+) -> HostObject:
     """Writes the object file of one CUDA unit, or of a C or C++ file, to ``output``: host code with its kernels inside, for
     ``build_executable``. Raises as that does; a kernel that needs a device function of another file is refused, for device code is
-    linked before it is optimised.
+    linked before it is optimised. ``listing``: clang's flags that write a dependency file beside it.
     """
     _let_zig_keep_its_cache()
     if isinstance(source, Path):
         chosen = options or CompileOptions()
-        return compile_host(source, None, output, chosen.source, Program((), chosen).clang)
+        return compile_host(source, None, output, chosen.source, Program((), chosen).clang, listing=listing)
     _refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         embedded = Path(scratch) / "device.blob"
         embedded.write_bytes(device_blob(source))
-        return compile_host(source.path, embedded, output, source.options.source, source.clang)
+        return compile_host(source.path, embedded, output, source.options.source, source.clang, listing=listing)
 
 
 _ALONE = "device code of several files is linked as IR: give all sources at once, without -c"

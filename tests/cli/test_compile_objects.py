@@ -106,6 +106,30 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": SRC}
 
 
+def test_a_dependency_file_names_what_was_read(kw: Kw, folder: Path) -> None:
+    (folder / "size.h").write_text("#define SIZE 4\n")
+    (folder / "main.cu").write_text('#include "size.h"\n' + KERNEL)
+    assert kw("compile", "-c", "-MMD", "-MP", "main.cu", "-o", "out.o").returncode == 0
+    rule = (folder / "out.d").read_text()
+    assert rule.startswith("out.o:") and "main.cu" in rule and "\nsize.h:" in rule and "kernelwright" not in rule
+    assert kw("compile", "-c", "-MD", "-MF", "deps", "-MT", "x", "main.cu").returncode == 0
+    rule = (folder / "deps").read_text()
+    assert rule.startswith("x:") and "size.h" in rule and "kernelwright_cuda.h" in rule
+    done = kw("compile", "-MD", "main.cu", "other.cu", "-o", "app")
+    assert done.returncode == 0 and "ignored: -MD" in done.stderr
+    done = kw("compile", "-c", "-MD", "-MF", "deps", "main.cu", "other.cu")
+    assert done.returncode == 2 and "have one -MF deps" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["run", "check", "profile"])
+def test_an_object_is_no_program(kw: Kw, folder: Path, command: str) -> None:
+    (folder / "app.o").write_bytes(b"\x7fELF")
+    done = kw(command, "app.o")
+    assert (
+        done.returncode == 2 and "app.o is no whole program" in done.stderr and "next: kw compile app.o" in done.stderr
+    )
+
+
 DEVICE = "__device__ int elsewhere(int);\n__global__ void k(int *p) { *p = elsewhere(*p); }\n"
 
 

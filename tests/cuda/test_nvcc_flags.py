@@ -173,8 +173,6 @@ def test_architectures(line: str, arch: str, others: list[str]) -> None:
         ("-gencode sm_80", "-gencode sm_80 is not arch=...,code=..."),
         ("-arch=native", "-arch=native is not supported"),
         ("-arch=all-major", "one architecture"),
-        ("-dc", "-dc is not supported"),
-        ("-c", "-c is not supported: kw compile goes from sources to an executable"),
         ("-dlink", "-dlink is not supported"),
         ("-shared", "no libraries are made"),
         ("-m32", "-m32 is not supported"),

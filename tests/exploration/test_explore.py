@@ -71,6 +71,20 @@ def test_the_naive_kernel_stages_nothing(space: KernelSpace) -> None:
     assert kernel.grid[0] * kernel.threads == SIZE
 
 
+def test_the_naive_softmax_does_each_row_once() -> None:
+    """As a person writes it first: a thread for each row, three loops one after the other. Once it found the maximum anew for each term."""
+    space = KernelSpace(Subject.of("softmax", (256, 24), "h200"))
+    kernel = space.kernel(naive_decisions(space))
+    loops = list[int]()
+    for line in kernel.source.splitlines():
+        depth = (len(line) - len(line.lstrip())) // 4
+        if "for (" in line:
+            loops.append(depth)
+    assert loops.count(1) == 3 and max(loops) <= 2
+    at = [kernel.source.index(text) for text in ("fmaxf(", "v_total = v_total + ", "__stcg(")]
+    assert at == sorted(at) and kernel.grid[0] * kernel.threads == 256 and kernel.shared_bytes == 0
+
+
 @pytest.mark.parametrize(
     ("decisions", "said"),
     [

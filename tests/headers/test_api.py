@@ -67,6 +67,8 @@ cudaStreamCreate(&stream) cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocki
 cudaStreamCreateWithPriority(&stream, cudaStreamDefault, -1) cudaStreamDestroy(stream) cudaStreamSynchronize(stream)
 cudaStreamSynchronize(cudaStreamPerThread) cudaStreamQuery(stream) cudaStreamWaitEvent(stream, event)
 cudaStreamWaitEvent(stream, event, 0) cudaStreamGetFlags(stream, &u) cudaStreamGetPriority(stream, &i)
+cudaStreamSetAttribute(stream, cudaStreamAttributePriority, (cudaStreamAttrValue *)p) cudaCtxResetPersistingL2Cache()
+cudaStreamGetAttribute(stream, cudaStreamAttributePriority, (cudaStreamAttrValue *)p) cudaStreamCopyAttributes(stream, stream)
 cudaStreamAddCallback(stream, callback, p, 0) cudaStreamAttachMemAsync(stream, p)
 cudaLaunchHostFunc(stream, host_function, p) cudaEventCreate(&event) cudaEventCreate(&event, cudaEventBlockingSync)
 cudaEventCreateWithFlags(&event, cudaEventDisableTiming) cudaEventDestroy(event) cudaEventRecord(event)

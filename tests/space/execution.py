@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,21 @@ TOLERANCE = 1e-4
 """Relative to the largest absolute value of the expected output; inputs are within one, sums of some hundred terms."""
 
 
-def run(family: Family, computation: Computation, kernel: GeneratedKernel, folder: Path, device: kw.Device) -> Any:
-    """Asserts equality with the oracle; what the device says of the launch."""
+def run(
+    family: Family,
+    computation: Computation,
+    kernel: GeneratedKernel,
+    folder: Path,
+    device: kw.Device,
+    sizes: Mapping[str, int] | None = None,
+) -> Any:
+    """Asserts equality with the oracle; what the device says of the launch. ``sizes``: those that the kernel is given at launch."""
     path = folder / "kernel.cu"
     path.write_text(kernel.source)
     memory = family.inputs(computation, seed=11)
     expected = family.expected(computation, memory)
     program = kw.compile(str(path), arch="sm_90")
-    arguments = kernel.arguments(memory, family.scalars)
+    arguments = kernel.arguments(memory, family.scalars, sizes)
     done = device.launch(program.kernel(kernel.name), kernel.grid, kernel.block, arguments)
     assert done.fault is None, f"{done.fault}\n{kernel.source}"
     for name, values in expected.items():

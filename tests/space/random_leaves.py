@@ -39,6 +39,7 @@ class Sampler:
     """``failed`` counts leaves that do not compile, run, or agree with NumPy, with the reason."""
 
     def __init__(self, name: str, sizes: dict[str, int], seed: int) -> None:
+        self.sizes = sizes
         self.example = example(name)
         self.computation = self.example.computation(**sizes)
         self.backbone = self.computation.backbone()
@@ -62,7 +63,7 @@ class Sampler:
             tried += 1
             try:
                 kernel = generate(self.backbone, Decided(self.space, state))
-                done = run(self.example, self.computation, kernel, folder, device)
+                done = run(self.example, self.computation, kernel, folder, device, self.sizes)
             except (AssertionError, kw.KernelwrightError) as error:
                 self.failed.append(str(error))
                 continue

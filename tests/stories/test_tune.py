@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -219,8 +220,14 @@ def test_files_of_another_are_refused(tmp_path: Path) -> None:
     data = [bench.data("4x4")]
     bench.tune("4x4")
     held = bench.path.read_text()
-    with pytest.raises(Misuse, match="another device: here, and this is there"):
+    with pytest.raises(Misuse, match="another device: here, and this is there") as caught:
         tune_program(bench.subject(device="there"), data, EXACT)
+    assert caught.value.hint == "write to another file with -o, or tune anew with --fresh"
+    program = bench.subject().identity.program
+    for name, fresh in ((f"{program} --with app-1", True), ("./other {data}", False)):
+        with pytest.raises(Misuse, match="another program") as caught:
+            tune_program(replace(bench.subject(), identity=Identity(name, "here", "1")), data, EXACT)
+        assert ("--fresh" in caught.value.hint) == fresh
     with pytest.raises(Misuse, match="has changed since"):
         tune_program(bench.subject(digest="2"), data, EXACT)
     (tmp_path / "program.tuning.json").unlink()
@@ -242,11 +249,98 @@ def test_times_of_another_calibration_are_refused(tmp_path: Path) -> None:
 
 
 def test_unknown_thresholds_are_refused_and_nothing_is_overwritten(tmp_path: Path) -> None:
+    """After the runs, where nothing else tells which guards a program has."""
     bench = Bench(tmp_path)
     bench.path.write_text("other=5\n")
     with pytest.raises(Misuse, match="threshold 'other', and the program has no such guard: it has rows, elements"):
         bench.tune("4x4")
     assert bench.path.read_text() == "other=5\n"
+
+
+def test_what_a_fresh_tuning_would_lose_is_set_aside(tmp_path: Path) -> None:
+    """A dataset, times of another device, a threshold that is no guard any more; where nothing is lost, nothing is."""
+    bench = Bench(tmp_path)
+    bench.tune("4x4", "1000x2")
+    held = bench.path.read_text()
+    bench.tune("4x4", "1000x2", fresh=True)
+    assert not list(tmp_path.glob("*before*"))
+    said: list[str] = []
+    bench.tune("4x4", fresh=True, say=said.append)
+    aside = tmp_path / "program.before-1.tuning"
+    assert said[-1] == f"what {bench.path} held before is in {aside}"
+    assert read_thresholds(aside) == read_thresholds(tmp_path / "program.before-1.tuning")
+    assert aside.read_text() == held and "1000x2" in (tmp_path / "program.before-1.tuning.json").read_text()
+    tune_program(bench.subject(device="there"), [bench.data("4x4")], EXACT, fresh=True)
+    assert "-- on here" in (tmp_path / "program.before-2.tuning").read_text()
+    assert "-- on there" in bench.path.read_text()
+    bench.path.write_text(bench.path.read_text() + "gone=5\nkept=6\n")
+    subject = replace(bench.subject(device="there"), has_guard=lambda name: name != "gone")
+    said.clear()
+    tune_program(subject, [bench.data("4x4")], EXACT, fresh=True, say=said.append)
+    assert "no dataset meets the guard kept: its threshold stays 6" in said
+    assert any("had a threshold 'gone', and the program has no such guard: it is left out" in line for line in said)
+    assert read_thresholds(bench.path)["kept"] == 6 and "gone" not in read_thresholds(bench.path)
+    assert read_thresholds(tmp_path / "program.before-3.tuning")["gone"] == 5
+    (tmp_path / "program.tuning.json").write_text("{")
+    tune_program(subject, [bench.data("4x4")], EXACT, fresh=True)
+    assert (tmp_path / "program.before-4.tuning.json").read_text() == "{"
+
+
+def test_a_fresh_tuning_replaces_no_other_program(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    bench.tune("4x4")
+    held = bench.path.read_text()
+    other = replace(bench.subject(), identity=Identity("./other {data}", "here", "2"))
+    for _ in ("with the evidence, and without it", ""):
+        with pytest.raises(
+            Misuse, match=r"holds thresholds of another program: .*program\.py .data., and this is \./other"
+        ):
+            tune_program(other, [bench.data("4x4")], EXACT, fresh=True)
+        (tmp_path / "program.tuning.json").unlink(missing_ok=True)
+    bench.tune("4x4", fresh=True)
+    assert bench.path.read_text() == held
+    bench.path.unlink()  # The evidence alone tells, too.
+    with pytest.raises(Misuse, match="holds thresholds of another program"):
+        tune_program(other, [bench.data("4x4")], EXACT, fresh=True)
+
+
+def test_a_program_called_from_another_folder_is_the_same(tmp_path: Path) -> None:
+    """Of the same content."""
+    bench = Bench(tmp_path)
+    datasets = [bench.data("4x4")]
+
+    def called(name: str, digest: str = "1") -> Subject:
+        return replace(bench.subject(), identity=Identity(name, "here", digest))
+
+    tune_program(called("app.cu"), datasets, EXACT)
+    runs = bench.runs("4x4")
+    tune_program(called("../x/app.cu"), datasets, EXACT)
+    assert bench.runs("4x4") == runs
+    for other in (
+        called("app.cu", "2"),
+        called("../y/app.cu", "2"),
+        called("../x/app.py"),
+        called("app.cu --with app-1"),
+    ):
+        with pytest.raises(Misuse, match=r"has changed since|another program"):
+            tune_program(other, datasets, EXACT)
+
+
+def test_guards_of_a_dataset_that_is_left_out_stay(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    text = bench.source.read_text()
+    bench.source.write_text(
+        text.replace("if CRASH", "if rows == 8: guard('special', 5)\nif False").replace(
+            "if False:\n    os.abort()", "if rows == 8: guard('special', 5)\n"
+        )
+    )
+    bench.tune("1000x2", "8x500")
+    held = read_thresholds(bench.path)
+    assert "special" in held
+    said: list[str] = []
+    bench.tune(forget=[str(tmp_path / "8x500")], say=said.append)
+    assert read_thresholds(bench.path)["special"] == held["special"]
+    assert f"no dataset meets the guard special: its threshold stays {held['special']}" in said
 
 
 @pytest.mark.parametrize(

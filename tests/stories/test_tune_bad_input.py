@@ -17,7 +17,9 @@ from kernelwright.cli.commands.tune.command import command
 from kernelwright.cli.commands.tune.subjects import same_names, threshold_path
 from kernelwright.errors import Misuse
 from kernelwright.evaluate.run.journal_file import WriterLock
+from kernelwright.versions.guard_names import guards_of_command, guards_of_listing, guards_of_source, source_guards
 from kernelwright.versions.running.python_runner import run
+from kernelwright.versions.running.runner_commands import python_guards
 
 PROGRAM = """
 import os, random, sys, time
@@ -169,6 +171,67 @@ def test_a_folder_that_is_not_there_is_refused_before_anything_runs(capsys: pyte
     assert "run first" not in capsys.readouterr().err and not Path("kw-runs").exists()
 
 
+GUARDED = 'int main(int c, char **v) { return KW_THRESHOLD("rows", c) ? 0 : KW_THRESHOLD_IF( "elements", c, 1); }'
+PYTHON = "import kernelwright as kw\nf = kw.versions('f', [len, sum], by=[('len(x)', '>=')], sizes=len)\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "execute", "file", "text"),
+    [
+        (None, EXECUTE, "program.tuning", ""),
+        (["app.cu"], "", "app.tuning", f'#include <kernelwright_threshold.h>\n#include "more.h"\n{GUARDED}'),
+        (["f.py"], "", "f.tuning", PYTHON),
+    ],
+)
+@pytest.mark.parametrize("line", ["rowz=3", "row=4"])
+def test_thresholds_of_no_guard_are_refused_before_anything_runs(
+    given: list[str] | None, execute: str, file: str, text: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("more.h").touch()
+    if given:
+        Path(given[0]).write_text(text)
+    Path(file).write_text(line)
+    with pytest.raises(Misuse, match=rf"{file} has a threshold '{line[:-2]}', and the program has no such guard"):
+        command(given, execute, ["4"], device="a100" if file == "app.tuning" else "")
+    assert "run first" not in capsys.readouterr().err and Path(file).read_text() == line
+
+
+def test_which_guards_a_program_has_is_told_without_running_it() -> None:
+    Path("app.cu").write_text(GUARDED + '\n#include "more.h"')
+    Path("more.h").write_text('#include "app.cu"\nstatic int n() { return KW_THRESHOLD("more", 4); }')
+    has = guards_of_source(Path("app.cu"), ["app-1:v2/smooth"])
+    assert [has(name) for name in ("rows", "elements", "more", "app-1:v2/smooth", "else")] == [True] * 4 + [False]
+    Path("more.h").write_text('/* KW_THRESHOLD("not", 1) */ static int n() { return KW_THRESHOLD("more", 4); }')
+    assert source_guards(Path("app.cu")) == ("more", "rows", "elements")
+    Path("more.h").write_text("#define GUARD(n, v) KW_THRESHOLD(#n, v)\n")
+    assert [guards_of_source(Path("app.cu"))(name) for name in ("rows", "else")] == [True, None]
+    Path("f.py").write_text(PYTHON)
+    listed = guards_of_listing(python_guards(Path("f.py")))
+    assert [listed(name) for name in ("f.len(x)", "f.len(y)")] == [True, False]
+    Path("f.py").write_text("raise SystemExit(3)")
+    assert guards_of_listing(python_guards(Path("f.py")))("f.len(x)") is None
+    said = guards_of_command(EXECUTE.split())
+    assert [said(name) for name in ("rows", "element", "elements")] == [True, False, True]
+    assert guards_of_command(["sh", "-c", "python3 program.py {data}"])("rows") is None
+
+
+@pytest.mark.parametrize(
+    ("datasets", "more", "said"),
+    [
+        (["4", "4"], {}, "dataset 4 is given twice"),
+        ([], {}, "there is no dataset to tune for"),
+        (["4"], {"forget": ["5"]}, "has no dataset 5"),
+        (["4"], {"execute": "'program.py {data}"}, "is no shell command: No closing quotation"),
+    ],
+)
+def test_what_is_asked_for_is_refused_before_a_run_is_begun(
+    datasets: list[str], more: dict[str, object], said: str
+) -> None:
+    with pytest.raises(Misuse, match=said):
+        command(None, **{"execute": EXECUTE, "data": datasets, "runs": 1, **more})  # type: ignore[arg-type]
+    assert not Path("kw-runs").exists()
+
+
 def test_two_at_once_lose_nothing_of_each_other(capsys: pytest.CaptureFixture[str]) -> None:
     """The second one is refused, and says who writes; the file has all datasets of the first."""
     command(None, EXECUTE, ["4", "8"], runs=1)
@@ -217,6 +280,18 @@ def test_a_guard_that_no_dataset_meets_is_told(capsys: pytest.CaptureFixture[str
     forest.write_text(json.dumps({"guards": ["rows", "elements", "unmet"], "edges": [["rows", "elements", False]]}))
     command(None, EXECUTE, ["4"], forest=forest, runs=1)
     assert "guard unmet was never reached" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_guard_in_the_source_that_no_dataset_meets_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nobody has to declare it."""
+    Path("app.cu").write_text(
+        PROCESSES.replace("    while (wait", '    if (n < 0 && KW_THRESHOLD("unmet", n)) return 3;\n    while (wait')
+    )
+    command(["app.cu"], data=["1000 1"], device="a100")
+    printed = capsys.readouterr().out
+    assert "guard unmet was never reached" in printed and printed.count("never reached") == 1
+    assert "unmet" not in Path("app.tuning").read_text()
 
 
 def test_guards_of_one_name_are_told(tmp_path: Path) -> None:

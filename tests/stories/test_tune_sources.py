@@ -13,10 +13,12 @@ import numpy as np
 import pytest
 
 from kernelwright.cli.commands.tune.command import command
+from kernelwright.cli.commands.tune.subjects import Asked
 from kernelwright.cli.support.compile_flags import CompileFlags
 from kernelwright.cli.support.program_arguments import GivenProgram
 from kernelwright.errors import Misuse
 from kernelwright.versions.program import Compared
+from kernelwright.versions.resolution import Times, Verdict
 from kernelwright.versions.running.external_program import ExternalProgram
 from kernelwright.versions.running.python_runner import run
 from kernelwright.versions.running.resident_runner import ResidentRunner
@@ -175,7 +177,7 @@ def test_a_cuda_program(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_program_that_is_built_in_the_cache_finds_the_thresholds_beside_its_source(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def environment(path: str) -> dict[str, str]:
         return GivenProgram.of([Path(path)], [], CompileFlags.of({}), {"device": "a100"}).environment()
@@ -184,6 +186,13 @@ def test_a_program_that_is_built_in_the_cache_finds_the_thresholds_beside_its_so
     assert environment("app.cu") == {}
     Path("app.tuning").write_text("rows=4\n")
     assert environment("app.cu") == {"KW_THRESHOLDS": str(Path("app.tuning").absolute())}
+    assert not capsys.readouterr().err
+    for device, says in (("a100", False), ("l4", True)):
+        Path("app.tuning").write_text(f"-- thresholds of app.cu\n-- on {device}\nrows=4\n")
+        assert (
+            environment("app.cu")
+            and ("app.tuning was tuned on l4, and this runs on a100" in capsys.readouterr().err) == says
+        )
     assert environment("./app") == {}, "which looks beside itself"
     monkeypatch.setenv("KW_THRESHOLDS", "mine")
     assert environment("app.cu") == {}
@@ -301,3 +310,13 @@ class TestResidentRunner:
         assert self.answers(monkeypatch, tmp_path, "good", "fail", "good") == [first, "program", third]
         assert self.answers(monkeypatch, tmp_path, "good", "crash", "good", "good") == [first, "crash", first, second]
         assert self.answers(monkeypatch, tmp_path, "hang", "good", timeout=0.5) == ["timeout", first]
+
+
+def test_estimated_times_are_compared_as_finely_as_asked_for() -> None:
+    """Any difference counts, unless ``--resolution`` says otherwise; measured times need a share that shows."""
+    exact, coarse = (Asked("app.cu", (), resolution=share).rule(deterministic=True) for share in (None, 0.05))
+    ten, other, more = Times([10.0]), Times([10.4]), Times([10.6])
+    assert [rule.verdict(ten, other) for rule in (exact, coarse)] == [Verdict.FASTER, Verdict.TIE]
+    assert coarse.verdict(ten, more) is Verdict.FASTER
+    noisy = Asked("app.py", (), runs=7).rule(deterministic=False)
+    assert (noisy.relative, noisy.most_runs) == (0.02, 7)

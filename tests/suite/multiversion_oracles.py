@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable
 from typing import Any
 
@@ -37,24 +38,39 @@ def lud(n: int, block: int) -> Answer:
 
 
 def backprop(inputs: int, hidden: int) -> Answer:
-    x, w = noise(numbers(inputs)), noise(numbers(hidden * inputs)).reshape(hidden, inputs) * 4 / inputs
-    v = noise(numbers(hidden) + 7) / hidden
-    out = 1 / (1 + np.exp(-w @ x))
-    error = (1 - 1 / (1 + np.exp(-v @ out))) / 4
-    return {"weight": w + 0.3 * np.outer(out * (1 - out) * v * error, x), "error": np.array([error])}
+    i, h = numbers(hidden * inputs), numbers(hidden)
+    x, w, last = noise(numbers(inputs)), noise(i) * 4 / inputs, noise(i + 3) / inputs
+    w, last = w.reshape(hidden, inputs), last.reshape(hidden, inputs)
+    v, outer_last, bias, outer_bias = noise(h + 7) / hidden, noise(h + 9) / hidden, noise(h + 5), 0.1
+    inner = np.append(w @ x, 0) + np.append(bias, 1e9)  # The last unit is always 1: its weight is the bias.
+    out = 1 / (1 + np.exp(-inner))
+    result = 1 / (1 + np.exp(-np.append(v, outer_bias) @ out))
+    slope = (1 - result) * result * (1 - result)  # Of half the square of what the output misses.
+    slopes = slope * v * out[:-1] * (1 - out[:-1])
+    return {
+        "weight": w + 0.3 * np.outer(slopes, x) + 0.3 * last,
+        "bias": bias + 0.3 * slopes,
+        "outer_weight": v + 0.3 * slope * out[:-1] + 0.3 * outer_last,
+        "outer_bias": np.array([outer_bias + 0.3 * slope]),
+        "outer_delta": np.array([slope]),
+        "error": np.array([np.abs(slopes).sum()]),
+    }
 
 
 def lavamd(boxes: int, particles: int) -> Answer:
+    """The force is what the potential's slope makes it, 2 by the charge: here from differences of distances in space, box by box."""
     values = noise(numbers(4 * boxes**3 * particles)).reshape(boxes**3, particles, 4)
     cells = np.array([[b % boxes, b // boxes % boxes, b // boxes**2] for b in range(boxes**3)])
     where = values[:, :, :3] + cells[:, None, :]
-    potential = np.zeros((boxes**3, particles))
+    potential, force = np.zeros((boxes**3, particles)), np.zeros((boxes**3, particles, 3))
     for b in range(boxes**3):
         near = np.abs(cells - cells[b]).max(axis=1) <= 1
         others, charges = where[near].reshape(-1, 3), values[near][:, :, 3].reshape(-1)
-        squares = ((where[b][:, None, :] - others[None]) ** 2).sum(axis=2)
-        potential[b] = (charges * np.exp(-2 * squares)).sum(axis=1)
-    return {"potential": potential}
+        apart = where[b][:, None, :] - others[None]
+        each = charges * np.exp(-(apart**2).sum(axis=2) / 2)
+        potential[b] = each.sum(axis=1)
+        force[b] = 2 * np.einsum("pq,pqx->px", each, apart)
+    return {"potential": potential, "force": force}
 
 
 def nw(pairs: int, length: int) -> Answer:
@@ -103,13 +119,79 @@ def pathfinder(grids: int, rows: int, columns: int) -> Answer:
     return {"cheapest": cost}
 
 
+def primitive_polynomials(count: int) -> list[int]:
+    """Over two elements, by their bits: irreducible, and x is of the full order, by the factors of that order."""
+
+    def rest(a: int, b: int) -> int:
+        while a.bit_length() >= b.bit_length():
+            a ^= b << (a.bit_length() - b.bit_length())
+        return a
+
+    def power_of_x(exponent: int, modulus: int) -> int:
+        result, base = 1, rest(2, modulus)
+        for bit in bin(exponent)[2:]:
+            result = rest(product(result, result), modulus)
+            result = rest(product(result, base), modulus) if bit == "1" else result
+        return result
+
+    def product(a: int, b: int) -> int:
+        return 0 if b == 0 else product(a << 1, b >> 1) ^ (a if b & 1 else 0)
+
+    found: list[int] = []
+    candidate = 3
+    while len(found) < count:
+        degree = candidate.bit_length() - 1
+        order = 2**degree - 1
+        factors = [q for q in range(2, order + 1) if order % q == 0 and all(q % p for p in range(2, math.isqrt(q) + 1))]
+        is_irreducible = all(rest(candidate, divisor) for divisor in range(2, 2 ** (degree // 2 + 1)))
+        if is_irreducible and all(power_of_x(order // q, candidate) != 1 for q in factors):
+            found.append(candidate)
+        candidate += 2
+    return found
+
+
+def sobol(count: int, dimensions: int) -> NDArray[np.int64]:
+    """Numbers 1 to ``count`` of each dimension, of 32 bits, each from the one before it (Antonov and Saleev)."""
+    found = np.zeros((count, dimensions), dtype=np.int64)
+    for d, polynomial in enumerate([1, *primitive_polynomials(dimensions - 1)]):
+        degree = polynomial.bit_length() - 1
+        begin = (
+            [int(x * 65536) % 2**k * 2 + 1 for k, x in enumerate(noise(d * 32 + numbers(degree)))] if d else [1] * 32
+        )
+        m = list(begin)
+        while len(m) < 32:
+            terms = [2**j * m[-j] for j in range(1, degree + 1) if polynomial >> (degree - j) & 1]
+            m.append(int(np.bitwise_xor.reduce([m[-degree], *terms])))
+        x = 0
+        for n in range(count):
+            lowest_zero = (~n & (n + 1)).bit_length() - 1
+            x ^= m[lowest_zero] << (31 - lowest_zero)
+            found[n, d] = x
+    return found
+
+
 def option_pricing(paths: int, dates: int) -> Answer:
-    i = numbers(paths * dates).astype(np.uint64)
-    u, v = ((i * 2654435761 % 2**32 >> 8) + 0.5) / 16777216.0, (i * 2246822519 % 2**32 >> 8) / 16777216.0
-    normal = (np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v)).reshape(paths, dates)
-    walk = np.cumsum((0.03 + 0.2 * np.sqrt(dates) * normal) / dates, axis=1)
-    payoff = 100 * np.maximum(np.exp(walk).mean(axis=1) - 0.9, 0)
-    return {"payoff": payoff, "price": np.array([0.95 * payoff.mean()])}
+    uniform = ((sobol(paths, dates) >> 9) + 0.5) / 2**23
+    normal = np.vectorize(statistics.NormalDist().inv_cdf)(uniform)
+    path = np.zeros((paths, dates + 1))
+    path[:, dates] = math.sqrt(dates) * normal[:, 0]
+    gaps, number = [(0, dates)], 1
+    while (
+        gaps
+    ):  # The first one that waits is halved: what it is given is between its ends, and spreads by their distances.
+        left, right = gaps.pop(0)
+        if right - left < 2:
+            continue
+        middle = (left + right) // 2
+        mean = np.array([np.interp(middle, (left, right), row) for row in path[:, [left, right]]])
+        spread = math.sqrt((middle - left) * (right - middle) / (right - left))
+        path[:, middle] = mean + spread * normal[:, number]
+        gaps += [(left, middle), (middle, right)]
+        number += 1
+    years = np.arange(1, dates + 1) / dates
+    price = np.exp((0.03 - 0.2**2 / 2) * years + 0.2 * path[:, 1:] / math.sqrt(dates))
+    payoff = 100 * np.maximum(price.mean(axis=1) - 0.9, 0)
+    return {"payoff": payoff, "price": np.array([math.exp(-0.03) * payoff.mean()])}
 
 
 def locvolcalib(options: int, nx: int, ny: int, steps: int) -> Answer:
@@ -172,21 +254,27 @@ def heston(quotes: int, dates: int, points: int, population: int, generations: i
     return {"candidate": candidate, "least": least}
 
 
-def bfast(pixels: int, dates: int) -> Answer:
-    d, i = np.arange(dates), numbers(pixels * dates)
-    basis = np.stack([np.ones(dates), d / dates, np.sin(0.4 * d), np.cos(0.4 * d)])
-    late = (i % dates > 3 * dates // 4) & (i // dates % 2 == 1)
-    series = np.where(i % 11 == 3, -1, 1 + noise(i) + 0.5 * np.sin(0.4 * (i % dates)) + late).reshape(pixels, dates)
-    size = np.zeros(pixels)
+def bfast(pixels: int, dates: int, year: int) -> Answer:
+    d, i, history = np.arange(dates), numbers(pixels * dates), dates // 2
+    waves = [f(2 * np.pi * k * d / year) for k in (1, 2, 3) for f in (np.sin, np.cos)]
+    basis = np.stack([np.ones(dates), (d + 1) / dates, *waves])
+    season = 0.5 * waves[0] + 0.2 * waves[3] + 0.1 * waves[4]
+    late = np.outer(np.arange(pixels) % 2, d > 3 * dates // 4)
+    series = 1 + 0.3 * noise(i).reshape(pixels, dates) + season + late
+    largest, first = np.zeros(pixels), np.full(pixels, -1)
     for p in range(pixels):
-        seen, history = series[p] >= 0, dates // 2
-        early = seen & (d < history)
-        fit = np.linalg.lstsq(basis[:, early].T, series[p, early], rcond=None)[0]
-        missed = np.where(seen, series[p] - fit @ basis, 0)
-        sums = np.cumsum(missed)
-        moving = np.abs(sums[dates // 2 : dates // 2 * 2] - sums[dates // 4 : dates // 4 + dates // 2])
-        size[p] = moving.max() / np.sqrt((missed[:history] ** 2).sum())
-    return {"break_size": size}
+        there = (p * dates + d) % 11 != 3
+        early, n = there & (d < history), int((there & (d < history)).sum())
+        fit, (squares,), *_ = np.linalg.lstsq(basis[:, early].T, series[p, early], rcond=None)
+        missed = (series[p] - fit @ basis)[there]
+        sums = np.array([missed[k + 1 - n // 4 : k + 1].sum() for k in range(n, len(missed))])
+        sums /= np.sqrt(squares / (n - 8)) * np.sqrt(n)
+        bound = 2.39 * np.sqrt(np.maximum(1, np.log(np.arange(n + 1, len(missed) + 1) / n)))
+        assert np.abs(np.abs(sums) - bound).min() > 1e-3, "a break that rounding decides"
+        beyond = np.flatnonzero(np.abs(sums) > bound)
+        largest[p] = np.abs(sums).max()
+        first[p] = d[there][n + beyond[0]] if len(beyond) else -1
+    return {"largest_sum": largest, "first_break": first}
 
 
 ORACLES: dict[str, tuple[Callable[..., Answer], tuple[str, ...]]] = {
@@ -197,9 +285,9 @@ ORACLES: dict[str, tuple[Callable[..., Answer], tuple[str, ...]]] = {
     "nn": (nn, ("5 33 3",)),
     "srad": (srad, ("3 5 7 2",)),
     "pathfinder": (pathfinder, ("3 5 19",)),
-    "option_pricing": (option_pricing, ("17 9",)),
+    "option_pricing": (option_pricing, ("17 9", "3 16", "70 5", "2 1")),
     "locvolcalib": (locvolcalib, ("3 9 6 2",)),
     "heston": (heston, ("11 3 12 6 3",)),
-    "bfast": (bfast, ("5 40",)),
+    "bfast": (bfast, ("5 44 11", "4 97 23")),
 }
 """Per program its oracle, and data on which it is asked."""

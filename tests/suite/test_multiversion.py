@@ -9,13 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.stats
 
 from kernelwright.bench.tune.measured_program import built_program
-from kernelwright.suite.multiversion.nests import Array, Code, Fold, Map, NestedProgram
+from kernelwright.suite.multiversion.nests import Array, Code, Fold, Loop, Map, NestedProgram
 from kernelwright.suite.multiversion.source import source_of
 from kernelwright.suite.multiversion.table import PROGRAMS, TABLE_1, nested
 from kernelwright.versions.program import INFINITE
-from tests.suite.multiversion_oracles import ORACLES, shown
+from tests.suite.multiversion_oracles import ORACLES, primitive_polynomials, shown, sobol
 
 
 def checksum(rows: int, columns: int, shapes: int, iterations: int) -> str:
@@ -57,6 +58,35 @@ def test_a_map_over_one_reduction_has_three_versions() -> None:
     assert "float sum;\n    sum = 0.0f;\n    for (int j = 0; j < n; j++)\n        sum = add(sum, x[i * n + j]);" in text
     assert "own = block_fold<float, add>(own, n);" in text
     assert "fold_segments<float, add>(terms_float, all_sum, rows, n);" in text
+
+
+def test_a_block_is_made_for_what_a_map_in_a_loop_never_exceeds() -> None:
+    """Its size changes with the loop, which the host does not know where it launches the block."""
+    halves = Loop("k", "3", (Map("j", "n >> k", (Code("x[i * n + j] += k;"),), at_most="n"),))
+    program = NestedProgram(
+        "halves",
+        "",
+        ("rows", "n"),
+        (Array("x", "rows * n"),),
+        (Map("i", "rows", (halves,), name="rows"),),
+        ("x",),
+        (),
+        "",
+    )
+    text = source_of(program)
+    assert "int width = n, bytes = 0;" in text and "if (int j = threadIdx.x; j < n >> k) {" in text
+    assert "rows_j<<<blocks(rows * (n >> k)), 128>>>(rows, n, x, k);" in text
+
+
+def test_the_oracles_own_sobol_numbers_are_such() -> None:
+    """Its polynomials are those of SciPy's table; of each dimension, the first 1024 numbers (with 0, which is left out) fall into 1024 equal
+    parts, one each, and those of the first two into all shapes of parts of the square."""
+    table = np.load(Path(scipy.stats.__file__).parent / "_sobol_direction_numbers.npz")
+    assert primitive_polynomials(60) == table["poly"][1:61].tolist()
+    points = np.vstack([np.zeros((1, 20), dtype=np.int64), sobol(1023, 20)])
+    assert all(len(set(column >> 22)) == 1024 for column in points.T)
+    for bits in range(11):
+        assert len({(int(x) >> (32 - bits), int(y) >> (22 + bits)) for x, y in points[:, :2]}) == 1024
 
 
 def test_what_stands_outside_of_a_map_is_refused() -> None:

@@ -85,6 +85,23 @@ def test_thresholds_come_from_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
         kw.versions("f", [outer, flat], by=[("rows", ">=")], thresholds=path)(5)
 
 
+def test_a_file_of_another_program_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the header in C tells it; not while it is tuned, when thresholds come one after the other."""
+    path = tmp_path / "f.tuning"
+    path.write_text("-- thresholds of other.py\ng.rows=5\n")
+    function = kw.versions("f", [outer, flat], by=[("rows", ">=")], thresholds=path)
+    with pytest.warns(
+        UserWarning, match=r"f\.tuning has no threshold for guard f\.rows, whose .* not taken; it has g\.rows"
+    ):
+        assert function(9) == "flat"
+    assert function(9) == "flat"  # said once
+    monkeypatch.setenv("KW_TUNING", "1")
+    assert kw.versions("f", [outer, flat], by=[("rows", ">=")], thresholds=path)(9) == "flat"
+    monkeypatch.delenv("KW_TUNING")
+    path.write_text("-- nothing was tuned\n")
+    assert kw.versions("f", [outer, flat], by=[("rows", ">=")], thresholds=path)(9) == "flat"
+
+
 def test_deciding_is_measured() -> None:
     function = kw.versions("f", [outer, block, flat], by=BY)
     seen: list[Compared] = []

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kernelwright.versions.explanation import explanation
 from kernelwright.versions.program import INFINITE
-from kernelwright.versions.remedies import remedies
+from kernelwright.versions.remedies import piecewise, remedies
 from kernelwright.versions.thresholds import tune
 from tests.versions.table_programs import Guard, Leaf, Node, TableProgram
 
@@ -48,6 +50,18 @@ def test_where_there_is_no_conflict_nothing_needs_a_remedy() -> None:
     assert remedies(tune(TableProgram({"a": chain(10, 5, 1)}), ["a"])) == []
 
 
+def test_a_conflict_that_costs_next_to_nothing_needs_none() -> None:
+    """Estimated times tell differences apart that are worth no other forest."""
+    nodes: dict[str, list[Node]] = {
+        "b": [Guard("t1", 20, Leaf(9.0), Leaf(1.0))],
+        "a": [Guard("t1", 10, Leaf(1.0), Leaf(1.0004))],
+    }
+    tuning = tune(TableProgram(nodes), ["b", "a"])
+    text = "\n".join(explanation(tuning))
+    assert tuning.conflicts and remedies(tuning, 0.01) == [] and len(remedies(tuning)) == 1
+    assert "the thresholds cost a less than 0.1 % of its best time" in text and "no dataset loses 1 %" in text
+
+
 def test_a_program_that_is_no_chain_has_none() -> None:
     two: dict[str, list[Node]] = {
         "a": [Guard("x", 10, Leaf(1.0), Leaf(2.0)), Guard("y", 10, Leaf(1.0), Leaf(2.0))],
@@ -66,3 +80,17 @@ def test_a_version_that_fails_stays_one_that_fails() -> None:
     for remedy in remedies(tuning):
         assert [d.tuned_us for d in remedy.tuning.datasets] == [1.0, 1.0]
         assert INFINITE in remedy.tuning.thresholds.values() or remedy.tuning.thresholds["t1"] > 20
+
+
+def test_a_version_that_is_not_monotonic_is_guarded_by_pieces() -> None:
+    """Within one dataset: it wins at 1 and 2, and from 7 up. Two guards take what a program with these ranges takes."""
+    costs = {1: 1.0, 2: 1.0, 3: 41.0, 4: 41.0, 5: 41.0, 6: 41.0, 7: 38.0, 8: 39.0}
+    nodes: list[Node] = [Guard("t", v, Leaf(cost), Leaf(40.0)) for v, cost in costs.items()]
+    tuning = tune(TableProgram({"a": nodes}), ["a"])
+    (decision,) = tuning.datasets[0].decisions
+    assert tuning.datasets[0].tuned_us == sum(costs.values())
+    assert piecewise(decision) == ("at most 2 or at least 7", sum(min(cost, 40.0) for cost in costs.values()))
+    assert "at most 2 or at least 7, it would take 239 us by the times measured" in "\n".join(explanation(tuning))
+    assert piecewise(replace(decision, pieces=(4, 5))) == ("from 4 to 5", 8 * 40.0 + 2)
+    assert piecewise(replace(decision, pieces=())) is None
+    assert piecewise(replace(decision, tried=decision.tried[1:])) is None

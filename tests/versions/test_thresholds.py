@@ -326,3 +326,13 @@ def test_equal_times_tie_under_noise() -> None:
         for seed in range(100)
     ]
     assert sum(v == ["indifferent", "indifferent"] for v in verdicts) >= 99
+
+
+def test_of_sets_as_large_the_one_is_served_that_costs_the_others_the_least() -> None:
+    """Whatever comes first: a gains next to nothing by what costs b nine times its time."""
+    a, b = [Guard("t1", 10, Leaf(1.0), Leaf(1.0004))], [Guard("t1", 20, Leaf(9.0), Leaf(1.0))]
+    for occasions in ({"a": a, "b": b}, {"b": b, "a": a}):
+        nodes: dict[str, list[Node]] = {name: list(each) for name, each in occasions.items()}
+        tuning = tune(TableProgram(nodes), list(nodes))
+        assert {d.name: d.tuned_us for d in tuning.datasets} == {"a": 1.0004, "b": 1.0}
+        assert [d.name for d in tuning.datasets if not d.served] == ["a"] and tuning.runs == 4

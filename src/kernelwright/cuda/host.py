@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import subprocess
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright.cache import write_atomically
@@ -54,12 +55,19 @@ def language(source: Path) -> str:
 
 
 def compile_host(
-    source: Path, blob: Path | None, output: Path, options: SourceOptions, clang: Clang, optimise: str = "-O2"
+    source: Path,
+    blob: Path | None,
+    output: Path,
+    options: SourceOptions,
+    clang: Clang,
+    optimise: str = "-O2",
+    listing: Sequence[str] = (),
 ) -> HostObject:
     """Compiles the host side of ``source`` to ``output``, whole or not at all.
 
     ``blob`` holds the device code of a CUDA source (``blob.write``); None leaves out all registration, so that kernels
-    cannot be launched, and is right for C and C++. ``optimise`` is clang's ``-O`` flag.
+    cannot be launched, and is right for C and C++. ``optimise`` is clang's ``-O`` flag,
+    ``listing`` are its flags that write a dependency file.
     Raises ``Misuse`` for a file that is missing or of an unknown kind, ``CompileError`` with file, line and column for what
     clang refuses, ``ToolError`` when clang fails or the output cannot be written.
     """
@@ -72,7 +80,7 @@ def compile_host(
         header = _precompiled(options, clang, optimise) if language(source) == "cuda" else None
         changed = changed_files(source, options.include)
         overlay = ["-ivfsoverlay", str(write_overlay(changed, Path(scratch)))] if changed else []
-        ends = [*overlay, as_argument(str(source)), "-o", str(made)]
+        ends = [*overlay, *listing, as_argument(str(source)), "-o", str(made)]
         done = _run([*clang.command, *(use_header(flags, header) if header else flags), *ends], scratch)
         if header and done.returncode and refused(done.stderr):
             remove(header)

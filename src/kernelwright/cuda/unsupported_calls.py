@@ -49,7 +49,10 @@ _INSTEAD: tuple[tuple[str, str], ...] = (
     (r"cudaLaunchKernelEx", "launch with <<<...>>>"),
     (r"cuda(Graphics|GL|EGL|VDPAU)|cuda\w*External", "copy through the host instead of sharing with graphics"),
     (r"cudaMemPool|cudaMallocFromPool", "use cudaMallocAsync"),
-    (r"__cudaRegisterLinkedBinary|__fatbinwrap", "nvcc's objects are not linked: give all sources at once"),
+    (
+        r"__cudaRegisterLinkedBinary|__fatbinwrap|__cuda(LaunchKernel|InitModule|GetKernel)$",
+        "nvcc's objects are not linked: compile their sources with kw compile -c",
+    ),
 )
 
 

@@ -122,7 +122,12 @@ class Expert:
 
 
 def expert(
-    computation: str | Path | Family, sizes: Sequence[int] | Mapping[str, int] = (), *, device: str = "auto"
+    computation: str | Path | Family,
+    sizes: Sequence[int] | Mapping[str, int] = (),
+    *,
+    device: str = "auto",
+    dynamic: Sequence[str] = (),
 ) -> Expert:
-    """A plan for a computation of the library or of one's own, without any decision. Raises ``Misuse``."""
-    return Expert(Subject.of(computation, sizes, device))
+    """A plan for a computation of the library or of one's own, without any decision. ``dynamic``: names of sizes that the kernel is
+    given at launch. Raises ``Misuse``."""
+    return Expert(Subject.of(computation, sizes, device, dynamic))

@@ -16,7 +16,7 @@ from typing import Any
 from kernelwright.cache import write_atomically
 from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import DECISIONS, Decisions
-from kernelwright.exploration.host_program import host_program
+from kernelwright.exploration.host_program import geometry, host_program
 from kernelwright.exploration.kernel_space import KernelSpace
 from kernelwright.exploration.run import ExploredKernel, ExploreRun
 from kernelwright.exploration.subject import Subject
@@ -46,10 +46,11 @@ def write_kernel_files(run: ExploreRun, space: KernelSpace) -> list[Path]:
 
 def headed(run: ExploreRun, explored: ExploredKernel, kernel: GeneratedKernel) -> str:
     """The text of a kernel with what is to be known for launching it."""
-    grid, block = (", ".join(map(str, each)) for each in (kernel.grid, kernel.block))
+    names = (*kernel.arrays, *kernel.scalars, *(size.name for size in kernel.sizes))
+    multiples = "".join(f", {size.name} a multiple of {size.multiple}" for size in kernel.sizes if size.multiple > 1)
     return (
         f"// {run.subject} on {run.subject.gpu.label}: estimated {explored.time_us:.2f} us\n"
-        f"// {kernel.name}<<<dim3({grid}), dim3({block})>>>({', '.join((*kernel.arrays, *kernel.scalars))})\n"
+        f"// {kernel.name}<<<{geometry(kernel)}>>>({', '.join(names)}){multiples}\n"
         f"// {kernel.shared_bytes} bytes of shared memory, of its own; made by kw explore, seed {run.settings.seed}\n"
         f"{kernel.source}"
     )

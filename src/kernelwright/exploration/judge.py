@@ -7,7 +7,7 @@ with KernelJudge(space, jobs) as judge:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 
@@ -34,10 +34,11 @@ BATCH = (1, 4)
 
 @dataclass(frozen=True)
 class Work:
-    """``whole``: every block runs, and the first ones under other schedules."""
+    """``whole``: every block runs, and the first ones under other schedules; ``subject``: with other sizes than the judge's."""
 
     kernel: GeneratedKernel
     whole: bool = False
+    subject: Subject | None = None
 
 
 def judging(subject: Subject) -> Callable[[list[Work]], list[Evaluated]]:
@@ -46,9 +47,19 @@ def judging(subject: Subject) -> Callable[[list[Work]], list[Evaluated]]:
 
     def work(batch: list[Work]) -> list[Evaluated]:
         some = iter(trials.of([each.kernel for each in batch if not each.whole]))
-        return [Evaluated(trials.whole(each.kernel), "") if each.whole else next(some) for each in batch]
+        return [_whole(trials, each) if each.whole else next(some) for each in batch]
 
     return work
+
+
+def _whole(trials: Trials, work: Work) -> Evaluated:
+    if work.subject is None:
+        return Evaluated(trials.whole(work.kernel), "")
+    others = Trials(work.subject)
+    try:
+        return Evaluated(others.whole(work.kernel), "")
+    finally:
+        others.close()
 
 
 class KernelJudge:
@@ -83,8 +94,17 @@ class KernelJudge:
             evaluated = read_answer(found)
             yield index, replace(evaluated, facts={**evaluated.facts, "bound_us": bound_us})
 
-    def whole(self, decisions: Decisions) -> Outcome:
-        ((_, found),) = list(self._pool.map([Work(self._space.kernel(decisions), whole=True)]))
+    def whole(self, decisions: Decisions, sizes: Mapping[str, int] | None = None) -> Outcome:
+        """``sizes``: of the launch, where they are given there; else those that are tuned on. Raises ``Misuse`` for sizes that the
+        kernel is not made for."""
+        kernel, subject = self._space.kernel(decisions), None
+        if sizes is not None:
+            kernel, subject = kernel.at(sizes), self._space.subject.at(sizes)
+        return self.of_kernel(kernel, subject)
+
+    def of_kernel(self, kernel: GeneratedKernel, subject: Subject | None = None) -> Outcome:
+        """The same of a kernel, one of another subject's space maybe."""
+        ((_, found),) = list(self._pool.map([Work(kernel, whole=True, subject=subject)]))
         return read_answer(found).outcome
 
     def close(self) -> None:

@@ -128,3 +128,8 @@ class KernelSpace:
                 hint="a kernel has all decisions taken",
             )
         return generate(self.subject.backbone, Decided(self.ground, state))
+
+    def fixed_kernel(self, decisions: Decisions) -> GeneratedKernel:
+        """The same decisions with the sizes that are tuned on written into the text, where the kernel is given them at launch."""
+        fixed = self.subject.at(dict(self.subject.sizes))
+        return generate(fixed.backbone, Decided(self.ground, self.decided(decisions)))

@@ -1,7 +1,8 @@
 """The kernel that gains are counted from: a leaf that stages nothing, with one element for each thread as far as the space has it.
 
 Outer levels of loops become blocks, tiles threads, the innermost of the last loop along neighbouring addresses; reductions are
-loops; values stay in registers.
+loops; values stay in registers. Where a result of a whole row is used for each element of it (softmax), the reductions are done one
+after the other before the elements, by one thread for each row.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from kernelwright.errors import Misuse
 from kernelwright.exploration.decisions import Decisions
 from kernelwright.exploration.kernel_space import KernelSpace, State
 from kernelwright.space.computation import Dim, Instruction
+from kernelwright.space.computation.arrays import Loop
 
 MOST_STEPS = 5000
 """Nodes that are looked at before it is given up."""
@@ -24,7 +26,7 @@ KINDS = {True: ("THREAD", "BLOCK", "LOOP", "UNROLL", "VECTOR"), False: ("LOOP", 
 ORDERS = ("MERGED", "OUTER", "INNER", "BEFORE", "AFTER")
 CACHES = ("L1", "READ_ONLY", "L2", "NONE")
 TILE, INNER_TILE = 32, 4
-"""Sizes of the tiles of the last loop; those of the others are a fourth."""
+"""Sizes of the tiles of the last loop that is spread over threads; those of the others are a fourth."""
 
 
 def naive_decisions(space: KernelSpace) -> Decisions:
@@ -47,6 +49,13 @@ def naive_decisions(space: KernelSpace) -> Decisions:
             path.append((variable, mask))
         elif int(kept[variable]) != mask:
             root = kept  # a value that cannot stay in registers
+    for instruction, dim in _finished_before(space):
+        variable, mask = space.ground.value_mask("order", (instruction, dim), "BEFORE")
+        kept = root.copy()
+        if int(root[variable]) != mask and int(root[variable]) & mask and space.solver.restrict(root, variable, mask):
+            path.append((variable, mask))
+        elif int(kept[variable]) != mask:
+            root = kept
     found = _completed(space, root)
     if found is None:
         raise Misuse(f"{space.subject} has no implementation that stages nothing")
@@ -97,9 +106,9 @@ def _rank(space: KernelSpace, variable: int, mask: int) -> float:
     if choice == "size" and isinstance(dim, Dim):
         return abs(math.log2(int(value) / _wanted(space, dim)))
     if choice == "dim_kind" and isinstance(dim, Dim):
-        if not dim.is_static and dim.is_parallel:
+        if not dim.is_static and dim.is_parallel and dim.loop not in _sequential(space):
             return float(value != "BLOCK")
-        return KINDS[dim.is_parallel].index(str(value))
+        return KINDS[dim.is_parallel and dim.loop not in _sequential(space)].index(str(value))
     if choice == "thread_mapping" and value in ("OUT", "IN"):
         a, b = objects
         assert isinstance(a, Dim) and isinstance(b, Dim)
@@ -114,8 +123,29 @@ def _store(space: KernelSpace) -> Instruction:
 
 
 def _loops(space: KernelSpace) -> list[str]:
-    """Those that the output varies over, outermost first."""
-    return [each.name for each in dict.fromkeys(d.loop for d in _store(space).dims)]
+    """Those that the output varies over and that are spread over threads, outermost first; where there is none, all."""
+    loops = list(dict.fromkeys(d.loop for d in _store(space).dims))
+    spread = [each.name for each in loops if each not in _sequential(space)]
+    return spread or [each.name for each in loops]
+
+
+def _finished_before(space: KernelSpace) -> list[tuple[Instruction, Dim]]:
+    """Reductions with the dims of what uses their results for each iteration of a loop that they run over: they would be done again in
+    each."""
+    backbone = space.subject.backbone
+    found = []
+    for reduction in backbone.reductions:
+        reduced, users = {d.loop for d in reduction.dims}, {reduction.instruction.name}
+        for i in backbone.instructions:  # operands come first
+            if users & set(i.operands):
+                users.add(i.name)
+                found += [(reduction.instruction, d) for d in i.dims if d.loop in reduced]
+    return found
+
+
+def _sequential(space: KernelSpace) -> set[Loop]:
+    """The loops of these dims."""
+    return {dim.loop for _, dim in _finished_before(space)}
 
 
 def _depth(space: KernelSpace, dim: Dim) -> int:
@@ -124,5 +154,8 @@ def _depth(space: KernelSpace, dim: Dim) -> int:
 
 
 def _wanted(space: KernelSpace, dim: Dim) -> float:
-    size = TILE if dim.level == 1 else INNER_TILE
-    return size if dim.loop.name == _loops(space)[-1] else size / 4
+    size, loops = TILE if dim.level == 1 else INNER_TILE, _loops(space)
+    if dim.loop.name != loops[-1]:
+        return size / 4
+    tiles = sum(d.loop == dim.loop and d.is_static for d in _store(space).dims)
+    return TILE * INNER_TILE if len(loops) == tiles == 1 else size

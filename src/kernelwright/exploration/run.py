@@ -3,7 +3,8 @@
 Candidates in the journal are decisions as text, in the order in which the search asked for them; what came of one is its time,
 estimated from the first blocks of its grid, or why it has none. Events: ``naive`` (the kernel that gains are counted from; it
 is the winner where nothing faster was found), ``proven`` (nothing in the space is faster than so many us), ``best`` (the winner,
-run as a whole), ``rejected`` (a winner that was wrong as a whole), ``end``.
+run as a whole), ``rejected`` (a winner that was wrong as a whole), ``launches`` (of sizes at launch: others that the winner was right
+at), ``fixed`` (what its decisions take with the tuned sizes written into the kernel), ``end``.
 """
 
 from __future__ import annotations
@@ -42,6 +43,8 @@ class ExploreSettings:
     """Candidates asked at once: part of what is found, unlike the number of workers."""
     decisions: Decisions = ()
     """Taken before the search, and kept by all that is tried but the naive kernel."""
+    at: tuple[tuple[int, ...], ...] = ()
+    """Of sizes that are given at launch: more launches that the winner has to be right at."""
 
     def __post_init__(self) -> None:
         if self.strategy not in TREE_SEARCHES:
@@ -63,8 +66,9 @@ class ExploreSettings:
     def from_json(cls, value: Mapping[str, Any]) -> ExploreSettings:
         """What ``as_json`` wrote. Raises ``Misuse`` for anything else."""
         try:
-            found = {f.name: value[f.name] for f in fields(cls) if f.name != "decisions"}
-            return cls(**found, decisions=DECISIONS.from_json(list(value.get("decisions", ()))))
+            found = {f.name: value[f.name] for f in fields(cls) if f.name not in ("decisions", "at")}
+            at = tuple(tuple(int(size) for size in each) for each in value.get("at", ()))
+            return cls(**found, decisions=DECISIONS.from_json(list(value.get("decisions", ()))), at=at)
         except (KeyError, TypeError, ValueError) as error:
             raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
 
@@ -135,6 +139,18 @@ class ExploreRun(Run[Decisions]):
         """Nothing in the space is faster, as far as the bound is right; 0 while nothing is known."""
         noted = self._noted("proven")
         return float(noted["us"]) if noted else 0.0
+
+    @property
+    def launches(self) -> list[dict[str, Any]]:
+        """Where sizes are given at launch: others than the tuned ones at which the winner was right, each with its estimated time."""
+        noted = self._noted("launches")
+        return list(noted["right"]) if noted else []
+
+    @property
+    def fixed_us(self) -> float | None:
+        """What the winner's decisions take where the tuned sizes stand in the kernel; None where they do anyhow."""
+        noted = self._noted("fixed")
+        return float(noted["time_us"]) if noted else None
 
     @property
     def speedup(self) -> float | None:

@@ -129,7 +129,7 @@ class Trials:
         try:
             places = {name: buffer.address for name, buffer in self._buffers.items()}
             scalars = self.subject.family.scalars
-            arguments = [*(places[name] for name in kernel.arrays), *(float(scalars[name]) for name in kernel.scalars)]
+            arguments = kernel.arguments(places, scalars, dict(self.subject.sizes))
             parameters = pack(made.module.function(made.name), arguments)
             launch = Launch(made.name, grid, kernel.block, parameters, 0)
             followed = schedule == FORWARD

@@ -22,6 +22,7 @@ from kernelwright.exploration.expert import Expert
 from kernelwright.exploration.files import record_best, write_kernel_files
 from kernelwright.exploration.judge import KernelJudge
 from kernelwright.exploration.kernel_space import KernelSpace
+from kernelwright.exploration.launches import other_launches
 from kernelwright.exploration.naive import naive_decisions
 from kernelwright.exploration.oracle import check_oracle
 from kernelwright.exploration.run import NAIVE, ExploredKernel, ExploreRun, ExploreSettings, facts_of, noted_kernel
@@ -42,6 +43,7 @@ def explore(
     sizes: Sequence[int] | Mapping[str, int] = (),
     *,
     device: str = "auto",
+    dynamic: Sequence[str] = (),
     folder: Path | str | None = None,
     jobs: int | None = None,
     watch: Watch = lambda standing: None,
@@ -50,16 +52,17 @@ def explore(
     """Explores a computation of the library or of one's own, or what an expert's plan leaves of it; returns the finished run, open for
     reading.
 
-    ``sizes``: in the computation's order, or by name. ``settings``: those of ``ExploreSettings`` (strategy, evaluations, seconds, gap,
+    ``sizes``: in the computation's order, or by name. ``dynamic``: names of those that the kernel is given at launch, ``n:4`` for
+    multiples of 4; they are tuned at ``sizes``. ``settings``: those of ``ExploreSettings`` (strategy, evaluations, seconds, gap,
     seed, ...). ``folder``: of the run; else a fresh one below ``kw-runs``. Raises ``Misuse`` for what the user can fix.
     """
     if isinstance(computation, Expert):
-        if sizes or device != "auto":
+        if sizes or dynamic or device != "auto":
             raise Misuse("a plan knows its sizes and its device", hint="kw.explore(plan, evaluations=200)")
         settings["decisions"] = (*computation.decisions, *settings.get("decisions", ()))
         subject = computation.subject
     else:
-        subject = Subject.of(computation, sizes, device)
+        subject = Subject.of(computation, sizes, device, dynamic)
     chosen = checked_settings(subject, **settings)
     made = Path(folder) if folder is not None else new_folder(subject.computation)
     made.mkdir(parents=True, exist_ok=True)
@@ -71,8 +74,10 @@ def explore(
 def checked_settings(subject: Subject, **settings: Any) -> ExploreSettings:
     """Raises ``Misuse`` for an oracle that is wrong, and for decisions that this subject does not have or that contradict one another,
     too."""
-    chosen = ExploreSettings(**{**settings, "decisions": tuple(settings.get("decisions", ()))})
+    tuples = {"decisions": tuple(settings.get("decisions", ())), "at": tuple(map(tuple, settings.get("at", ())))}
+    chosen = ExploreSettings(**{**settings, **tuples})
     check_oracle(subject)
+    other_launches(subject, chosen.at)
     if chosen.decisions:
         KernelSpace(subject, given=chosen.decisions)
     return chosen
@@ -179,12 +184,20 @@ def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: E
         return
     naive = standing.best = run.naive
     faster = [each for each in run.tried if naive is None or each.time_us < naive.time_us]
-    for kernel in faster[:CONFIRMED]:
+    for kernel in [*faster[:CONFIRMED], *([naive] if naive and run.subject.dynamic else [])]:
         outcome = judge.whole(kernel.decisions)
-        if isinstance(outcome, Ok):
+        wrong, right = _at_other_sizes(run, judge, kernel.decisions) if isinstance(outcome, Ok) else (outcome, [])
+        if isinstance(outcome, Ok) and wrong is None:
             standing.best = ExploredKernel(kernel.decisions, outcome.time_us, kernel.name)
+            if run.subject.dynamic:
+                run.journal.note("launches", {"right": right})
+                _note_fixed(run, space, judge, kernel.decisions)
             break
-        run.journal.note("rejected", {"name": kernel.name, "cause": outcome.as_json()})
+        run.journal.note("rejected", {"name": kernel.name, "cause": (wrong or outcome).as_json()})
+        if kernel is naive:
+            raise ToolError(
+                f"the naive kernel is not right: {wrong}", hint="the code generator has a defect: report the sizes"
+            )
     run.journal.note("proven", {"us": standing.proven_us, "root_us": standing.root_us})
     if standing.best is not None:
         run.journal.note("best", noted_kernel(standing.best))
@@ -194,6 +207,27 @@ def _finish(run: ExploreRun, space: KernelSpace, judge: KernelJudge, standing: E
     facts |= {"dead_ends": standing.dead_ends, "descents": standing.descents, "nodes": standing.nodes}
     facts |= {"above_bound": standing.above_bound}
     run.journal.note("end", facts)
+
+
+def _at_other_sizes(
+    run: ExploreRun, judge: KernelJudge, decisions: Decisions
+) -> tuple[Rejected | None, list[dict[str, Any]]]:
+    """Where sizes are given at launch: what is wrong at one that was not tuned on, or the time at each."""
+    right = list[dict[str, Any]]()
+    for sizes in other_launches(run.subject, run.settings.at):
+        outcome = judge.whole(decisions, sizes)
+        if isinstance(outcome, Rejected):
+            where = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+            return Rejected(outcome.stage, f"at {where}, {outcome.reason}"), right
+        right.append({"sizes": sizes, "time_us": outcome.time_us, "error": outcome.error})
+    return None, right
+
+
+def _note_fixed(run: ExploreRun, space: KernelSpace, judge: KernelJudge, decisions: Decisions) -> None:
+    """What it costs that sizes are given at launch."""
+    outcome = judge.of_kernel(space.fixed_kernel(decisions))
+    if isinstance(outcome, Ok):
+        run.journal.note("fixed", {"time_us": outcome.time_us})
 
 
 __all__ = ["ExploreSettings", "ExploreStanding", "checked_settings", "create", "explore", "proceed"]

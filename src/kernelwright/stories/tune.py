@@ -8,8 +8,8 @@ the file written, never with less than it held
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.configurations import Configuration
 from kernelwright.versions.explanation import as_json, explanation
 from kernelwright.versions.forest import Forest
+from kernelwright.versions.guard_names import HasGuard
 from kernelwright.versions.program import TunedProgram
 from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.threshold_file import (
@@ -29,7 +30,9 @@ from kernelwright.versions.threshold_file import (
     evidence_for,
     evidence_path,
     read_thresholds,
+    refuse_another_program,
     refuse_unknown,
+    set_aside,
     write_thresholds,
 )
 from kernelwright.versions.thresholds import Tuning, tune
@@ -55,6 +58,10 @@ class Subject:
     """By dataset, a line in which the program seems to say something and that cannot be read, filled as it runs."""
     remarks: Mapping[str, str] = field(default_factory=dict)
     """What limits the comparison of outputs, by dataset, filled as the program runs."""
+    has_guard: HasGuard = lambda _: None
+    """Whether the program has a guard of this name, told without running it."""
+    guards: tuple[str, ...] = ()
+    """Guards that it is known to have, whether a dataset meets them or not."""
 
 
 def refuse_files(subject: Subject, *, fresh: bool = False) -> Evidence:
@@ -67,9 +74,26 @@ def refuse_files(subject: Subject, *, fresh: bool = False) -> Evidence:
         raise ToolError(
             f"the folder {folder} is not writable", hint="give -o another folder, or change its permissions"
         )
-    if subject.path.exists():
-        read_thresholds(subject.path)  # It is kept, as far as it is not tuned: better refused now than after all runs.
-    return Evidence(subject.identity) if fresh else evidence_for(subject.path, subject.identity)
+    held = _held(subject.path)  # It is kept, as far as it is not tuned: better refused now than after all runs.
+    if fresh:
+        refuse_another_program(subject.path, subject.identity)
+        return Evidence(subject.identity)
+    evidence = evidence_for(subject.path, subject.identity)
+    met = _guards_of(evidence)
+    refuse_unknown(subject.path, [name for name in held if name not in met and subject.has_guard(name) is False])
+    return evidence
+
+
+def refuse_datasets(subject: Subject, evidence: Evidence, datasets: Sequence[str], forget: Sequence[str]) -> None:
+    """Raises ``Misuse`` where a dataset is given twice, where one to be left out is not there, or where there is none."""
+    twice = next((name for name in datasets if list(datasets).count(name) > 1), None)
+    if twice is not None:
+        raise Misuse(f"dataset {twice} is given twice", hint="name each once: a dataset has one say")
+    unknown = next((name for name in forget if name not in evidence.measured), None)
+    if unknown is not None:
+        raise Misuse(f"{evidence_path(subject.path)} has no dataset {unknown}", hint=_listed(evidence))
+    if not datasets and not evidence.measured.keys() - set(forget):
+        raise Misuse("there is no dataset to tune for", hint="name one or more with --data")
 
 
 def tune_program(
@@ -105,14 +129,16 @@ def _tuned(
     run: TuneRun | None,
 ) -> Tuning:
     evidence = refuse_files(subject, fresh=fresh)
+    earlier = _guards_of(evidence)
     for name, found in (run.measured() if run is not None else {}).items():
         if len(found) > len(evidence.measured.get(name, ())):
             evidence.measured[name] = found
     if not any(c.compared or c.failure for found in evidence.measured.values() for c in found):
         evidence.measured.clear()  # The program did not say what it compared, which it may do now.
+    if run is None:  # A run knows what it was asked, and may have left out a dataset before it was interrupted.
+        refuse_datasets(subject, evidence, datasets, forget)
     for name in forget:
-        if evidence.measured.pop(name, None) is None:
-            raise Misuse(f"{evidence_path(subject.path)} has no dataset {name}", hint=_listed(evidence))
+        evidence.measured.pop(name, None)
     for name in datasets:
         digest = subject.digest(name)
         if evidence.digests.get(name, digest) != digest:
@@ -120,8 +146,6 @@ def _tuned(
             evidence.measured.pop(name, None)
         evidence.digests[name] = digest
     both = [*evidence.measured, *(name for name in datasets if name not in evidence.measured)]
-    # A dataset that is given twice is refused by the tuner.
-    both += [name for name in dict.fromkeys(datasets) if list(datasets).count(name) > 1]
 
     told: set[str] = set()
 
@@ -148,17 +172,52 @@ def _tuned(
         say=say,
         watch=note,
     )
-    if subject.path.exists() and not fresh:
-        refuse_unknown(subject.path, read_thresholds(subject.path), list(tuning.thresholds))
+    unmet = [name for name in subject.guards if name not in (*tuning.thresholds, *tuning.never_reached)]
+    tuning = replace(tuning, never_reached=(*tuning.never_reached, *unmet))
+    thresholds = _with_those_held(subject, tuning.thresholds, earlier, fresh, say)
     for name, remark in subject.remarks.items():
         say(f"{name}: {remark}")
     evidence.measured = tuning.measured
     evidence.explanation = {**as_json(tuning), "lines": explanation(tuning), "remarks": dict(subject.remarks)}
+    aside = set_aside(subject.path, evidence, thresholds) if fresh else None
+    if aside is not None:
+        say(f"what {subject.path} held before is in {aside}")
     evidence.write(subject.path)
-    write_thresholds(subject.path, tuning.thresholds, subject.identity)
+    write_thresholds(subject.path, thresholds, subject.identity)
     if run is not None:
         run.journal.note("end", evidence.explanation)
     return tuning
+
+
+def _with_those_held(
+    subject: Subject, tuned: Mapping[str, int], earlier: Collection[str], fresh: bool, say: Say
+) -> dict[str, int]:
+    """The thresholds to write: those tuned, and those in the file that no dataset met. ``earlier``: guards that datasets met which are
+    left out now. Raises ``Misuse`` for one of a guard of which nothing tells that the program has it; ``fresh`` leaves out one that it has
+    not, and says so."""
+    held, kept = _held(subject.path), dict[str, int]()
+    for name, value in held.items():
+        if name in tuned:
+            kept[name] = value
+            continue
+        has = name in earlier or subject.has_guard(name)
+        if fresh and has is False:
+            say(f"{subject.path} had a threshold {name!r}, and the program has no such guard: it is left out")
+            continue
+        if not has and not fresh:
+            refuse_unknown(subject.path, [name], list(tuned))
+        kept[name] = value
+        say(f"no dataset meets the guard {name}: its threshold stays {value}")
+    return {**kept, **tuned}
+
+
+def _held(path: Path) -> dict[str, int]:
+    return read_thresholds(path) if path.exists() else {}
+
+
+def _guards_of(evidence: Evidence) -> frozenset[str]:
+    """The guards that datasets are known to have met."""
+    return frozenset(c.name for found in evidence.measured.values() for known in found for c in known.compared)
 
 
 def create_run(folder: Path, subject: Subject, asked: Mapping[str, Any]) -> TuneRun:

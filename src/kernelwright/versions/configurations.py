@@ -97,14 +97,20 @@ class Configurations:
         known = next((c for c in self.all if not c.thresholds), None)
         return known or self._take({}, self._run({}))
 
+    def known(self, thresholds: Thresholds) -> Configuration | None:
+        """The configuration that ``thresholds`` lead to, where it was run. Guards they do not name are not taken."""
+        wanted = self._whole(thresholds)
+        return next((c for c in self.all if any(contains(box, wanted) for box in c.boxes)), None)
+
+    def _whole(self, thresholds: Thresholds) -> dict[str, int]:
+        met = sorted({c.name for known in self.all for c in known.compared})
+        return {**dict.fromkeys(met, INFINITE), **thresholds}
+
     def at(self, thresholds: Thresholds) -> Configuration:
-        """The configuration that ``thresholds`` lead to. Guards they do not name are not taken."""
-        wanted = {
-            **dict.fromkeys(sorted({c.name for known in self.all for c in known.compared}), INFINITE),
-            **thresholds,
-        }
+        """The same, which is run where it is not known."""
+        wanted = self._whole(thresholds)
         while True:
-            known = next((c for c in self.all if any(contains(box, wanted) for box in c.boxes)), None)
+            known = self.known(wanted)
             if known is not None:
                 return known
             ran = self._run(wanted)

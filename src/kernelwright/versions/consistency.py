@@ -7,8 +7,8 @@ no other dataset fails that could run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, combinations
 from typing import Any
 
 from kernelwright.lazy_dataclasses import dataclass
@@ -54,15 +54,15 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Joint:
-    """The largest consistent set of datasets, and a box for each tree that is best for all of them."""
+    """A largest consistent set of datasets, and a box for each tree that is best for all of them."""
 
     datasets: tuple[str, ...]
     boxes: tuple[Box, ...]
     conflicts: tuple[Conflict, ...]
 
 
-def largest_consistent(wishes: Wishes, trees: Trees, failing: Failing | None = None) -> Joint:
-    """As few datasets fail as can be; then as many are served as can be; of several sets the one that keeps what comes first.
+def all_largest(wishes: Wishes, trees: Trees, failing: Failing | None = None) -> Iterator[Joint]:
+    """As few datasets fail as can be; then as many are served as can be: all sets of so many, first what keeps what comes first.
 
     ``failing``: what is known to make a dataset fail. A failure is an infinite loss: no gain of others is worth it.
     """
@@ -71,33 +71,43 @@ def largest_consistent(wishes: Wishes, trees: Trees, failing: Failing | None = N
         for given_up in combinations(reversed(list(wishes)), count):
             running = {name: each for name, each in wishes.items() if name not in given_up}
             found = _largest(running, trees, {name: known[name] for name in running})
-            if found is not None:
-                return _with_conflicts(*found, wishes, trees, known)
+            first = next(found, None)
+            if first is not None:
+                yield from (_with_conflicts(*each, wishes, trees, known) for each in chain([first], found))
+                return
     raise AssertionError("nothing is avoided where all datasets are given up")
 
 
-def _largest(wishes: Wishes, trees: Trees, failing: Failing) -> tuple[tuple[str, ...], Choice] | None:
-    """The largest set with what is best for all in it and lets none of ``failing`` fail; None where nothing does that."""
+def _largest(wishes: Wishes, trees: Trees, failing: Failing) -> Iterator[tuple[tuple[str, ...], Choice]]:
+    """The largest sets with what is best for all in one and lets none of ``failing`` fail; none where nothing does that."""
     avoided, tree_of = [box for boxes in failing.values() for box in boxes], _tree_of(trees)
     start = avoiding([[{}] for _ in trees], avoided, tree_of)
     if start is None:
-        return None
-    best: tuple[tuple[str, ...], Choice] = ((), start)
+        return
+    wanted = 1
 
-    def extend(kept: tuple[str, ...], rest: list[str], common: Choice) -> None:
-        nonlocal best
+    def extend(
+        kept: tuple[str, ...], rest: list[str], common: Choice, *, is_growing: bool
+    ) -> Iterator[tuple[tuple[str, ...], Choice]]:
+        """Sets that ``kept`` grows into, in order, of at least as many as are wanted; ``is_growing``: each larger than the last."""
+        nonlocal wanted
         for number, name in enumerate(rest):
-            if len(kept) + len(rest) - number <= len(best[0]):
+            if len(kept) + len(rest) - number < wanted:
                 return
             following = _narrowed(common, wishes[name])
             safe = avoiding(following, avoided, tree_of) if all(following) else None
             if safe is not None:
-                if len(kept) + 1 > len(best[0]):
-                    best = ((*kept, name), safe)
-                extend((*kept, name), rest[number + 1 :], following)
+                if len(kept) + 1 >= wanted:
+                    wanted += is_growing
+                    yield (*kept, name), safe
+                yield from extend((*kept, name), rest[number + 1 :], following, is_growing=is_growing)
 
-    extend((), list(wishes), [[{}] for _ in trees])
-    return best
+    nothing: Choice = [[{}] for _ in trees]
+    if not list(extend((), list(wishes), nothing, is_growing=True)):
+        yield (), start
+        return
+    wanted -= 1
+    yield from extend((), list(wishes), nothing, is_growing=False)
 
 
 def _with_conflicts(kept: tuple[str, ...], safe: Choice, wishes: Wishes, trees: Trees, failing: Failing) -> Joint:

@@ -16,6 +16,7 @@ import inspect
 import os
 import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.forest import Forest
 from kernelwright.versions.guard_expressions import GuardExpression, guard_expression
 from kernelwright.versions.program import INFINITE, Compared, Thresholds
-from kernelwright.versions.running.line_protocol import ENVIRONMENT
+from kernelwright.versions.running.line_protocol import ENVIRONMENT, TELL
 from kernelwright.versions.threshold_file import read_thresholds
 
 Version = Callable[..., Any]
@@ -117,12 +118,20 @@ class Versions:
         return bound.arguments
 
     def _read(self) -> dict[str, int]:
-        path = os.environ.get(ENVIRONMENT)
-        if path:
-            return self._own(read_thresholds(Path(path)))
-        if self._file is None or not self._file.exists():
+        given = os.environ.get(ENVIRONMENT)
+        path = Path(given) if given else self._file
+        if path is None or not (given or path.exists()):
             return {}
-        return self._own(read_thresholds(self._file))
+        held = read_thresholds(path)
+        mine = self._own(held)
+        missed = next((guard.name for guard in self.guards if guard.name not in mine), None)
+        if held and missed is not None and not os.environ.get(TELL):
+            has = ", ".join(held)
+            # As kernelwright_threshold.h says it: it may be the file of another program, and a version is a matter of time alone.
+            warnings.warn(
+                f"{path} has no threshold for guard {missed}, whose version is not taken; it has {has}", stacklevel=5
+            )
+        return mine
 
     def _own(self, thresholds: Thresholds) -> dict[str, int]:
         """Those of this function's guards. A program may have other versions, which know theirs."""

@@ -8,7 +8,7 @@ from typing import Any
 from kernelwright.versions.dataset_tuning import Decision
 from kernelwright.versions.left_out import left_out, summary
 from kernelwright.versions.program import INFINITE
-from kernelwright.versions.remedies import remedies
+from kernelwright.versions.remedies import piecewise, remedies
 from kernelwright.versions.thresholds import DatasetResult, Tuning
 
 RELATIVE = 0.01
@@ -59,6 +59,8 @@ def _decision(decision: Decision) -> str:
     if decision.pieces is not None:
         faster = ", ".join(str(v) for v in decision.pieces) or "none"
         text += f"; NOT MONOTONIC: its version is faster at {faster} only, which one threshold cannot say"
+        if remedy := piecewise(decision):
+            text += f"; guarded for each piece, {remedy[0]}, it would take {_time(remedy[1])} by the times measured"
     return text + ("; values collected again" if decision.again else "")
 
 
@@ -90,12 +92,15 @@ def conflict_lines(tuning: Tuning) -> list[str]:
         lines.append(f"  {conflict}")
         dropped = conflict.datasets[-1]
         loss = next((d.loss for d in tuning.datasets if d.name == dropped), 0.0)
-        costs = f"cost {dropped} {100 * loss:.1f} % of its best time" if math.isfinite(loss) else f"let {dropped} fail"
+        share = f"{100 * loss:.1f} %" if loss >= 0.001 else "less than 0.1 %"
+        costs = f"cost {dropped} {share} of its best time" if math.isfinite(loss) else f"let {dropped} fail"
         lines.append(f"    the thresholds {costs}")
         lines.append(f"    without {' or '.join(conflict.datasets)} there is no such conflict")
     fail = [d.name for d in tuning.datasets if math.isfinite(d.best_us) and not math.isfinite(d.tuned_us)]
     if fail:
         lines.append(f"  whatever the thresholds, a dataset fails: with these {', '.join(fail)}")
+    if all(dataset.loss <= RELATIVE for dataset in tuning.datasets):
+        return [*lines, f"  no dataset loses {100 * RELATIVE:g} %: other forests are not tried for that"]
     found = remedies(tuning, RELATIVE)
     lines += [f"  {remedy} is best for all of them, by the times measured" for remedy in found]
     if not found:

@@ -17,6 +17,7 @@ from typing import Any
 from kernelwright.evaluate.outcome import Rejected
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.versions.configurations import Configuration
+from kernelwright.versions.dataset_tuning import Decision
 from kernelwright.versions.forest import Forest
 from kernelwright.versions.program import INFINITE, Compared, Ran, Thresholds
 from kernelwright.versions.resolution import Resolution
@@ -93,9 +94,37 @@ class RecordedProgram:
         return Ran(tuple(compared), time_us, failure)
 
 
+def piecewise(decision: Decision) -> tuple[str, float] | None:
+    """Where a version that is not monotonic is the faster one, in words, and the time of the dataset with a guard for each such piece: the
+    time without it, less what it gains at each value. None where a candidate failed, or where it gains nowhere."""
+    times = {each.threshold: each.time_us for each in decision.tried}
+    row = [times.get(threshold) for threshold in (*decision.values, INFINITE)]
+    found = [time_us for time_us in row if time_us is not None]
+    if not decision.pieces or len(found) < len(row):
+        return None
+    gains = {v: left - taken for v, taken, left in zip(decision.values, found, found[1:], strict=False)}
+    runs: list[list[int]] = []
+    for value in decision.pieces:
+        index = decision.values.index(value)
+        if runs and decision.values.index(runs[-1][-1]) == index - 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    words = [_range(run[0], run[-1], decision.values[0], decision.values[-1]) for run in runs]
+    return " or ".join(words), found[-1] - sum(gains[value] for value in decision.pieces)
+
+
+def _range(first: int, last: int, least: int, most: int) -> str:
+    if first == least:
+        return f"at most {last}"
+    return f"at least {first}" if last == most else f"from {first} to {last}"
+
+
 def remedies(tuning: Tuning, relative: float = 0.0) -> list[Remedy]:
     """The first reordered and the first duplicated forest without a conflict; none where there is no conflict, or the program
-    is no chain. ``relative``: the share of the time below which times are the same."""
+    is no chain, or where no dataset loses. ``relative``: the share of the time below which times are the same."""
+    if all(dataset.loss <= relative for dataset in tuning.datasets):
+        return []
     measured = measured_chain(tuning)
     if measured is None or not tuning.conflicts or len(measured.guards) > MOST_GUARDS:
         return []

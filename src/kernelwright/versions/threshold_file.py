@@ -11,8 +11,9 @@ dataset, so that tuning goes on where it was, also after Ctrl-C. Neither is ever
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -48,7 +49,7 @@ def with_winners(program: str, runs: str, by: Sequence[str] = ()) -> str:
 
 def runs_of(path: Path) -> list[str]:
     """The runs whose winners a threshold file was tuned with. Raises ``Misuse`` where there are none."""
-    header = _header(path)
+    header = header_of(path)
     runs = header[0].partition(_WITH)[2].partition(_BY)[0] if header else ""
     if not runs:
         raise Misuse(f"{path} holds no thresholds of winners", hint="kw tune app.cu --with RUN,RUN writes such a file")
@@ -57,7 +58,7 @@ def runs_of(path: Path) -> list[str]:
 
 def winners_named(path: Path, thresholds: Iterable[str]) -> list[str]:
     """Those of ``thresholds`` that are of winners of the runs that the file ``path`` was tuned with; the others are the program's own."""
-    header = _header(path)
+    header = header_of(path)
     runs = header[0].partition(_WITH)[2].partition(_BY)[0].split(",") if header else []
     names = tuple(f"{Path(run.partition(':')[0]).name}:" for run in runs if run)
     return [name for name in thresholds if names and name.startswith(names)]
@@ -88,13 +89,13 @@ def read_thresholds(path: Path) -> dict[str, int]:
     return found
 
 
-def refuse_unknown(path: Path, thresholds: Mapping[str, int], guards: Sequence[str]) -> None:
-    """Raises ``Misuse`` for a threshold of no guard of the program."""
-    unknown = [name for name in thresholds if name not in guards]
+def refuse_unknown(path: Path, unknown: Sequence[str], guards: Sequence[str] = ()) -> None:
+    """Raises ``Misuse`` where there is a threshold of no guard of the program. ``guards``: those it has, where that is known."""
     if unknown:
+        has = f": it has {', '.join(guards)}" if guards else ""
         raise Misuse(
-            f"{path} has a threshold {unknown[0]!r}, and the program has no such guard: it has {', '.join(guards)}",
-            hint="tune this program into a file of its own with -o",
+            f"{path} has a threshold {unknown[0]!r}, and the program has no such guard{has}",
+            hint="tune this program into a file of its own with -o, or take the line out",
         )
 
 
@@ -153,9 +154,10 @@ def evidence_for(path: Path, identity: Identity) -> Evidence:
     """What is known for ``identity``, to be added to. Raises ``Misuse`` when the files there are of another."""
     found = Evidence.read(path)
     if found is None:
-        _refuse_another(path, _header(path), identity)
+        _refuse_another(path, header_of(path), identity)
         return Evidence(identity)
-    _refuse_another(path, (found.identity.program, found.identity.device), identity)
+    if not _is_same_file(found.identity, identity):
+        _refuse_another(path, (found.identity.program, found.identity.device), identity)
     if found.identity.digest != identity.digest:
         raise Misuse(
             f"{identity.program} has changed since {path} was tuned: times of the old one say nothing of it",
@@ -172,22 +174,69 @@ def evidence_for(path: Path, identity: Identity) -> Evidence:
     return found
 
 
-def write_thresholds(path: Path, thresholds: Mapping[str, int], identity: Identity) -> dict[str, int]:
-    """Writes the file. Thresholds that it held and ``thresholds`` does not name stay. Returns all of them."""
-    kept = read_thresholds(path) if path.exists() else {}
-    both = {**kept, **thresholds}
+def refuse_another_program(path: Path, identity: Identity) -> None:
+    """Raises ``Misuse`` where the files there are of another program, whose thresholds nothing may replace. Winners of other runs, and
+    what they compare, make no other program."""
+    try:
+        evidence = Evidence.read(path)
+    except Misuse:  # It tells nothing; the threshold file may.
+        evidence = None
+    if evidence is not None and _is_same_file(evidence.identity, identity):
+        return
+    header = header_of(path)
+    found = header[0] if header is not None else evidence.identity.program if evidence is not None else identity.program
+    if _is_another_program(found, identity):
+        raise Misuse(
+            f"{path} holds thresholds of another program: {found}, and this is {identity.program}",
+            hint="write to another file with -o, or move that one away",
+        )
+
+
+def set_aside(path: Path, evidence: Evidence, thresholds: Collection[str]) -> Path | None:
+    """Copies a threshold file, and the evidence beside it, where they hold what these do not: a threshold, a dataset, or times of another
+    device or of the program as it was. Returns the copy of the threshold file; None where nothing would be lost."""
+    try:
+        earlier = Evidence.read(path)
+        is_less = earlier is not None and (
+            earlier.identity != evidence.identity or not earlier.measured.keys() <= evidence.measured.keys()
+        )
+    except Misuse:  # It is of no use here, and may be to somebody.
+        is_less = True
+    is_less = is_less or (path.exists() and not read_thresholds(path).keys() <= set(thresholds))
+    if not is_less:
+        return None
+    aside = next(
+        free
+        for n in itertools.count(1)
+        if not _is_there(free := path.with_name(f"{path.stem}.before-{n}{path.suffix}"))
+    )
+    for each, to in ((path, aside), (evidence_path(path), evidence_path(aside))):
+        if each.exists():
+            write_atomically(to, each.read_bytes())
+    return aside
+
+
+def _is_another_program(program: str, identity: Identity) -> bool:
+    return _one_line(program).partition(_WITH)[0] != _one_line(identity.program).partition(_WITH)[0]
+
+
+def _is_there(path: Path) -> bool:
+    return path.exists() or evidence_path(path).exists()
+
+
+def write_thresholds(path: Path, thresholds: Mapping[str, int], identity: Identity) -> None:
+    """Writes the file."""
     lines = [
         f"{_PROGRAM}{_one_line(identity.program)}",
         f"{_DEVICE}{_one_line(identity.device)}",
         *([f"{_CALIBRATION}{_one_line(identity.calibration)}"] if identity.calibration else []),
         f"-- evidence: {evidence_path(path).name}",
-        *(f"{name}={value}" for name, value in both.items()),
+        *(f"{name}={value}" for name, value in thresholds.items()),
     ]
     write_atomically(path, ("\n".join(lines) + "\n").encode())
-    return both
 
 
-def _header(path: Path) -> tuple[str, str] | None:
+def header_of(path: Path) -> tuple[str, str] | None:
     """Program and device that a threshold file names; None where it is not there or names none."""
     if not path.exists():
         return None
@@ -197,16 +246,26 @@ def _header(path: Path) -> tuple[str, str] | None:
     return None if program is None or device is None else (program, device)
 
 
+def _is_same_file(one: Identity, other: Identity) -> bool:
+    """Whether both are of the same content on the same device, under the same name in the folder that each was called from."""
+    return one.digest == other.digest != "" and one.device == other.device and _last_part(one) == _last_part(other)
+
+
+def _last_part(identity: Identity) -> str:
+    program, *more = _one_line(identity.program).partition(_WITH)
+    return "".join((Path(program).name, *more))
+
+
 def _refuse_another(path: Path, found: tuple[str, str] | None, identity: Identity) -> None:
     wanted = (_one_line(identity.program), _one_line(identity.device))
     if found is None or (_one_line(found[0]), _one_line(found[1])) == wanted:
         return
     what, there, here = (
-        ("program", found[0], identity.program) if found[0] != wanted[0] else ("device", found[1], wanted[1])
+        ("program", found[0], identity.program) if _one_line(found[0]) != wanted[0] else ("device", found[1], wanted[1])
     )
     raise Misuse(
         f"{path} holds thresholds of another {what}: {there}, and this is {here}",
-        hint="write to another file with -o",
+        hint=f"write to another file with -o{'' if _is_another_program(found[0], identity) else ', or tune anew with --fresh'}",
     )
 
 

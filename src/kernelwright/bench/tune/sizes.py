@@ -33,7 +33,7 @@ SIZES: dict[str, tuple[str, ...]] = {
     "option_pricing": ("4096 5", "1024 16", "512 32", "256 64", "32 256"),
     "locvolcalib": ("2 32 32 2", "16 16 16 2", "64 8 8 2", "256 4 8 2"),
     "heston": ("16 2 10 64 2", "64 4 10 32 2", "128 4 20 16 2", "512 8 20 8 2"),
-    "bfast": ("1024 32", "256 64", "64 128", "32 256", "8 512"),
+    "bfast": ("512 48 12", "256 64 12", "64 128 23", "32 256 23", "8 512 23"),
 }
 """Between the two datasets of each program, and a little beyond."""
 QUICK = ("mapscan1",)

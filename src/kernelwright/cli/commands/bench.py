@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -40,6 +41,9 @@ def command(
             "and tune-sizes: programs by name.",
         ),
     ] = None,
+    compiler_flags: Annotated[
+        str, typer.Option("--flags", help="For programs: flags of the compiler, in one word: '-I common -DN=4'.")
+    ] = "",
     evaluations: Annotated[
         int | None, typer.Option("--evaluations", help="For search: candidates of a run, in place of 5,000.")
     ] = None,
@@ -53,11 +57,13 @@ def command(
         raise Misuse(f"{name} takes no number of candidates", hint=f"kw bench {SEARCH} --evaluations {evaluations}")
     if places and name != PROGRAMS:
         raise Misuse(f"{name} takes no folder", hint=f"kw bench {PROGRAMS} {places[0]}")
+    if compiler_flags and not places:
+        raise Misuse("--flags are for programs of a folder", hint=f"kw bench {PROGRAMS} FOLDER --flags '-I common'")
     names = tuple(BENCHMARKS) if name == ALL else (name,)
     if programs and name == COMPILE:
         results = [_of_programs(programs)]
     elif places:
-        results = [_of_folders(places, quick)]
+        results = [_of_folders(places, quick, shlex.split(compiler_flags))]
     else:
         chosen: dict[str, Any] = {"names": [str(each) for each in programs]} if programs else {}
         chosen |= {} if evaluations is None else {"evaluations": evaluations}
@@ -83,10 +89,10 @@ def _of_programs(places: Sequence[Path]) -> Measured:
     return measure_programs(places, lambda line: say(f"  {COMPILE}: {line}\n"))
 
 
-def _of_folders(places: Sequence[Path], quick: bool) -> Measured:
+def _of_folders(places: Sequence[Path], quick: bool, compiler_flags: Sequence[str]) -> Measured:
     from kernelwright.bench.programs.measure import measure_folders
 
-    return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), quick)
+    return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), quick, compile_flags=compiler_flags)
 
 
 def _show(result: Measured) -> None:

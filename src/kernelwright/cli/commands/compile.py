@@ -18,6 +18,7 @@ from kernelwright.cuda.inputs import working_folder
 from kernelwright.errors import Misuse, ToolError
 from kernelwright.pipeline import CUDA_SUFFIXES, STAGES, Program, Unit
 from kernelwright.pipeline import compile as compile_program
+from kernelwright.values import frozen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,39 @@ STAGE_SUFFIXES = {
 }
 
 
+@frozen
+class DependencyFile:
+    """A rule for make beside an object: what it was made from. ``kind``: -MD, or -MMD without the system's headers."""
+
+    kind: str
+    file: str | None
+    target: str | None
+    phony: bool
+    """Whether headers that are gone stop nobody."""
+
+    def flags(self, made: Path) -> tuple[str, ...]:
+        """clang's, for the object ``made``."""
+        named = self.file or str(made.with_suffix(".d"))
+        return (
+            self.kind,
+            "-MF",
+            os.path.abspath(named),
+            "-MT",
+            self.target or str(made),
+            *(["-MP"] if self.phony else []),
+        )
+
+
+DEPENDENCY_FLAGS: tuple[Flag, ...] = (
+    Flag("dependencies", ("-MD", "--generate-dependencies-with-compile"), "switch", "With -c: a rule for make, in a .d file.", False),
+    Flag(
+        "own_dependencies", ("-MMD", "--generate-nonsystem-dependencies-with-compile"), "switch",
+        "The same without the system's headers.", False,
+    ),
+    Flag("dependency_targets", ("-MP", "--generate-dependency-targets"), "switch", "A rule without a command for each header.", False),
+    Flag("dependency_file", ("-MF", "--dependency-output"), "text", "Where that rule is written."),
+    Flag("dependency_target", ("-MT", "--dependency-target-name"), "text", "What that rule is for; default: the object."),
+)  # fmt: skip
 OWN_FLAGS: tuple[Flag, ...] = (
     Flag("output", ("-o", "--output-file"), "text", "Output file, or a folder; - prints."),
     Flag("emit", ("--emit",), "text", "ir, ptx, cubin, obj or exe; default: what -o says, else ptx."),
@@ -59,6 +93,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
         "An object file for each source, to be linked by kw compile.",
         False,
     ),
+    *DEPENDENCY_FLAGS,
     Flag("library", ("-l", "--library"), "texts", "Library to link, for --emit exe."),
     Flag("library_folder", ("-L", "--library-path"), "texts", "Folder to search for libraries."),
     WITH,
@@ -94,6 +129,11 @@ def compile_files(
     ptx: bool = False,
     cubin: bool = False,
     compile_only: bool = False,
+    dependencies: bool = False,
+    own_dependencies: bool = False,
+    dependency_targets: bool = False,
+    dependency_file: str | None = None,
+    dependency_target: str | None = None,
     library: list[str] | None = None,
     library_folder: list[str] | None = None,
     linker: list[str] | None = None,
@@ -119,9 +159,19 @@ def compile_files(
         binding()  # variants take all of LLVM; from here on everybody here has that
     targets = _targets([*cuda, *others] if what == OBJECT else cuda or others or linked, what, output)
     _check_targets(targets, cuda, [*others, *linked])
+    wanted = None
+    if dependencies or own_dependencies:
+        kind = "-MD" if dependencies else "-MMD"
+        wanted = DependencyFile(kind, dependency_file, dependency_target, dependency_targets)
     if what == OBJECT:
-        _each_object([*cuda, *others], targets, flags)
+        if dependency_file and len(targets) > 1:
+            raise Misuse(
+                f"{len(targets)} files have one -MF {dependency_file}", hint="compile them one by one, or leave out -MF"
+            )
+        _each_object([*cuda, *others], targets, flags, wanted)
         return
+    if wanted:
+        say(f"kw: ignored: {wanted.kind} (dependencies are written beside an object, with -c)\n")
     program = (
         compile_program(list(cuda), options=flags.options, cache=flags.use_cache)
         if cuda
@@ -335,18 +385,19 @@ def _say_whose_thresholds(cuda: list[Path], target: Path, winners: list[str]) ->
         say(f"kw: its guards read {place}, which is not there: copy {tuned} to it\n")
 
 
-def _each_object(sources: list[Path], targets: list[Path], flags: CompileFlags) -> None:
+def _each_object(sources: list[Path], targets: list[Path], flags: CompileFlags, wanted: DependencyFile | None) -> None:
     """Every source by itself, as ``-c`` has it: what others define is not known here."""
     from kernelwright.executable import build_object
 
     for source, target in zip(sources, targets, strict=True):
+        listing = wanted.flags(target) if wanted else ()
         if source.suffix in CUDA_SUFFIXES:
             (unit,) = compile_program([source], options=flags.options, cache=flags.use_cache).units
             say(unit.source.warnings)
             _ = unit.ptx  # as below
-            say(build_object(unit, target).warnings)
+            say(build_object(unit, target, listing=listing).warnings)
         else:
-            say(build_object(source, target, flags.options).warnings)
+            say(build_object(source, target, flags.options, listing).warnings)
 
 
 def _executable(

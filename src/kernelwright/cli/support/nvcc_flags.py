@@ -46,7 +46,7 @@ _ONE_GO = "kw compile goes from sources to an executable in one step"
 _ALL_FILES = "give all sources at once with --emit exe"
 _BUNDLED = "host code is compiled by the same clang"
 _NO_STAGE = "--print-after and --stop-after show every stage"
-_NO_LISTING = "no dependency file is written"
+_NO_LISTING = "dependencies are written beside an object, with -c -MD"
 
 NVCC_FLAGS: tuple[NvccFlag, ...] = (
     # ---- what holds anyway ----
@@ -102,11 +102,6 @@ NVCC_FLAGS: tuple[NvccFlag, ...] = (
     _flag("--Wmissing-launch-bounds -Wmissing-launch-bounds", "switch", "there is no such warning"),
     _flag("--Wext-lambda-captures-this -Wext-lambda-captures-this", "switch", "there is no such warning"),
     _flag("--frandom-seed -frandom-seed", "text", "names are the same in every compile"),
-    _flag("--generate-dependencies-with-compile -MD", "switch", _NO_LISTING),
-    _flag("--generate-nonsystem-dependencies-with-compile -MMD", "switch", _NO_LISTING),
-    _flag("--generate-dependency-targets -MP", "switch", _NO_LISTING),
-    _flag("--dependency-output -MF", "text", _NO_LISTING),
-    _flag("--dependency-target-name -MT", "text", _NO_LISTING),
     # ---- refused ----
     _flag("--device-link -dlink", "switch", _ONE_GO, next_step=_ALL_FILES),
     _flag("--device-w -dw", "switch", _ONE_GO, next_step=_ALL_FILES),
@@ -118,8 +113,8 @@ NVCC_FLAGS: tuple[NvccFlag, ...] = (
     _flag("--ltoir -ltoir", "switch", _ONE_GO, next_step="--emit ir"),
     _flag("--cuda -cuda", "switch", "there is no such intermediate file", next_step=_NO_STAGE),
     _flag("--preprocess -E", "switch", "preprocessed source is not written", next_step="--stop-after frontend"),
-    _flag("--generate-dependencies -M", "switch", _NO_LISTING, next_step="g++ -M, or clang -M"),
-    _flag("--generate-nonsystem-dependencies -MM", "switch", _NO_LISTING, next_step="g++ -MM, or clang -MM"),
+    _flag("--generate-dependencies -M", "switch", _NO_LISTING, next_step="-c -MD"),
+    _flag("--generate-nonsystem-dependencies -MM", "switch", _NO_LISTING, next_step="-c -MMD"),
     _flag("--run -run", "switch", "programs are compiled, not run", next_step="run the executable"),
     _flag("--dryrun -dryrun", "switch", "commands are not listed", next_step=_NO_STAGE),
     _flag("--output-directory -odir", "text", "-o takes a folder, too", next_step="-o FOLDER"),

@@ -22,8 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from kernelwright.cache import cache_folder, installation
-from kernelwright.cli.commands.compile import HOST_SUFFIXES, link_options
+from kernelwright.cli.commands.compile import HOST_SUFFIXES, is_linkable, link_options
 from kernelwright.cli.support.compile_flags import CompileFlags
+from kernelwright.cli.support.error_exit import tell
 from kernelwright.cli.support.plain_flags import Flag
 from kernelwright.cli.support.receipts import leave_receipt, recall, receipt_key
 from kernelwright.cli.support.winners_flag import TUNED
@@ -123,7 +124,11 @@ class GivenProgram:
             return {}
         given = [Path(name) for text in winners for name in text.split(",") if name.endswith(TUNED)]
         beside = [] if self.is_executable else [self.paths[0].with_suffix(TUNED)]
-        return next(({THRESHOLDS: str(path.absolute())} for path in (*given, *beside) if path.is_file()), {})
+        path = next((path for path in (*given, *beside) if path.is_file()), None)
+        if path is None:
+            return {}
+        _tell_another_device(path, self.settings)
+        return {THRESHOLDS: str(path.absolute())}
 
     def executable(self, progress: Callable[[str], None]) -> Path:
         """The program as a file that can be executed, built when it is not there yet.
@@ -133,6 +138,19 @@ class GivenProgram:
         if self.is_executable:
             return _checked(self.paths[0])
         return _built(self, progress)
+
+
+def _tell_another_device(path: Path, settings: Settings) -> None:
+    """Says where thresholds were found on another device than the one they are taken to: they may not be the best there."""
+    from kernelwright.versions.threshold_file import header_of
+
+    try:
+        header = header_of(path)
+    except Misuse:  # The program says what is wrong with its file.
+        return
+    here = settings.name.partition("@")[0]
+    if header is not None and header[1] != here:
+        tell(f"{path} was tuned on {header[1]}, and this runs on {here}: its thresholds may not be the best here")
 
 
 def _number(flag: str, text: str | None, kind: type[int] | type[float]) -> Any:
@@ -161,6 +179,10 @@ def _checked(path: Path) -> Path:
         raise Misuse(f"{path} does not exist", hint="check the path; the program's own arguments go behind --")
     if path.is_dir():
         raise Misuse(f"{path} is a folder", hint="give its sources, or a program")
+    if is_linkable(path):
+        raise Misuse(
+            f"{path} is no whole program", hint=f"kw compile {path} -o app, then name ./app; or give the sources"
+        )
     with path.open("rb") as file:
         head = file.read(4)
     if head[:4] != b"\x7fELF" and head[:2] != b"#!":

@@ -277,6 +277,8 @@ PER_THREAD(cudaStreamSynchronize, (cudaStream_t stream), (OWN))
 PER_THREAD(cudaStreamQuery, (cudaStream_t stream), (OWN))
 PER_THREAD(cudaStreamGetFlags, (cudaStream_t stream, unsigned int *flags), (OWN, flags))
 PER_THREAD(cudaStreamGetPriority, (cudaStream_t stream, int *priority), (OWN, priority))
+PER_THREAD(cudaStreamSetAttribute, (cudaStream_t stream, cudaStreamAttrID which, const cudaStreamAttrValue *value), (OWN, which, value))
+PER_THREAD(cudaStreamGetAttribute, (cudaStream_t stream, cudaStreamAttrID which, cudaStreamAttrValue *value), (OWN, which, value))
 PER_THREAD(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned int flags), (OWN, event, flags))
 PER_THREAD(cudaStreamAddCallback,
            (cudaStream_t stream, cudaStreamCallback_t function, void *data, unsigned int flags),

@@ -9,6 +9,8 @@ struct CUstream_st {
     int priority;
     int device;
     struct CUstream_st *next;
+    struct cudaAccessPolicyWindow window;
+    enum cudaSynchronizationPolicy policy;
 };
 
 struct CUevent_st {
@@ -37,7 +39,8 @@ static int create_stream(cudaStream_t *stream, unsigned int flags, int priority)
     if (!created)
         return cudaErrorMemoryAllocation;
     pthread_mutex_lock(&list);
-    *created = (struct CUstream_st){++last_number, flags, priority, kw_device, streams};
+    *created = (struct CUstream_st){
+        .number = ++last_number, .flags = flags, .priority = priority, .device = kw_device, .next = streams};
     struct kw_stream body = {.stream = created->number, .flags = flags & cudaStreamNonBlocking, .priority = priority};
     int result = kw_command(KW_STREAM_CREATE, &body, sizeof body, NULL, 0);
     if (!result) {
@@ -241,6 +244,80 @@ KW_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int *priority)
     if (!result)
         *priority = found.priority;
     return kw_done(result);
+}
+
+/* Attributes ask the hardware for favours that we neither grant nor deny: what is set is given back. */
+static struct CUstream_st default_attributes = {.policy = cudaSyncPolicyAuto};
+
+/* The stream whose attributes these are, with the list locked; NULL where there is no such stream. */
+static struct CUstream_st *attributes_of(cudaStream_t stream)
+{
+    if (stream == cudaStreamPerThread)
+        stream = own_stream;
+    if (stream == 0 || stream == cudaStreamLegacy)
+        return &default_attributes;
+    struct CUstream_st *each = streams;
+    while (each && each != stream)
+        each = each->next;
+    return each;
+}
+
+KW_API cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, const cudaStreamAttrValue *value)
+{
+    KW_ENTER();
+    pthread_mutex_lock(&list);
+    struct CUstream_st *of = attributes_of(stream);
+    int result = !value ? cudaErrorInvalidValue : of ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (result)
+        ;
+    else if (attribute == cudaStreamAttributeAccessPolicyWindow && value->accessPolicyWindow.hitRatio >= 0 &&
+             value->accessPolicyWindow.hitRatio <= 1)
+        of->window = value->accessPolicyWindow;
+    else if (attribute == cudaStreamAttributeSynchronizationPolicy)
+        of->policy = value->syncPolicy;
+    else if (attribute == cudaStreamAttributePriority)
+        of->priority = value->priority;
+    else
+        result = cudaErrorInvalidValue;
+    pthread_mutex_unlock(&list);
+    return kw_done(result);
+}
+
+KW_API cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, cudaStreamAttrValue *value)
+{
+    KW_ENTER();
+    pthread_mutex_lock(&list);
+    struct CUstream_st *of = attributes_of(stream);
+    int result = !value ? cudaErrorInvalidValue : of ? cudaSuccess : cudaErrorInvalidResourceHandle;
+    if (result)
+        ;
+    else if (attribute == cudaStreamAttributeAccessPolicyWindow)
+        value->accessPolicyWindow = of->window;
+    else if (attribute == cudaStreamAttributeSynchronizationPolicy)
+        value->syncPolicy = of->policy ? of->policy : cudaSyncPolicyAuto;
+    else if (attribute == cudaStreamAttributePriority)
+        value->priority = of->priority;
+    else
+        result = cudaErrorInvalidValue;
+    pthread_mutex_unlock(&list);
+    return kw_done(result);
+}
+
+KW_API cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from)
+{
+    KW_ENTER();
+    pthread_mutex_lock(&list);
+    struct CUstream_st *target = attributes_of(to), *source = attributes_of(from);
+    if (target && source)
+        target->window = source->window, target->policy = source->policy, target->priority = source->priority;
+    pthread_mutex_unlock(&list);
+    return kw_done(target && source ? cudaSuccess : cudaErrorInvalidResourceHandle);
+}
+
+KW_API cudaError_t cudaCtxResetPersistingL2Cache(void)
+{
+    KW_ENTER();
+    return kw_done(cudaSuccess);
 }
 
 KW_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)

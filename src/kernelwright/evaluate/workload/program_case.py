@@ -155,12 +155,13 @@ def end_session(process: subprocess.Popen[bytes]) -> None:
 
 
 def how_it_ended(code: int, complained: Path, said: Path) -> str:
-    """How a program failed, in a sentence with the last line of what it said."""
+    """How a program failed, in a sentence with the last line of what it said. Indented lines belong to one before them."""
     how = f"it was ended by {signal.Signals(-code).name}" if code < 0 else f"it ended with exit code {code}"
     for path in (complained, said):
         lines = path.read_bytes()[-4000:].decode(errors="replace").strip().splitlines()
         if lines:
-            return f"{how}: {lines[-1][:300]}"
+            last = next((line for line in reversed(lines) if line and not line[0].isspace()), lines[-1])
+            return f"{how}: {last[:300]}"
     return f"{how} and said nothing"
 
 

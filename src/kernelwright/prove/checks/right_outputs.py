@@ -88,7 +88,12 @@ def _drawn_anew(runs: VariantRuns, why: str) -> Answer:
 
 
 def _different(runs: VariantRuns) -> Answer:
-    changed = runs.changed_sets()
+    changed: list[ChangedSet] = []
+    for each in runs.changed_sets():
+        changed.append(each)
+        wrong_at_once = runs.wrong_at_once(each)
+        if wrong_at_once is not None:
+            return failed(str(wrong_at_once), [wrong_at_once])
     refuting = runs.refuting(runs.inputs.counterexamples)
     sets = [runs.baseline.different, *changed, *refuting]
     for each in (*changed, *refuting):
@@ -129,7 +134,7 @@ def _demanded(runs: VariantRuns) -> list[Reference]:
     effort = baseline.effort
     further = baseline.generated(range(effort.draws, 3 * effort.draws), into)
     made = [r for r in map(baseline.accept, further) if isinstance(r, Reference)]
-    for first, changed in zip(runs.changed_sets(), runs.changed_sets(more=3), strict=True):
+    for first, changed in zip(list(runs.changed_sets()), runs.changed_sets(more=3), strict=True):
         seen = {one.case.name for one in first.references}
         made += [one for one in changed.references if one.case.name not in seen]
     return runs.inside(made)

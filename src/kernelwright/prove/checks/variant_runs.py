@@ -8,7 +8,7 @@ runs.new_sites(runs.sites)           what it does undefined and the original doe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 
@@ -218,16 +218,28 @@ class VariantRuns:
         # The first blocks of a launch are another grid.
         return [one for one in found if not self.domain.broken_by(one.run)]
 
-    def changed_sets(self, more: int = 1) -> list[ChangedSet]:
+    def changed_sets(self, more: int = 1) -> Iterator[ChangedSet]:
         """Changed inputs of each kernel, made from the training cases that cover most, as far as the guards admit them."""
         groups: set[frozenset[str]] = set()
-        found = []
         for base in self._bases():
             first = base.kernels not in groups
             groups.add(base.kernels)
-            found.append(self.changes.of(base, self.edited, self.domain, first=first, more=more))
-            self.begin(self._asked_of_different(one) for one in found[-1].references if self._is_inside(one))
-        return found
+            made = self.changes.of(base, self.edited, self.domain, first=first, more=more)
+            self.begin(self._asked_of_different(one) for one in made.references if self._is_inside(one))
+            yield made
+
+    def wrong_at_once(self, some: ChangedSet) -> Evidence | None:
+        """What is wrong on one of these inputs, of a variant that is of no use then; None where more than that is wanted. Of the runs that
+        each input takes anyhow, those that are not watched come first for all of them: together they take as long as one that is."""
+        if not self.inputs.is_short(WRONG_ELSEWHERE):
+            return None
+        with self.baseline.device.memory_kept():
+            for one in filter(self._is_inside, some.references):
+                _, other = self._asked_of_different(one)
+                wrong = self.evidence(one, other.schedule, watch=other.watch, sites={})
+                if wrong is not None:
+                    return wrong
+        return None
 
     def refuting(self, counterexamples: Sequence[Counterexample]) -> list[ChangedSet]:
         """Changed inputs made of what refuted obligations, as far as the guards admit them."""

@@ -343,6 +343,8 @@ class AcceptedChanges:
         baseline = self._baseline
         modules = {**baseline.original, kernel: module}
         try:
+            if not baseline.ends(observed.case, overread=baseline.overread):
+                return None
             run = run_case(
                 baseline.device, modules, observed, baseline.workload.kernel, FORWARD,
                 watch=False, overread=baseline.overread, budget=baseline.most_turns,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.space.computation.sizes import is_below, is_dynamic, shown
 
 
 class Named:
@@ -31,7 +32,13 @@ class Loop(Named):
 
     name: str
     extent: int
+    """Where it is known only at launch: the number it is tuned at, with its formula (``sizes.py``)."""
     tiles: tuple[int, ...] = ()
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether some launch has more than one iteration of it."""
+        return self.extent > 1 or is_dynamic(self.extent)
 
     def __add__(self, other: Loop | Affine | int) -> Affine:
         return as_affine(self) + other
@@ -68,8 +75,11 @@ class Affine:
     @property
     def range(self) -> tuple[int, int]:
         """The smallest and the largest value."""
-        spans = [factor * (loop.extent - 1) for loop, factor in self.factors]
-        return self.offset + sum(s for s in spans if s < 0), self.offset + sum(s for s in spans if s > 0)
+        down, up = (
+            sum(factor * (loop.extent - 1) for loop, factor in self.factors if (factor < 0) == negative)
+            for negative in (True, False)
+        )
+        return self.offset + down, self.offset + up
 
 
 def as_affine(thing: object) -> Affine:
@@ -106,9 +116,10 @@ class Array(Named):
             raise Misuse(f"array {self.name} has {len(self.shape)} dimensions, not {len(indices)}")
         for number, (each, extent) in enumerate(zip(indices, self.shape, strict=True)):
             low, high = each.range
-            if low < 0 or high >= extent:
+            if not (is_below(-1, low) and is_below(high, extent)):
                 raise Misuse(
-                    f"dimension {number} of array {self.name} has {extent} elements; its index is {low} to {high}"
+                    f"dimension {number} of array {self.name} has {shown(extent)} elements;"
+                    f" its index is {shown(low)} to {shown(high)}"
                 )
         address = sum((each * stride for each, stride in zip(indices, self.strides, strict=True)), Affine(()))
         return Access(self, tuple((loop, s) for loop, s in address.factors if s), address.offset)

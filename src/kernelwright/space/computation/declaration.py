@@ -28,6 +28,7 @@ from kernelwright.space.computation.objects import (
     Reduction,
     Temporary,
 )
+from kernelwright.space.computation.sizes import LaunchSize, formula_of, is_below, shown
 from kernelwright.space.computation.strip_mining import VECTOR_WIDTHS, tile_sizes, vector_widths
 
 COMBINE = {"sum": ("add", 0.0), "max": ("max", -3.0e38)}
@@ -83,7 +84,8 @@ class Computation:
         self._lowered: dict[str, bool] = {}
 
     def loop(self, name: str, extent: object, tiles: tuple[int, ...] = ()) -> Loop:
-        """``extent`` iterations, known when the space is made; ``tiles``: the largest size of each tile, outermost first."""
+        """``extent`` iterations, known when the space is made or given at launch (``sizes.py``); ``tiles``: the largest size of each
+        tile, outermost first."""
         self._new(name)
         if isinstance(extent, Expression):
             raise Misuse(
@@ -92,8 +94,8 @@ class Computation:
             )
         if isinstance(extent, bool) or not isinstance(extent, int):
             raise Misuse(f"the extent of loop {name} of {self.name} is a whole number, not {extent!r}")
-        if extent < 1:
-            raise Misuse(f"loop {name} of {self.name} has {extent} iterations: there is nothing to compute")
+        if not is_below(0, extent):
+            raise Misuse(f"loop {name} of {self.name} has {shown(extent)} iterations: there is nothing to compute")
         self.loops[name] = Loop(name, extent, tuple(tiles))
         return self.loops[name]
 
@@ -141,7 +143,7 @@ class Computation:
         if expression.kind != "value":
             expression = self.compute(f"{name}_value", expression)
         varied = self._statements[expression.name].value_loops
-        missing = [loop for loop in varied if not access.stride(loop) and loop.extent > 1]
+        missing = [loop for loop in varied if not access.stride(loop) and loop.may_repeat]
         if missing:
             raise Misuse(
                 f"{name} writes one element of {access.array} for all iterations of {missing[0]}",
@@ -149,9 +151,10 @@ class Computation:
             )
         reached = 0
         for loop, stride in sorted(access.strides, key=lambda pair: abs(pair[1])):
-            if loop.extent > 1 and abs(stride) <= reached:
+            step = -stride if stride < 0 else stride
+            if loop.may_repeat and not is_below(reached, step):
                 raise Misuse(f"{name} writes some elements of {access.array} twice: its strides overlap at {loop}")
-            reached += abs(stride) * (loop.extent - 1)
+            reached += step * (loop.extent - 1)
         self._add(
             DeclaredStatement(name, "store", tuple(dict.fromkeys((*varied, *access.loops))), expression, access), False
         )
@@ -166,6 +169,16 @@ class Computation:
             raise Misuse(f"{self.name} computes {', '.join(unused)} and does not use it")
         self._check_made_names()
         return _Builder(self).build()
+
+    @property
+    def launch_sizes(self) -> tuple[LaunchSize, ...]:
+        """Sizes that kernels are given at launch."""
+        numbers = [loop.extent for loop in self.loops.values()]
+        numbers += [n for array in self.arrays.values() for n in (*array.shape, *array.strides)]
+        for statement in self._statements.values():
+            if statement.access is not None:
+                numbers += [statement.access.offset, *(stride for _, stride in statement.access.strides)]
+        return tuple(dict.fromkeys(size for number in numbers for size in formula_of(number).sizes))
 
     @property
     def statements(self) -> tuple[DeclaredStatement, ...]:
@@ -185,7 +198,10 @@ class Computation:
         made = {f"{loop}{level}": f"index of loop {loop}" for loop in self.loops for level in range(10)}
         made |= {f"v_{name}": f"value of {name}" for name in names}
         made |= {f"{a}_to_{b}": f"temporary from {a} to {b}" for a in names for b in names}
-        for given in (*self.arrays, *self.scalars):
+        for size in self.launch_sizes:
+            if size.name in RESERVED or "__" in size.name or size.name in (*self.arrays, *self.scalars):
+                raise Misuse(f"{size.name!r} is no name for a size of {self.name}: it becomes a parameter in C")
+        for given in (*self.arrays, *self.scalars, *(size.name for size in self.launch_sizes)):
             if given in made:
                 raise Misuse(f"{given} of {self.name} has the name of an {made[given]}", hint="give it another name")
 
@@ -197,13 +213,14 @@ class Computation:
 
     def _array(self, name: str, shape: tuple[int, ...], strides: tuple[int, ...] | None, is_output: bool) -> Array:
         self._new(name)
-        if not shape or any(n < 1 for n in shape):
-            raise Misuse(f"array {name} of {self.name} has no elements: its shape is {shape}")
+        if not shape or not all(is_below(0, n) for n in shape):
+            said = f"({', '.join(map(shown, shape))}{',' if len(shape) == 1 else ''})"
+            raise Misuse(f"array {name} of {self.name} has no elements: its shape is {said}")
         if strides is None:
             strides = tuple(_product(shape[d + 1 :]) for d in range(len(shape)))
         if len(strides) != len(shape):
             raise Misuse(f"array {name} has {len(shape)} dimensions and {len(strides)} strides")
-        if any(s < 1 for s in strides):
+        if not all(is_below(0, s) for s in strides):
             raise Misuse(f"array {name} has strides {strides}: they count elements, from 1")
         self.arrays[name] = Array(name, tuple(shape), tuple(strides), is_output)
         return self.arrays[name]
@@ -278,6 +295,7 @@ class _Builder:
             tuple(self.temporaries),
             tuple(self.dependences),
             tuple(self.reductions.values()),
+            self.computation.launch_sizes,
         )
 
     def _add(self, instruction: Instruction) -> Instruction:
@@ -307,7 +325,7 @@ class _Builder:
 
     def _loads_each_term_once(self, term: Expression, loops: tuple[Loop, ...]) -> bool:
         """Whether some operand is loaded for one term of one result: there is nothing to use again."""
-        varying = {loop for loop in loops if loop.extent > 1}
+        varying = {loop for loop in loops if loop.may_repeat}
         for operand in term.operands:
             i = self.instructions[operand]
             if i.access is not None and varying <= set(i.access.loops):

@@ -14,6 +14,7 @@ from typing import Protocol
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Access, Array, Loop, Named
 from kernelwright.space.computation.expressions import Expression
+from kernelwright.space.computation.sizes import LaunchSize
 from kernelwright.space.computation.strip_mining import may_be_partly_there
 
 
@@ -137,6 +138,8 @@ class Backbone:
     temporaries: tuple[Temporary, ...]
     dependences: tuple[Dependence, ...]
     reductions: tuple[Reduction, ...]
+    launch_sizes: tuple[LaunchSize, ...] = ()
+    """Parameters of the kernel, after its scalars."""
     by_name: dict[str, Statement | DimPair | Temporary] = field(compare=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:

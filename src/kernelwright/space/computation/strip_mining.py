@@ -5,6 +5,8 @@ last iteration that is only partly there, and generated kernels ask of each iter
 
     1000 iterations, tiles of 25 and 4     →   a rest of 10
     1000 iterations, tiles of 32 and 4     →   a rest of 8, of whose 1024 iterations the last 24 are not there
+
+Of an extent that is known only at launch, tiles divide what divides it at every launch, or they are powers of two.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from itertools import product
 from math import prod
 
 from kernelwright.space.computation.arrays import Access, Loop
+from kernelwright.space.computation.sizes import known_divisor
 
 MOST_SIZES = 16
 """Candidate sizes of all tiles of a computation: the domain of a size is a word of 16 bits."""
@@ -28,7 +31,7 @@ def is_power_of_two(number: int) -> bool:
 
 def divides(extent: int, sizes: Sequence[int]) -> bool:
     """Whether tiles of these sizes leave no iteration that is only partly there."""
-    return extent % prod(sizes) == 0
+    return known_divisor(extent) % prod(sizes) == 0
 
 
 def can_cut(extent: int, sizes: Sequence[int]) -> bool:
@@ -61,7 +64,7 @@ def tile_sizes(loops: Iterable[Loop]) -> dict[Loop, list[tuple[int, ...]]]:
 
 
 def _candidates(extent: int, limit: int) -> list[int]:
-    return [s for s in range(2, min(limit, extent) + 1) if extent % s == 0 or is_power_of_two(s)]
+    return [s for s in range(2, min(limit, extent) + 1) if known_divisor(extent) % s == 0 or is_power_of_two(s)]
 
 
 def may_be_partly_there(extent: int, tiles: Sequence[Sequence[int]]) -> bool:
@@ -77,6 +80,6 @@ def vector_widths(access: Access, loop: Loop, sizes: tuple[int, ...]) -> tuple[i
     """
     if access.stride(loop) != 1:
         return ()
-    others = [stride for other, stride in access.strides if other != loop and other.extent > 1]
+    others = [stride for other, stride in access.strides if other != loop and other.may_repeat]
     steps = (loop.extent, access.offset, *others)
-    return tuple(w for w in VECTOR_WIDTHS if w in sizes and all(s % w == 0 for s in steps))
+    return tuple(w for w in VECTOR_WIDTHS if w in sizes and all(known_divisor(s) % w == 0 for s in steps))

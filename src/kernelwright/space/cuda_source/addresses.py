@@ -1,4 +1,4 @@
-"""Addresses as sums of variables times whole numbers, in elements, and their C text."""
+"""Addresses as sums of variables times whole numbers or formulas of sizes, in elements, and their C text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.objects import Instruction
+from kernelwright.space.computation.sizes import Formula, constant, formula_of, shown
 from kernelwright.space.cuda_source.fused_loops import FusedLoop, FusedLoops
 
 
@@ -19,14 +20,27 @@ class Address:
         return Address(tuple((f, c) for f, c in self.terms if f is not loop), self.offset)
 
     def text(self) -> str:
-        """``m0 * 4096 + thread_y * 64 + k0``: the largest step first."""
+        """``m0 * 4096 + thread_y * 64 + k0``, ``(m0 * 64 + thread_y) * k + k0``: the largest step first."""
         by_variable: dict[str, int] = {}
         for fused, factor in self.terms:
-            if fused.size > 1:
+            if fused.varies:
                 by_variable[fused.variable] = by_variable.get(fused.variable, 0) + factor
-        ordered = sorted(by_variable.items(), key=lambda term: -abs(term[1]))
-        parts = [name if factor == 1 else f"{name} * {factor}" for name, factor in ordered]
-        return " + ".join([*parts, *([str(self.offset)] if self.offset or not parts else [])])
+        groups: dict[Formula, list[tuple[str, int]]] = {}
+        for name, factor in sorted(by_variable.items(), key=lambda term: -abs(term[1])):
+            formula = formula_of(factor)
+            whole = int(factor) if formula.is_constant else formula.factor
+            step = constant(1) if formula.is_constant else formula.over(whole)
+            groups.setdefault(step, []).append((name, whole))
+        parts = []
+        for step, terms in groups.items():
+            texts = [name if factor == 1 else f"{name} * {factor}" for name, factor in terms]
+            parts += texts if step == constant(1) else [f"{_bracketed(' + '.join(texts))} * {_bracketed(step.text())}"]
+        return " + ".join([*parts, *([shown(self.offset)] if self.offset or not parts else [])])
+
+
+def _bracketed(text: str) -> str:
+    """To stand in a product."""
+    return f"({text})" if " + " in text or " - " in text else text
 
 
 def global_address(loops: FusedLoops, instruction: Instruction) -> Address:

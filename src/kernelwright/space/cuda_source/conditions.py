@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.expressions import Expression
 from kernelwright.space.computation.objects import Backbone, Instruction
+from kernelwright.space.computation.sizes import shown
 from kernelwright.space.cuda_source.addresses import index_of
 from kernelwright.space.cuda_source.fused_loops import FusedLoop, FusedLoops
 
@@ -34,7 +35,7 @@ def reduction_condition(loops: FusedLoops, i: Instruction) -> str:
 
 def _text(loops: FusedLoops, i: Instruction, asked: Iterable[Loop], vector: FusedLoop | None = None) -> str:
     partial = [loop for loop in asked if loops.has_partial_iteration(i, loop)]
-    return " && ".join(f"{index_of(loops, i, loop).without(vector).text()} < {loop.extent}" for loop in partial)
+    return " && ".join(f"{index_of(loops, i, loop).without(vector).text()} < {shown(loop.extent)}" for loop in partial)
 
 
 def _vanishes(backbone: Backbone, e: Expression, loop: Loop) -> bool:

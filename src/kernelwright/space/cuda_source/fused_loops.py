@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cmp_to_key
+from math import prod
 
 from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.space.computation.arrays import Loop
 from kernelwright.space.computation.objects import Backbone, Dim, Instruction, Leaf
+from kernelwright.space.computation.sizes import is_dynamic, shown
 from kernelwright.space.computation.strip_mining import can_cut, divides, rest_of
+from kernelwright.space.cuda_source.generated import Iterations
 
 AXES = ("x", "y", "z")
 IN_REGISTERS = ("UNROLL", "VECTOR")
@@ -22,9 +25,19 @@ class FusedLoop:
 
     dims: tuple[Dim, ...]
     kind: str
-    size: int
+    iterations: Iterations
     variable: str
     axis: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Iterations; of a loop whose extent is given at launch, those at the sizes that are tuned on."""
+        return self.iterations.tuned
+
+    @property
+    def varies(self) -> bool:
+        """Whether there may be more than one iteration."""
+        return self.size > 1 or self.iterations.is_dynamic
 
     @property
     def title(self) -> str:
@@ -47,10 +60,11 @@ class FusedLoops:
             first, axis = group[0], axis_of.get(group[0])
             short = f"{first.loop}{first.level}"
             variable = short if names[short] == 1 else first.name.replace(".", "_")
-            size = self._size(group)
+            iterations = self._iterations(group)
             if axis is not None:
                 variable = f"thread_{AXES[axis]}"
-            fused = FusedLoop(tuple(group), kind, size, variable if size > 1 else "0", axis)
+            varies = iterations.tuned > 1 or iterations.is_dynamic
+            fused = FusedLoop(tuple(group), kind, iterations, variable if varies else "0", axis)
             self.of.update(dict.fromkeys(group, fused))
         self.all = list(dict.fromkeys(self.of.values()))
 
@@ -83,22 +97,23 @@ class FusedLoops:
             raise Misuse(f"{group[0]} and {group[-1]} are one loop of several kinds: {', '.join(sorted(kinds))}")
         return kinds.pop()
 
-    def _size(self, group: list[Dim]) -> int:
-        sizes = {self._dim_size(d) for d in group}
-        if len(sizes) != 1:
-            raise Misuse(f"{group[0]} and {group[-1]} are one loop of several sizes: {sorted(sizes)}")
-        return sizes.pop()
+    def _iterations(self, group: list[Dim]) -> Iterations:
+        found = {self._dim_iterations(d) for d in group}
+        if len(found) != 1:
+            sizes = sorted(each.text() for each in found)
+            raise Misuse(f"{group[0]} and {group[-1]} are one loop of several sizes: {', '.join(sizes)}")
+        return found.pop()
 
-    def _dim_size(self, dim: Dim) -> int:
+    def _dim_iterations(self, dim: Dim) -> Iterations:
         if dim.is_static:
-            return int(self.leaf.value("size", dim))
-        tiles = self._tiles(self.backbone.instruction(dim.instruction), dim.loop)
-        if not can_cut(dim.loop.extent, tiles):
+            return Iterations(int(self.leaf.value("size", dim)))
+        tiles, extent = self._tiles(self.backbone.instruction(dim.instruction), dim.loop), dim.loop.extent
+        if not can_cut(extent, tiles):
             raise Misuse(
-                f"the tiles of {dim.loop} around {dim.instruction} do not divide {dim.loop.extent},"
+                f"the tiles of {dim.loop} around {dim.instruction} do not divide {shown(extent)},"
                 " and are no powers of two within it"
             )
-        return rest_of(dim.loop.extent, tiles)
+        return Iterations(extent, prod(tiles)) if is_dynamic(extent) else Iterations(rest_of(extent, tiles))
 
     def _tiles(self, instruction: Instruction, loop: Loop) -> list[int]:
         return [int(self.leaf.value("size", d)) for d in instruction.dims if d.loop == loop and d.is_static]
@@ -118,7 +133,7 @@ class FusedLoops:
                 axis.extend(group)
         for axis in axes:
             first, *others = axis
-            wrong = next((d for d in others if self._dim_size(d) != self._dim_size(first)), None)
+            wrong = next((d for d in others if self._dim_iterations(d) != self._dim_iterations(first)), None)
             if wrong is not None:
                 raise Misuse(f"{first} and {wrong} are one axis of threads of several sizes")
         if len(axes) > len(AXES):

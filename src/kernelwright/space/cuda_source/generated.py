@@ -3,9 +3,46 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from math import prod
 from typing import Any
 
+from kernelwright.errors import Misuse
 from kernelwright.lazy_dataclasses import dataclass
+from kernelwright.space.computation.sizes import LaunchSize, formula_of, is_dynamic, known_divisor, value_at
+
+GRID_LIMIT = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """Of what the tiles of a loop leave: its extent over the product of their sizes, rounded up."""
+
+    extent: int
+    tile: int = 1
+
+    @property
+    def is_dynamic(self) -> bool:
+        return is_dynamic(self.extent)
+
+    @property
+    def tuned(self) -> int:
+        """At the sizes that are tuned on."""
+        return -(-int(self.extent) // self.tile)
+
+    def at(self, sizes: Mapping[str, int]) -> int:
+        return -(-value_at(self.extent, sizes) // self.tile)
+
+    def text(self) -> str:
+        """In C, to stand in a product or behind a comparison: ``n``, ``(n + 63) / 64``."""
+        if not self.is_dynamic:
+            return str(self.tuned)
+        formula = formula_of(self.extent)
+        if self.tile == 1:
+            return f"({formula.text()})" if len(formula.terms) > 1 else formula.text()
+        if known_divisor(self.extent) % self.tile == 0:
+            return f"{f'({formula.text()})' if len(formula.terms) > 1 else formula.text()} / {self.tile}"
+        return f"({(formula + formula_of(self.tile - 1)).text()}) / {self.tile}"
 
 
 @dataclass(frozen=True)
@@ -15,6 +52,7 @@ class GeneratedKernel:
     name: str
     source: str
     grid: tuple[int, int, int]
+    """Of sizes that are given at launch: at those that are tuned on."""
     block: tuple[int, int, int]
     shared_bytes: int
     """Of each block, static."""
@@ -24,12 +62,41 @@ class GeneratedKernel:
     """32-bit registers that hold values between instructions, at most."""
     arrays: tuple[str, ...]
     scalars: tuple[str, ...]
+    sizes: tuple[LaunchSize, ...] = ()
+    """Given at launch, after the scalars."""
+    blocks: tuple[Iterations, ...] = ()
+    """The number of blocks is their product."""
 
     @property
     def threads(self) -> int:
         x, y, z = self.block
         return x * y * z
 
-    def arguments(self, memory: Mapping[str, Any], scalars: Mapping[str, float]) -> tuple[Any, ...]:
-        """In the order of the kernel's parameters: arrays, then scalars."""
-        return (*(memory[name] for name in self.arrays), *(float(scalars[name]) for name in self.scalars))
+    @property
+    def grid_text(self) -> str:
+        """The number of blocks in C, of sizes by their names."""
+        known = prod(each.tuned for each in self.blocks if not each.is_dynamic)
+        texts = [f"({each.text()})" if " / " in each.text() else each.text() for each in self.blocks if each.is_dynamic]
+        return " * ".join([*([str(known)] if known > 1 or not texts else []), *texts])
+
+    def at(self, sizes: Mapping[str, int]) -> GeneratedKernel:
+        """The same kernel with the grid for other sizes. Raises ``Misuse`` for sizes that it is not made for."""
+        for size in self.sizes:
+            if sizes[size.name] < 1 or sizes[size.name] % size.multiple:
+                raise Misuse(
+                    f"{size.name} = {sizes[size.name]}, and kernel {self.name} is made for multiples of {size.multiple}"
+                )
+        number = prod(each.at(sizes) for each in self.blocks)
+        if number > GRID_LIMIT:
+            raise Misuse(f"a grid of {number} blocks: at most {GRID_LIMIT}")
+        return replace(self, grid=(number, 1, 1))
+
+    def arguments(
+        self, memory: Mapping[str, Any], scalars: Mapping[str, float], sizes: Mapping[str, int] | None = None
+    ) -> tuple[Any, ...]:
+        """In the order of the kernel's parameters: arrays, scalars, sizes."""
+        return (
+            *(memory[name] for name in self.arrays),
+            *(float(scalars[name]) for name in self.scalars),
+            *(int((sizes or {})[size.name]) for size in self.sizes),
+        )

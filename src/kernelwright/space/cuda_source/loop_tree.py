@@ -60,7 +60,7 @@ def loop_tree(loops: FusedLoops) -> Sequence:
             if isinstance(node, Instruction):
                 sequence.body.append(node)
                 continue
-            if node.kind in ("LOOP", "UNROLL") and node.size > 1:
+            if node.kind in ("LOOP", "UNROLL") and node.varies:
                 sequence.body.append(fill(Sequence(node), node))
             else:
                 fill(sequence, node)

@@ -10,7 +10,7 @@ from kernelwright.space.cuda_source.addresses import Address, global_address
 from kernelwright.space.cuda_source.barriers import place_barriers
 from kernelwright.space.cuda_source.conditions import access_condition, reduction_condition
 from kernelwright.space.cuda_source.fused_loops import AXES, FusedLoops
-from kernelwright.space.cuda_source.generated import GeneratedKernel
+from kernelwright.space.cuda_source.generated import GRID_LIMIT, GeneratedKernel, Iterations
 from kernelwright.space.cuda_source.joined_threads import joined_threads, shared_reductions
 from kernelwright.space.cuda_source.loop_tree import Barrier, Join, Sequence, loop_tree
 from kernelwright.space.cuda_source.registers import RegisterFile
@@ -19,7 +19,6 @@ from kernelwright.space.cuda_source.shared_arrays import shared_arrays, vector_l
 SHARED_LIMIT = 48 * 1024
 """Static shared memory of a block, bytes, on every GPU."""
 THREAD_LIMIT = 1024
-GRID_LIMIT = 2**31 - 1
 PARTS = "xyzw"
 LOADS = {"L1": None, "L2": "__ldcg", "READ_ONLY": "__ldg", "NONE": "__ldcs"}
 STORES = {"L1": None, "L2": "__stcg", "NONE": "__stcs"}
@@ -62,13 +61,15 @@ class _Writer:
         return GeneratedKernel(
             self.backbone.name,
             "\n".join([*self._head(prod(block)), *self.lines, "}", ""]),
-            (blocks, 1, 1),
+            (prod(each.tuned for each in blocks), 1, 1),
             block,
             self.shared_bytes,
             self.barriers,
             sum(prod(r.sizes) for r in self.registers.of.values()),
             tuple(a.name for a in self.backbone.arrays),
             self.backbone.scalars,
+            self.backbone.launch_sizes,
+            blocks,
         )
 
     def _line(self, depth: int, text: str) -> None:
@@ -78,6 +79,7 @@ class _Writer:
         kinds = {a.name: "" if a.is_output else "const " for a in self.backbone.arrays}
         parameters = [f"{kinds[a.name]}float *__restrict__ {a}" for a in self.backbone.arrays]
         parameters += [f"float {s}" for s in self.backbone.scalars]
+        parameters += [f"int {size.name}" for size in self.backbone.launch_sizes]
         return [
             f'extern "C" __global__ void __launch_bounds__({threads})',
             f"{self.backbone.name}({', '.join(parameters)}) {{",
@@ -87,26 +89,32 @@ class _Writer:
     def _index_type(self) -> str:
         return "int" if max(a.elements for a in self.backbone.arrays) <= GRID_LIMIT else "long"
 
-    def _indices(self) -> int:
-        """Indices of blocks and threads. The innermost BLOCK loop varies fastest. Returns the number of blocks."""
-        blocks = [f for f in self.loops.all if f.kind == "BLOCK" and f.size > 1]
+    def _indices(self) -> tuple[Iterations, ...]:
+        """Indices of blocks and threads. The innermost BLOCK loop varies fastest. Returns what the number of blocks is the product of."""
+        blocks = [f for f in self.loops.all if f.kind == "BLOCK" and f.varies]
         depth = {
             f: sum(self.leaf.value("order", f.dims[0], g.dims[0]) == "INNER" for g in blocks if g is not f)
             for f in blocks
         }
         blocks.sort(key=lambda f: -depth[f])
-        step = 1
+        step, launched = 1, list[str]()
         for number, f in enumerate(blocks):
-            text = "blockIdx.x" if step == 1 else f"blockIdx.x / {step}"
-            last = number == len(blocks) - 1
-            self._line(1, f"const {self._index_type} {f.variable} = {text if last else f'{text} % {f.size}'};")
-            step *= f.size
-        if step > GRID_LIMIT:
-            raise Misuse(f"a grid of {step} blocks: at most {GRID_LIMIT}")
+            faster = " * ".join([*([str(step)] if step > 1 else []), *launched])
+            text = f"blockIdx.x / {f'({faster})' if ' * ' in faster else faster}" if faster else "blockIdx.x"
+            last, count = number == len(blocks) - 1, f.iterations.text()
+            grouped = f"({count})" if " / " in count else count
+            self._line(1, f"const {self._index_type} {f.variable} = {text if last else f'{text} % {grouped}'};")
+            if f.iterations.is_dynamic:
+                launched.append(grouped)
+            else:
+                step *= f.size
+        number = prod(f.size for f in blocks)
+        if number > GRID_LIMIT:
+            raise Misuse(f"a grid of {number} blocks: at most {GRID_LIMIT}")
         for axis, dims in zip(AXES, self.loops.axes, strict=False):
             meant = " ".join(dict.fromkeys(self.loops.of[d].title for d in dims))
             self._line(1, f"const {self._index_type} thread_{axis} = threadIdx.{axis};  // {meant}")
-        return step
+        return tuple(f.iterations for f in blocks)
 
     def _sequence(self, sequence: Sequence, depth: int) -> None:
         for member in sequence.body:
@@ -125,7 +133,7 @@ class _Writer:
                 assert loop is not None
                 self._line(depth, "#pragma unroll" if loop.kind == "UNROLL" else "#pragma unroll 1")
                 v = loop.variable
-                self._line(depth, f"for ({self._index_type} {v} = 0; {v} < {loop.size}; {v}++) {{")
+                self._line(depth, f"for ({self._index_type} {v} = 0; {v} < {loop.iterations.text()}; {v}++) {{")
                 self._sequence(member, depth + 1)
                 self._line(depth, "}")
 

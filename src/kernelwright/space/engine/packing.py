@@ -222,12 +222,13 @@ def _clauses(c: Constraints) -> dict[str, Array]:
     is_short = (lengths <= MOST_SHORT)[clause]
     at = np.nonzero(is_short)[0]
     others = _others(c, literals, clause[at], at)
-    gates = _gates(c, others)
-    order, first, watch = _watches(c, literals[at], gates)
+    order, first, watch = _watches(c, literals[at], *_gates(c, others))
     shorts = np.zeros(len(at), SHORT)
     shorts["other"], shorts["clause"] = others, clause[at]
     long_at = np.nonzero(~is_short)[0]
-    long_order, long_first, long_watch = _watches(c, literals[long_at], np.zeros((len(long_at), 0), LITERAL))
+    long_order, long_first, long_watch = _watches(
+        c, literals[long_at], np.zeros((len(long_at), 0), np.int64), np.zeros((1, MOST_GATES), np.int64)
+    )
     return {
         "short_first": first,
         "short_watch": watch,
@@ -253,12 +254,12 @@ def _others(c: Constraints, literals: Array, clause: Array, at: Array) -> Array:
     return found
 
 
-def _gates(c: Constraints, others: Array) -> Array:
-    """Per row of literals the conditions on other variables that imply one of them through a binary constraint, as literals (n, k),
-    padded with mask 0. Where one holds, the clause needs no visit: its literal holds once the binary constraint is propagated."""
+def _gates(c: Constraints, others: Array) -> tuple[Array, Array]:
+    """The conditions on other variables that imply a literal through a binary constraint: per row of literals which each is, and per
+    different literal its conditions, as variable << 16 | mask, padded with -1. Where one holds, the clause needs no visit: its
+    literal holds once the binary constraint is propagated."""
     implied: dict[tuple[int, int], int] = {}
-    codes = others["variable"].astype(np.int64) << 16 | others["mask"]
-    names, back = np.unique(codes, return_inverse=True)
+    names, back = _different(others, c.variables)
     wanted: dict[int, list[tuple[int, int]]] = {}
     for number, code in enumerate(names.tolist()):
         if code & 0xFFFF:
@@ -275,19 +276,33 @@ def _gates(c: Constraints, others: Array) -> Array:
                     implied[key] = sum(1 << i for i, row in enumerate(rows.tolist()) if not row & ~mask)
                 if implied[key] and len(found[number]) < MOST_GATES:
                     found[number].append((source, implied[key]))
-    table = np.zeros((len(names), MOST_GATES), LITERAL)
+    table = np.full((len(names), MOST_GATES), -1, np.int64)
     for number, gates in enumerate(found):
-        for k, gate in enumerate(gates):
-            table[number, k] = gate
-    return table[back.reshape(others.shape)].reshape(len(others), (MOST_SHORT - 1) * MOST_GATES)
+        for k, (source, mask) in enumerate(gates):
+            table[number, k] = source << 16 | mask
+    return back, table
 
 
-def _watches(c: Constraints, literals: Array, gates: Array) -> tuple[Array, Array, Array]:
+def _different(literals: Array, variables: int) -> tuple[Array, Array]:
+    """The different literals as variable << 16 | mask, ascending, and per literal which of them it is. There are many literals and few
+    different ones, so a table of all there could be is faster than sorting."""
+    masks = np.zeros(1 << 16, bool)
+    masks[literals["mask"]] = True
+    kinds = np.flatnonzero(masks)
+    codes = literals["variable"].astype(np.int64) * len(kinds) + (np.cumsum(masks) - 1)[literals["mask"]]
+    there = np.zeros(variables * len(kinds), bool)
+    there[codes] = True
+    found = np.flatnonzero(there)
+    names = found // max(1, len(kinds)) << 16 | kinds[found % max(1, len(kinds))]
+    return names, (np.cumsum(there) - 1)[codes]
+
+
+def _watches(c: Constraints, literals: Array, names: Array, gates: Array) -> tuple[Array, Array, Array]:
     """Rows of literals grouped by literal and, within that, by the gate that most rows of the group have: their order, where each
-    variable's groups begin, and the groups."""
+    variable's groups begin, and the groups. ``names``: per row its other literals, ``gates``: of each."""
     key = literals["variable"].astype(np.int64) << 16 | literals["mask"]
-    _, group = np.unique(key, return_inverse=True)
-    gate = _commonest_gate(group.ravel(), gates)
+    _, group = _different(literals, c.variables)
+    gate = _commonest_gate(group, names, gates)
     order = np.lexsort((gate, key))
     sorted_key, sorted_gate = key[order], gate[order]
     begins = np.ones(len(order), bool)
@@ -302,17 +317,27 @@ def _watches(c: Constraints, literals: Array, gates: Array) -> tuple[Array, Arra
     return order, first, watch[by_variable]
 
 
-def _commonest_gate(group: Array, gates: Array) -> Array:
+def _commonest_gate(group: Array, names: Array, gates: Array) -> Array:
     """Per row the gate that most rows of its group have, as one number; -1 where the row has it not."""
-    codes = gates["variable"].astype(np.int64) << 16 | gates["mask"]
-    if not codes.size:
+    if not names.size:
         return np.full(len(group), -1, np.int64)
-    rows, columns = np.nonzero(gates["mask"])
-    pairs, counts = np.unique(group[rows] << 32 | codes[rows, columns], return_counts=True)
+    # How often a group has a literal, then how often it has the gates of these: few of both are different.
+    gated = (gates >= 0).any(axis=1)
+    has = gated[names]
+    both = np.broadcast_to(group[:, None], names.shape)[has] * len(gates) + names[has]
+    both, often = np.unique(both, return_counts=True)
+    codes = gates[both % len(gates)]
+    rows, columns = np.nonzero(codes >= 0)
+    pairs, which = np.unique((both // len(gates))[rows] << 32 | codes[rows, columns], return_inverse=True)
+    counts = np.bincount(which.ravel(), often[rows], len(pairs))
     best = np.full(int(group.max()) + 1, -1, np.int64)
     ascending = pairs[np.argsort(counts, kind="stable")]
     best[ascending >> 32] = ascending & 0xFFFFFFFF
-    return np.where((codes == best[group][:, None]).any(axis=1), best[group], -1)
+    wanted = best[group]
+    found: Array = np.zeros(len(group), bool)
+    for k in range(names.shape[1]):
+        found |= (gates[names[:, k]] == wanted[:, None]).any(axis=1)
+    return np.where(found & (wanted >= 0), wanted, -1)
 
 
 def _counters(c: Constraints) -> dict[str, Array]:

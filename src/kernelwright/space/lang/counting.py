@@ -113,17 +113,24 @@ def _sameness(
         return None, 0
     found = np.full((len(things), len(things)), -1, np.int32)
     masks: dict[tuple[str, bool], int] = {}
+
+    def compared(a: object, b: object) -> tuple[str, int, bool]:
+        """Of a pair its choice, the variable, and whether that is about it in the other order."""
+        condition = amount.same(a, b) if amount.same is not None else None
+        assert condition is not None
+        atom = atoms_of(condition)[0]
+        variable, flipped = choices[atom.choice.name].find(atom.arguments)
+        if (atom.choice.name, flipped) not in masks and variable >= 0:
+            literal = literal_of(condition, atom, choices, limits)
+            masks[atom.choice.name, flipped] = literal[1] if literal else 0
+        return atom.choice.name, variable, flipped
+
     for i, a in enumerate(things):
-        for j, b in enumerate(things):
-            if i == j:
-                continue
-            condition = amount.same(a, b)
-            atom = atoms_of(condition)[0]
-            variable, flipped = choices[atom.choice.name].find(atom.arguments)
-            if (atom.choice.name, flipped) not in masks and variable >= 0:
-                literal = literal_of(condition, atom, choices, limits)
-                masks[atom.choice.name, flipped] = literal[1] if literal else 0
-            found[i, j] = variable
+        for j in range(i + 1, len(things)):
+            name, variable, flipped = compared(a, things[j])
+            found[i, j] = found[j, i] = variable
+            if (name, not flipped) not in masks:
+                compared(things[j], a)
     if len(set(masks.values())) > 1:
         raise Misuse("what makes two counted objects one must be the same value in either order")
     return found, next(iter(masks.values()), 0)

@@ -62,8 +62,7 @@ class Scopes:
         self.parts.append(np.concatenate([scopes, labels], axis=1))
 
     def merged(self) -> Scoped:
-        rows = np.concatenate([*self.parts, np.zeros((0, self.arity + 2), np.int64)])
-        rows = rows[np.lexsort(rows.T[::-1])]
+        rows = _sorted_rows(np.concatenate([*self.parts, np.zeros((0, self.arity + 2), np.int64)]))
         begins = _differ_from_last(rows[:, : self.arity])
         group = np.cumsum(begins) - 1
         starts = np.nonzero(begins)[0]
@@ -76,8 +75,6 @@ class Scopes:
             chosen = np.nonzero(np.diff(firsts) > k)[0]
             merged[chosen] = self._joined(merged[chosen], related[firsts[chosen] + k, 1])
         rules = np.stack([group, rows[:, self.arity], rows[:, self.arity + 1]], axis=1)
-        rules = rules[np.lexsort(rules.T[::-1])]
-        rules = rules[_differ_from_last(rules)]
         return Scoped(scopes.astype(np.int32), merged.astype(np.int32), rules.astype(np.int32))
 
     def _joined(self, one: Rows, other: Rows) -> Rows:
@@ -88,6 +85,25 @@ class Scopes:
         numbers = [self.relations.number(self.relations.all[a] & self.relations.all[b]) for a, b in both]
         found: Rows = np.array(numbers, np.int64)[back.ravel()]
         return found
+
+
+def _sorted_rows(rows: Rows) -> Rows:
+    """Rows of numbers from 0 in ascending order, without repetition. Packed into one number each where that has the bits: sorting those
+    is many times faster than sorting by several columns."""
+    widths = [int(most).bit_length() for most in rows.max(axis=0, initial=0)]
+    if sum(widths) > 63:
+        ordered = rows[np.lexsort(rows.T[::-1])]
+        return ordered[_differ_from_last(ordered)]
+    packed = np.zeros(len(rows), np.int64)
+    for column, width in zip(rows.T, widths, strict=True):
+        packed = packed << width | column
+    packed.sort()  # np.unique would put them into a hash table first
+    packed = packed[np.concatenate([[True], packed[1:] != packed[:-1]])] if len(packed) else packed
+    found = np.empty((len(packed), rows.shape[1]), np.int64)
+    for place in range(rows.shape[1] - 1, -1, -1):
+        found[:, place] = packed & ((1 << widths[place]) - 1)
+        packed = packed >> widths[place]
+    return found
 
 
 def _differ_from_last(rows: Rows) -> npt.NDArray[np.bool_]:
@@ -110,8 +126,7 @@ def by_scope(
     repeated = np.zeros(rows.shape, bool)
     repeated[:, 1:] = ascending[:, 1:] == ascending[:, :-1]
     code = np.concatenate([order, flips, repeated], axis=1).astype(np.int64)
-    weights = 4 ** np.arange(code.shape[1])
-    _, first, which = np.unique(code @ weights, return_index=True, return_inverse=True)
+    first, which = _groups(code)
     found = []
     arity = rows.shape[1]
     for number, kind in enumerate(code[first].tolist()):
@@ -120,9 +135,24 @@ def by_scope(
         column_of = [0] * arity
         for place, axis in enumerate(axes):
             column_of[axis] = int(columns[place])
-        kept = ascending[which.ravel() == number][:, [i for i, t in enumerate(twice) if not t]]
+        kept = ascending[which == number][:, [i for i, t in enumerate(twice) if not t]]
         found.append((kept, tuple(axes), tuple(map(bool, flipped)), tuple(column_of)))
     return found
+
+
+def _groups(code: Rows) -> tuple[Rows, Rows]:
+    """Rows of digits below 4 that are equal: the first of each group, and per row its group. Groups are few, rows many: nothing is
+    sorted as long as a table of all groups there could be is small."""
+    numbers = code @ 4 ** np.arange(code.shape[1])
+    if code.shape[1] > 10:
+        _, first, which = np.unique(numbers, return_index=True, return_inverse=True)
+        return first, which.ravel()
+    earliest = np.full(4 ** code.shape[1], len(code), np.int64)
+    earliest[numbers[::-1]] = np.arange(len(code) - 1, -1, -1)
+    there = np.flatnonzero(earliest < len(code))
+    place = np.zeros(len(earliest), np.int64)
+    place[there] = np.arange(len(there))
+    return earliest[there], place[numbers]
 
 
 def _small_argsort(rows: Rows) -> Rows:

@@ -69,6 +69,8 @@ class Map:
     """Type, name and length of its own arrays; of an outermost map only."""
     name: str = ""
     """What its guards are called by; for maps with parallelism inside."""
+    at_most: str = ""
+    """What ``size`` never exceeds, where it changes with a loop inside of another map: a block is made for that."""
 
 
 Statement = Code | Fold | Scan | Loop | Map
@@ -121,5 +123,5 @@ def widths(body: tuple[Statement, ...]) -> list[str]:
         if isinstance(each, Loop):
             found += widths(each.body)
         elif not isinstance(each, Code):
-            found.append(each.size)
+            found.append((each.at_most if isinstance(each, Map) else "") or each.size)
     return list(dict.fromkeys(found))

@@ -37,6 +37,7 @@ from kernelwright.versions.program import Ran, Thresholds
 from kernelwright.versions.running.checked_program import Answer
 from kernelwright.versions.running.line_protocol import (
     ENVIRONMENT,
+    TELL,
     comparisons,
     dispatch_us,
     threshold_lines,
@@ -45,8 +46,6 @@ from kernelwright.versions.running.line_protocol import (
 )
 
 DATA, THRESHOLDS, TIMES, OUTPUTS = "{data}", "{thresholds}", "{times}", "{outputs}"
-TELL = "KW_TUNING"
-"""Has guards of ``kernelwright_threshold.h`` print what they compare."""
 PATIENCE = 10.0
 """Times the best run of a dataset after which a run has lost."""
 LEAST_S = 1.0

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 
 from kernelwright.versions.program import INFINITE, Compared, Thresholds
 
+TELL = "KW_TUNING"
+"""Has guards of ``kernelwright_threshold.h`` print what they compare."""
 ENVIRONMENT = "KW_THRESHOLDS"
 _COMPARED = re.compile(r"^Compared (\S+) <= (-?\d+)(?:: (true|false))?\.?\s*$", re.M)
 _TOOK = re.compile(r"^Took (\d+(?:\.\d*)?(?:[eE][-+]?\d+)?) us\.?\s*$", re.M)

@@ -1,5 +1,7 @@
 """Runs a Python file of several versions once, for ``kw tune FILE.py``: ``python -m kernelwright.versions.running.python_runner``.
 
+With the file alone, it prints the names of the file's guards, one a line, and runs none of its versions.
+
     inputs(dataset)         of the file: the arguments for a dataset, which the user calls as they like
     program(*arguments)     of the file: what is timed; without it, the file's one ``kw.versions``
 
@@ -32,9 +34,7 @@ def run(path: Path, dataset: str, outputs: Path) -> Mapping[str, Any]:
 
     Returns what the file defines. Raises ``Misuse`` when it does not say what to run, or on what.
     """
-    sys.path.insert(0, str(path.parent.absolute()))
-    defined = runpy.run_path(str(path), run_name="kernelwright_tune")
-    every = list({id(value): value for value in defined.values() if isinstance(value, Versions)}.values())
+    defined, every = _loaded(path)
     program = program_of(defined, every, path)
     if "inputs" not in defined:
         raise Misuse(
@@ -59,6 +59,13 @@ def run(path: Path, dataset: str, outputs: Path) -> Mapping[str, Any]:
         if program is each:
             print(f"Dispatch {each.dispatch_us(*arguments):.3f} us.", file=sys.stderr)
     return defined
+
+
+def _loaded(path: Path) -> tuple[Mapping[str, Any], list[Versions]]:
+    """What a file defines, and its ``kw.versions`` among that."""
+    sys.path.insert(0, str(path.parent.absolute()))
+    defined = runpy.run_path(str(path), run_name="kernelwright_tune")
+    return defined, list({id(value): value for value in defined.values() if isinstance(value, Versions)}.values())
 
 
 def program_of(defined: Mapping[str, Any], every: Sequence[Versions], path: Path) -> Callable[..., Any]:
@@ -154,9 +161,13 @@ def _on_host(array: Any) -> Any:
 
 
 def main() -> int:
-    path, dataset, outputs = sys.argv[1:]
+    path, *rest = sys.argv[1:]
     try:
-        run(Path(path), dataset, Path(outputs))
+        if rest:
+            dataset, outputs = rest
+            run(Path(path), dataset, Path(outputs))
+        else:
+            print("\n".join(guard.name for each in _loaded(Path(path))[1] for guard in each.guards))
     except KernelwrightError as error:
         print(error.message, file=sys.stderr)
         return error.exit_code

@@ -21,6 +21,11 @@ def python_program(path: Path, timeout_s: float, files: Mapping[str, Reader] | N
     )
 
 
+def python_guards(path: Path) -> str:
+    """The command that prints the names of a Python file's guards, one a line."""
+    return f"{_module('python_runner')} {shlex.quote(str(path))}"
+
+
 def cuda_program(
     executable: Path,
     device: str,

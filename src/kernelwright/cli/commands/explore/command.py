@@ -2,6 +2,7 @@
 
 kw explore matmul 1024 1024 1024 --device h200     the fastest kernel of a computation of the library
 kw explore my_computation.py 65536                 that of a computation of one's own (docs/explore.md)
+kw explore matmul 1024 1024 1024 --dynamic "m n k"   one kernel for all sizes, given at launch, tuned at these
 kw explore axpy 65536 --strategy best-first        stops when nothing in the space can be faster
 kw explore --replay kw-runs/matmul-1/decisions.json  the kernel of these decisions, run as a whole
 kw explore --bundle matmul                         one program of the best kernels of all sizes on record
@@ -48,6 +49,14 @@ def command(
     sizes: Annotated[
         list[int] | None, typer.Argument(help="Its sizes, in order; the usual ones where not given.")
     ] = None,
+    dynamic: Annotated[
+        str,
+        typer.Option(help="Sizes that the kernel is given at launch, as 'm n k'; 'm n:4' where n is a multiple of 4."),
+    ] = "",
+    at: Annotated[
+        list[str] | None,
+        typer.Option(help="With --dynamic: one more launch the best has to be right at, as '500 300 7'."),
+    ] = None,
     device: Annotated[
         str, typer.Option(help="The GPU that kernels are for, as h200; or a TOML file of your own.")
     ] = "auto",
@@ -84,7 +93,7 @@ def command(
         )
         return
     if resume is not None or replay is not None:
-        if computation or sizes or name or evaluations or budget or decide:
+        if computation or sizes or name or evaluations or budget or decide or dynamic or at:
             raise Misuse("a run knows what it explores, and so do its decisions", hint="kw explore --resume RUN")
         if replay is not None:
             _replay(replay, as_json)
@@ -96,10 +105,11 @@ def command(
     else:
         if computation is None:
             raise Misuse("there is nothing to explore", hint=f"kw explore axpy 65536; there are {', '.join(EXAMPLES)}")
-        subject = Subject.of(computation, sizes or (), calibrated(device, calibration))
+        subject = Subject.of(computation, sizes or (), calibrated(device, calibration), _words(dynamic))
         settings = checked_settings(
             subject,
             decisions=decide or (),
+            at=[_launch(each) for each in at or ()],
             strategy=strategy,
             evaluations=evaluations if evaluations is not None or budget is not None else 1000,
             seconds=budget,
@@ -118,6 +128,19 @@ def command(
     print(json.dumps(result) if as_json else shown)
     if not result["best"] or result["speedup"] <= 1:
         raise typer.Exit(1)
+
+
+def _words(text: str) -> list[str]:
+    return text.replace(",", " ").split()
+
+
+def _launch(text: str) -> list[int]:
+    try:
+        return [int(word) for word in _words(text)]
+    except ValueError:
+        raise Misuse(
+            f"--at {text!r} is no list of sizes", hint="as --at '500 300 7', in the order of the sizes"
+        ) from None
 
 
 def _replay(path: Path, as_json: bool) -> None:

@@ -21,6 +21,7 @@ def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, A
         "time_us": best.time_us if best else None,
         "naive_us": naive.time_us if naive else None,
         "speedup": run.speedup,
+        **_launched(run),
         "proven_us": proven if math.isfinite(proven) else None,
         "gap": best.time_us / proven - 1 if best and 0 < proven < math.inf else None,
         "evaluations": len(run.journal),
@@ -34,6 +35,13 @@ def explore_result(run: ExploreRun, seconds: float | None = None) -> dict[str, A
         "files": [name for name in ("best.cu", "program.cu", "best.ptx", "decisions.json", "naive.cu") if (run.folder / name).is_file()],
         "decisions": list(best.decisions) if best else [],
     }  # fmt: skip
+
+
+def _launched(run: ExploreRun) -> dict[str, Any]:
+    """Of sizes that are given at launch."""
+    if not run.subject.dynamic:
+        return {}
+    return {"launches": run.launches, "fixed_us": run.fixed_us}
 
 
 def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
@@ -54,6 +62,14 @@ def explore_lines(result: dict[str, Any], open_end: str = "") -> str:
         lines.append(
             f"nothing in the space is faster than {result['proven_us']:.2f} us: the best is at most "
             f"{100 * result['gap']:.0f} % slower"
+        )
+    if result.get("launches"):
+        sizes = [" ".join(str(n) for n in each["sizes"].values()) for each in result["launches"]]
+        lines.append(f"sizes are given at launch: run as a whole and right at {len(sizes)} others, {', '.join(sizes)}")
+    if result.get("fixed_us"):
+        ratio, fixed_us = result["time_us"] / result["fixed_us"], result["fixed_us"]
+        lines.append(
+            f"with these sizes in the kernel its decisions take {fixed_us:.2f} us: given at launch, {ratio:.2f} times that"
         )
     if result["above_bound"]:
         lines.append(f"note: {result['above_bound']} kernels were faster than their bound, so what is proven is not")

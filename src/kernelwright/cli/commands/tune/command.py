@@ -43,12 +43,12 @@ from kernelwright.stories.tune import (
     explained,
     opened_run,
     refuse_changed,
+    refuse_datasets,
     refuse_files,
     tune_program,
 )
 from kernelwright.versions.explanation import as_json, conflict_lines, never_reached_lines, trouble_lines
 from kernelwright.versions.program import INFINITE, times_as_much
-from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.thresholds import DatasetResult, Tuning
 
 WITH_RESUME = ("resume", "as_json_")
@@ -72,8 +72,8 @@ def command(
     compare: Annotated[str, typer.Option(help="The rule by which outputs are compared.")] = COMPARE,
     outputs: Annotated[list[str] | None, typer.Option(help="FILE[=READER]: a file the program writes, to be compared; READER is a "
                                                      "NumPy type, bytes, text (default) or module:function.")] = None,
-    resolution: Annotated[float, typer.Option(help="The share of the time that a difference must have to be found "
-                                              "for certain.")] = 0.02,
+    resolution: Annotated[float | None, typer.Option(help="The share of the time that a difference must have to be found for "
+                                                     "certain, default 0.02; of estimated times, to count, default any.")] = None,
     runs: Annotated[int, typer.Option(help="Runs of a configuration at most, while noise leaves a comparison open.")] = 40,
     timeout: Annotated[float, typer.Option(help="Seconds that a run may take.")] = TIMEOUT_S,
     device: Annotated[str, typer.Option(help="The device that the times are of, as the file names it; default this "
@@ -91,7 +91,7 @@ def command(
 ) -> None:  # fmt: skip
     """Find the thresholds by which a program of several versions picks the right one. Exit code 1 when no thresholds are
     best for all datasets."""
-    if runs < 1 or not 0 < resolution < 1 or timeout <= 0:
+    if runs < 1 or (resolution is not None and not 0 < resolution < 1) or timeout <= 0:
         raise Misuse(
             "--runs, --resolution and --timeout are positive, and --resolution is below 1", hint="kw tune --help"
         )
@@ -122,9 +122,9 @@ def command(
             tuple(outputs or ()), tuple(winners or ()), tuple(by or ()), tuple(forget or ()), timeout, resolution, runs, fresh,
         )  # fmt: skip
     subject = subject_of(asked, _build)
-    rule = Resolution.exact() if subject.program.deterministic else Resolution.noisy(asked.resolution, asked.runs)
+    rule = asked.rule(deterministic=subject.program.deterministic)
     if resume is None:
-        refuse_files(subject, fresh=asked.fresh)
+        refuse_datasets(subject, refuse_files(subject, fresh=asked.fresh), asked.datasets, asked.forget)
         run = create_run(new_folder(asked.stem), subject, asked.as_json())
     with run, saying_how_to_resume(run):
         refuse_changed(run, subject)

@@ -6,7 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, field, fields
+from dataclasses import asdict, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,21 @@ from kernelwright.evaluate.workload.rule_text import parse_rule
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.stories.tune import Subject
 from kernelwright.versions.forest import Forest
+from kernelwright.versions.guard_names import (
+    LITERAL_GUARD,
+    HasGuard,
+    guards_of_command,
+    guards_of_listing,
+    guards_of_source,
+    source_guards,
+)
+from kernelwright.versions.resolution import Resolution
 from kernelwright.versions.running.checked_program import CheckedProgram
 from kernelwright.versions.running.external_program import DATA, ExternalProgram, output_of
-from kernelwright.versions.running.runner_commands import cuda_program, python_program
+from kernelwright.versions.running.runner_commands import cuda_program, python_guards, python_program
 from kernelwright.versions.threshold_file import Identity, with_winners
 from kernelwright.versions.tuned_winners import GuardedVersion, guarded
 
-_GUARD = re.compile(r'\bKW_THRESHOLD(?:_IF)?\s*\(\s*"([^"]*)"')
 _STARTS_ANOTHER = re.compile(
     r"((ba|da|z|k|fi)?sh|python|pypy|perl|ruby|node|java|julia|lua|Rscript|env|exec|cd|nice|ionice|time|timeout|taskset|chrt"
     r"|numactl|stdbuf|mpirun|mpiexec|srun)[\d.]*"
@@ -58,7 +66,7 @@ class Asked:
     """What thresholds of winners compare."""
     forget: tuple[str, ...] = ()
     timeout_s: float = TIMEOUT_S
-    resolution: float = 0.02
+    resolution: float | None = None
     runs: int = 40
     fresh: bool = False
 
@@ -76,6 +84,12 @@ class Asked:
             return cls(**known | lists)
         except (KeyError, TypeError) as error:
             raise Misuse(f"this run's settings cannot be read ({error})", hint="start a new run") from error
+
+    def rule(self, *, deterministic: bool) -> Resolution:
+        """By which times are compared. Estimated ones repeat, so that any difference counts where no other resolution is asked for."""
+        if deterministic:
+            return Resolution.exact(2 * (self.resolution or 0.0))
+        return Resolution.noisy(self.resolution or 0.02, self.runs)
 
     @property
     def stem(self) -> str:
@@ -138,18 +152,18 @@ def files_of(texts: Sequence[str]) -> dict[str, Reader]:
 def of_command(execute: str, wanted: Wanted) -> Subject:
     """Any program that speaks the line protocol."""
     program = ExternalProgram(execute, wanted.timeout_s, files=wanted.files)
-    words = shlex.split(execute)
-    digest = ",".join(found for word in words if (found := file_digest(word)))
-    return _subject(
-        program, Identity(execute, _here(wanted), digest), threshold_path(execute, None, wanted.output), wanted
-    )
+    digest = ",".join(found for word in words_of(execute) if (found := file_digest(word)))
+    identity = Identity(execute, _here(wanted), digest)
+    path = threshold_path(execute, None, wanted.output)
+    return _subject(program, identity, path, wanted, guards_of_command(words_of(execute)))
 
 
 def of_python(path: Path, wanted: Wanted) -> Subject:
     """A Python file with ``kw.versions``."""
     program = python_program(path, wanted.timeout_s, wanted.files)
     identity = Identity(str(path), _here(wanted), file_digest(str(path)) or "")
-    return _subject(program, identity, threshold_path("", path, wanted.output), wanted)
+    has_guard = guards_of_listing(python_guards(path))
+    return _subject(program, identity, threshold_path("", path, wanted.output), wanted, has_guard)
 
 
 def of_cuda(
@@ -173,7 +187,11 @@ def of_cuda(
     calibration = virtual_gpu(device).calibration.text or UNCALIBRATED
     name = with_winners(str(path), ",".join(runs), by)
     identity = Identity(name, device.partition("@")[0], digest, calibration)
-    return _subject(program, identity, threshold_path("", path, wanted.output), wanted, digest=lambda _: "")
+    has_guard = guards_of_source(path, [name for version in versions for name, _ in version.names()])
+    subject = _subject(
+        program, identity, threshold_path("", path, wanted.output), wanted, has_guard, digest=lambda _: ""
+    )
+    return replace(subject, guards=source_guards(path))
 
 
 def _guarded_winners(runs: Sequence[str], by: Sequence[str]) -> list[GuardedVersion]:
@@ -185,7 +203,7 @@ def same_names(path: Path) -> list[str]:
     """A sentence for each name that several guards in a CUDA program's own file have: they share a threshold."""
     lines: dict[str, list[int]] = {}
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
-        for name in _GUARD.findall(line.partition("//")[0]):
+        for name in LITERAL_GUARD.findall(line.partition("//")[0]):
             lines.setdefault(name, []).append(number)
     return [
         f"{path} has {len(where)} guards called {name!r}, in lines {', '.join(map(str, where))}: they share one threshold; rename "
@@ -193,6 +211,14 @@ def same_names(path: Path) -> list[str]:
         for name, where in lines.items()
         if len(where) > 1
     ]
+
+
+def words_of(execute: str) -> list[str]:
+    """The words of a shell command. Raises ``Misuse`` for quotes that do not end."""
+    try:
+        return shlex.split(execute)
+    except ValueError as error:
+        raise Misuse(f"--exec {execute!r} is no shell command: {error}", hint="close the quotes") from None
 
 
 def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path:
@@ -205,7 +231,7 @@ def threshold_path(execute: str, path: Path | None, output: Path | None) -> Path
     if path is not None:
         return path.with_suffix(".tuning")
     starts_another = False
-    for word in shlex.split(execute):
+    for word in words_of(execute):
         if _STARTS_ANOTHER.fullmatch(Path(word).name):
             starts_another = True
         elif starts_another and Path(word).is_file():
@@ -223,6 +249,7 @@ def _subject(
     identity: Identity,
     path: Path,
     wanted: Wanted,
+    has_guard: HasGuard,
     digest: Callable[[str], str] = lambda dataset: file_digest(dataset) or "",
 ) -> Subject:
     checked = CheckedProgram(program, wanted.rule, lambda dataset: _oracle_output(wanted.oracle, dataset))
@@ -235,6 +262,7 @@ def _subject(
         program.dispatch_us,
         program.unreadable,
         checked.remarks,
+        has_guard,
     )
 
 
