@@ -36,6 +36,20 @@ def test_the_terminal_shows_what_the_readme_says_and_loads_nothing() -> None:
     assert "proven" in text and "--with" in text and "@import" not in text and "url(http" not in text
 
 
+def test_the_plot_of_searches_is_of_the_last_result() -> None:
+    spec = importlib.util.spec_from_file_location("make_search", IMAGES / "make_search.py")
+    assert spec is not None and spec.loader is not None
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    rows = maker.rows()
+    picture = (IMAGES / "search.svg").read_text()
+    ElementTree.fromstring(picture)
+    assert f'data-shows="{maker.digest(rows)}"' in picture, "python docs/images/make_search.py"
+    seeds, budget = {row["seeds"] for row in rows}, max(row["evaluations"] for row in rows)
+    text = (ROOT / "docs" / "evolve.md").read_text().replace("\n", " ")
+    assert f"{budget:,} candidates" in text and all(f"{count} seeds" in text for count in seeds)
+
+
 def test_the_plot_of_sizes_left_out_is_of_the_last_result() -> None:
     """It has a mark for each size, and the docs say how many there are and how many are best."""
     spec = importlib.util.spec_from_file_location("make_left_out", IMAGES / "make_left_out.py")
