@@ -11,6 +11,7 @@ from kernelwright.edits.kinds.delete import Delete
 from kernelwright.edits.kinds.loads.collect_loads import CollectLoads
 from kernelwright.edits.kinds.move import Move
 from kernelwright.edits.kinds.replace_operand import ReplaceOperand
+from kernelwright.prove.obligations import differences
 from kernelwright.prove.obligations.obligation import all_hold
 from kernelwright.prove.obligations.owed import owed, provable_part
 from kernelwright.prove.obligations.solver import Budget
@@ -86,3 +87,14 @@ def test_what_lies_between_may_not_go() -> None:
         not all_hold(owed(original, [COLLECT, Delete(store, "i32 0")]))
         or apply(original, [COLLECT, Delete(store, "i32 0")]).inert
     )
+
+
+def test_what_part_is_proven_takes_no_counterexamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are looked for where somebody tries them: of the proof as a whole."""
+    stores = TURNS.replace("br label %second", "store i32 7, ptr %out, align 4\n  br label %second", 1)
+    original = turns(stores)
+    edits = [COLLECT, ReplaceOperand(named(original, "r"), 0, "i32 7")]
+    asked: list[object] = []
+    monkeypatch.setattr(differences, "nearest", lambda *given: asked.append(given) or ())
+    assert provable_part(original, edits, [facts(3), facts(9)]) == [COLLECT] and not asked
+    assert not all_hold(owed(original, edits, [facts(3), facts(9)])) and asked

@@ -38,14 +38,18 @@ def owed(
     launches: Launches = (),
     budget: Budget | None = None,
     arch: str = DEFAULT_ARCHITECTURE,
+    *,
+    is_shown: bool = True,
 ) -> list[Obligation]:
     """What the edits of one kernel owe together, after repair. ``launches``: those that a guard that is searched must admit;
-    ``budget``: what the solver may take; all that a variant may where none is given; ``arch``: what it is compiled for."""
+    ``budget``: what the solver may take; all that a variant may where none is given; ``arch``: what it is compiled for.
+    ``is_shown``: whether what refutes an obligation is to be near to a launch, so that it can be tried; what holds does not
+    depend on it."""
     budget = budget if budget is not None else Budget()
     pair = VariantPair(original, apply(original, edits), arch)
     try:
         pair.varied  # noqa: B018 - whether the two fit at all
-        found = list(_all(pair, launches, budget))
+        found = list(_all(pair, launches, launches if is_shown else (), budget))
     except Unprovable as error:
         found = [Obligation("the variant can be compared with its original", "tested", f"not provable: {error}")]
     return [replace(one, kernel=original.kernel) for one in found]
@@ -106,7 +110,7 @@ def _with_guards(
     """The edits, and guards under which all they owe holds; None where none are found. ``spent`` is charged."""
     for _ in range(ROUNDS):
         budget = Budget()
-        open_ones = [one for one in owed(original, edits, launches, budget, arch) if not one.holds]
+        open_ones = [one for one in owed(original, edits, launches, budget, arch, is_shown=False) if not one.holds]
         spent.charge(budget)
         if not open_ones:
             return edits
@@ -118,7 +122,7 @@ def _with_guards(
     return None
 
 
-def _all(pair: VariantPair, launches: Launches, budget: Budget) -> Iterator[Obligation]:
+def _all(pair: VariantPair, launches: Launches, shown: Launches, budget: Budget) -> Iterator[Obligation]:
     touched = {*pair.deleted, *pair.applied.draft.touched, *pair.applied.draft.extras}
     same = sum(id not in touched for ids in pair.order_before for id in ids)
     claim = f"{same} of {len(pair.original.nodes)} instructions are the original's, with its operands"
@@ -128,4 +132,4 @@ def _all(pair: VariantPair, launches: Launches, budget: Budget) -> Iterator[Obli
     yield from settled
     # Where something stays open whatever is checked at a launch, nothing is proven: no guard is worth a search for the rest.
     is_lost = any(not one.holds and not one.guards for one in settled)
-    yield from differences(pair, moves, () if is_lost else launches, launches, budget)
+    yield from differences(pair, moves, () if is_lost else launches, shown, budget)
