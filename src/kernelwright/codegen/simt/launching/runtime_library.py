@@ -44,6 +44,9 @@ def _processor() -> str:
 def library_path() -> Path:
     """The compiled runtime, compiled now when the cache does not have it. Raises ``ToolError`` when zig cannot."""
     files = sorted(SOURCES.glob("*.[ch]"))
+    if not files:
+        # An empty library would be kept for all who come after.
+        raise ToolError(f"{SOURCES} has no sources of the virtual GPU", hint="install Kernelwright again")
     options = [*FLAGS, *struct_offsets.macros()]
     key = content_key([*(f.name for f in files), *(f.read_bytes() for f in files), *options, _processor()])
     path = cache_folder() / "simt" / f"{key}.so"
