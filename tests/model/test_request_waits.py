@@ -50,6 +50,18 @@ def test_a_guarded_load_without_lanes_is_not_waited_for() -> None:
     assert cycles_of([(0, 40)], slow=500, guarded=True) == 40 + 1 + 1
 
 
+def test_a_home_behind_the_block_it_loads_for_looks_back() -> None:
+    """Machine code charged to the last block of a loop: each turn's load waits for that turn's request."""
+    load = step("load_global", sets=0, block="then", guarded=True)
+    w = weights({"last": [load, step("fp32", waits=(0,))], "then": [], "head": []})
+    trace, waits = block_of([[0, 1, 2, 0, 2, 0, 1, 2]], [(0, 0, 1, 100.0), (0, 0, 6, 300.0)])
+    blocks = [count("head", 3), count("then", 2), count("last", 3)]
+    o = observed(blocks, [access(requests=2, sectors=8, label="then")], trace=[trace])
+    found = own_waits(o, [trace], [waits], columns_of([load], [(K, "last")], [True]), NEAR)
+    assert found.cycles.tolist() == [100, 0, 300]
+    assert scoreboard(Layout(w, o), w, o, H100, [200.0], waits_of=[waits]).cycles == 101 + 2 + 301
+
+
 def test_a_load_whose_block_did_not_run_waits_the_mean() -> None:
     """Without a guard it was issued, whatever the log says."""
     assert cycles_of([(0, 40)], slow=500, guarded=False) == 500 + 1 + 1
@@ -73,6 +85,13 @@ def plain(
 ) -> list[int]:
     """One entry after the other, each warp by itself; no access is joined."""
     found = []
+    votes = []
+    for block in trace:
+        for path in block.paths:
+            labels = [o.blocks[piece].label for piece in path.tolist()]
+            if home in labels and made_from in labels:
+                votes.append(labels.index(made_from) < labels.index(home))
+    first = 2 * sum(votes) > len(votes)
     for block, cycles in zip(trace, waits, strict=True):
         for warp, path in enumerate(block.paths):
             runs: list[tuple[str, int, list[float]]] = []  # label, entry, waits of its requests
@@ -93,6 +112,11 @@ def plain(
                     continue
                 if made_from == home:
                     mine: list[float] | None = runs[of_entry[at]][2]
+                elif first:
+                    own = max(begun for label, begun, _ in runs if label == home and begun <= at)
+                    before = max((begun for label, begun, _ in runs if label == home and begun < own), default=-1)
+                    earlier = [some for label, begun, some in runs if label == made_from and before < begun < at]
+                    mine = earlier[-1] if earlier else None
                 else:
                     homes = [begun for label, begun, _ in runs if label == home and begun > at]
                     until = min(homes, default=len(path))

@@ -172,17 +172,35 @@ def _kept(observed: Observed, counted: Sequence[AccessCount]) -> list[float]:
 def _taken(
     paths: _Paths, known: Numbers, entries: npt.NDArray[np.int64], home: Key, made_from: Key, guarded: bool
 ) -> Numbers:
-    """What a load made from one block waits in each of these entries of the block that issues it."""
+    """What a load made from one block waits in each of these entries of the block that issues it: as long as the requests of the next
+    execution of the block it was made from, up to the next of the issuing one; of the one before, where that comes first in a warp."""
     if made_from == home:
         return known[paths.execution[entries]]
-    begins = paths.begins_of(made_from)
+    begins, homes = paths.begins_of(made_from), paths.begins_of(home)
+    nobody = np.int32(0 if guarded else UNKNOWN)
     if not len(begins):
-        return np.full(len(entries), 0 if guarded else UNKNOWN, np.int32)
-    following = np.searchsorted(begins, entries)
-    found = begins[np.minimum(following, len(begins) - 1)]
-    again = np.concatenate([paths.begins_of(home), [len(paths.keys)]])
-    until = np.minimum(
-        again[np.searchsorted(again, entries, side="right").clip(max=len(again) - 1)], paths.until[entries]
-    )
-    there = (following < len(begins)) & (found < until)
-    return np.where(there, known[paths.execution[found]], np.int32(0 if guarded else UNKNOWN)).astype(np.int32)
+        return np.full(len(entries), nobody, np.int32)
+    if _comes_first(paths, begins, homes):
+        found = begins[np.maximum(0, np.searchsorted(begins, entries) - 1)]
+        own = np.maximum(0, np.searchsorted(homes, entries, side="right") - 1)
+        before = np.concatenate([[-1], homes])[own]
+        there = (found < entries) & (found > before) & (paths.until[found] == paths.until[entries])
+    else:
+        following = np.searchsorted(begins, entries)
+        found = begins[np.minimum(following, len(begins) - 1)]
+        again = np.concatenate([homes, [len(paths.keys)]])
+        behind = np.searchsorted(again, entries, side="right").clip(max=len(again) - 1)
+        there = (following < len(begins)) & (found < np.minimum(again[behind], paths.until[entries]))
+    return np.where(there, known[paths.execution[found]], nobody).astype(np.int32)
+
+
+def _comes_first(paths: _Paths, begins: npt.NDArray[np.int64], homes: npt.NDArray[np.int64]) -> bool:
+    """Whether most warps come to the block a load was made from before they come to the one that issues it: the assembler charges whole
+    blocks to one home, which may be the last of a loop's."""
+    firsts = []
+    for some in (begins, homes):
+        warps, at = np.unique(paths.until[some], return_index=True)
+        firsts.append(dict(zip(warps.tolist(), some[at].tolist(), strict=True)))
+    early, late = firsts
+    both = [bool(early[warp] < late[warp]) for warp in early if warp in late]
+    return 2 * sum(both) > len(both)
