@@ -6,9 +6,7 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import re
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +29,8 @@ def digest(rows: list[dict[str, Any]]) -> str:
 
 def drawn(rows: list[dict[str, Any]]) -> str:
     """A column for each program, with a mark for each size left out: its time over its best."""
-    import matplotlib
     from matplotlib.figure import Figure
+    from svg_text import svg_text
 
     programs = list(dict.fromkeys(row["program"] for row in rows))
     figure = Figure(figsize=(8.0, 3.4), layout="constrained")
@@ -57,13 +55,7 @@ def drawn(rows: list[dict[str, Any]]) -> str:
     for side in axes.spines.values():
         side.set_visible(False)
     axes.legend(frameon=False, labelcolor=INK, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderpad=0.0)
-    out = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "kernelwright", "svg.fonttype": "none"}):
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = out.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
-    text = text.replace("<svg ", f'<svg data-shows="{digest(rows)}" ', 1)
-    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    return svg_text(figure, digest(rows))
 
 
 if __name__ == "__main__":

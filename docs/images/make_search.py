@@ -8,9 +8,7 @@ A line is the geometric mean over the seeds, the band goes from the worst seed t
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import re
 import statistics
 from pathlib import Path
 from typing import Any
@@ -49,8 +47,8 @@ def points(rows: list[dict[str, Any]], panel: str, budget: int, arm: str) -> lis
 
 def drawn(rows: list[dict[str, Any]]) -> str:
     """A panel for each program, and one for the mean where there are several."""
-    import matplotlib
     from matplotlib.figure import Figure
+    from svg_text import svg_text
 
     programs = list(dict.fromkeys(row["program"] for row in rows))
     panels = [*programs, *([MEAN] if len(programs) > 1 else [])]
@@ -84,13 +82,7 @@ def drawn(rows: list[dict[str, Any]]) -> str:
             axes.set_ylabel("best speed-up so far", color=INK)
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, frameon=False, labelcolor=INK, loc="outside upper left", ncols=3)
-    out = io.StringIO()
-    with matplotlib.rc_context({"svg.hashsalt": "kernelwright", "svg.fonttype": "none"}):
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
-    text = out.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>\s*", "", text[text.index("<svg") :], count=1, flags=re.DOTALL)
-    text = text.replace("<svg ", f'<svg data-shows="{digest(rows)}" ', 1)
-    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+    return svg_text(figure, digest(rows))
 
 
 if __name__ == "__main__":

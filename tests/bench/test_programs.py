@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kernelwright.bench.programs.building import cause_of, reduced, run_commands, toolkit
+from kernelwright.bench.programs import measure
+from kernelwright.bench.programs.building import Step, cause_of, reduced, run_commands, toolkit
 from kernelwright.bench.programs.measure import ABSENT, PROBES, measure_folders
 from kernelwright.bench.programs.projects import copied, projects
 from kernelwright.errors import Misuse
@@ -88,6 +89,22 @@ def test_the_arguments_are_those_of_the_target_run(suite: Path, tmp_path: Path) 
     with copied(made) as at:
         assert run_commands(made, at, tools, [at / "main"]) == [["./main", "7"]]
         assert run_commands(made, at, tools, [at / "other"]) == [["other"]]
+
+
+@needs_make
+def test_each_try_divides_the_arguments_as_they_were_given(suite: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the row says is what was divided by, not its product with what was tried before."""
+    asked = []
+
+    def late(command: list[str], *rest: object) -> Step:
+        asked.append(command)
+        return Step("", "", 60.0) if command[1] == "1000" else Step("late", "", 60.0, is_late=True)
+
+    (suite / "made" / "Makefile").write_text(MAKEFILE.replace("./main 7", "./main 64000"))
+    monkeypatch.setattr(measure, "run", late)
+    (row,) = [r for r in measure_folders([suite / "made"], lambda line: None).rows]
+    assert asked == [["./main", "64000"], ["./main", "8000"], ["./main", "1000"]]
+    assert row["ran"] == "yes, arguments / 64"
 
 
 def test_numbers_are_reduced() -> None:

@@ -117,6 +117,8 @@ def test_a_dependency_file_names_what_was_read(kw: Kw, folder: Path) -> None:
     assert rule.startswith("x:") and "size.h" in rule and "kernelwright_cuda.h" in rule
     done = kw("compile", "-MD", "main.cu", "other.cu", "-o", "app")
     assert done.returncode == 0 and "ignored: -MD" in done.stderr
+    done = kw("compile", "-c", "-MF", "deps", "main.cu")
+    assert done.returncode == 0 and "ignored: -MF" in done.stderr
     done = kw("compile", "-c", "-MD", "-MF", "deps", "main.cu", "other.cu")
     assert done.returncode == 2 and "have one -MF deps" in done.stderr
 

@@ -102,9 +102,9 @@ def _row(project: Project, tools: Path, quick: bool, device: str, compile_flags:
         row["built"] = YES
         if quick:
             return row
-        commands = run_commands(project, at, tools, programs)
+        given = run_commands(project, at, tools, programs)
         for divisor in REDUCED:
-            commands = [reduced(command, divisor) for command in commands]
+            commands = [reduced(command, divisor) for command in given]
             steps = _all_of(commands, at, tools, device)
             if not steps[-1].is_late:
                 break

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -160,6 +161,8 @@ def compile_files(
     targets = _targets([*cuda, *others] if what == OBJECT else cuda or others or linked, what, output)
     _check_targets(targets, cuda, [*others, *linked])
     wanted = None
+    if (dependency_file or dependency_target or dependency_targets) and not (dependencies or own_dependencies):
+        say("kw: ignored: -MF, -MT, -MP (no dependency file is asked for: -MD or -MMD does)\n")
     if dependencies or own_dependencies:
         kind = "-MD" if dependencies else "-MMD"
         wanted = DependencyFile(kind, dependency_file, dependency_target, dependency_targets)
@@ -200,7 +203,7 @@ def compile_files(
 
 def is_linkable(path: Path) -> bool:
     """Whether a file among the sources is for the linker: an object, or a library, also with a version (``libx.so.1``)."""
-    return path.suffix in LINKABLE or ".so" in path.suffixes
+    return path.suffix in LINKABLE or bool(re.search(r"\.so(\.\d+)+$", path.name))
 
 
 def _emitted(emit: str | None, ptx: bool, cubin: bool, compile_only: bool) -> str | None:

@@ -39,9 +39,7 @@ class ComparedSet:
 COMPARED: tuple[ComparedSet, ...] = (
     ComparedSet("convolution", "a100", 40, 0.791, 0.184, 0.074, {"l1": 24, "fma": 15, "latency": 1}, HUB),
     ComparedSet("dedispersion", "a100", 40, 0.518, 0.034, 0.003, {"issue": 20, "latency": 20}, HUB),
-    ComparedSet(
-        "hotspot", "a100", 40, 0.961, 0.278, 0.0, {"latency": 33, "memory": 3, "l1": 3, "issue": 1}, PAPER
-    ),
+    ComparedSet("hotspot", "a100", 40, 0.961, 0.278, 0.0, {"latency": 33, "memory": 3, "l1": 3, "issue": 1}, PAPER),
     ComparedSet(
         "point in polygon", "rtx3090", 38, 0.411, 0.280, 0.01, {"issue": 16, "latency": 13, "branch": 7, "alu": 2}, HUB
     ),
