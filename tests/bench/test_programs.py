@@ -139,6 +139,9 @@ def test_bad_places(tmp_path: Path) -> None:
 def test_the_command_says_what_it_takes(kw: Kw, tmp_path: Path) -> None:  # noqa: F811
     done = kw("bench", "programs", "gone")
     assert done.returncode == 2 and "gone does not exist" in done.stderr
+    (tmp_path / "app.cu").write_text(MAIN)
+    done = kw("bench", "programs", "app.cu", "--flags", "-I 'x")
+    assert done.returncode == 2 and "no closing quotation" in done.stderr
     done = kw("bench", "ir", "gone")
     assert done.returncode == 2 and "ir takes no folder" in done.stderr
 

@@ -63,7 +63,7 @@ def command(
     if programs and name == COMPILE:
         results = [_of_programs(programs)]
     elif places:
-        results = [_of_folders(places, quick, shlex.split(compiler_flags))]
+        results = [_of_folders(places, quick, _words(compiler_flags))]
     else:
         chosen: dict[str, Any] = {"names": [str(each) for each in programs]} if programs else {}
         chosen |= {} if evaluations is None else {"evaluations": evaluations}
@@ -93,6 +93,13 @@ def _of_folders(places: Sequence[Path], quick: bool, compiler_flags: Sequence[st
     from kernelwright.bench.programs.measure import measure_folders
 
     return measure_folders(places, lambda line: say(f"  {PROGRAMS}: {line}\n"), quick, compile_flags=compiler_flags)
+
+
+def _words(flags: str) -> list[str]:
+    try:
+        return shlex.split(flags)
+    except ValueError as error:
+        raise Misuse(f"--flags {flags} are no flags: {str(error).lower()}", hint="--flags '-I common'") from None
 
 
 def _show(result: Measured) -> None:
