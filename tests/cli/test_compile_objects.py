@@ -77,6 +77,13 @@ def test_objects_sources_and_those_of_a_c_compiler(kw: Kw, folder: Path) -> None
     assert said_by(folder / "app") == "43\n"
 
 
+@pytest.mark.parametrize("name", ["app.out", "app-1.2", "app.exe"])
+def test_a_program_may_have_a_suffix(kw: Kw, folder: Path, name: str) -> None:
+    done = kw("compile", "main.cu", "other.cu", "-o", name)
+    assert done.returncode == 0, done.stderr
+    assert said_by(folder / name) == SAID
+
+
 @pytest.mark.skipif(shutil.which("make") is None or shutil.which("ar") is None, reason="there is no make here")
 def test_a_makefile_for_nvcc(kw: Kw, folder: Path, tmp_path: Path) -> None:
     """Objects, an archive of one, libraries by name: nothing changed but the compiler's name."""
@@ -132,6 +139,22 @@ def test_an_object_is_no_program(kw: Kw, folder: Path, command: str) -> None:
     )
 
 
+@pytest.mark.parametrize("flag", ["-I", "-isystem"])
+def test_headers_of_an_installed_toolkit_are_not_mixed_with_ours(kw: Kw, folder: Path, flag: str) -> None:
+    """Makefiles name them, as Rodinia's do; other folders are searched as ever."""
+    for name, text in (
+        ("toolkit/cuda_runtime.h", "#error mixed\n"),
+        ("toolkit/crt/host_config.h", ""),
+        ("mine/size.h", ""),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "main.cu").write_text("#include <size.h>\n#include <cuda_runtime.h>\n" + KERNEL)
+    done = kw("compile", "-c", "main.cu", flag, "toolkit", flag, "mine")
+    assert done.returncode == 0, done.stderr
+    assert f"ignored: {flag} toolkit (our own headers take its place" in done.stderr and "mine" not in done.stderr
+
+
 DEVICE = "__device__ int elsewhere(int);\n__global__ void k(int *p) { *p = elsewhere(*p); }\n"
 
 
@@ -148,6 +171,8 @@ DEVICE = "__device__ int elsewhere(int);\n__global__ void k(int *p) { *p = elsew
         (("-c", "main.cu", "-o", "nowhere/main.o"), "there is no folder"),
         (("-c", "far.cu"), "uses elsewhere, which that file declares"),
         (("main.cu", "-o", "main.o"), "does not say what to make"),
+        (("main.cu", "-o", "libmain.so"), "does not say what to make"),
+        (("main.cu", "-o", "main.bc"), "does not say what to make"),
     ],
 )
 def test_what_cannot_be(kw: Kw, folder: Path, words: tuple[str, ...], said: str) -> None:

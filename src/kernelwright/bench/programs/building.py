@@ -53,9 +53,8 @@ def toolkit(folder: Path, compile_flags: Sequence[str]) -> Path:
     # nvcc makes a program where nothing says what to make; kw compile makes PTX.
     script = f"""#!/bin/sh
 case " $* " in
-  *" -c "*|*" --compile "*|*" -dc "*|*" --device-c "*|*" -ptx "*|*" -cubin "*) ;;
-  *" -o "*) set -- "$@" --emit exe ;;
-  *) set -- "$@" --emit exe -o a.out ;;
+  *" -c "*|*" --compile "*|*" -dc "*|*" --device-c "*|*" -ptx "*|*" -cubin "*|*" -o "*) ;;
+  *) set -- "$@" -o a.out ;;
 esac
 exec {shlex.quote(sys.executable)} -m kernelwright compile {flags} "$@"
 """

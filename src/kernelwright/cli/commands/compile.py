@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 OBJECT = "object"
 LINKABLE = (".o", ".a", ".so")
 """What a link takes besides sources: objects (of ``-c``, or of a C compiler) and libraries."""
+_PROGRAMS = re.compile(r"\.(out|exe|bin|elf|run|x|cuda|nvcc|gpu|\d+)$")
+"""How programs end in the Makefiles of others, if they do; any other suffix is asked about."""
 # What can be emitted: the stage that makes it, and the usual suffix.
 EMITS = {
     "ir": ("optimise", ".ll"), "ptx": ("ptx", ".ptx"), "cubin": ("cubin", ".cubin"), "obj": (OBJECT, ".o"), "exe": ("link", ""),
@@ -233,12 +235,15 @@ def _what(emit: str | None, stop_after: str | None, output: str | None) -> str:
 
 
 def _meant_by(output: str | None) -> str:
-    """What a name asks for: ``x.ll`` IR, ``x`` an executable as with every compiler, a folder or no name at all PTX."""
+    """What a name asks for: ``x.ll`` IR, a folder or no name at all PTX, ``x`` and ``x.out`` an executable as with every
+    compiler."""
     if output is None or output == "-" or output.endswith("/") or Path(output).is_dir():
         return "ptx"
     for emit, (_, suffix) in EMITS.items():
         if Path(output).suffix == suffix and emit != "obj":  # nvcc makes a program of that name, which nobody wants
             return emit
+    if _PROGRAMS.search(output) and not is_linkable(Path(output)):
+        return "exe"
     raise Misuse(f"-o {output} does not say what to make", hint="add -c for an object, or --emit ir, ptx, cubin or exe")
 
 

@@ -5,6 +5,7 @@ They are spelled as nvcc spells them, where nvcc has them, besides our own way; 
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 
@@ -102,6 +103,9 @@ class CompileFlags:
         said = list(remarks(value))
         arch, others = _architecture(value["arch"], value["generate_code"], value["gpu_code"])
         passed = _for_host_compiler(value["host_compiler"] or (), said)
+        if value["headers"] != "nvidia" and not value["cuda_path"]:
+            value["include"] = _without_toolkits("-I", value["include"], said)
+            value["system_include"] = _without_toolkits("-isystem", value["system_include"], said)
         passes = PassOptions.of(value["level"], _names(value["without"]), _thresholds(value["threshold"]))
         source = SourceOptions(
             arch=arch,
@@ -161,6 +165,17 @@ def _real(name: str) -> str:
     if name in ("native", "all", "all-major"):
         raise Misuse(f"-arch={name} is not supported: one architecture is compiled at a time", hint="as --arch sm_80")
     return re.sub(r"^(compute|lto)_", "sm_", name)
+
+
+def _without_toolkits(flag: str, folders: list[str] | None, said: list[str]) -> list[str]:
+    """The folders but for headers of an installed toolkit, which Makefiles name and nvcc finds anyway: they would be mixed with ours."""
+    kept = []
+    for folder in folders or ():
+        if all(os.path.isfile(os.path.join(folder, name)) for name in ("cuda_runtime.h", "crt/host_config.h")):
+            said.append(f"{flag} {folder} (our own headers take its place; --cuda-path takes a toolkit's)")
+        else:
+            kept.append(folder)
+    return kept
 
 
 _WITH_VALUE = ("-include", "-isystem", "-iquote", "-idirafter")
