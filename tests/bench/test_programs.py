@@ -117,6 +117,7 @@ def test_numbers_are_reduced() -> None:
         ("main.cu:3:10: fatal error: 'a.h' file not found\n", 2, "'a.h' file not found"),
         ("kw: main.cu:3: 'a.h' file not found\nnext: name the folder\n", 2, "'a.h' file not found"),
         ("one\ntwo\n", 3, "exit code 3: two"),
+        ("ld: cannot find -lcudart\ncollect2: error: ld returned 1\n", 1, "ld: cannot find -lcudart"),
         ("", -11, "killed by SIGSEGV"),
         ("", 1, "exit code 1"),
     ],

@@ -28,7 +28,7 @@ BUILD_S = 300.0
 RUN_S = 60.0
 CHECK_S = 180.0
 _PLACE = re.compile(r"^(kw: )?([^\s:]+:\d+(:\d+)?: )?(fatal )?(error: )?")
-_ERROR = re.compile(r"\berror\b|^kw: |No rule to make|not found|undefined", re.I)
+_ERROR = re.compile(r"\berror\b|^kw: |No rule to make|not found|cannot find|undefined", re.I)
 _SHELL = re.compile(r"[;&|<>`$*?]")
 
 
