@@ -37,7 +37,7 @@ SAID = f"{100 + 4 * 42}\n"
 MAKEFILE = """
 NVCC = nvcc
 app: main.o lib/libother.a
-\t$(NVCC) -O3 -arch=sm_80 main.o -Llib -lother -lcudart -o $@
+\t$(NVCC) -O3 -arch=sm_80 main.o -Llib -lother -lcudart -lcuda -o $@
 %.o: %.cu
 \t$(NVCC) -O3 -std=c++17 -c $< -o $@
 lib/libother.a: other.o
@@ -137,6 +137,17 @@ def test_an_object_is_no_program(kw: Kw, folder: Path, command: str) -> None:
     assert (
         done.returncode == 2 and "app.o is no whole program" in done.stderr and "next: kw compile app.o" in done.stderr
     )
+
+
+def test_the_drivers_library_is_no_matter_and_its_functions_are_refused(kw: Kw, folder: Path) -> None:
+    (folder / "main.cu").write_text(
+        KERNEL.replace("int more(int);", 'int more(int); extern "C" int cuInit(unsigned);').replace(
+            "int *p, h", "cuInit(0); int *p, h"
+        )
+    )
+    done = kw("compile", "main.cu", "other.cu", "-o", "app", "-lcuda")
+    assert done.returncode == 2, done.stderr
+    assert "main.cu uses cuInit, of the CUDA driver" in done.stderr and "call the runtime's functions" in done.stderr
 
 
 @pytest.mark.parametrize("flag", ["-I", "-isystem"])

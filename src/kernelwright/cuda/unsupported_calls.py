@@ -93,6 +93,8 @@ def refuse_unknown_calls(
     hint = (
         f"{_PARTLY_OURS[whose[1]]} declares what it implements"
         if whose and whose[1] in _PARTLY_OURS
+        else "the driver API is not supported, with -lcuda or without: call the runtime's functions"
+        if whose and whose[1] == "cuda"
         else f"link NVIDIA's library with -l{whose[1]}, where there is one"
         if whose
         else next(
