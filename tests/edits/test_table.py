@@ -18,7 +18,7 @@ from tests.edits.conftest import loop_kernel
 
 
 def test_every_kind_has_a_name_of_its_own_and_a_way_into_a_candidate() -> None:
-    assert len(KINDS) == len(BY_NAME) == len({kind.type for kind in KINDS}) == 26
+    assert len(KINDS) == len(BY_NAME) == len({kind.type for kind in KINDS}) == 27
     for kind in KINDS:
         # Guards alone are added by proofs.
         assert kind.draw or kind.listed or kind.known or kind.name == "require-launch", kind.name
@@ -48,6 +48,7 @@ def test_what_is_tried_first() -> None:
     assert [listing.edits.__name__ for _, listing in LISTED] == [
         "exchanges",
         "collections",
+        "turns",
         "hoistings",
         "far_hoistings",
         "unrollings",
@@ -64,7 +65,7 @@ def test_what_is_tried_first() -> None:
     ranks = [listing.rank for _, listing in LISTED]
     assert len(set(ranks)) == len(ranks)
     assert [listing.edits.__name__ for keeps, listing in LISTED if keeps] == [
-        "exchanges", "collections", "hoistings", "far_hoistings", "unrollings", "reorderings", "recipes",
+        "exchanges", "collections", "turns", "hoistings", "far_hoistings", "unrollings", "reorderings", "recipes",
     ]  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from kernelwright.edits.kinds.fast_math import FastMath
 from kernelwright.edits.kinds.fix_launch import FixArgument, FixBlock, FixGrid
 from kernelwright.edits.kinds.loads.cache_policy import CachePolicy
 from kernelwright.edits.kinds.loads.collect_loads import CollectLoads
+from kernelwright.edits.kinds.loads.collect_turns import CollectTurns
 from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
 from kernelwright.edits.kinds.loads.hoist_masked_loads import HoistMaskedLoads
 from kernelwright.edits.kinds.move import Move
@@ -135,6 +136,11 @@ WORDS: list[tuple[Edit, str, str]] = [
         CollectLoads(BACK),
         "order",
         "all loads below the block that ends with the branch stand together there, masked where they may not be needed",
+    ),
+    (
+        CollectTurns(BACK, 4),
+        "order",
+        "the loads of 4 turns of the loop stand together before the first of them",
     ),
     (NarrowBarrier(BARRIER), "order", "the barrier is one of each warp"),
     (Swap(LOAD, ADD), "order", "the load %a and the addition %b change places"),

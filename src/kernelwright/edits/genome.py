@@ -8,10 +8,13 @@ applied.text, applied.inert
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cached_property
 
+from kernelwright.edits.collected_turns import collected_turns
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.edit_kind import Edit
+from kernelwright.edits.kinds.loads.collect_turns import CollectTurns
 from kernelwright.edits.original import Original, Use
 from kernelwright.edits.repair import repair
 from kernelwright.edits.setting import CompileRecipe
@@ -32,6 +35,14 @@ class Inert:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A kernel, and a variant of it in which it flows as before."""
+
+    original: Original
+    applied: Applied
+
+
+@dataclass(frozen=True)
 class Applied:
     """A variant."""
 
@@ -45,6 +56,8 @@ class Applied:
     """What must hold at a launch for the variant to mean what the original does, as far as edits that keep the meaning go."""
     recipe: CompileRecipe | None = None
     """How it is to be compiled: ``optimise_with(text, recipe, arch)`` in ``passes/recipe.py``."""
+    steps: tuple[Step, ...] = ()
+    """The variant in two steps, where edits change its flow of control; else none."""
 
     @cached_property
     def module(self) -> Module:
@@ -71,7 +84,27 @@ def apply(kernel: Original, genome: Iterable[Edit]) -> Applied:
         reason = condition(draft)
         if reason is not None:
             inert.append(Inert(next(n for n, edit in enumerate(edits) if edit == taken), taken, reason))
-    return Applied(draft.text(), tuple(inert), draft.repaired, draft, tuple(draft.guards), draft.recipe)
+    applied = Applied(draft.text(), tuple(inert), draft.repaired, draft, tuple(draft.guards), draft.recipe)
+    return _in_two_steps(applied, edits) if draft.collected else applied
+
+
+def _in_two_steps(first: Applied, edits: tuple[Edit, ...]) -> Applied:
+    """The variant whose turns are copied and collected as its draft asks."""
+    draft = first.draft
+    copied, made, reasons = collected_turns(draft)
+    inert = [
+        Inert(index, edit, reasons[edit.subject])
+        for index, edit in enumerate(edits)
+        if isinstance(edit, CollectTurns) and edit in draft.applied and edit.subject in reasons
+    ]
+    first = replace(first, inert=tuple(sorted((*first.inert, *inert), key=lambda one: one.index)))
+    if reasons.keys() == draft.collected.keys():
+        return first
+    draft.guards |= made.guards
+    guards = tuple(draft.guards)
+    first = replace(first, guards=guards)
+    second = Applied(made.text(), (), made.repaired, made, guards, first.recipe)
+    return replace(first, text=second.text, steps=(Step(draft.original, first), Step(copied, second)))
 
 
 def apply_to(module: Module, kernel: str, genome: Iterable[Edit]) -> Applied:

@@ -28,7 +28,7 @@ from kernelwright.edits.kinds import (
     warp_barriers,
 )
 from kernelwright.edits.kinds.arrays import private_cells
-from kernelwright.edits.kinds.loads import cache_policy, collect_loads, hoist_loads, hoist_masked_loads
+from kernelwright.edits.kinds.loads import cache_policy, collect_loads, collect_turns, hoist_loads, hoist_masked_loads
 
 KINDS: tuple[EditKind, ...] = (
     constant_condition.KIND,
@@ -57,6 +57,7 @@ KINDS: tuple[EditKind, ...] = (
     hoist_masked_loads.KIND,
     collect_loads.KIND,
     narrow_barrier.KIND,
+    collect_turns.KIND,
 )
 BY_NAME: dict[str, EditKind] = {kind.name: kind for kind in sorted(KINDS, key=lambda kind: kind.name)}
 _BY_TYPE: dict[type, EditKind] = {kind.type: kind for kind in KINDS}

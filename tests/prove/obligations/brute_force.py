@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from kernelwright.device.arena import Arena
@@ -22,6 +22,7 @@ from kernelwright.edits import Edit, Original, apply, draw
 from kernelwright.edits.gene_draw import with_edits
 from kernelwright.edits.genome import Applied
 from kernelwright.edits.kinds.loads.collect_loads import CollectLoads, collections
+from kernelwright.edits.kinds.loads.collect_turns import CollectTurns, turns
 from kernelwright.edits.kinds.no_alias import NoAlias
 from kernelwright.guards import LaunchFacts
 from kernelwright.ir import Module, parse_module
@@ -51,6 +52,9 @@ BESIDE = {
     "unroll": 0.5,
 }
 """Edits that stand beside the one that is looked at, by how often."""
+
+Collected = CollectLoads | CollectTurns
+Listed = Callable[[Original], Iterator[Collected]]
 
 Seen = bytes | str
 """The memory that a launch left, or why it stopped."""
@@ -142,24 +146,24 @@ class Kernel:
         return str(ran.fault) if ran.fault else ran.findings[0].kind if ran.findings else ""
 
 
-def hold(seed: int, arena: Arena, tally: Tally, genomes: int = 4) -> None:
-    """Some genomes of one kernel."""
+def hold(seed: int, arena: Arena, tally: Tally, genomes: int = 4, listed: Listed = collections) -> None:
+    """Some genomes of one kernel, each with one of the edits that are ``listed``."""
     numbers, made, mark = random.Random(seed), GuardedKernel(seed), arena.next_address
     bench = Bench(made, arena, seed)
-    places = list(collections(bench.original))
+    places = list(listed(bench.original))
     for _ in range(genomes if places and bench.tried else 0):
         edits = list(_genome(bench.original, places, numbers))
         _held(bench, edits, numbers, tally, f"kernel {seed}")
     arena.rewind(mark)
 
 
-def _genome(original: Original, places: Sequence[CollectLoads], numbers: random.Random) -> Iterator[Edit]:
-    """Loads collected in one place or two, with all care or without some, anywhere among other edits."""
+def _genome(original: Original, places: Sequence[Collected], numbers: random.Random) -> Iterator[Edit]:
+    """Loads collected in one place or two, those of one block below with all care or without some, anywhere among other edits."""
     ends = [ids[-1] for block, ids in enumerate(original.order) if original.reachable[block]]
     collected: list[Edit] = [numbers.choice(places)]
     if numbers.random() < 0.3:
         collected.append(CollectLoads(numbers.choice(ends)))
-    if numbers.random() < 0.4:
+    if isinstance(collected[0], CollectLoads) and numbers.random() < 0.4:
         place = numbers.choice(places).subject if numbers.random() < 0.5 else numbers.choice(ends)
         collected[0] = Careless(place, numbers.choice(list(WITHOUT)))
     made: list[Edit] = []
@@ -183,7 +187,7 @@ def _held(bench: Bench, edits: list[Edit], numbers: random.Random, tally: Tally,
     if not is_proven and numbers.random() < 0.07:
         # As a search does: what is proven of it, with guards that admit the launches in training.
         edits = provable_part(original, edits, bench.launches(3), units=SOLVER_UNITS, arch=ARCH)
-        is_proven = any(isinstance(edit, CollectLoads | Careless) for edit in edits) and all_hold(
+        is_proven = any(isinstance(edit, CollectLoads | CollectTurns | Careless) for edit in edits) and all_hold(
             owed(original, edits, budget=Budget(), arch=ARCH)
         )
     applied = apply(original, edits)
@@ -203,12 +207,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kernels", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0, help="the seed of the first")
+    parser.add_argument(
+        "--turns", action="store_true", help="loads of several turns of a loop, not those below a block"
+    )
     options = parser.parse_args()
     tally, begin = Tally(), time.monotonic()
     with Arena() as arena:
         for number in range(options.first, options.first + options.kernels):
             before = len(tally.wrong)
-            hold(number, arena, tally)
+            hold(number, arena, tally, listed=turns if options.turns else collections)
             for wrong in tally.wrong[before:]:
                 print(wrong, flush=True)
             if number % 100 == 99:

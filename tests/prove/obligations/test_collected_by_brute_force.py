@@ -9,6 +9,7 @@ import pytest
 from kernelwright.device.arena import Arena
 from kernelwright.edits import Original
 from kernelwright.edits.kinds.loads.collect_loads import collections
+from kernelwright.edits.kinds.loads.collect_turns import turns
 from kernelwright.ir import parse_module, verify
 from kernelwright.passes.llvm import check
 from tests.prove.obligations.brute_force import Tally, hold
@@ -29,6 +30,15 @@ def test_what_is_proven_never_differs(first: int, arena: Arena) -> None:
     assert not tally.wrong, "\n".join(tally.wrong)
     # Neither side of it is empty: some are proven and run, and some are told apart by the runs.
     assert tally.proven >= 5 and tally.inside >= 40 and tally.different >= 5, tally
+
+
+@pytest.mark.parametrize("first", range(0, 60, 30))
+def test_what_is_proven_of_several_turns_never_differs(first: int, arena: Arena) -> None:
+    tally = Tally()
+    for seed in range(first, first + 30):
+        hold(seed, arena, tally, genomes=3, listed=turns)
+    assert not tally.wrong, "\n".join(tally.wrong)
+    assert tally.proven >= 2 and tally.inside >= 20 and tally.different >= 2, tally
 
 
 def test_the_kernels_have_places_for_it() -> None:

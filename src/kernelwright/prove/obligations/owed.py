@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kernelwright.architectures import DEFAULT_ARCHITECTURE
 from kernelwright.edits.edit_kind import Edit
-from kernelwright.edits.genome import apply
+from kernelwright.edits.genome import Applied, apply
 from kernelwright.edits.kinds.loads.hoist_loads import HoistLoads
 from kernelwright.edits.kinds.loads.hoist_masked_loads import masked
 from kernelwright.edits.kinds.no_alias import NoAlias
@@ -46,13 +46,26 @@ def owed(
     ``is_shown``: whether what refutes an obligation is to be near to a launch, so that it can be tried; what holds does not
     depend on it."""
     budget = budget if budget is not None else Budget()
-    pair = VariantPair(original, apply(original, edits), arch)
+    applied, shown = apply(original, edits), launches if is_shown else ()
+    found: list[Obligation] = []
     try:
-        pair.varied  # noqa: B018 - whether the two fit at all
-        found = list(_all(pair, launches, launches if is_shown else (), budget))
+        for pair in _pairs(original, applied, arch):
+            pair.varied  # noqa: B018 - whether the two fit at all
+            owes = _all(pair, launches, shown, budget)
+            # An instruction of a later step is none of the original's.
+            found += owes if pair.original is original else (replace(one, subject="") for one in owes)
     except Unprovable as error:
         found = [Obligation("the variant can be compared with its original", "tested", f"not provable: {error}")]
     return [replace(one, kernel=original.kernel) for one in found]
+
+
+def _pairs(original: Original, applied: Applied, arch: str) -> Iterator[VariantPair]:
+    """What is compared: the variant with its original; of one in steps, what each step makes of the one before. That the copies of turns
+    with which the second begins are what the first has made is by construction (``ir/loop_copies.py``)."""
+    if not applied.steps:
+        yield VariantPair(original, applied, arch)
+    for number, step in enumerate(applied.steps, 1):
+        yield VariantPair(step.original, step.applied, arch, is_compiled=number == len(applied.steps))
 
 
 def owed_by_program(

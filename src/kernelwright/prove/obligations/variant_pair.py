@@ -27,6 +27,8 @@ class VariantPair:
     applied: Applied
     arch: str = DEFAULT_ARCHITECTURE
     """The GPU that it is compiled for."""
+    is_compiled: bool = True
+    """Whether LLVM compiles it as it stands; what is only a step on the way it does not see."""
 
     @cached_property
     def before(self) -> Function:

@@ -1,6 +1,7 @@
 """What keeps the meaning by construction: the argument stands with the kind of edit, here is what it takes.
 
 specialised inputs, unrolling, recipes    their guard
+turns of a loop copied                    nothing: the same runs, in the same order
 any change at all                         sums that are fused as they were (``rounding``)
 cache policies                            plain loads; for nc nobody writes there while the kernel runs
 barriers of a warp                        aligned barriers; blocks of at most 32 threads, else see ``barriers``
@@ -87,6 +88,9 @@ def _compiled(pair: VariantPair) -> Iterator[Obligation]:
         asked.append("LLVM runs other passes")
     for claim in asked:
         yield Obligation(claim, "construction", "LLVM's passes keep the meaning")
+    for count in draft.collected.values():
+        claim = f"{count} turns of a loop stand one after the other"
+        yield Obligation(claim, "construction", "each has its way out: the same runs, in the same order")
 
 
 def _apart(pair: VariantPair) -> Iterator[Obligation]:

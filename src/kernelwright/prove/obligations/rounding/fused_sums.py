@@ -110,7 +110,8 @@ def _named(pair: VariantPair) -> _Named:
 
 
 def _compiled(pair: VariantPair, text: str) -> Function:
-    return parse_module(optimise_with(text, pair.applied.recipe, pair.arch)).functions[pair.original.kernel]
+    made = optimise_with(text, pair.applied.recipe, pair.arch) if pair.is_compiled else text
+    return parse_module(made).functions[pair.original.kernel]
 
 
 def _why_needed(pair: VariantPair, named: _Named, gone: set[str]) -> str:
