@@ -184,6 +184,7 @@ def test_the_most_promising_come_first() -> None:
     kinds = list(dict.fromkeys(g.kind for g in genes))
     assert kinds == [
         "fix-argument",
+        "collect-turns",
         "unroll",
         "constant-condition",
         "delete-barrier",

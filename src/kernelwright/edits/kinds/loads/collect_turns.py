@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kernelwright.edits.collected_turns import collected_turns
 from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.edit_kind import SAME_RESULT, EditKind, Listing
 from kernelwright.edits.instruction_words import Words
@@ -59,14 +60,21 @@ class CollectTurns:
 
 
 def turns(original: Original) -> Iterator[CollectTurns]:
-    """Innermost loops with a load that nothing in the loop writes, with each of the counts."""
+    """Innermost loops of which a further turn has a load that could stand before the first one, with each of the counts."""
     places = Places(unchanged(original))
     bodies = {latch: body_of(original, latch) for latch in original.latches}
     closing = [original.nodes[latch].block for latch in original.latches]
+    innermost = [latch for latch, body in bodies.items() if sum(block in body for block in closing) == 1]
+    found = [latch for latch in innermost if _has_free_load(places, bodies[latch]) and _can_be(original, latch)]
     for count in COUNTS:
-        for latch, body in bodies.items():
-            if sum(block in body for block in closing) == 1 and _has_free_load(places, body):
-                yield CollectTurns(latch, count)
+        for latch in found:
+            yield CollectTurns(latch, count)
+
+
+def _can_be(original: Original, latch: Id) -> bool:
+    draft = Draft(original)
+    draft.collected[latch] = 2
+    return not collected_turns(draft)[2]
 
 
 def body_of(original: Original, latch: Id) -> set[int]:
