@@ -370,3 +370,24 @@ def test_what_has_no_text_with_the_same_bits_is_no_constant() -> None:
 def test_what_cannot_be_known(edit: Edit, says: str) -> None:
     assert says in refusal(loop_kernel(), edit)
     assert apply(loop_kernel(), (edit,)).guards == ()
+
+
+@pytest.mark.parametrize("behind", ["", "comdat", "comdat($other)", 'section "a comdat" align 32', "align 16"])
+@pytest.mark.parametrize("group", ["", "#0", '"of-align"="comdat x"'])
+def test_what_is_asked_of_a_kernel_stands_before_its_comdat(behind: str, group: str) -> None:
+    """A kernel that is made of a template has one; LLVM reads no attribute behind it."""
+    text = f"""target triple = "nvptx64-nvidia-cuda"
+$k = comdat any
+$other = comdat any
+define dso_local ptx_kernel void @k(ptr %p, i32 %n) local_unnamed_addr {group} {behind} {{
+  store i32 %n, ptr %p, align 4
+  ret void
+}}
+attributes #0 = {{ nounwind memory(argmem: write) }}
+"""
+    original = Original(parse_module(text), "k")
+    for edits in ((FixBlock((32, 4, 1)),), (NoAlias(0), FixBlock((32, 4, 1)))):
+        applied = apply(original, edits)
+        check(applied.text)
+        kernel = applied.module.functions["k"]
+        assert '"nvvm.reqntid"="32,4,1"' in kernel.attributes and kernel.attributes.endswith(behind)

@@ -22,6 +22,8 @@ LARGEST_BLOCK = '"nvvm.maxntid"'
 MOST_REGISTERS = '"nvvm.maxnreg"'
 
 _REGISTER = re.compile(r"llvm\.nvvm\.read\.ptx\.sreg\.(tid|ntid|ctaid|nctaid)\.([xyz])")
+_BEHIND = re.compile(r"(?<![-\w])(section|partition|comdat|align|gc|prefix|prologue|personality)(?![-\w(=])|(?<![-\w])comdat\(")
+"""What stands behind a function's attributes. ``align=2`` would be one of a group's."""
 _OF_PARAMETERS = re.compile(r"\b(readonly|writeonly|readnone|captures\([^)]*\))")
 """What a parameter says of the body's use of it."""
 _OF_KERNELS = re.compile(r" ?\b(readonly|writeonly|readnone|argmemonly|memory\([^)]*\))")
@@ -83,7 +85,8 @@ def head(function: Function, setting: Setting, other_memory: bool) -> str:
             if index in fixed:
                 argument.name = given_name(function, index)
         own = _attributes_without_memory(function) if other_memory else attributes
-        function.attributes = " ".join([own, *_more_attributes(function, setting)]).strip()
+        before, after = _parted(own)
+        function.attributes = " ".join(filter(None, [before, *_more_attributes(function, setting), after]))
         function.blocks = blocks[:1]  # the rest need not be printed
         lines = print_function(function).split("\n")
     finally:
@@ -111,6 +114,21 @@ def _attributes_without_memory(function: Function) -> str:
     # What stands in quotes is no attribute that LLVM knows by this name.
     pieces = re.split(r'("[^"]*")', " ".join(words))
     return "".join(p if n % 2 else _OF_KERNELS.sub("", p) for n, p in enumerate(pieces)).strip()
+
+
+def _parted(attributes: str) -> tuple[str, str]:
+    """What stands behind the parameters, in two: attributes, and what LLVM reads behind all of them only.
+
+    before   local_unnamed_addr #0 comdat align 2        after   ("local_unnamed_addr #0", "comdat align 2")
+    """
+    pieces, at = re.split(r'("[^"]*")', attributes), 0
+    for number, piece in enumerate(pieces):
+        found = None if number % 2 else _BEHIND.search(piece)
+        if found:
+            at += found.start()
+            return attributes[:at].strip(), attributes[at:].strip()
+        at += len(piece)
+    return attributes.strip(), ""
 
 
 def entry_lines(function: Function, setting: Setting) -> list[str]:
