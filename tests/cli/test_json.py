@@ -111,6 +111,10 @@ PRINTED = [
     (("doctor",), "The machine and the tool", "`kw doctor`: "),
     (("cache",), "The machine and the tool", "`kw cache`: "),
     (("suite", "list"), "The machine and the tool", "`kw suite list`: "),
+    (("passes",), "The machine and the tool", "`kw passes`: "),
+    (("farm",), "The machine and the tool", "`kw farm`: "),
+    (("minimize", "again-1"), "`kw minimize`", ""),
+    (("space", "size", "axpy", "256", "--walks", "50", "--repetitions", "2"), "`kw space`", "`size`: "),
 ]
 
 
@@ -137,6 +141,51 @@ def test_what_profile_and_check_print(folder: Path) -> None:
     done = kw_process.kw("check", str(source), "--json", cwd=folder)
     assert done.returncode == 1
     check(json.loads(done.stdout), documented("`kw check`"))
+
+
+TUNED = """
+#include <cstdio>
+#include <cstdlib>
+#include <kernelwright_threshold.h>
+__global__ void twice(float *a, int n, int each)
+{
+    int first = (blockIdx.x * blockDim.x + threadIdx.x) * each;
+    for (int k = first; k < first + each && k < n; k++) a[k] *= 2;
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]);
+    float *a;
+    cudaMalloc(&a, n * sizeof *a);
+    cudaMemset(a, 0, n * sizeof *a);
+    if (KW_THRESHOLD("many", n)) twice<<<(n + 255) / 256, 256>>>(a, n, 1);
+    else twice<<<1, 32>>>(a, n, (n + 31) / 32);
+    cudaDeviceSynchronize();
+    printf("%d\\n", n);
+}
+"""
+
+
+def test_what_tune_prints(tmp_path: Path) -> None:
+    (tmp_path / "app.cu").write_text(TUNED)
+    tuned = kw_process.kw("tune", "app.cu", "--data", "64", "--data", "4096", "--json", cwd=tmp_path)
+    keys = documented("`kw tune`")
+    check(json.loads(tuned.stdout), keys - {"lines[]"})
+    explained = kw_process.kw("tune", "app.cu", "--explain", "--json", cwd=tmp_path)
+    check(json.loads(explained.stdout), keys - {"run", "dispatch_us.*"})
+
+
+def test_what_explore_and_its_tree_print(tmp_path: Path) -> None:
+    explored = kw_process.kw("explore", "axpy", "256", "--evaluations", "2", "--json", cwd=tmp_path)
+    check(json.loads(explored.stdout), documented("`kw explore`"))
+    tree = kw_process.kw("space", "tree", "axpy-1", "--json", cwd=tmp_path)
+    check(json.loads(tree.stdout), documented("`kw space`", "`tree`: "))
+
+
+def test_what_replay_prints(tmp_path: Path) -> None:
+    assert kw_process.kw("capture", str(EXAMPLES / "hello.cu"), "-o", "hello.capture", cwd=tmp_path).returncode == 0
+    replayed = kw_process.kw("replay", "hello.capture", "--json", cwd=tmp_path)
+    check(json.loads(replayed.stdout), documented("`kw replay`"))
 
 
 def test_a_key_that_is_not_described_and_one_that_is_not_printed_are_found() -> None:

@@ -35,9 +35,9 @@ def test_status_names_every_back_end_and_what_is_missing(monkeypatch: pytest.Mon
     monkeypatch.setattr("kernelwright.farm.backends.nvrtc.find_nvrtc", lambda: None)
     found = json.loads(_run("status", "--json"))
     assert found["cores"] >= 1
-    by_name = {row["back end"]: row for row in found["backends"]}
+    by_name = {row["back_end"]: row for row in found["backends"]}
     assert list(by_name) == list(BACKENDS)
-    assert not by_name["nvrtc"]["usable"] and "pip install" in by_name["nvrtc"][""]
+    assert not by_name["nvrtc"]["usable"] and "pip install" in by_name["nvrtc"]["what"]
     assert by_name["host"]["usable"]
     assert "nvrtc" in _run() and "cores" in _run("status")
 

@@ -25,6 +25,8 @@ from kernelwright.device.model_check.tuner_cache import MeasuredVariant, read_tu
 from kernelwright.device.timing_model.estimate import Estimate, estimate
 from kernelwright.errors import Misuse
 from kernelwright.target import Gpu, gpu, gpu_called
+from tests.cli.test_json import check as check_keys
+from tests.cli.test_json import documented
 from tests.model.build import access, count, observed
 
 N = 1 << 20
@@ -293,6 +295,7 @@ def test_fit_and_what_it_is_for(folder: Path, kw: Command) -> None:
     done = kw("fit", "cache.json", "slow.json", "--kernel", "scale.toml", "-o", "mine.json", "--json")
     assert done.returncode == 0, done.stderr
     found, made = json.loads(done.stdout), load(folder / "mine.json")
+    check_keys(found, documented("`kw model`", "`fit`: "))
     assert (made.name, made.gpu, made.rows) == ("mine", "a100", 2 * len(SETTINGS))
     assert made.source == "cache.json, slow.json; 40 variants of each, seed 1" and found[
         "calibration"
@@ -360,6 +363,7 @@ def test_the_command(folder: Path, kw: Command) -> None:
     done = kw("check", "cache.json", "--kernel", "scale.toml", "--variants", "4", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
+    check_keys(found, documented("`kw model`", "`check`: "))
     assert (found["gpu"], found["estimated"], found["variants"], found["failed"]) == ("a100", 4, len(SETTINGS), [])
     assert set(found["predictors"]) == {"instructions", "roofline", "occupancy", "code size"}
     assert found["agreement"]["scale"] > 0 and len(found["rows"]) == 4

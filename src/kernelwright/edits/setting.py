@@ -22,7 +22,9 @@ LARGEST_BLOCK = '"nvvm.maxntid"'
 MOST_REGISTERS = '"nvvm.maxnreg"'
 
 _REGISTER = re.compile(r"llvm\.nvvm\.read\.ptx\.sreg\.(tid|ntid|ctaid|nctaid)\.([xyz])")
-_BEHIND = re.compile(r"(?<![-\w])(section|partition|comdat|align|gc|prefix|prologue|personality)(?![-\w(=])|(?<![-\w])comdat\(")
+_BEHIND = re.compile(
+    r"(?<![-\w])(section|partition|comdat|align|gc|prefix|prologue|personality)(?![-\w(=])|(?<![-\w])comdat\("
+)
 """What stands behind a function's attributes. ``align=2`` would be one of a group's."""
 _OF_PARAMETERS = re.compile(r"\b(readonly|writeonly|readnone|captures\([^)]*\))")
 """What a parameter says of the body's use of it."""

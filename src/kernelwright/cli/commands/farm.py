@@ -53,10 +53,10 @@ def _status() -> dict[str, Any]:
         missing = row.missing()
         rows.append(
             {
-                "back end": row.name,
+                "back_end": row.name,
                 "language": row.compiler().language,
                 "usable": not missing,
-                "": missing or row.what,
+                "what": missing or row.what,
             }
         )
     cache = Cache()
@@ -72,5 +72,15 @@ def _status() -> dict[str, Any]:
 
 def _show(found: dict[str, Any]) -> None:
     print(f"{found['cores']} cores, {found['memory_bytes'] / 1e9:.1f} GB of memory; cache in {found['cache']}\n")
-    print_rows([{**row, "usable": "yes" if row["usable"] else "no"} for row in found["backends"]])
+    print_rows(
+        [
+            {
+                "back end": row["back_end"],
+                "language": row["language"],
+                "usable": "yes" if row["usable"] else "no",
+                "": row["what"],
+            }
+            for row in found["backends"]
+        ]
+    )
     print_rows(found["kept"])
