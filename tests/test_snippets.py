@@ -114,7 +114,7 @@ def test_versions_that_are_chosen_by_size(tmp_path: Path, monkeypatch: pytest.Mo
     (code,) = re.findall(r"## In Python\n\n((?:    .*\n|\n)+)", text)
     names: dict[str, object] = {
         "make": lambda *shape: np.ones(shape),
-        **{name: np.matmul for name in ("outer", "block", "flat")},
+        **dict.fromkeys(("outer", "block", "flat"), np.matmul),
     }
     exec(re.sub(r"^    ", "", code, flags=re.M), names)
     exec("assert matmul(*inputs('64x100')).shape == (64, 100)", names)
