@@ -184,7 +184,12 @@ def _static_shared_bytes(unit: Unit) -> dict[str, int]:
 
 def worker_command() -> str:
     """The shell command by which a program starts a worker of this installation, wherever the program is run from."""
-    start = f"{shlex.quote(sys.executable)} -P -m kernelwright.device.serving.worker"
+    return installation_command("kernelwright.device.serving.worker")
+
+
+def installation_command(module: str) -> str:
+    """The shell command that runs a module of this installation, wherever it is run from."""
+    start = f"{shlex.quote(sys.executable)} -P -m {module}"
     root = str(Path(__file__).parents[1])
     if root in site.getsitepackages():
         return start

@@ -161,18 +161,34 @@ def test_a_whole_pasted_line() -> None:
 )
 def test_architectures(line: str, arch: str, others: list[str]) -> None:
     flags = read(line.replace("\\", ""))
-    assert flags.options.source.arch == arch
+    assert flags.options.source.arch == arch and flags.names_arch == (line != "a.cu")
     said = f"kw: compiling for {arch} alone, not for {', '.join(others)}: --arch chooses\n" if others else ""
     assert flags.remarks == said
 
 
 @pytest.mark.parametrize(
+    "line", ["-arch=sm_20", "-arch sm_13", "-gencode arch=compute_35,code=sm_35", "-arch=compute_30 -code=sm_52"]
+)
+def test_architectures_that_nobody_makes_code_for_any_longer(line: str) -> None:
+    flags = read(f"a.cu {line}")
+    assert flags.options.source.arch == "sm_60"
+    asked = line[-5:]
+    assert flags.remarks == f"kw: compiling for sm_60, the oldest there is, not for {asked}: --arch chooses\n"
+
+
+@pytest.mark.parametrize("line", ["-arch=native", "-arch=all-major", "--gpu-architecture all"])
+def test_whatever_architecture_there_is(line: str) -> None:
+    flags = read(f"a.cu {line}")
+    assert flags.options.source.arch == DEFAULT_ARCHITECTURE
+    assert flags.remarks.startswith(f"kw: compiling for {DEFAULT_ARCHITECTURE} alone, not for ")
+
+
+@pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("-gencode arch=compute_35,code=sm_35", "unknown architecture 'sm_35'"),
+        ("-gencode arch=compute_99,code=sm_99", "unknown architecture 'sm_99'"),
+        ("-arch=sm_20 -code=sm_99", "unknown architecture 'sm_99'"),
         ("-gencode sm_80", "-gencode sm_80 is not arch=...,code=..."),
-        ("-arch=native", "-arch=native is not supported"),
-        ("-arch=all-major", "one architecture"),
         ("-dlink", "-dlink is not supported"),
         ("-shared", "no libraries are made"),
         ("-m32", "-m32 is not supported"),

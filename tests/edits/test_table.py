@@ -52,6 +52,7 @@ def test_what_is_tried_first() -> None:
         "hoistings",
         "far_hoistings",
         "unrollings",
+        "more_turns",
         "conditions",
         "barriers",
         "reorderings",
@@ -65,7 +66,7 @@ def test_what_is_tried_first() -> None:
     ranks = [listing.rank for _, listing in LISTED]
     assert len(set(ranks)) == len(ranks)
     assert [listing.edits.__name__ for keeps, listing in LISTED if keeps] == [
-        "exchanges", "collections", "turns", "hoistings", "far_hoistings", "unrollings", "reorderings", "recipes",
+        "exchanges", "collections", "turns", "hoistings", "far_hoistings", "unrollings", "more_turns", "reorderings", "recipes",
     ]  # fmt: skip
 
 

@@ -114,6 +114,17 @@ def default_settings(device: str, worker: str, folder: Path) -> Path:
     return _compile([source], folder, ())[0]
 
 
+def archive_with_settings(device: str, worker: str) -> bytes:
+    """The static runtime for linkers that do not know of ``default_settings``: with those for ``device`` and ``worker`` inside."""
+    with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
+        folder = Path(scratch)
+        made = folder / "libkwcudart.a"
+        made.write_bytes(static_runtime().archive)
+        settings = default_settings(device, worker, folder)  # under the name of the member that it takes the place of
+        _zig(["ar", "rcsD", str(made), str(settings)], "packing")
+        return made.read_bytes()
+
+
 def shared_runtime(major: int, cache: Cache | None = None) -> bytes:
     """A shared library under the name of NVIDIA's for CUDA ``major`` (11, 12, 13). Raises ``ToolError`` when it fails."""
     cache = cache or Cache()

@@ -19,8 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kernelwright.bench.programs.projects import Project
-from kernelwright.cuda.clang import HEADERS
-from kernelwright.executable import worker_command
+from kernelwright.cuda.toolkit_folder import make_toolkit
+from kernelwright.executable import installation_command, worker_command
 from kernelwright.lazy_dataclasses import dataclass
 
 CUDA_FOLDERS = ("CUDA_PATH", "CUDA_HOME", "CUDA_DIR", "CUDA_ROOT", "CUDA_INSTALL_PATH", "CUDA_TOOLKIT_PATH")
@@ -48,21 +48,7 @@ class Step:
 
 def toolkit(folder: Path, compile_flags: Sequence[str]) -> Path:
     """A folder that looks like an installed toolkit and has our compiler in it."""
-    (folder / "bin").mkdir(parents=True)
-    flags = " ".join(shlex.quote(flag) for flag in compile_flags)
-    # nvcc makes a program where nothing says what to make; kw compile makes PTX.
-    script = f"""#!/bin/sh
-case " $* " in
-  *" -c "*|*" --compile "*|*" -dc "*|*" --device-c "*|*" -ptx "*|*" -cubin "*|*" -o "*) ;;
-  *) set -- "$@" -o a.out ;;
-esac
-exec {shlex.quote(sys.executable)} -m kernelwright compile {flags} "$@"
-"""
-    (folder / "bin" / "nvcc").write_text(script)
-    (folder / "bin" / "nvcc").chmod(0o755)
-    (folder / "include").symlink_to(HEADERS)
-    (folder / "lib64").mkdir()
-    return folder
+    return make_toolkit(folder, installation_command("kernelwright"), worker_command(), compile_flags)
 
 
 def build(project: Project, at: Path, tools: Path, compile_flags: Sequence[str] = ()) -> Step:
@@ -158,7 +144,7 @@ def check(command: Sequence[str], at: Path, tools: Path, device: str) -> Step:
 
 def _step(command: Sequence[str], at: Path, tools: Path, limit_s: float, device: str = "") -> Step:
     environment = {
-        **os.environ, "PATH": f"{tools / 'bin'}:{os.environ.get('PATH', '')}",
+        **os.environ, "PATH": f"{tools / 'bin'}:{os.environ.get('PATH', '')}", "LIBRARY_PATH": str(tools / "lib64"),
         "PYTHONPATH": os.pathsep.join([str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH", "")]),
         "KERNELWRIGHT_WORKER": worker_command(), **{name: str(tools) for name in CUDA_FOLDERS},
     }  # fmt: skip

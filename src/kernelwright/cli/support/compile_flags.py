@@ -130,7 +130,9 @@ class CompileFlags:
         )
         lines = [f"kw: ignored: {', '.join(said)}\n"] if said else []
         if others:
-            lines.append(f"kw: compiling for {arch} alone, not for {', '.join(others)}: --arch chooses\n")
+            retired = all(map(_RETIRED.fullmatch, others)) and arch == next(iter(ARCHITECTURES))
+            why = ", the oldest there is" if retired else " alone"
+            lines.append(f"kw: compiling for {arch}{why}, not for {', '.join(others)}: --arch chooses\n")
         names_arch = any(value[name] for name in ("arch", "generate_code", "gpu_code"))
         return cls(options, not value["no_cache"], "".join(lines), names_arch)
 
@@ -140,16 +142,27 @@ def _architecture(
 ) -> tuple[str, list[str]]:
     """The architecture to compile for, and others that were asked for: ours is one at a time.
 
-    ``--arch`` decides; else, of those that ``-code`` and ``-gencode`` name and we know, the one that all the others can run.
+    ``--arch`` decides; else, of those that ``-code`` and ``-gencode`` name and we know, the one that all the others can run. Makefiles name
+    architectures that no compiler makes code for any longer: the oldest that is left takes their place.
     """
     named = [_real(code) for text in codes or () for code in re.split(r"[\[\],\s'\"]+", text) if code]
     if arch is not None and not named:
         named = [_real(arch)]
     elif not named:
         named = [name for text in specifications or () for name in _generated(text)] or [DEFAULT_ARCHITECTURE]
+    if named and all(name in _ANY for name in named):
+        return DEFAULT_ARCHITECTURE, named
     known = sorted({name for name in named if name in ARCHITECTURES}, key=lambda name: ARCHITECTURES[name].number)
-    chosen = architecture(known[0] if known else named[0]).name
+    oldest = next(iter(ARCHITECTURES))
+    retired = not known and all(_RETIRED.fullmatch(name) for name in named)
+    chosen = oldest if retired else architecture(known[0] if known else named[0]).name
     return chosen, [name for name in dict.fromkeys(named) if name != chosen]
+
+
+_ANY = ("native", "all", "all-major")
+"""Whatever there is: of one, which a GPU at hand may read as PTX."""
+_RETIRED = re.compile(r"sm_[1-5][0-9]")
+"""Tesla to Maxwell: CUDA 13 has Turing as its oldest."""
 
 
 def _generated(specification: str) -> list[str]:
@@ -162,8 +175,6 @@ def _generated(specification: str) -> list[str]:
 
 def _real(name: str) -> str:
     """``compute_80`` and ``sm_80`` are the same to us: PTX for the one is PTX for the other."""
-    if name in ("native", "all", "all-major"):
-        raise Misuse(f"-arch={name} is not supported: one architecture is compiled at a time", hint="as --arch sm_80")
     return re.sub(r"^(compute|lto)_", "sm_", name)
 
 
