@@ -61,7 +61,7 @@ class Draft:
         """By branch back to a loop's header: how often the loop is to be unrolled."""
         self.collected: dict[Id, int] = {}
         """By branch back to a loop's header: of how many turns the loads are to stand together. It is done when all edits are made
-        (``edits/collected_turns.py``): nothing here shows it."""
+        (``edits/turn_copies.py``): nothing here shows it."""
         self.setting = PLAIN
         self.applied: set[object] = set()
         """The edits that were made."""

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
-from kernelwright.edits.collected_turns import collected_turns
+from kernelwright.edits.turn_copies import collected_turns
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.kinds.loads.collect_turns import CollectTurns

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from kernelwright.edits.collected_turns import collected_turns
+from kernelwright.edits.turn_copies import collected_turns
 from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.edit_kind import SAME_RESULT, EditKind, Listing
 from kernelwright.edits.instruction_words import Words
