@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
 
-from kernelwright.edits.turn_copies import collected_turns
 from kernelwright.edits.draft import Draft
 from kernelwright.edits.edit_kind import Edit
 from kernelwright.edits.kinds.loads.collect_turns import CollectTurns
 from kernelwright.edits.original import Original, Use
 from kernelwright.edits.repair import repair
 from kernelwright.edits.setting import CompileRecipe
+from kernelwright.edits.turn_copies import collected_turns
 from kernelwright.guards import Guard
 from kernelwright.ir import Module, parse_module
 from kernelwright.lazy_dataclasses import dataclass

@@ -1,1 +1,1 @@
-"""What commands find in a folder."""
+"""Commands that set a folder up."""

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from kernelwright.edits.turn_copies import collected_turns
 from kernelwright.edits.draft import Draft, unchanged
 from kernelwright.edits.edit_kind import SAME_RESULT, EditKind, Listing
 from kernelwright.edits.instruction_words import Words
@@ -33,6 +32,7 @@ from kernelwright.edits.kinds.loads.collect_loads import Places
 from kernelwright.edits.kinds.loads.hoist_loads import is_plain_load
 from kernelwright.edits.memory.ordering import predecessors, successors
 from kernelwright.edits.original import Id, Original
+from kernelwright.edits.turn_copies import collected_turns
 from kernelwright.ir.graph import loop_body
 from kernelwright.lazy_dataclasses import dataclass
 
