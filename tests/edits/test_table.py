@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
 import pytest
 
 from kernelwright.edits import DRAWN, KNOWN, OPERATORS, UNIFORM, Draft, EditKind, Original
 from kernelwright.edits.gene import Gene
-from kernelwright.edits.gene_draw import AT_ONCE, LISTED, LISTED_AT_ONCE, listed
+from kernelwright.edits.gene_draw import AT_ONCE, LISTED, listed
 from kernelwright.edits.instruction_words import Words
 from kernelwright.edits.json_fields import read_id, read_number
 from kernelwright.edits.kinds.bound_argument import BoundArgument
@@ -95,17 +94,9 @@ def test_no_kind_of_what_is_known_fills_the_scan(meaning_first: bool) -> None:
     at = genes.index(left[0])
     assert genes[at : at + len(left)] == left
     assert genes[len(began) : at] + genes[at + len(left) :] == plain
-    # Behind them come those of listings that have more than so many in a kernel, and what may change the meaning.
-    kept = [BY_NAME[gene.kind].keeps_meaning for gene in genes]
-    before = Counter((gene.kernel, gene.kind) for gene in genes[len(began) : at])
-    more = {
-        (gene.kernel, gene.kind)
-        for gene, keeps in zip(genes[at + len(left) :], kept[at + len(left) :], strict=True)
-        if keeps
-    }
-    assert more and all(before[each] == LISTED_AT_ONCE for each in more)
-    assert max(before[each] for each in before if BY_NAME[each[1]].keeps_meaning) == LISTED_AT_ONCE
-    assert not all(kept[at + len(left) :]) and kept[at - 1]
+    recipes = [place for place, gene in enumerate(genes) if gene.kind == "recipe"]
+    assert at == max(recipes) + 1  # the last listing that keeps the meaning
+    assert any(not BY_NAME[gene.kind].keeps_meaning for gene in genes[at + len(left) :])
 
 
 @dataclass(frozen=True)
