@@ -29,8 +29,6 @@ State = Original | Draft
 AT_ONCE = 8
 """Edits of one kind in a kernel, of those that are known, that are listed before other kinds have had their turn: a kernel may have
 thirty barriers (``docs/decisions/0027-no-kind-fills-the-scan.md``)."""
-LISTED_AT_ONCE = 16
-"""The same of those that are listed and keep the meaning: a kernel may have forty blocks whose loads could stand earlier."""
 
 
 def draw_gene(
@@ -90,8 +88,7 @@ def listed(
 ) -> Iterator[Gene]:
     """Every single gene that can be listed, the most promising first: what is known of all launches, then the listings of all
     kinds by their rank; ``meaning_first``: those of kinds that keep the meaning before all others. Of what is known, a kind that
-    has more than ``AT_ONCE`` edits in a kernel leaves its others for behind the listings that keep the meaning; of each of these, those
-    beyond ``LISTED_AT_ONCE``.
+    has more than ``AT_ONCE`` edits in a kernel leaves its others for behind the listings that keep the meaning.
 
     Within a kind those of the costliest instructions come first; with weights, those that weigh nothing are left out.
     Copies, replacements, swaps and other moves are drawn; cache policies and fast-math flags are in ``cache_policies`` and
@@ -101,31 +98,21 @@ def listed(
     yield from first
     ranked = sorted(LISTED, key=lambda each: meaning_first and not each[0])
     last = max(place for place, (keeps_meaning, _) in enumerate(ranked) if keeps_meaning)
-    for place, (keeps_meaning, listing) in enumerate(ranked):
-        found = _by_weight(originals, listing.edits, weights)
-        if keeps_meaning:
-            now, later = _parted(found, LISTED_AT_ONCE)
-            yield from now
-            others += later
-        else:
-            yield from found
+    for place, (_, listing) in enumerate(ranked):
+        yield from _by_weight(originals, listing.edits, weights)
         if place == last:
             yield from others
 
 
 def _known_genes(originals: Mapping[str, Original], known: Known) -> tuple[list[Gene], list[Gene]]:
     """Those to begin with, and those that a kind has besides in a kernel."""
-    return _parted([Gene(name, edit) for name in originals for edit in known.get(name, ())], AT_ONCE)
-
-
-def _parted(genes: Iterable[Gene], most: int) -> tuple[list[Gene], list[Gene]]:
-    """Of each kind in each kernel the first ``most``, and the others."""
     first: list[Gene] = []
     others: list[Gene] = []
-    count = Counter[tuple[str, str]]()
-    for gene in genes:
-        count[gene.kernel, gene.kind] += 1
-        (first if count[gene.kernel, gene.kind] <= most else others).append(gene)
+    for name in originals:
+        count = Counter[str]()
+        for gene in (Gene(name, edit) for edit in known.get(name, ())):
+            count[gene.kind] += 1
+            (first if count[gene.kind] <= AT_ONCE else others).append(gene)
     return first, others
 
 
