@@ -67,7 +67,7 @@ def build_executable(
         shared = frozenset[str]().union(*(defined_variables(unit.source.text) for unit in program.units))
         for number, unit in enumerate(program.units):
             embedded = Path(scratch) / f"{number}.blob"
-            _refuse_missing_device_code(unit, shared)
+            refuse_missing_device_code(unit, shared)
             embedded.write_bytes(device_blob(unit, versions.get(unit.path, ())))
             made = Path(scratch) / f"{number}.o"
             objects.append(compile_host(unit.path, embedded, made, options, clang))
@@ -97,7 +97,7 @@ def build_object(
     if isinstance(source, Path):
         chosen = options or CompileOptions()
         return compile_host(source, None, output, chosen.source, Program((), chosen).clang, listing=listing)
-    _refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
+    refuse_missing_device_code(source, defined_variables(source.source.text), _ALONE)
     with tempfile.TemporaryDirectory(prefix="kernelwright-") as scratch:
         embedded = Path(scratch) / "device.blob"
         embedded.write_bytes(device_blob(source))
@@ -109,7 +109,7 @@ _NO_SUCH_TEXTURE = "__kw_layered_cubic_mipmapped_or_surface_access"
 """What our stand-in below NVIDIA's texture functions calls for those that our runtime has no objects for."""
 
 
-def _refuse_missing_device_code(unit: Unit, shared: Collection[str], hint: str = _GIVE_THEM) -> None:
+def refuse_missing_device_code(unit: Unit, shared: Collection[str], hint: str = _GIVE_THEM) -> None:
     """Raises ``CompileError`` for what a kernel uses and no file of the program defines; ``shared``: their device variables."""
     text = unit.optimised
     missing = [*missing_functions(text), *(n for n in _ELSEWHERE.findall(text) if n not in shared)]

@@ -103,8 +103,7 @@ OWN_FLAGS: tuple[Flag, ...] = (
     Flag("linker", ("-Xlinker", "--linker-options"), "texts", "Options for the linker, for --emit exe."),
 )
 # What nvcc's users link and our runtime stands for.
-_OUR_RUNTIME = ("cudart", "cudart_static", "cudadevrt", "culibos", "cuda")
-"""The driver's is among them because Makefiles name it whether or not it is called; its functions are refused by name."""
+_OUR_RUNTIME = ("cudart", "cudart_static", "cudadevrt", "culibos")
 
 
 def run_quickly(arguments: list[str]) -> None:

@@ -77,6 +77,13 @@ static void drop_block(uint64_t address)
     pthread_mutex_unlock(&table);
 }
 
+void kw_drop_symbol(uint64_t address)
+{
+    struct kw_block found;
+    if (kw_find_block((void *)address, &found) && found.is_symbol)
+        drop_block(found.address);
+}
+
 /* Of the device; what cudaHostRegister knows is the program's own and stays. */
 void kw_drop_all_blocks(void)
 {
