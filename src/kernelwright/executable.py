@@ -25,7 +25,7 @@ from types import MappingProxyType
 
 from kernelwright.cache import cache_folder, is_special, write_atomically
 from kernelwright.codegen.memory_layout import shared_layout
-from kernelwright.cuda import blob, kernel_table
+from kernelwright.cuda import blob, image, kernel_table
 from kernelwright.cuda.clang import Clang
 from kernelwright.cuda.early_clang import as_argument
 from kernelwright.cuda.frontend import SourceOptions, prerequisites
@@ -104,7 +104,7 @@ def build_object(
         return compile_host(source.path, embedded, output, source.options.source, source.clang, listing=listing)
 
 
-_ALONE = "device code of several files is linked as IR: give all sources at once, without -c"
+_ALONE = "device code of several files is linked as IR: give all sources at once to one program, without -c, -ptx and their like"
 _NO_SUCH_TEXTURE = "__kw_layered_cubic_mipmapped_or_surface_access"
 """What our stand-in below NVIDIA's texture functions calls for those that our runtime has no objects for."""
 
@@ -166,6 +166,18 @@ def device_blob(unit: Unit, versions: Sequence[Version] = ()) -> bytes:
         versions_text=json.dumps([_with_ptx(each, arch).as_json() for each in versions]) if versions else "",
     )  # fmt: skip
     return blob.write(content)
+
+
+def loadable(unit: Unit, kind: str) -> bytes:
+    """A unit as a program loads it while it runs, on any device: ``ptx``, ``cubin`` or ``fatbin``, each with the blob in it.
+
+    Raises ``CompileError`` for a kernel that needs a device function of another file, ``ToolError`` where a cubin cannot be made.
+    """
+    refuse_missing_device_code(unit, defined_variables(unit.source.text), _ALONE)
+    embedded = device_blob(unit)
+    if kind == "fatbin":
+        return embedded
+    return image.cubin_with(unit.cubin, embedded) if kind == "cubin" else image.ptx_with(unit.ptx, embedded).encode()
 
 
 def _with_ptx(version: Version, arch: str) -> Version:

@@ -101,6 +101,8 @@ def _comment(image: bytes) -> bytes | None:
             hint=_AGAIN,
         )
     try:
-        return base64.b64decode(b"".join(line.removeprefix(_LINE).strip() for line in lines if line.startswith(_LINE)))
+        return base64.b64decode(
+            b"".join(line.removeprefix(_LINE).strip() for line in lines if line.startswith(_LINE)), validate=True
+        )
     except ValueError:
         raise ToolError("the module's PTX is damaged: its last comment is not as it was made", hint=_AGAIN) from None

@@ -244,7 +244,8 @@ def _compile(sources: Sequence[Path], folder: Path, defines: Sequence[str]) -> l
         "-c",
     ]
     for source in sources:
-        made = folder / f"{source.parent.name}-{source.stem}.o"
+        # Files of the driver API are called as those of the runtime that they are made of.
+        made = folder / f"{'driver-' if source.parent == DRIVER else ''}{source.stem}.o"
         _zig([*flags, str(source), "-o", str(made)], f"compiling {source.name}")
         objects.append(made)
     return objects

@@ -1,5 +1,6 @@
 /* The driver API. As the toolkit's header of this name is included for the runtime's types as well, those are here, too. */
 #pragma once
+#define __cuda_cuda_h__
 #include <stdint.h>
 #include <stdlib.h>
 

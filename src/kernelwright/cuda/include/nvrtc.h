@@ -1,6 +1,7 @@
 /* NVRTC: CUDA C++ compiled while a program runs. The device's worker does it with our compiler; what comes out is loaded by
    cuModuleLoadData and its like. */
 #pragma once
+#define __NVRTC_H__
 #include <stdlib.h>
 
 #if defined(__cplusplus)

@@ -100,6 +100,9 @@ def without_names(ir: str, expressions: Sequence[str]) -> tuple[str, dict[str, s
             continue
         names[expression] = target[1]
         ir = ir.replace(line[0], "")
+        # A static variable that the host can name is the host's to write.
+        static = rf'^(@"?{re.escape(target[1])}"? = )internal (addrspace\(\d+\)) (?=global|constant)'
+        ir = re.sub(static, r"\1dso_local \2 externally_initialized ", ir, flags=re.M)
     if not expressions:
         return ir, names
     return re.sub(

@@ -23,8 +23,11 @@ _FLUSH = ("--ftz", "-ftz")
 _FUSE = ("--fmad", "-fmad")
 _LEVEL = ("--dopt", "-dopt")
 
+_READ = (_ARCH, _INCLUDE, _DEFINE, _UNDEFINE, _BEFORE, _STD, _FLUSH, _FUSE, _LEVEL)
+_FIRST = {name: names[0] for names in _READ for name in names}
+"""Both spellings of an option are one, whose values come in the order they were given."""
 _TAKES_VALUE = (
-    *_ARCH, *_INCLUDE, *_DEFINE, *_UNDEFINE, *_BEFORE, *_STD, *_FLUSH, *_FUSE, *_LEVEL,
+    *_FIRST,
     "--relocatable-device-code", "-rdc", "--ptxas-options", "-Xptxas", "--maxrregcount", "-maxrregcount",
     "--prec-sqrt", "-prec-sqrt", "--prec-div", "-prec-div", "--builtin-move-forward", "-builtin-move-forward",
     "--builtin-initializer-list", "-builtin-initializer-list", "--split-compile", "-split-compile",
@@ -72,7 +75,7 @@ class _Told:
     switches: set[str] = field(default_factory=set)
 
     def all(self, names: Sequence[str]) -> tuple[str, ...]:
-        return tuple(value for name in names for value in self.values.get(name, ()))
+        return tuple(self.values.get(names[0], ()))
 
     def last(self, names: Sequence[str], default: str) -> str:
         return (default, *self.all(names))[-1]
@@ -99,7 +102,7 @@ def read_options(given: Sequence[str], folders: Sequence[str] = ()) -> NvrtcOpti
         # NVRTC knows assert without a header.
         extra=("-include", "assert.h", *extra, *(("-w",) if told.has(_QUIET) else ())),
     )
-    passes = PassOptions.of(0 if level == "off" or (told.has(_DEBUG) and not told.values.get("-dopt")) else 3, ())
+    passes = PassOptions.of(0 if level == "off" or (told.has(_DEBUG) and not told.all(_LEVEL)) else 3, ())
     options = CompileOptions(source=source, passes=passes, line_info=told.has(_LINES))
     return NvrtcOptions(options, told.has(_FOR_BOTH), named.startswith("sm_"))
 
@@ -116,7 +119,7 @@ def _read(given: Sequence[str]) -> _Told:
         elif name in _TAKES_VALUE:
             if value is None:
                 raise BadOption(f"nvrtc: error: missing value for option {name}")
-            told.values.setdefault(name, []).append(value)
+            told.values.setdefault(_FIRST.get(name, name), []).append(value)
         else:
             raise BadOption(f"nvrtc: error: unrecognized option {word} found")
     return told
