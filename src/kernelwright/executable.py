@@ -36,6 +36,7 @@ from kernelwright.cuda.names import readable
 from kernelwright.errors import CompileError, ToolError
 from kernelwright.kernel_version import Version
 from kernelwright.passes.device_link import defined_variables, missing_functions
+from kernelwright.passes.static_variables import named_by_host
 from kernelwright.pipeline import CompileOptions, Program, Unit, without_lines
 
 OBJECT_SUFFIX = ".o"
@@ -173,6 +174,7 @@ def loadable(unit: Unit, kind: str) -> bytes:
 
     Raises ``CompileError`` for a kernel that needs a device function of another file, ``ToolError`` where a cubin cannot be made.
     """
+    unit.replace_source(named_by_host(unit.source.text))
     refuse_missing_device_code(unit, defined_variables(unit.source.text), _ALONE)
     embedded = device_blob(unit)
     if kind == "fatbin":

@@ -109,9 +109,13 @@ class Unit:
 
         text, files = linked_with(self.source.text, others)
         if files:
-            self.__dict__["source"] = replaced(self.source, text=text)
+            self.replace_source(text)
             for file in files:
                 self._inputs += units[file].inputs
+
+    def replace_source(self, text: str) -> None:
+        """Goes on with another raw IR; no later stage may have been made."""
+        self.__dict__["source"] = replaced(self.source, text=text)
 
     @property
     def inputs(self) -> Inputs:

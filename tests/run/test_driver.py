@@ -14,8 +14,7 @@ KERNELS = r"""
 #include "helper.h"
 extern "C" __constant__ float factor[2];
 __constant__ float factor[2];
-extern "C" __device__ int counter;
-__device__ int counter = 3;
+static __device__ int counter = 3;
 extern "C" __global__ void scale(float *p, char wide, double by, int n)
 {
     int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -334,8 +334,6 @@ def _each_unit(program: Program, stage: str, targets: list[Path], *, is_loadable
     if is_loadable and (targets or stage == FATBIN):
         from kernelwright.executable import loadable
 
-        for unit in program.units:
-            _ = unit.ptx  # the stages in one go, as the cache has them
         results = [loadable(unit, stage) for unit in program.units]
     else:
         results = [unit.stage(stage) for unit in program.units]

@@ -24,8 +24,8 @@ from kernelwright.errors import KernelwrightError
 from kernelwright.executable import device_blob, refuse_missing_device_code
 from kernelwright.lazy_dataclasses import dataclass
 from kernelwright.passes.device_link import defined_variables
+from kernelwright.passes.static_variables import named_by_host
 from kernelwright.pipeline import Unit
-from kernelwright.values import replaced
 
 SUCCESS, INVALID_OPTION, COMPILATION, NAME_EXPRESSION = 0, 5, 6, 10
 """Of nvrtcResult."""
@@ -79,7 +79,8 @@ def compile_program(request: Request, cache: Cache | None = None) -> Made:
 
 def _compiled(request: Request, options: NvrtcOptions, unit: Unit) -> Made:
     text, names = without_names(unit.source.text, request.expressions)
-    unit.__dict__["source"] = replaced(unit.source, text=text)
+    text = named_by_host(text)
+    unit.replace_source(text)
     refuse_missing_device_code(unit, defined_variables(text))
     embedded = device_blob(unit)
     warnings = unit.source.warnings.replace(f"{unit.path.parent}/", "")

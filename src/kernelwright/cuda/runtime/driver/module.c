@@ -347,21 +347,32 @@ KW_API CUresult cuModuleEnumerateFunctions(CUfunction *functions, unsigned int c
     return kw_driver_done(result);
 }
 
+/* A static variable's name has its length in it: `table` is `_ZL5table`. */
+static int is_called(const char *variable, const char *name)
+{
+    char mangled[32];
+    if (!strcmp(variable, name))
+        return 1;
+    int length = snprintf(mangled, sizeof mangled, "_ZL%zu", strlen(name));
+    return !strncmp(variable, mangled, (size_t)length) && !strcmp(variable + length, name);
+}
+
 static int find_global(CUmodule module, const char *name, uint64_t *address, uint64_t *size)
 {
     uint32_t count = 0, flags = 0;
     uint64_t bytes = 0;
     const struct kw_blob_variable *variable;
     for (struct global *each = module->globals; each; each = each->next)
-        if (!strcmp(each->name, name))
+        if (is_called(each->name, name))
             return kw_symbol(each, address, size);
     if (module->format == KW_FORMAT_BLOB) {
         const char *names = kw_blob_variables(module->data, &count, &variable);
         uint32_t i = 0;
-        while (i < count && strcmp(names + variable[i].name, name))
+        while (i < count && !is_called(names + variable[i].name, name))
             i++;
         if (i == count)
             return CUDA_ERROR_NOT_FOUND;
+        name = names + variable[i].name;
         bytes = variable[i].size;
         flags = variable[i].flags & KW_BLOB_CONSTANT ? KW_SYMBOL_CONSTANT : 0u;
     }
