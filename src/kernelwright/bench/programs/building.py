@@ -73,7 +73,7 @@ def build(project: Project, at: Path, tools: Path, compile_flags: Sequence[str] 
         words = ["make", "-k", "-f", project.makefile.name, *(f"{name}={tools}" for name in CUDA_FOLDERS), "NVCC=nvcc"]
         return _step([*words, *_target(project, at)], at, tools, BUILD_S)
     lists = read_lists(at, tools)
-    sources = lists.sources or [path.name for path in project.sources]
+    sources = [*lists.sources] or [path.name for path in project.sources]
     folders = [f"-I{folder}" for folder in lists.folders]
     for words in lists.commands:
         step = _step(words, at, tools, BUILD_S)
