@@ -73,11 +73,11 @@ def build(project: Project, at: Path, tools: Path, compile_flags: Sequence[str] 
         words = ["make", "-k", "-f", project.makefile.name, *(f"{name}={tools}" for name in CUDA_FOLDERS), "NVCC=nvcc"]
         return _step([*words, *_target(project, at)], at, tools, BUILD_S)
     lists = read_lists(at, tools)
-    sources = [*lists.sources] or [path.name for path in project.sources]
+    sources = list(lists.sources) or [path.name for path in project.sources]
     folders = [f"-I{folder}" for folder in lists.folders]
-    for words in lists.commands:
-        step = _step(words, at, tools, BUILD_S)
-        if not step.ended_well and words[0] != "cp":  # what is copied and not there is missed by those that need it
+    for beside in lists.commands:
+        step = _step(beside, at, tools, BUILD_S)
+        if not step.ended_well and beside[0] != "cp":  # what is copied and not there is missed by those that need it
             return step
     command = [sys.executable, "-m", "kernelwright", "compile", *compile_flags, *folders, *sources, "-o", "kw-program"]
     return _step([*command, "--emit", "exe"], at, tools, BUILD_S)
