@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from kernelwright.codegen.machine.assemble import find_assemblers
+from kernelwright.cuda.toolkit import wheel_headers
+from kernelwright.errors import ToolError
 
 from .conftest import Here, Ran, execute, kw
 
@@ -408,3 +410,15 @@ def test_functions_that_are_not_there(tmp_path: Path, run: Here) -> None:
         and "app.c:1:5: app.c uses cuGraphCreate, of the CUDA driver" in ran.err
         and "cuda.h declares" in ran.err
     )
+
+
+def test_with_nvidias_headers(loader: Path) -> None:
+    """Functions and structures are called by NVIDIA's declarations, which have the same names in the library."""
+    try:
+        wheel_headers()
+    except ToolError:
+        pytest.skip("NVIDIA's header wheels are not installed")
+    made = kw("compile", "--headers", "nvidia", "loads.c", "-o", "theirs", "-lcuda", cwd=loader)
+    assert made.code == 0, made.err
+    ran = kw("run", "theirs", "--", "kernels.fatbin", cwd=loader)
+    assert ran.out.startswith(f"{TWICE_SCALED[0]:g} {TWICE_SCALED[1]:g} 8 5, ") and ran.err == ""
