@@ -369,6 +369,66 @@ def test_contexts_memory_and_errors(tmp_path: Path, run: Here) -> None:
     assert "is freed twice" in ran.err and ran.err.count("\n") == 1
 
 
+LIBRARY = r"""
+#include <cuda.h>
+#include <stdio.h>
+int main(int count, char **words)
+{
+    CUlibrary library;
+    CUkernel kernel;
+    CUfunction function;
+    CUmodule module;
+    CUcontext context;
+    CUdeviceptr p;
+    int threads, n = 4, h[4];
+    cuInit(0);
+    printf("%d", cuLibraryLoadFromFile(&library, words[1], NULL, NULL, 0, NULL, NULL, 0));
+    printf(" %d %d", cuLibraryGetKernel(&kernel, library, "fill"), cuLibraryGetKernel(&kernel, library, "none"));
+    printf(" %d %d", cuKernelGetAttribute(&threads, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, kernel, 0), threads);
+    cuCtxCreate(&context, 0, 0);
+    printf(" %d %d\n", cuKernelGetFunction(&function, kernel), cuLibraryGetModule(&module, library));
+    cuMemAlloc(&p, sizeof h);
+    void *arguments[] = {&p, &n};
+    CUlaunchAttribute attributes[] = {{.id = CU_LAUNCH_ATTRIBUTE_PRIORITY, .value.priority = 1},
+                                      {.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE, .value.cooperative = 0}};
+    CUlaunchConfig config = {1, 1, 1, 4, 1, 1, 0, NULL, attributes, 2};
+    printf("%d", cuLaunchKernelEx(&config, function, arguments, NULL));
+    cuMemcpyDtoH(h, p, sizeof h);
+    printf(" %d %d", h[0], h[3]);
+    n = 5;
+    printf(" %d", cuLaunchKernel((CUfunction)kernel, 1, 1, 1, 4, 1, 1, 0, NULL, arguments, NULL));
+    cuMemcpyDtoH(h, p, sizeof h);
+    printf(" %d", h[3]);
+    attributes[1].value.cooperative = 1;
+    printf(" %d", cuLaunchKernelEx(&config, function, arguments, NULL));
+    printf(" %d %d\n", cuLibraryUnload(library), cuLibraryUnload(library));
+    CUlinkState link;
+    void *image;
+    size_t size;
+    cuLinkCreate(0, NULL, NULL, &link);
+    printf("%d", cuLinkAddFile(link, CU_JIT_INPUT_PTX, words[1], 0, NULL, NULL));
+    printf(" %d %d", cuLinkComplete(link, &image, &size), cuModuleLoadData(&module, image));
+    printf(" %d", cuModuleGetFunction(&function, module, "fill"));
+    printf(" %d", cuLinkAddFile(link, CU_JIT_INPUT_PTX, words[1], 0, NULL, NULL));
+    printf(" %d %d\n", cuLinkAddFile(link, CU_JIT_INPUT_OBJECT, words[1], 0, NULL, NULL), cuLinkDestroy(link));
+    return 0;
+}
+"""
+
+
+def test_libraries_and_links(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "fill.cu").write_text(
+        'extern "C" __global__ void __launch_bounds__(96) fill(int *p, int n) { p[threadIdx.x] = n * threadIdx.x; }\n'
+    )
+    assert kw("compile", "-ptx", "fill.cu", cwd=tmp_path).code == 0
+    (tmp_path / "app.c").write_text(LIBRARY)
+    ran = run("app.c", "-lcuda", "--", "fill.ptx")
+    assert ran.lines == ["0 0 500 0 96 0 0", "0 0 12 0 15 801 0 400", "0 0 0 0 801 801 0"]
+    assert (
+        "clusters of blocks" in ran.err and "give all sources to one kw compile" in ran.err and "no objects" in ran.err
+    )
+
+
 def test_what_the_tools_see(tmp_path: Path) -> None:
     """A kernel that the program compiles is checked and profiled as its own, by its lines."""
     kernel = 'extern \\"C\\" __global__ void over(int *p, int n)\\n{\\n    p[threadIdx.x + n] = 1;\\n}\\n'

@@ -49,10 +49,21 @@ CUcontext kw_current_context(void);
 
 /* ---- module.c ---- */
 
+/* Each returns 0 or an error. `size`: of an image whose bytes have been counted; 0: what its head says. */
+int kw_module_load(CUmodule *module, const void *image, size_t size);
+int kw_module_load_file(CUmodule *module, const char *path);
+int kw_module_unload(CUmodule module);
+int kw_module_function(CUmodule module, const char *name, CUfunction *function);
+int kw_module_global(CUmodule module, const char *name, CUdeviceptr *address, size_t *bytes);
+
 /* The bytes of a file, to be freed, with a NUL behind them; NULL when it cannot be read. */
 char *kw_read_file(const char *path, size_t *size);
 
 /* How long a module image is: PTX to its NUL, the others as their heads say. */
 size_t kw_image_size(const void *image);
+
+/* ---- kernel.c ---- */
+
+int kw_attribute_of_function(int *value, CUfunction_attribute attribute, CUfunction function);
 
 #endif

@@ -27,12 +27,10 @@ static int arguments_of_buffer(const struct kw_kernel *kernel, void **extra, voi
     return 0;
 }
 
-KW_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
-                               unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
-                               CUstream stream, void **parameters, void **extra)
+static int launch(CUfunction function, dim3 grid, dim3 block, unsigned int shared_bytes, CUstream stream,
+                  void **parameters, void **extra)
 {
     enum { PARAMETERS = 4096 };
-    KW_DRIVER_ENTER();
     struct kw_kernel *kernel;
     void *unpacked[PARAMETERS];
     int result = find_kernel(function, &kernel);
@@ -43,22 +41,64 @@ KW_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigne
                                                       : arguments_of_buffer(kernel, extra, unpacked);
         parameters = unpacked;
     }
-    if (result)
-        return kw_driver_done(result);
-    return kw_driver_done(cudaLaunchKernel(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z},
-                                           parameters, shared_bytes, stream));
+    return result ? result : (int)cudaLaunchKernel(function, grid, block, parameters, shared_bytes, stream);
 }
 
-KW_API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+KW_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                               unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
+                               CUstream stream, void **parameters, void **extra)
 {
     KW_DRIVER_ENTER();
+    return kw_driver_done(launch(function, (dim3){grid_x, grid_y, grid_z}, (dim3){block_x, block_y, block_z}, shared_bytes,
+                                 stream, parameters, extra));
+}
+
+/* What asks for a grid that waits for itself, or for blocks that share more than one has, is not a launch as ever. */
+static int check_attribute(const CUlaunchAttribute *of)
+{
+    switch (of->id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+        return of->value.cooperative ? CUDA_ERROR_NOT_SUPPORTED : 0;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        return of->value.clusterDim.x * of->value.clusterDim.y * of->value.clusterDim.z > 1 ? CUDA_ERROR_NOT_SUPPORTED : 0;
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        return CUDA_ERROR_NOT_SUPPORTED;
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        return 0;
+    }
+    return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+KW_API CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction function, void **parameters, void **extra)
+{
+    KW_DRIVER_ENTER();
+    if (!c || (c->numAttrs && !c->attrs))
+        return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
+    for (unsigned int i = 0; i < c->numAttrs; i++)
+        if (check_attribute(&c->attrs[i])) {
+            kw_say("cuLaunchKernelEx: grids that wait for all of their blocks, clusters of blocks and events in the middle of a "
+                   "kernel are not supported");
+            return kw_driver_done(CUDA_ERROR_NOT_SUPPORTED);
+        }
+    return kw_driver_done(launch(function, (dim3){c->gridDimX, c->gridDimY, c->gridDimZ},
+                                 (dim3){c->blockDimX, c->blockDimY, c->blockDimZ}, c->sharedMemBytes, c->hStream, parameters,
+                                 extra));
+}
+
+int kw_attribute_of_function(int *value, CUfunction_attribute attribute, CUfunction function)
+{
     struct kw_kernel *kernel;
     struct cudaFuncAttributes told;
     int result = value ? find_kernel(function, &kernel) : CUDA_ERROR_INVALID_VALUE;
     if (!result)
         result = (int)cudaFuncGetAttributes(&told, function);
     if (result)
-        return kw_driver_done(result);
+        return result;
     const int values[CU_FUNC_ATTRIBUTE_MAX] = {
         [CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK] = told.maxThreadsPerBlock,
         [CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES] = (int)told.sharedSizeBytes,
@@ -72,9 +112,15 @@ KW_API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, C
         [CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT] = told.preferredShmemCarveout,
     };
     if ((int)attribute < 0 || attribute >= CU_FUNC_ATTRIBUTE_MAX)
-        return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     *value = values[attribute];
-    return kw_driver_done(0);
+    return 0;
+}
+
+KW_API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function)
+{
+    KW_DRIVER_ENTER();
+    return kw_driver_done(kw_attribute_of_function(value, attribute, function));
 }
 
 /* The numbers of the attributes that can be set are the same in both APIs. */

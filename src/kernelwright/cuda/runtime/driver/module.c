@@ -37,16 +37,17 @@ struct CUmod_st {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUmodule modules;
 
-enum { WRAPPER_MAGIC = 0x466243b1, NVIDIA_MAGIC = 0xba55ed50 };
+/* How images begin, as bytes: a text may be shorter than any of them. */
+#define WRAPPER_MAGIC "\xb1\x43\x62\x46"
+#define NVIDIA_MAGIC "\x50\xed\x55\xba"
+#define BEGINS_WITH(image, magic) (!strncmp(image, magic, sizeof magic - 1))
 
 /* ---- images ---- */
 
 static const void *inside_wrapper(const void *image)
 {
-    uint32_t magic;
     const void *inside;
-    memcpy(&magic, image, sizeof magic);
-    if (magic != WRAPPER_MAGIC)
+    if (!BEGINS_WITH(image, WRAPPER_MAGIC))
         return image;
     memcpy(&inside, (const char *)image + 8, sizeof inside);
     return inside;
@@ -68,20 +69,18 @@ static size_t elf_size(const char *image)
 
 size_t kw_image_size(const void *image)
 {
-    uint32_t magic;
     uint64_t size;
-    memcpy(&magic, image, sizeof magic);
-    if (magic == NVIDIA_MAGIC) {
+    if (BEGINS_WITH(image, NVIDIA_MAGIC)) {
         uint16_t head;
         memcpy(&head, (const char *)image + 6, sizeof head);
         memcpy(&size, (const char *)image + 8, sizeof size);
         return head + size;
     }
-    if (!memcmp(image, KW_BLOB_MAGIC, 8)) {
+    if (BEGINS_WITH(image, KW_BLOB_MAGIC)) {
         memcpy(&size, (const char *)image + offsetof(struct kw_blob_header, size), sizeof size);
         return size;
     }
-    return memcmp(image, ELFMAG, SELFMAG) ? strlen(image) + 1 : elf_size(image);
+    return BEGINS_WITH(image, ELFMAG) ? elf_size(image) : strlen(image) + 1;
 }
 
 char *kw_read_file(const char *path, size_t *size)
@@ -161,8 +160,7 @@ static void unload(CUmodule module)
     free(module);
 }
 
-/* `size`: of an image whose bytes have been counted, as a file's; 0: what its head says. */
-static int load(CUmodule *result, const void *image, size_t size)
+int kw_module_load(CUmodule *result, const void *image, size_t size)
 {
     struct kw_handle format;
     void *data = NULL;
@@ -198,22 +196,27 @@ static int load(CUmodule *result, const void *image, size_t size)
     return 0;
 }
 
-KW_API CUresult cuModuleLoad(CUmodule *module, const char *path)
+int kw_module_load_file(CUmodule *module, const char *path)
 {
-    KW_DRIVER_ENTER();
     size_t size;
     char *image = kw_read_file(path, &size);
     if (!image)
-        return kw_driver_done(path ? CUDA_ERROR_FILE_NOT_FOUND : CUDA_ERROR_INVALID_VALUE);
-    int result = size < 8 ? CUDA_ERROR_INVALID_IMAGE : load(module, image, size);
+        return path ? CUDA_ERROR_FILE_NOT_FOUND : CUDA_ERROR_INVALID_VALUE;
+    int result = size < 8 ? CUDA_ERROR_INVALID_IMAGE : kw_module_load(module, image, size);
     free(image);
-    return kw_driver_done(result);
+    return result;
+}
+
+KW_API CUresult cuModuleLoad(CUmodule *module, const char *path)
+{
+    KW_DRIVER_ENTER();
+    return kw_driver_done(kw_module_load_file(module, path));
 }
 
 KW_API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 {
     KW_DRIVER_ENTER();
-    return kw_driver_done(load(module, image, 0));
+    return kw_driver_done(kw_module_load(module, image, 0));
 }
 
 /* Nothing is assembled here, so there is nothing for a log to say, and no target to choose. */
@@ -239,18 +242,17 @@ KW_API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
     if (count && (!options || !values))
         return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
     answer_options(count, options, values);
-    return kw_driver_done(load(module, image, 0));
+    return kw_driver_done(kw_module_load(module, image, 0));
 }
 
 KW_API CUresult cuModuleLoadFatBinary(CUmodule *module, const void *image)
 {
     KW_DRIVER_ENTER();
-    return kw_driver_done(load(module, image, 0));
+    return kw_driver_done(kw_module_load(module, image, 0));
 }
 
-KW_API CUresult cuModuleUnload(CUmodule module)
+int kw_module_unload(CUmodule module)
 {
-    KW_DRIVER_ENTER();
     pthread_mutex_lock(&lock);
     CUmodule *link = &modules;
     while (*link && *link != module)
@@ -261,7 +263,13 @@ KW_API CUresult cuModuleUnload(CUmodule module)
     pthread_mutex_unlock(&lock);
     if (found)
         unload(module);
-    return kw_driver_done(found ? 0 : CUDA_ERROR_INVALID_HANDLE);
+    return found ? 0 : CUDA_ERROR_INVALID_HANDLE;
+}
+
+KW_API CUresult cuModuleUnload(CUmodule module)
+{
+    KW_DRIVER_ENTER();
+    return kw_driver_done(kw_module_unload(module));
 }
 
 /* ---- what is in a module; the caller holds `lock` ---- */
@@ -302,15 +310,20 @@ static int find_function(CUmodule module, const char *name, CUfunction *result)
     return 0;
 }
 
-KW_API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+int kw_module_function(CUmodule module, const char *name, CUfunction *function)
 {
-    KW_DRIVER_ENTER();
     if (!function || !name || !*name)
-        return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     int result = is_loaded(module) ? find_function(module, name, function) : CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_unlock(&lock);
-    return kw_driver_done(result);
+    return result;
+}
+
+KW_API CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+    KW_DRIVER_ENTER();
+    return kw_driver_done(kw_module_function(module, name, function));
 }
 
 KW_API CUresult cuModuleGetFunctionCount(unsigned int *count, CUmodule module)
@@ -389,12 +402,11 @@ static int find_global(CUmodule module, const char *name, uint64_t *address, uin
     return kw_symbol(made, address, size);
 }
 
-KW_API CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+int kw_module_global(CUmodule module, const char *name, CUdeviceptr *address, size_t *bytes)
 {
-    KW_DRIVER_ENTER();
     uint64_t start, size;
     if (!name || !*name || (!address && !bytes))
-        return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
+        return CUDA_ERROR_INVALID_VALUE;
     pthread_mutex_lock(&lock);
     int result = is_loaded(module) ? find_global(module, name, &start, &size) : CUDA_ERROR_INVALID_HANDLE;
     pthread_mutex_unlock(&lock);
@@ -402,7 +414,13 @@ KW_API CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule 
         *address = start;
     if (!result && bytes)
         *bytes = size;
-    return kw_driver_done(result);
+    return result;
+}
+
+KW_API CUresult cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
+{
+    KW_DRIVER_ENTER();
+    return kw_driver_done(kw_module_global(module, name, address, bytes));
 }
 
 /* ---- where a kernel comes from ---- */

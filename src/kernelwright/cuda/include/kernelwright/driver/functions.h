@@ -79,6 +79,21 @@ CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char *path,
 CUresult cuLinkComplete(CUlinkState state, void **image, size_t *size);
 CUresult cuLinkDestroy(CUlinkState state);
 
+/* A library is a module that needs no context; its kernels are taken where functions are. */
+CUresult cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *options, void **values,
+                           unsigned int count, CUlibraryOption *libraryOptions, void **libraryValues,
+                           unsigned int libraryCount);
+CUresult cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *options, void **values,
+                               unsigned int count, CUlibraryOption *libraryOptions, void **libraryValues,
+                               unsigned int libraryCount);
+CUresult cuLibraryUnload(CUlibrary library);
+CUresult cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name);
+CUresult cuLibraryGetModule(CUmodule *module, CUlibrary library);
+CUresult cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name);
+CUresult cuKernelGetFunction(CUfunction *function, CUkernel kernel);
+CUresult cuKernelGetAttribute(int *value, CUfunction_attribute attribute, CUkernel kernel, CUdevice device);
+CUresult cuKernelSetAttribute(CUfunction_attribute attribute, int value, CUkernel kernel, CUdevice device);
+
 /* ---- kernels ---- */
 
 CUresult cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction function);
@@ -91,6 +106,7 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
 CUresult cuLaunchKernel(CUfunction function, unsigned int gridX, unsigned int gridY, unsigned int gridZ,
                         unsigned int blockX, unsigned int blockY, unsigned int blockZ, unsigned int sharedBytes,
                         CUstream stream, void **parameters, void **extra);
+CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **parameters, void **extra);
 CUresult cuLaunchHostFunc(CUstream stream, CUhostFn function, void *userData);
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int blockSize,
                                                      size_t dynamicSharedBytes);
