@@ -405,7 +405,11 @@ int main(int count, char **words)
     CUlinkState link;
     void *image;
     size_t size;
-    cuLinkCreate(0, NULL, NULL, &link);
+    char log[8] = "garbage";
+    CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_MAX_REGISTERS};
+    void *values[] = {(void *)8, log, (void *)32};
+    cuLinkCreate(3, options, values, &link);
+    printf("[%s] ", log);
     printf("%d", cuLinkAddFile(link, CU_JIT_INPUT_PTX, words[1], 0, NULL, NULL));
     printf(" %d %d", cuLinkComplete(link, &image, &size), cuModuleLoadData(&module, image));
     printf(" %d", cuModuleGetFunction(&function, module, "fill"));
@@ -423,7 +427,7 @@ def test_libraries_and_links(tmp_path: Path, run: Here) -> None:
     assert kw("compile", "-ptx", "fill.cu", cwd=tmp_path).code == 0
     (tmp_path / "app.c").write_text(LIBRARY)
     ran = run("app.c", "-lcuda", "--", "fill.ptx")
-    assert ran.lines == ["0 0 500 0 96 0 0", "0 0 12 0 15 801 0 400", "0 0 0 0 801 801 0"]
+    assert ran.lines == ["0 0 500 0 96 0 0", "0 0 12 0 15 801 0 400", "[] 0 0 0 0 801 801 0"]
     assert (
         "clusters of blocks" in ran.err and "give all sources to one kw compile" in ran.err and "no objects" in ran.err
     )

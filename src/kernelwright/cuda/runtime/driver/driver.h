@@ -56,6 +56,9 @@ int kw_module_unload(CUmodule module);
 int kw_module_function(CUmodule module, const char *name, CUfunction *function);
 int kw_module_global(CUmodule module, const char *name, CUdeviceptr *address, size_t *bytes);
 
+/* Says what there is to say of options: the logs are empty, and no time was spent. */
+void kw_answer_options(unsigned int count, const CUjit_option *options, void **values);
+
 /* The bytes of a file, to be freed, with a NUL behind them; NULL when it cannot be read. */
 char *kw_read_file(const char *path, size_t *size);
 

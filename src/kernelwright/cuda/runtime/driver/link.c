@@ -14,6 +14,7 @@ KW_API CUresult cuLinkCreate(unsigned int count, CUjit_option *options, void **v
     KW_DRIVER_ENTER();
     if (!state || (count && (!options || !values)))
         return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
+    kw_answer_options(count, options, values);
     *state = calloc(1, sizeof **state);
     return kw_driver_done(*state ? 0 : CUDA_ERROR_OUT_OF_MEMORY);
 }

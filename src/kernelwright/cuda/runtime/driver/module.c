@@ -220,19 +220,19 @@ KW_API CUresult cuModuleLoadData(CUmodule *module, const void *image)
 }
 
 /* Nothing is assembled here, so there is nothing for a log to say, and no target to choose. */
-static void answer_options(unsigned int count, const CUjit_option *options, void **values)
+void kw_answer_options(unsigned int count, const CUjit_option *options, void **values)
 {
-    char *log = NULL;
-    for (unsigned int i = 0; i < count && options && values; i++) {
-        if (options[i] == CU_JIT_INFO_LOG_BUFFER || options[i] == CU_JIT_ERROR_LOG_BUFFER)
-            log = values[i];
-        else if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES || options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES) {
-            if (log && (uintptr_t)values[i])
-                *log = 0;
-            values[i] = NULL; /* bytes that were written */
-        } else if (options[i] == CU_JIT_WALL_TIME)
-            values[i] = NULL; /* 0.0f */
-    }
+    for (unsigned int i = 0; i < count; i++)
+        for (unsigned int j = 0; j < count; j++) {
+            int is_log = options[i] == CU_JIT_INFO_LOG_BUFFER || options[i] == CU_JIT_ERROR_LOG_BUFFER;
+            /* The size of a log comes anywhere among the options, under the next number. */
+            if (is_log && (unsigned)options[j] == (unsigned)options[i] + 1 && values[i] && (unsigned int)(uintptr_t)values[j])
+                *(char *)values[i] = 0;
+        }
+    for (unsigned int i = 0; i < count; i++)
+        if (options[i] == CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES || options[i] == CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES ||
+            options[i] == CU_JIT_WALL_TIME)
+            values[i] = NULL; /* no bytes, 0.0f milliseconds */
 }
 
 KW_API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int count, CUjit_option *options,
@@ -241,7 +241,7 @@ KW_API CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned
     KW_DRIVER_ENTER();
     if (count && (!options || !values))
         return kw_driver_done(CUDA_ERROR_INVALID_VALUE);
-    answer_options(count, options, values);
+    kw_answer_options(count, options, values);
     return kw_driver_done(kw_module_load(module, image, 0));
 }
 
