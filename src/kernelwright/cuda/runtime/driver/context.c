@@ -240,9 +240,10 @@ KW_API CUresult cuDevicePrimaryCtxRelease(CUdevice device)
 
 KW_API CUresult cuDevicePrimaryCtxReset(CUdevice device)
 {
+    /* The one call that gets through after a failure. */
     kw_driver_call = __func__;
-    int result = kw_check_device(device);
-    return kw_driver_done(result ? result : cudaDeviceReset());
+    int result = kw_is_connected() ? kw_check_device(device) : CUDA_ERROR_NOT_INITIALIZED;
+    return kw_driver_done(result ? result : (int)cudaDeviceReset());
 }
 
 KW_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned int flags)
