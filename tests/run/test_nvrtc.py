@@ -110,6 +110,7 @@ static void attempt(const char *source, const char *option, const char *expressi
 int main(void)
 {
     int major, minor;
+    attempt("typedef long long int int64_t;\ntypedef unsigned long long uint64_t; __global__ void k(int64_t *p, uint64_t n) { *p = n; }", NULL, NULL);
     attempt("__global__ void k(int *p) { *p = nobody; }", NULL, NULL);
     attempt("__global__ void k() {}", "--gpu-architecture=sm_1x", NULL);
     attempt("__global__ void k() {}", "--frobnicate", NULL);
@@ -127,7 +128,8 @@ def test_programs_that_do_not_compile(tmp_path: Path, run: Here) -> None:
     (tmp_path / "app.c").write_text(WRONG)
     ran = run("app.c", "-lnvrtc")
     assert ran.code == 0 and ran.err == ""
-    found = ran.lines
+    assert ran.lines[0] == "NVRTC_SUCCESS, 1, 0: "
+    found = ran.lines[1:]
     assert found[0] == "NVRTC_ERROR_COMPILATION, 1, 3: wrong.cu:1:34: error: use of undeclared identifier 'nobody'"
     assert found[1].startswith("NVRTC_ERROR_INVALID_OPTION, 1, 3: ") and "sm_1x" in found[1]
     assert found[2].startswith("NVRTC_ERROR_INVALID_OPTION, 1, 3: ") and "unrecognized option --frobnicate" in found[2]

@@ -31,6 +31,8 @@ SUCCESS, INVALID_OPTION, COMPILATION, NAME_EXPRESSION = 0, 5, 6, 10
 """Of nvrtcResult."""
 DEFAULT_NAME = "default_program"
 _VARIABLE = "__kw_name_"
+_OWN_TYPE = re.compile(r"\btypedef\s+(?:(?:un)?signed\s+)?long\s+long\s+(?:int\s+)?(u?int64_t)\s*;")
+"""NVRTC has no header of the C library before the source, so programs name such types themselves; Linux says ``long`` there."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +144,12 @@ def _write(request: Request, options: NvrtcOptions, folder: Path) -> Path:
         if folder in at.parents:
             at.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(at, text.encode("utf-8", "surrogateescape"))
-    if not request.expressions and not options.for_both and _is_text_of(request.name, request.source):
+    own = sorted({name for text in (request.source, *request.headers.values()) for name in _OWN_TYPE.findall(text)})
+    if not (request.expressions or options.for_both or own) and _is_text_of(request.name, request.source):
         return Path(request.name)
     text = request.source if request.source.endswith("\n") else request.source + "\n"
+    if own:
+        text = "".join(f"#define {name} {name}_of_the_program\n" for name in own) + f"#line 1\n{text}"
     if options.for_both:
         text = f"#pragma clang force_cuda_host_device begin\n#line 1\n{text}#pragma clang force_cuda_host_device end\n"
     for number, expression in enumerate(request.expressions):
