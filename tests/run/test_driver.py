@@ -344,6 +344,46 @@ def test_every_function_with_arguments_that_are_zero(tmp_path: Path) -> None:
     assert len(refused) > 115 and refused > set(wanted)
 
 
+OWNED = r"""
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <stdio.h>
+int main(void)
+{
+    CUcontext a, b, primary;
+    CUdeviceptr of_a, of_b;
+    void *of_runtime, *of_device;
+    size_t before, between, after, total;
+    cuInit(0);
+    cudaMalloc(&of_device, 1 << 20);
+    cudaMemGetInfo(&before, &total);
+    cuCtxCreate(&a, 0, 0);
+    cuMemAlloc(&of_a, 1 << 20);
+    cudaMalloc(&of_runtime, 1 << 20);
+    cuCtxCreate(&b, 0, 0);
+    cuMemAlloc(&of_b, 1 << 20);
+    cuDevicePrimaryCtxRetain(&primary, 0);
+    cuMemGetInfo(&between, &total);
+    printf("%d", (int)((before - between) >> 20));
+    printf(" %d", cuCtxDestroy(a));
+    cuMemGetInfo(&after, &total);
+    printf(" %d", (int)((before - after) >> 20));
+    printf(" %d %d", cuMemsetD8(of_a, 0, 16), cuMemsetD8(of_b, 0, 16));
+    printf(" %d", cuCtxDestroy(b));
+    cuCtxSetCurrent(primary);
+    printf(" %d %d", cuMemsetD8(of_b, 0, 16), cudaFree(of_runtime) != cudaSuccess);
+    cuMemGetInfo(&after, &total);
+    printf(" %d %d\n", before == after, cudaFree(of_device));
+    return 0;
+}
+"""
+
+
+def test_memory_goes_with_its_context(tmp_path: Path, run: Here) -> None:
+    (tmp_path / "app.c").write_text(OWNED)
+    assert run("app.c", "-lcuda").lines == ["3 0 1 1 0 0 1 1 1 0"]
+
+
 THREADS = r"""
 #include <cuda.h>
 #include <cstdio>

@@ -183,7 +183,11 @@ struct kw_block {
     uint16_t device;
     uint8_t is_symbol; /* a variable: not to be freed */
     uint32_t flags;    /* of cudaHostAlloc and cudaHostRegister */
+    uint64_t context;  /* in which it was allocated; 0: the device's own */
 };
+
+/* The context of the driver API that is current in this thread, by its id; 0: the device's own, or none. */
+extern _Thread_local uint64_t kw_context;
 
 /* The program's own memory under cudaHostRegister: known, but not shared with the device. */
 #define KW_BLOCK_REGISTERED 100u
@@ -194,6 +198,7 @@ int kw_find_block(const void *address, struct kw_block *block);
 /* Allocates on the worker and remembers the block. */
 int kw_allocate(uint64_t size, uint32_t kind, uint32_t flags, void **address);
 int kw_release(const void *address);
+void kw_release_context(uint64_t context); /* all that was allocated in it */
 
 /* Remembers memory that the worker placed. */
 int kw_add_block(struct kw_block block);

@@ -1,5 +1,5 @@
 /* Contexts. A device has one set of memory, modules and streams, and every context of it is a name for that: what was made while
-   one was current can be used while another is, and is still there when it has been destroyed. */
+   one was current can be used while another is. Memory that was allocated in a context goes with it. */
 #include "driver.h"
 
 #include <stdlib.h>
@@ -40,6 +40,14 @@ static int check_context(CUcontext context)
     return context && context->is_alive ? 0 : CUDA_ERROR_INVALID_CONTEXT;
 }
 
+static void note_current(void)
+{
+    CUcontext top = depth ? stack[depth - 1] : NULL;
+    if (top)
+        kw_device = top->device;
+    kw_context = top && top != &primary[top->device] ? top->id : 0;
+}
+
 static int push(CUcontext context)
 {
     int result = check_context(context);
@@ -48,15 +56,14 @@ static int push(CUcontext context)
     if (result)
         return result;
     stack[depth++] = context;
-    kw_device = context->device;
+    note_current();
     return 0;
 }
 
 static CUcontext pop(void)
 {
     CUcontext popped = stack[--depth];
-    if (depth)
-        kw_device = stack[depth - 1]->device;
+    note_current();
     return popped;
 }
 
@@ -112,6 +119,7 @@ KW_API CUresult cuCtxDestroy(CUcontext context)
     if (result)
         return kw_driver_done(result);
     context->is_alive = 0;
+    kw_release_context(context->id);
     if (depth && stack[depth - 1] == context)
         pop();
     return kw_driver_done(0);
