@@ -385,7 +385,10 @@ def compile(
         )
     paths = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not paths:
-        raise Misuse("there is nothing to compile", hint="give at least one .cu file")
+        raise Misuse(
+            "there is nothing to compile",
+            hint="give at least one .cu file: of a program that loads its kernels or compiles them as it runs, theirs as well",
+        )
     for path in paths:
         _check_name(os.path.join(working_folder(), path))
     store = Cache() if cache else None
